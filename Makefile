@@ -1,0 +1,53 @@
+# Everything a fresh machine needs is made here: `make demo` and `make test` start from nothing but Python 3.11+.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint types layers pytest bench install clean browser help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    install and forage the sample web (two minutes, no internet)"
+	@echo "make test    install what tests need; ruff, mypy, import-linter, pytest"
+	@echo "make bench   run the benchmarks (TRAILMARK_DATA=folder for those on real data)"
+
+$(VENV)/.installed: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test-installed: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	@touch $@ $(VENV)/.installed
+
+install: $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	@$(BIN)/trailmark demo
+
+test: $(VENV)/.test-installed browser lint types layers pytest
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test-installed
+	$(BIN)/mypy
+
+layers: $(VENV)/.test-installed
+	$(BIN)/lint-imports
+
+pytest: $(VENV)/.test-installed
+	$(BIN)/python -m pytest -n 2
+
+browser:
+	@scripts/install-chromium
+
+bench: $(VENV)/.test-installed
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

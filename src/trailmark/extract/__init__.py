@@ -1,0 +1,1 @@
+"""Reading: what was fetched becomes pages, text and records."""

@@ -1,0 +1,1 @@
+"""Deciding: which link next, when to wait, when to stop. Nothing here fetches, sleeps or reads a clock."""

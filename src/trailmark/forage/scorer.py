@@ -1,0 +1,52 @@
+"""What a strategy is: something that reads pages along a path and rates the links on them.
+
+All scores are in one currency, expected discounted reward: 1.0 is a goal now, 0.0 is never. So strategies
+can be compared, mixed and cut off by one threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from trailmark.page import Link, Page
+from trailmark.site import Site
+
+State = Any
+"""A scorer's belief along one path; opaque to everybody else and never changed in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a scorer makes of a page: its label, the probability that it is a goal, the belief after it."""
+
+    state: State = None
+    label: str = ""
+    goal: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """The score of a link and the belief behind it, with which the page it leads to will be read."""
+
+    score: float
+    state: State = None
+
+
+class Scorer(Protocol):
+    """A strategy. It carries its belief along the path, so rating a page's links costs one step, not one path.
+
+    A scorer must answer the same when it is told the same things in the same order: after a crash a site's
+    frontier is built again by telling it the saved visits.
+    """
+
+    def start(self, site: Site) -> State: ...
+
+    def read(self, state: State, page: Page) -> Reading: ...
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]: ...
+
+    def combine(self, known: float, new: float) -> float:
+        """The score of a waiting link that is met again on another path."""
+        ...

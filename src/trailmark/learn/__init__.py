@@ -1,0 +1,1 @@
+"""Estimators: arrays in, arrays out; no files, no pages, no network."""

@@ -1,0 +1,1 @@
+"""The only code that opens outgoing connections or reads and writes web archives."""

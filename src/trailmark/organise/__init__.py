@@ -1,0 +1,1 @@
+"""Ordering what was found: topics, citations, the search index."""

@@ -1,0 +1,1 @@
+"""What a person showed: trail files, labels, what to ask next."""

@@ -1,0 +1,36 @@
+"""Trails: what a person showed. Pages walked from a site's start to a goal or a dead end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trailmark.page import Link, Page
+
+GOAL = "Goal"
+FAIL = "Fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The link taken (none for the start page), the page reached, and the label a person gave it, if any."""
+
+    page: Page
+    link: Link | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Steps from the start page of `site` on. The last step's label tells how it ended: `Goal` or `Fail`."""
+
+    site: str
+    steps: tuple[Step, ...]
+    taught_by: str = field(default="", compare=False)
+
+    @property
+    def depth(self) -> int:
+        return len(self.steps) - 1
+
+    @property
+    def reached_goal(self) -> bool:
+        return bool(self.steps) and self.steps[-1].label == GOAL
