@@ -32,8 +32,9 @@ class Site:
         if not self.hosts:
             return registrable_domain(url) == self.domain
         host = host_of(url)
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        name = host if host.endswith("]") else host.rsplit(":", 1)[0]
         return any(
-            host == inside or name == inside or (inside.startswith(".") and f".{name}".endswith(inside))
+            inside in (host, name)
+            or (inside.startswith(".") and (f".{host}".endswith(inside) or f".{name}".endswith(inside)))
             for inside in self.hosts
         )

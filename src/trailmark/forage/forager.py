@@ -1,0 +1,329 @@
+"""One site's forage: a machine that is told what was fetched and asked what to do next.
+
+It never sleeps, fetches or reads a clock, and it is a fold over its visits: told the same visits again, in
+the same order, it stands where it stood. That is all that recovery after a crash needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from zlib import crc32
+
+from trailmark.fetched import PASSING_FAULTS, Failed, Fetched
+from trailmark.forage.frontier import Frontier, Waiting
+from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorer import Reading, Scorer
+from trailmark.forage.traps import TrapLimits, trap_reason
+from trailmark.page import Link, Page, Unreadable
+from trailmark.site import Site
+from trailmark.url import host_of, registrable_domain
+from trailmark.visit import ArchiveRef, Visit
+
+TRIES = 3  # of one URL, when the fault may pass
+FAULTS_IN_A_ROW = 6  # after so many the site is taken to be down
+REDIRECT_HOPS = 8
+PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
+NOT_FOLLOWED = frozenset({"canonical"})  # another name of the page itself
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a site's forage may go, and when it has found enough."""
+
+    budget: int | None = None  # requests for pages
+    max_depth: int | None = None  # clicks from the start page
+    goals_wanted: int | None = None
+    best_goal_only: bool = False  # seed 000, 4.4.3: go on only while some link outscores the goal found
+    min_score: float = 0.0  # links below are not worth a fetch
+    patience_seconds: float = 300.0  # the longest pause a host may ask for
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Fetch this link now, then `tell` what came of it."""
+
+    link: Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing may be fetched before `until`."""
+
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """There is nothing more to do on this site, and why."""
+
+    reason: str
+
+
+Action = Fetch | Wait | Finished
+
+
+@dataclass
+class Forager:
+    """The forage of one site."""
+
+    site: Site
+    scorer: Scorer
+    limits: Limits = field(default_factory=Limits)
+    politeness: Politeness = field(default_factory=Politeness)
+
+    frontier: Frontier = field(default_factory=Frontier, init=False)
+    spent: int = field(default=0, init=False)
+    visits: int = field(default=0, init=False)
+    goals: int = field(default=0, init=False)
+    refused: Counter[str] = field(default_factory=Counter, init=False)  # links not followed, by reason
+    _traps: TrapLimits = field(default_factory=TrapLimits, init=False)
+    _digests: set[int] = field(default_factory=set, init=False)
+    _best_goal: float = field(default=0.0, init=False)
+    _faults_in_a_row: int = field(default=0, init=False)
+    _last_fault: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        start = self.scorer.start(self.site)
+        self.frontier.add(self.site.start, 1.0, kind="start", state=start)
+
+    # what to do next
+
+    def next_action(self, now: float) -> Action:
+        link = self._next_link()
+        if (reason := self._finished(link)) or link is None:
+            return Finished(reason)
+        ready = self.politeness.ready_at(host_of(link.url))
+        if ready - now > self.limits.patience_seconds:
+            return Finished(f"asked to wait {ready - now:.0f} s")
+        if now < ready:
+            return Wait(ready)
+        self._take(link)
+        return Fetch(link)
+
+    def _next_link(self) -> Waiting | None:
+        """The best link whose shape has not been fetched too often."""
+        while link := self.frontier.best():
+            reason = self._traps.refuses(link.url) if link.attempt == 1 else None
+            if reason is None:
+                return link
+            self.frontier.take(link)
+            self.refused[reason] += 1
+        return None
+
+    def _take(self, link: Waiting) -> None:
+        self.frontier.take(link)
+        if link.attempt == 1:
+            self._traps.count(link.url)
+
+    def _finished(self, best: Waiting | None) -> str:
+        """Why the site is done, or an empty string."""
+        limits = self.limits
+        if limits.goals_wanted is not None and self.goals >= limits.goals_wanted:
+            return "goals found"
+        if limits.budget is not None and self.spent >= limits.budget:
+            return "budget spent"
+        if self._faults_in_a_row >= FAULTS_IN_A_ROW:
+            return f"site does not answer ({self._last_fault})"
+        if best is None:
+            return self._no_links_left()
+        if limits.best_goal_only and self.goals and best.score <= self._best_goal:
+            return "no link outscores the goal found"
+        if best.score < limits.min_score and self.visits:
+            return "nothing promising left"
+        return ""
+
+    def _no_links_left(self) -> str:
+        return (
+            f"start page failed ({self._last_fault})"
+            if self._last_fault and not self._digests
+            else "no links left"
+        )
+
+    # being told
+
+    def tell(
+        self,
+        link: Waiting,
+        answer: Fetched | Failed,
+        page: Page | Unreadable | None,
+        *,
+        now: float,
+        at: float,
+        archived: ArchiveRef | None = None,
+    ) -> Visit:
+        """What came of a fetch. Returns the visit to be saved; `now` is the clock of `next_action`."""
+        reading = self._read(link, answer, page)
+        visit = self._visit(link, answer, page, reading, at, archived)
+        if visit.spent:
+            self.politeness.asked(host_of(link.url), now, self._host_pause(visit))
+        self._apply(visit, link, page, reading)
+        return visit
+
+    def retell(self, visit: Visit, page: Page | Unreadable | None) -> None:
+        """A visit saved before a crash, told again."""
+        link = self.frontier.waiting(visit.url) or self._link_of(visit)
+        if not link.taken:
+            self._take(link)
+        reading = (
+            self.scorer.read(link.state, page) if _content(visit.outcome) and isinstance(page, Page) else None
+        )
+        self._apply(visit, link, page, reading)
+
+    def _link_of(self, visit: Visit) -> Waiting:
+        """A link for a visit that the site's pages no longer explain: they are read by newer rules today."""
+        self.frontier.add(
+            visit.url,
+            visit.score,
+            kind=visit.link_kind,
+            depth=visit.depth,
+            state=self.scorer.start(self.site),
+        )
+        link = self.frontier.waiting(visit.url)
+        if link is None:  # fetched before, and now again: a second try
+            link = Waiting(visit.url, visit.link_text, visit.link_region, visit.link_kind, visit.parent, visit.depth,
+                           visit.score, 0, self.scorer.start(self.site), taken=True)  # fmt: skip
+        return link
+
+    def _read(
+        self, link: Waiting, answer: Fetched | Failed, page: Page | Unreadable | None
+    ) -> Reading | None:
+        if isinstance(answer, Fetched) and answer.ok and isinstance(page, Page):
+            return self.scorer.read(link.state, page)
+        return None
+
+    def _visit(
+        self,
+        link: Waiting,
+        answer: Fetched | Failed,
+        page: Page | Unreadable | None,
+        reading: Reading | None,
+        at: float,
+        archived: ArchiveRef | None,
+    ) -> Visit:
+        digest = page.digest if page else ""
+        repeated = bool(digest) and hash(digest) in self._digests
+        return Visit(
+            site=self.site.start,
+            number=self.visits,
+            url=link.url,
+            outcome="duplicate" if repeated and answer.outcome == "ok" else answer.outcome,
+            at=at,
+            parent=link.parent,
+            link_text=link.text,
+            link_region=link.region,
+            link_kind=link.kind,
+            depth=link.depth,
+            attempt=link.attempt,
+            score=link.score,
+            status=answer.status if isinstance(answer, Fetched) else None,
+            content_type=answer.content_type if isinstance(answer, Fetched) else "",
+            title=page.title if isinstance(page, Page) else "",
+            digest=digest,
+            label=reading.label if reading else "",
+            goal=reading.goal if reading else 0.0,
+            is_goal=bool(reading and reading.goal >= 0.5 and not repeated),
+            spent=answer.sent if isinstance(answer, Failed) else True,
+            wait_seconds=answer.wait_seconds,
+            location=answer.location if isinstance(answer, Fetched) else "",
+            archived=archived,
+        )
+
+    def _host_pause(self, visit: Visit) -> float:
+        """A host in trouble is left alone for longer after every try, even if it names no time."""
+        if not _may_pass(visit):
+            return visit.wait_seconds
+        return max(visit.wait_seconds, self.politeness.delay_seconds * _back_off(visit.url, visit.attempt))
+
+    # what a visit changes: the same for a fresh one and for one told again
+
+    def _apply(
+        self, visit: Visit, link: Waiting, page: Page | Unreadable | None, reading: Reading | None
+    ) -> None:
+        self.visits += 1
+        self.spent += visit.spent
+        if visit.is_goal:
+            self.goals += 1
+            self._best_goal = max(self._best_goal, visit.goal)
+        if visit.outcome == "redirect":
+            self._follow_redirect(visit, link)
+        elif _content(visit.outcome):
+            self._faults_in_a_row = 0
+            self._digests.add(hash(visit.digest))
+            if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
+                self._add_links(visit, page, reading)
+        else:
+            self._fault(visit, link)
+
+    def _add_links(self, visit: Visit, page: Page, reading: Reading) -> None:
+        depth = visit.depth + 1
+        if page.nofollow or (self.limits.max_depth is not None and depth > self.limits.max_depth):
+            return
+        links = [link for link in page.links if self._may_follow(link)]
+        for link, rated in zip(links, self.scorer.rate(reading, links), strict=True):
+            known = self.frontier.waiting(link.url)
+            if known is None:
+                self.frontier.add(link.url, rated.score, text=link.text, region=link.region, kind=link.kind,
+                                  parent=visit.number, depth=depth, state=rated.state)  # fmt: skip
+            elif (score := self.scorer.combine(known.score, rated.score)) != known.score:
+                # the belief goes with the path that promises most
+                self.frontier.rescore(known, score, rated.state if rated.score > known.score else known.state)
+
+    def _may_follow(self, link: Link) -> bool:
+        if link.url in self.frontier and self.frontier.waiting(link.url) is None:
+            return False  # fetched already
+        if link.nofollow or link.kind in NOT_FOLLOWED or not self.site.covers(link.url):
+            return False
+        if reason := trap_reason(link.url):
+            self.refused[reason] += 1
+            return False
+        return True
+
+    def _follow_redirect(self, visit: Visit, link: Waiting) -> None:
+        target = visit.location
+        self._faults_in_a_row = 0
+        if link.hops >= REDIRECT_HOPS:
+            self.refused["redirect_limit"] += 1
+            self._last_fault = "redirect_limit"
+        elif self.site.covers(target) or self._moved(link, target):
+            new = self.frontier.add(target, link.score, text=link.text, region=link.region, kind="redirect",
+                                    parent=visit.number, depth=visit.depth, state=link.state,
+                                    hops=link.hops + 1, order=link.order)  # fmt: skip
+            if not new:
+                self.refused["redirect_to_known"] += 1
+                self._last_fault = "redirect loop"
+        else:
+            self.refused["out_of_scope"] += 1
+            self._last_fault = "redirected out of the site"
+
+    def _moved(self, link: Waiting, target: str) -> bool:
+        """A start page that redirects elsewhere tells where the site lives now; that counts as inside."""
+        if self._digests or not target:
+            return False
+        old = self.site.hosts or (f".{self.site.domain}",)
+        self.site = replace(self.site, hosts=(*old, f".{registrable_domain(target)}"))
+        return True
+
+    def _fault(self, visit: Visit, link: Waiting) -> None:
+        self._last_fault = visit.outcome
+        if not _may_pass(visit):
+            self._faults_in_a_row = 0
+            return
+        self._faults_in_a_row += 1
+        if link.attempt < TRIES:
+            link.attempt = visit.attempt + 1
+            self.frontier.put_back(link)
+
+
+def _content(outcome: str) -> bool:
+    return outcome in ("ok", "duplicate")
+
+
+def _may_pass(visit: Visit) -> bool:
+    return visit.outcome in PASSING_FAULTS or visit.status in PASSING_STATUSES
+
+
+def _back_off(url: str, attempt: int) -> float:
+    """Doubles with each try; the jitter comes from the URL, so that a replay decides the same."""
+    jitter = 0.5 + (crc32(f"{attempt} {url}".encode()) % 1000) / 1000
+    return float(2**attempt) * jitter

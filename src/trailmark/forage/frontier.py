@@ -1,0 +1,113 @@
+"""The links of one site that wait to be followed, best first, each URL once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from sys import intern
+
+from trailmark.forage.scorer import State
+from trailmark.page import LinkKind
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """A link that waits: what is needed to follow it and to say afterwards why it was followed.
+
+    A large site keeps a million of these, so the words around the link are not among them: they have
+    done their work once the link is rated.
+    """
+
+    url: str
+    text: str
+    region: str
+    kind: LinkKind
+    parent: int | None  # the visit whose page held the link
+    depth: int
+    score: float
+    order: int  # of ties, the oldest goes first
+    state: State = None
+    attempt: int = 1
+    hops: int = 0  # redirects followed to come here
+    taken: bool = False
+
+
+@dataclass
+class Frontier:
+    """A priority queue in which a URL stands at most once, ever, and whose scores may rise while it waits."""
+
+    _known: dict[int, Waiting | None] = field(default_factory=dict)
+    _heap: list[tuple[float, int, Waiting]] = field(default_factory=list)
+    _waiting: int = 0
+    _orders: int = 0
+
+    def __len__(self) -> int:
+        return self._waiting
+
+    def __contains__(self, url: str) -> bool:
+        return hash(url) in self._known
+
+    @property
+    def known(self) -> int:
+        """How many different URLs were ever added."""
+        return len(self._known)
+
+    def waiting(self, url: str) -> Waiting | None:
+        """The link that waits for this URL, unless it was taken or never added."""
+        return self._known.get(hash(url))
+
+    def add(
+        self,
+        url: str,
+        score: float,
+        *,
+        text: str = "",
+        region: str = "",
+        kind: LinkKind = "a",
+        parent: int | None = None,
+        depth: int = 0,
+        state: State = None,
+        hops: int = 0,
+        order: int | None = None,
+    ) -> bool:
+        """Add a link unless its URL is known; tells whether it was new."""
+        key = hash(url)  # 64 bits: two of a million URLs meet once in 40 million sites
+        if key in self._known:
+            return False
+        if order is None:
+            self._orders += 1
+            order = self._orders
+        link = Waiting(url, intern(text), intern(region), kind, parent, depth, score, order, state, hops=hops)
+        self._known[key] = link
+        self._push(link)
+        self._waiting += 1
+        return True
+
+    def put_back(self, link: Waiting) -> None:
+        """A link that was taken waits again: another try after a passing fault."""
+        link.taken = False
+        self._known[hash(link.url)] = link
+        self._push(link)
+        self._waiting += 1
+
+    def rescore(self, link: Waiting, score: float, state: State) -> None:
+        link.score = score
+        link.state = state
+        self._push(link)
+
+    def best(self) -> Waiting | None:
+        """The link to follow next; it goes on waiting."""
+        while self._heap:
+            negative, _, link = self._heap[0]
+            if not link.taken and -negative == link.score:
+                return link
+            heappop(self._heap)  # taken meanwhile, or its score has changed since
+        return None
+
+    def take(self, link: Waiting) -> None:
+        link.taken = True
+        self._known[hash(link.url)] = None
+        self._waiting -= 1
+
+    def _push(self, link: Waiting) -> None:
+        heappush(self._heap, (-link.score, link.order, link))

@@ -1,0 +1,17 @@
+"""The strategies: a plain dict from the name on the command line to what makes a scorer for one site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from trailmark.forage.brief import Brief
+from trailmark.forage.scorer import Scorer
+from trailmark.forage.scorers.best_first import BestFirst
+from trailmark.forage.scorers.breadth_first import BreadthFirst
+from trailmark.forage.scorers.random_order import RandomOrder
+
+SCORERS: dict[str, Callable[[Brief], Scorer]] = {
+    "best-first": BestFirst.from_brief,
+    "breadth-first": BreadthFirst.from_brief,
+    "random": RandomOrder.from_brief,
+}

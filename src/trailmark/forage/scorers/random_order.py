@@ -1,0 +1,38 @@
+"""Any order: the floor below the floor. Seeded, so that a run can be repeated and continued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+from zlib import crc32
+
+from trailmark.forage.brief import Brief
+from trailmark.forage.goals import GoalPattern
+from trailmark.forage.scorer import Rated, Reading, State
+from trailmark.page import Link, Page
+from trailmark.site import Site
+
+
+@dataclass(frozen=True)
+class RandomOrder:
+    """Scores a link by a number drawn from the seed and its URL, so that the order of arrival plays no part."""
+
+    seed: int = 0
+    goal: GoalPattern = field(default_factory=GoalPattern)
+
+    @classmethod
+    def from_brief(cls, brief: Brief) -> Self:
+        return cls(brief.seed, brief.goal)
+
+    def start(self, site: Site) -> State:  # noqa: ARG002
+        return None
+
+    def read(self, state: State, page: Page) -> Reading:
+        return Reading(state, goal=self.goal.probability(page))
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:  # noqa: ARG002
+        return [Rated(crc32(f"{self.seed} {link.url}".encode()) / 2**32) for link in links]
+
+    def combine(self, known: float, new: float) -> float:  # noqa: ARG002
+        return known
