@@ -162,28 +162,30 @@ class Forager:
 
     def retell(self, visit: Visit, page: Page | Unreadable | None) -> None:
         """A visit saved before a crash, told again."""
-        link = self.frontier.waiting(visit.url) or self._link_of(visit)
-        if not link.taken:
-            self._take(link)
+        link = self.frontier.waiting(visit.url)
+        if link is None:
+            link = self._link_of(visit)
+            self.frontier.admit(link)
+        self._take(link)
         reading = (
             self.scorer.read(link.state, page) if _content(visit.outcome) and isinstance(page, Page) else None
         )
         self._apply(visit, link, page, reading)
 
     def _link_of(self, visit: Visit) -> Waiting:
-        """A link for a visit that the site's pages no longer explain: they are read by newer rules today."""
-        self.frontier.add(
-            visit.url,
-            visit.score,
+        """A link for a visit that the site's pages, read by today's rules, no longer explain."""
+        return Waiting(
+            url=visit.url,
+            text=visit.link_text,
+            region=visit.link_region,
             kind=visit.link_kind,
+            parent=visit.parent,
             depth=visit.depth,
+            score=visit.score,
+            order=0,
             state=self.scorer.start(self.site),
+            attempt=visit.attempt,
         )
-        link = self.frontier.waiting(visit.url)
-        if link is None:  # fetched before, and now again: a second try
-            link = Waiting(visit.url, visit.link_text, visit.link_region, visit.link_kind, visit.parent, visit.depth,
-                           visit.score, 0, self.scorer.start(self.site), taken=True)  # fmt: skip
-        return link
 
     def _read(
         self, link: Waiting, answer: Fetched | Failed, page: Page | Unreadable | None
@@ -285,7 +287,7 @@ class Forager:
         if link.hops >= REDIRECT_HOPS:
             self.refused["redirect_limit"] += 1
             self._last_fault = "redirect_limit"
-        elif self.site.covers(target) or self._moved(link, target):
+        elif self.site.covers(target) or self._moved(target):
             new = self.frontier.add(target, link.score, text=link.text, region=link.region, kind="redirect",
                                     parent=visit.number, depth=visit.depth, state=link.state,
                                     hops=link.hops + 1, order=link.order)  # fmt: skip
@@ -296,7 +298,7 @@ class Forager:
             self.refused["out_of_scope"] += 1
             self._last_fault = "redirected out of the site"
 
-    def _moved(self, link: Waiting, target: str) -> bool:
+    def _moved(self, target: str) -> bool:
         """A start page that redirects elsewhere tells where the site lives now; that counts as inside."""
         if self._digests or not target:
             return False
@@ -312,7 +314,7 @@ class Forager:
         self._faults_in_a_row += 1
         if link.attempt < TRIES:
             link.attempt = visit.attempt + 1
-            self.frontier.put_back(link)
+            self.frontier.admit(link)
 
 
 def _content(outcome: str) -> bool:

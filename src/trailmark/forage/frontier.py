@@ -45,6 +45,7 @@ class Frontier:
         return self._waiting
 
     def __contains__(self, url: str) -> bool:
+        # 64 bits stand for a URL: two of a million meet once in 40 million sites
         return hash(url) in self._known
 
     @property
@@ -71,20 +72,18 @@ class Frontier:
         order: int | None = None,
     ) -> bool:
         """Add a link unless its URL is known; tells whether it was new."""
-        key = hash(url)  # 64 bits: two of a million URLs meet once in 40 million sites
-        if key in self._known:
+        if url in self:
             return False
         if order is None:
             self._orders += 1
             order = self._orders
-        link = Waiting(url, intern(text), intern(region), kind, parent, depth, score, order, state, hops=hops)
-        self._known[key] = link
-        self._push(link)
-        self._waiting += 1
+        self.admit(
+            Waiting(url, intern(text), intern(region), kind, parent, depth, score, order, state, hops=hops)
+        )
         return True
 
-    def put_back(self, link: Waiting) -> None:
-        """A link that was taken waits again: another try after a passing fault."""
+    def admit(self, link: Waiting) -> None:
+        """Let a link wait whatever is known of it: a second try after a passing fault, for one."""
         link.taken = False
         self._known[hash(link.url)] = link
         self._push(link)

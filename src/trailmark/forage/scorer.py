@@ -35,7 +35,7 @@ class Rated:
 
 
 class Scorer(Protocol):
-    """A strategy. It carries its belief along the path, so rating a page's links costs one step, not one path.
+    """A strategy. It carries its belief along the path: rating a page's links costs one step, not one path.
 
     A scorer must answer the same when it is told the same things in the same order: after a crash a site's
     frontier is built again by telling it the saved visits.

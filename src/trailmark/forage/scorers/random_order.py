@@ -16,7 +16,7 @@ from trailmark.site import Site
 
 @dataclass(frozen=True)
 class RandomOrder:
-    """Scores a link by a number drawn from the seed and its URL, so that the order of arrival plays no part."""
+    """Scores a link by a number drawn from the seed and its URL, whatever the order of arrival."""
 
     seed: int = 0
     goal: GoalPattern = field(default_factory=GoalPattern)
