@@ -1,0 +1,225 @@
+"""The chain CRF against enumeration of every path, finite differences, and python-crfsuite."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, random_array
+from scipy.special import logsumexp
+
+from trailmark.errors import NotFitted, TeachingError
+from trailmark.learn.chain import Ints, Steps, expected_steps, forward, log_product, pair_marginals
+from trailmark.learn.crf import ChainCRF, Chains, Rules, _Likelihood
+
+N_STATES, N_FEATURES, N_EDGE_FEATURES = 3, 5, 2
+
+
+def tiny_chains(seed: int, lengths: tuple[int, ...] = (3, 1, 3, 4), *, edges: bool = False) -> Chains:
+    rng = np.random.default_rng(seed)
+    positions = sum(lengths)
+    features = csr_array(random_array((positions, N_FEATURES), density=0.5, rng=rng))
+    seen = csr_array(random_array((positions, N_EDGE_FEATURES), density=0.6, rng=rng))
+    return Chains(features, np.array(lengths), seen if edges else None)
+
+
+def alternating_rules() -> Rules:
+    """State 0 is a page, 1 and 2 are links: pages and links take turns; chains start and end on a page."""
+    allowed = np.array([[False, True, True], [True, False, False], [True, False, False]])
+    return Rules(allowed, np.array([True, False, False]), np.array([True, False, False]))
+
+
+def with_random_weights(model: ChainCRF, seed: int, *, edges: bool = False) -> ChainCRF:
+    rng = np.random.default_rng(seed)
+    model.state_weights_ = rng.normal(size=(N_FEATURES, N_STATES))
+    model.step_weights_ = np.where(model.rules.allowed, rng.normal(size=(N_STATES, N_STATES)), 0.0)
+    shape = (N_EDGE_FEATURES if edges else 0, N_STATES, N_STATES)
+    model.edge_weights_ = rng.normal(size=shape) * model.rules.allowed
+    return model
+
+
+def all_paths(model: ChainCRF, chains: Chains, number: int) -> dict[tuple[int, ...], float]:
+    """W · F(x, y) of every labelling that the rules allow, added up term by term."""
+    first = int(chains.lengths[:number].sum())
+    length = int(chains.lengths[number])
+    seen = chains.features.toarray()
+    edges = None if chains.edges is None else chains.edges.toarray()
+    weights = {}
+    for path in itertools.product(range(N_STATES), repeat=length):
+        if not (model.rules.starts[path[0]] and model.rules.ends[path[-1]]):
+            continue
+        if not all(model.rules.allowed[a, b] for a, b in itertools.pairwise(path)):
+            continue
+        total = sum(float(seen[first + i] @ model.state_weights_[:, y]) for i, y in enumerate(path))
+        for i, (a, b) in enumerate(itertools.pairwise(path), start=1):
+            total += model.step_weights_[a, b]
+            if edges is not None:
+                total += float(edges[first + i] @ model.edge_weights_[:, a, b])
+        weights[path] = total
+    return weights
+
+
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("rules", [Rules.free(N_STATES), alternating_rules()])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_inference_agrees_with_enumerating_every_path(seed: int, rules: Rules, edges: bool) -> None:
+    lengths = (3, 1, 3, 5)
+    chains = tiny_chains(seed, lengths, edges=edges)
+    model = with_random_weights(ChainCRF(rules), seed, edges=edges)
+    marginals, decoded = model.marginals(chains), model.decode(chains)
+    best = []
+    for number in range(len(chains)):
+        paths = all_paths(model, chains, number)
+        total = logsumexp(list(paths.values()))
+        first = sum(lengths[:number])
+        for i in range(lengths[number]):
+            for state in range(N_STATES):
+                true = sum(np.exp(w - total) for path, w in paths.items() if path[i] == state)
+                assert marginals[first + i, state] == pytest.approx(true, abs=1e-10)
+        winner = max(paths, key=lambda path: paths[path])
+        assert tuple(decoded[first : first + lengths[number]]) == winner
+        best.append(paths[winner] - total)
+    assert model.log_likelihoods(chains, decoded) == pytest.approx(best, abs=1e-10)
+
+
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("rules", [Rules.free(N_STATES), alternating_rules()])
+def test_the_gradient_agrees_with_finite_differences(rules: Rules, edges: bool) -> None:
+    chains = tiny_chains(3, (3, 1, 3, 5), edges=edges)
+    labels = with_random_weights(ChainCRF(rules), 4, edges=edges).decode(chains)
+    weights = np.array([1.0, 0.5, 2.0, 1.5])
+    problem = _Likelihood(chains, labels, weights, rules, prior_variance=2.0)
+    point = np.random.default_rng(5).normal(size=problem.size)
+    _, gradient = problem.value_and_gradient(point)
+    step = 1e-6
+    for i in range(problem.size):
+        nudge = np.zeros(problem.size)
+        nudge[i] = step
+        above, below = (problem.value_and_gradient(at)[0] for at in (point + nudge, point - nudge))
+        assert gradient[i] == pytest.approx((above - below) / (2 * step), abs=1e-5)
+
+
+@pytest.mark.parametrize("edges", [False, True])
+def test_single_steps_along_a_path_give_the_whole_forward_pass(edges: bool) -> None:
+    chains = tiny_chains(6, (4,), edges=edges)
+    model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 7, edges=edges)
+    scores = model.scores(chains.features)
+    alpha, delta = scores[0], scores[0]
+    for i in range(1, 4):
+        seen = None if chains.edges is None else chains.edges[[i]]
+        alpha = model.forward_step(alpha, scores[[i]], seen)[0]
+        delta = model.best_step(delta, scores[[i]], seen)[0]
+    assert np.exp(alpha - logsumexp(alpha)) == pytest.approx(model.marginals(chains)[-1], abs=1e-10)
+    assert delta.argmax() == model.decode(chains)[-1]
+    assert delta.max() == 0.0
+
+
+def test_steps_to_many_links_are_the_steps_to_each() -> None:
+    model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 8)
+    rng = np.random.default_rng(9)
+    alpha, scores = rng.normal(size=N_STATES), rng.normal(size=(4, N_STATES))
+    together = model.forward_step(alpha, scores)
+    for i in range(4):
+        assert together[i] == pytest.approx(model.forward_step(alpha, scores[[i]])[0])
+
+
+def test_training_reaches_the_objective_of_crfsuite() -> None:
+    rng = np.random.default_rng(10)
+    lengths = rng.integers(1, 6, size=20)
+    features = csr_array((rng.random((lengths.sum(), N_FEATURES)) < 0.4).astype(float))
+    labels = rng.integers(0, N_STATES, size=lengths.sum())
+    chains = Chains(features, lengths)
+    penalty = 0.5
+    model = ChainCRF(Rules.free(N_STATES), prior_variance=1 / (2 * penalty), tolerance=1e-7).fit(
+        chains, labels
+    )
+    assert model.objective_ == pytest.approx(crfsuite_objective(chains, labels, penalty), abs=1e-4)
+
+
+class LossListener(pycrfsuite.Trainer):  # type: ignore[misc]
+    """A trainer that keeps the last loss it reports."""
+
+    loss = float("nan")
+
+    def message(self, text: str) -> None:
+        if text.startswith("Loss:"):
+            self.loss = float(text.split(":")[1])
+
+
+def crfsuite_objective(chains: Chains, labels: Ints, penalty: float) -> float:
+    exact = {"epsilon": 1e-9, "delta": 1e-12, "max_iterations": 1000}
+    dense = {"feature.possible_states": True, "feature.possible_transitions": True}
+    trainer = LossListener(algorithm="lbfgs", params={"c1": 0.0, "c2": penalty, **exact, **dense})
+    seen = [{f"f{k}": float(v) for k, v in enumerate(row) if v} for row in chains.features.toarray()]
+    ends = np.cumsum(chains.lengths)
+    for first, end in zip(ends - chains.lengths, ends, strict=True):
+        trainer.append(pycrfsuite.ItemSequence(seen[first:end]), [str(y) for y in labels[first:end]])
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.train(str(Path(folder) / "model"))
+    return float(trainer.loss)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(-2000, 2000), min_size=12, max_size=12), st.booleans())
+def test_scores_of_any_size_neither_overflow_nor_vanish(values: list[float], alternate: bool) -> None:
+    chains = Chains(csr_array(np.eye(4)[:, :4]), np.array([3, 1]))
+    model = ChainCRF(alternating_rules() if alternate else Rules.free(N_STATES))
+    model.state_weights_ = np.array(values).reshape(4, N_STATES)
+    model.step_weights_ = np.zeros((N_STATES, N_STATES))
+    model.edge_weights_ = np.zeros((0, N_STATES, N_STATES))
+    marginals = model.marginals(chains)
+    assert np.isfinite(marginals).all()
+    assert marginals.sum(axis=1) == pytest.approx(np.ones(4))
+
+
+def test_what_underflows_in_the_product_is_computed_the_long_way() -> None:
+    rows, matrix = np.array([[0.0, -1000.0]]), np.array([[-np.inf, 0.0], [0.0, -np.inf]])
+    assert log_product(rows, matrix) == pytest.approx(np.array([[-1000.0, 0.0]]))
+
+
+def test_expected_steps_are_the_sum_of_the_pair_marginals() -> None:
+    chains = tiny_chains(11, (4, 4))
+    model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 12)
+    steps = Steps(model.log_steps)
+    alpha = forward(model.scores(chains.features).reshape(2, 4, N_STATES), steps, model.log_starts)
+    marginals = model.marginals(chains).reshape(2, 4, N_STATES)
+    added = sum(pair_marginals(alpha, marginals, steps, i).sum(axis=0) for i in (1, 2, 3))
+    assert expected_steps(alpha, marginals, steps) == pytest.approx(added)
+
+
+def test_forbidden_states_have_no_probability() -> None:
+    chains = tiny_chains(13, (5, 3))
+    model = with_random_weights(ChainCRF(alternating_rules()), 14)
+    marginals = model.marginals(chains)
+    assert marginals[[0, 2, 4, 5, 7]][:, 1:].max() == 0.0
+    assert marginals[[1, 3, 6]][:, 0].max() == 0.0
+
+
+def test_a_trail_that_breaks_the_rules_is_refused() -> None:
+    with pytest.raises(TeachingError, match="do not allow"):
+        ChainCRF(alternating_rules()).fit(tiny_chains(1, (2,)), np.array([0, 0]))
+
+
+def test_no_trails_is_refused_in_words() -> None:
+    with pytest.raises(TeachingError, match="no trails"):
+        ChainCRF(Rules.free(N_STATES)).fit(
+            Chains(csr_array((0, 2)), np.array([], dtype=int)), np.array([], dtype=int)
+        )
+
+
+def test_asking_before_fit_says_so() -> None:
+    with pytest.raises(NotFitted):
+        ChainCRF(Rules.free(N_STATES)).decode(tiny_chains(1))
+
+
+def test_a_heavier_chain_pulls_the_model_its_way() -> None:
+    features = csr_array(np.ones((2, 1)))
+    chains, labels = Chains(features, np.array([1, 1])), np.array([0, 1])
+    model = ChainCRF(Rules.free(2)).fit(chains, labels, weights=np.array([3.0, 1.0]))
+    assert model.marginals(chains)[0, 0] > 0.6
