@@ -31,6 +31,9 @@ class Waiting:
     hops: int = 0  # redirects followed to come here
     taken: bool = False
 
+    def __lt__(self, other: Waiting) -> bool:
+        return self.order < other.order
+
 
 @dataclass
 class Frontier:

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis.strategies import (
+    SearchStrategy,
+    builds,
+    fixed_dictionaries,
+    integers,
+    just,
+    lists,
+    one_of,
+    sampled_from,
+)
+
+from tests.forage.world import Answer, Walk, page
+from trailmark.fetched import Failed, Fetched
+from trailmark.forage.forager import Forager, Limits
+from trailmark.forage.goals import GoalPattern
+from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorers.breadth_first import BreadthFirst
+from trailmark.page import Link, Page
+from trailmark.site import Site
+
+SITE = Site("http://s.example/")
+URLS = [f"http://s.example/{name}" for name in ["", "a", "b", "c", "d", "e", "f"]]
+
+
+def forager(
+    limits: Limits | None = None, *, goal: str = "", delay: float = 0.0, site: Site = SITE
+) -> Forager:
+    return Forager(site, BreadthFirst(GoalPattern(goal)), limits or Limits(), Politeness(delay))
+
+
+def walk(
+    world: dict[str, Answer], limits: Limits | None = None, *, goal: str = "", delay: float = 0.0
+) -> Walk:
+    return Walk(forager(limits, goal=goal, delay=delay), world).run()
+
+
+def pages() -> SearchStrategy[Answer]:
+    targets = lists(sampled_from(URLS), max_size=4)
+    return builds(lambda own, to: page(own, *to), sampled_from(["x", "y", "z", "u", "v", "w", "t"]), targets)
+
+
+def worlds() -> SearchStrategy[dict[str, Answer]]:
+    broken: SearchStrategy[Answer] = one_of(
+        just(Failed("", "timeout")),
+        just(Failed("", "robots", sent=False)),
+        just(Fetched("", 503, wait_seconds=2.0)),
+        sampled_from(URLS).map(lambda target: Fetched("", 301, location=target)),
+    )
+    return fixed_dictionaries({url: one_of(pages(), pages(), broken) for url in URLS})
+
+
+@given(worlds(), integers(0, 9))
+def test_a_forage_ends_obeys_its_budget_and_repeats_only_passing_faults(
+    world: dict[str, Answer], budget: int
+) -> None:
+    done = walk(world, Limits(budget=budget))
+    assert done.reason
+    assert sum(visit.spent for visit in done.visits) <= budget
+    for url in URLS:
+        tries = [visit for visit in done.visits if visit.url == url]
+        assert len(tries) <= 3
+        assert all(visit.outcome in ("timeout", "http_503") for visit in tries[:-1])
+
+
+@given(worlds(), integers(0, 12), integers(0, 12))
+def test_told_its_saved_visits_again_a_forage_goes_on_as_if_never_stopped(
+    world: dict[str, Answer], budget: int, killed_after: int
+) -> None:
+    whole = walk(world, Limits(budget=budget))
+    again = Walk(forager(Limits(budget=budget)), world)
+    for visit in whole.visits[:killed_after]:
+        known = world[visit.url]
+        again.forager.retell(visit, known if isinstance(known, Page) else None)
+    again.run()
+    assert whole.urls[:killed_after] + again.urls == whole.urls
+    assert again.reason == whole.reason
+    assert again.forager.goals == whole.forager.goals
+
+
+def test_the_pause_between_two_requests_is_kept_also_for_redirects_and_retries() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: page("", URLS[1], URLS[2], URLS[3]),
+        URLS[1]: Fetched(URLS[1], 302, location=URLS[4]),
+        URLS[2]: Failed(URLS[2], "timeout"),
+        URLS[3]: Fetched(URLS[3], 200, wait_seconds=7.0),
+        URLS[4]: page("d"),
+    }
+    done = walk(world, delay=1.0)
+    times = [at for _, at in done.asked_at]
+    assert all(later - earlier >= 1.0 for earlier, later in pairwise(times))
+
+
+def test_a_host_that_asks_for_a_pause_gets_it() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: page("", URLS[1], URLS[2]),
+        URLS[1]: Fetched("", 503, wait_seconds=60.0),
+    }
+    done = walk(world, delay=1.0)
+    times = dict(reversed(done.asked_at))
+    assert times[URLS[2]] - times[URLS[1]] >= 60.0
+
+
+def test_a_host_that_asks_for_an_unreasonable_pause_ends_the_site() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: page("", URLS[1], URLS[2]),
+        URLS[1]: Fetched("", 429, wait_seconds=3600.0),
+    }
+    assert walk(world).reason.startswith("asked to wait 3600")
+
+
+def test_a_refusal_by_robots_costs_no_budget() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: page("", URLS[1], URLS[2]),
+        URLS[1]: Failed(URLS[1], "robots", sent=False),
+        URLS[2]: page("b"),
+    }
+    done = walk(world, Limits(budget=2))
+    assert done.urls == URLS[:3]
+    assert done.forager.spent == 2
+
+
+def test_links_of_content_seen_before_are_not_spent_twice() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: page("", URLS[1], URLS[2]),
+        URLS[1]: page("a", URLS[3], digest="same"),
+        URLS[2]: page("b", URLS[4], digest="same"),
+        URLS[3]: page("c"),
+        URLS[4]: page("d"),
+    }
+    done = walk(world)
+    assert [visit.outcome for visit in done.visits] == ["ok", "ok", "duplicate", "ok"]
+    assert URLS[4] not in done.urls
+
+
+def test_depth_counts_clicks_and_a_redirect_is_not_a_click() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: page("", URLS[1]),
+        URLS[1]: Fetched("", 301, location=URLS[2]),
+        URLS[2]: page("b", URLS[3]),
+        URLS[3]: page("c"),
+    }
+    done = walk(world, Limits(max_depth=1))
+    assert [visit.depth for visit in done.visits] == [0, 1, 1]
+
+
+def test_a_redirect_loop_ends() -> None:
+    world: dict[str, Answer] = {URLS[0]: page("", URLS[1]), URLS[1]: Fetched("", 301, location=URLS[2])}
+    world[URLS[2]] = Fetched("", 301, location=URLS[1])
+    done = walk(world)
+    assert done.reason == "no links left"
+    assert done.forager.refused["redirect_to_known"] == 1
+
+
+def test_an_endless_chain_of_redirects_is_cut() -> None:
+    chain = {
+        f"http://s.example/{n}": Fetched("", 302, location=f"http://s.example/{n + 1}") for n in range(99)
+    }
+    world: dict[str, Answer] = {URLS[0]: page("", "http://s.example/0"), **chain}
+    done = walk(world)
+    assert len(done.visits) == 1 + 9
+    assert done.forager.refused["redirect_limit"] == 1
+
+
+def test_a_redirect_out_of_the_site_is_not_followed() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: page("", URLS[1]),
+        URLS[1]: Fetched("", 301, location="http://other.example/"),
+    }
+    done = walk(world)
+    assert done.urls == URLS[:2]
+    assert done.forager.refused["out_of_scope"] == 1
+
+
+def test_a_start_page_that_moved_takes_the_site_along() -> None:
+    world: dict[str, Answer] = {
+        URLS[0]: Fetched("", 301, location="http://new.test/"),
+        "http://new.test/": page("", "http://new.test/contact", "http://third.test/"),
+        "http://new.test/contact": page("c"),
+    }
+    assert walk(world).urls == [URLS[0], "http://new.test/", "http://new.test/contact"]
+
+
+def test_a_site_that_is_down_says_so() -> None:
+    assert walk({URLS[0]: Failed(URLS[0], "dns")}).reason == "start page failed (dns)"
+    dead: dict[str, Answer] = {URLS[0]: page("", *[f"http://s.example/p{n}" for n in range(50)])}
+    dead |= {f"http://s.example/p{n}": Failed("", "timeout") for n in range(50)}
+    done = walk(dead)
+    assert done.reason == "site does not answer (timeout)"
+    assert len(done.visits) == 7
+
+
+def test_a_forage_stops_when_the_goals_asked_for_are_found() -> None:
+    world: dict[str, Answer] = {URLS[0]: page(URLS[0], *URLS[1:]), **{url: page(url) for url in URLS[1:]}}
+    done = walk(world, Limits(goals_wanted=2), goal="/[bd]$")
+    assert done.reason == "goals found"
+    assert [visit.url for visit in done.visits if visit.is_goal] == [URLS[2], URLS[4]]
+    assert done.urls == URLS[:5]
+
+
+def test_with_one_goal_wanted_only_a_link_that_outscores_it_is_followed() -> None:
+    world: dict[str, Answer] = {URLS[0]: page(URLS[0], *URLS[1:]), **{url: page(url) for url in URLS[1:]}}
+    done = walk(world, Limits(best_goal_only=True), goal="/b$")
+    assert done.reason == "no link outscores the goal found"
+    assert done.urls == URLS[:3]
+
+
+def test_links_marked_nofollow_and_links_elsewhere_are_left_alone() -> None:
+    start = Page(
+        URLS[0],
+        digest="s",
+        links=(Link(URLS[1], nofollow=True), Link("http://elsewhere.test/"), Link(URLS[2], kind="canonical")),
+    )
+    assert walk({URLS[0]: start}).urls == URLS[:1]

@@ -1,0 +1,73 @@
+"""What every strategy promises, run over all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.forage.world import Answer, Walk
+from trailmark.errors import UsageError
+from trailmark.forage.brief import Brief
+from trailmark.forage.forager import Forager
+from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorers import SCORERS
+from trailmark.page import Link, Page
+from trailmark.site import Site
+
+SITE = Site("http://s.example/")
+BRIEF = Brief(keywords=("contact", "address"), seed=3)
+UNTAUGHT = ["best-first", "breadth-first", "random"]
+
+
+def world() -> dict[str, Answer]:
+    names = ["news", "about", "contact", "jobs", "press", "shop"]
+    links = tuple(Link(f"http://s.example/{name}", text=name, after=(name, "page")) for name in names)
+    pages: dict[str, Answer] = {
+        link.url: Page(link.url, title=link.text, tokens=(link.text, "words"), links=links, digest=link.url)
+        for link in links
+    }
+    return {
+        "http://s.example/": Page("http://s.example/", tokens=("home",), links=links, digest="h"),
+        **pages,
+    }
+
+
+@pytest.mark.parametrize("name", UNTAUGHT)
+def test_scores_are_shares_of_a_goal_one_for_each_link(name: str) -> None:
+    scorer = SCORERS[name](BRIEF)
+    page = world()["http://s.example/"]
+    assert isinstance(page, Page)
+    reading = scorer.read(scorer.start(SITE), page)
+    rated = scorer.rate(reading, page.links)
+    assert len(rated) == len(page.links)
+    assert all(0.0 <= link.score <= 1.0 for link in rated)
+    assert 0.0 <= reading.goal <= 1.0
+    assert scorer.rate(reading, ()) == []
+
+
+@pytest.mark.parametrize("name", UNTAUGHT)
+def test_told_the_same_a_strategy_answers_the_same(name: str) -> None:
+    orders = [
+        Walk(Forager(SITE, SCORERS[name](BRIEF), politeness=Politeness(0.0)), world()).run().urls
+        for _ in "ab"
+    ]
+    assert orders[0] == orders[1]
+    assert len(orders[0]) == 7
+
+
+def test_best_first_follows_the_words_it_was_given() -> None:
+    done = Walk(Forager(SITE, SCORERS["best-first"](BRIEF), politeness=Politeness(0.0)), world()).run()
+    assert done.urls[1] == "http://s.example/contact"
+
+
+def test_best_first_without_words_or_examples_says_what_it_needs() -> None:
+    with pytest.raises(UsageError, match="needs keywords or example pages"):
+        SCORERS["best-first"](Brief())
+
+
+def test_random_order_depends_on_the_seed_alone() -> None:
+    def order(seed: int) -> list[str]:
+        scorer = SCORERS["random"](Brief(seed=seed))
+        return Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), world()).run().urls
+
+    assert order(1) == order(1)
+    assert len({tuple(order(seed)) for seed in range(5)}) > 1

@@ -1,0 +1,53 @@
+"""A small world of pages for tests of deciding: no server, no clock but a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trailmark.fetched import Failed, Fetched
+from trailmark.forage.forager import Fetch, Finished, Forager, Wait
+from trailmark.page import Link, Page
+from trailmark.visit import Visit
+
+Answer = Page | Fetched | Failed
+
+
+def page(url: str, *targets: str, digest: str = "") -> Page:
+    return Page(url, title=url, links=tuple(Link(target) for target in targets), digest=digest or url)
+
+
+def answer_of(known: Answer | None, url: str) -> tuple[Fetched | Failed, Page | None]:
+    if isinstance(known, Page):
+        return Fetched(url, 200, content_type="text/html"), known
+    return known or Fetched(url, 404), None
+
+
+@dataclass
+class Walk:
+    """Drives a forager over a world, as the crawl loop does, and keeps what happened."""
+
+    forager: Forager
+    world: Mapping[str, Answer]
+    now: float = 0.0
+    asked_at: list[tuple[str, float]] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
+    reason: str = ""
+
+    def run(self, steps: int = 10_000) -> Walk:
+        for _ in range(steps):
+            match self.forager.next_action(self.now):
+                case Wait(until):
+                    self.now = until
+                case Finished(reason):
+                    self.reason = reason
+                    return self
+                case Fetch(link):
+                    self.asked_at.append((link.url, self.now))
+                    answer, read = answer_of(self.world.get(link.url), link.url)
+                    self.visits.append(self.forager.tell(link, answer, read, now=self.now, at=self.now))
+        return self
+
+    @property
+    def urls(self) -> list[str]:
+        return [visit.url for visit in self.visits]
