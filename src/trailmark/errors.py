@@ -4,7 +4,8 @@
     ├── UsageError            the request cannot be carried out as it was put
     ├── ConfigError           trailmark.toml does not say what it should
     ├── WorkspaceError        the workspace folder cannot be used
-    │   └── WorkspaceLocked   another process holds it
+    │   ├── WorkspaceLocked   another process holds it
+    │   └── LeaseLost         another worker has taken over a site
     ├── ArchiveError          a WARC file or site folder cannot be read or written
     ├── ModelError            a model file is damaged, foreign or newer than this version
     ├── NotFitted             an estimator was asked before it was taught
@@ -41,6 +42,10 @@ class WorkspaceError(TrailmarkError):
 
 class WorkspaceLocked(WorkspaceError):  # noqa: N818 - reads as what happened
     """Another process holds the workspace's database."""
+
+
+class LeaseLost(WorkspaceError):  # noqa: N818 - reads as what happened
+    """A site was saved to that this worker holds no longer; drop it and lease another."""
 
 
 class ArchiveError(TrailmarkError):

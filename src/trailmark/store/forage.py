@@ -1,0 +1,409 @@
+"""All of a forage that outlives a process: runs, sites shared out by lease, visits, and the total budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from trailmark.errors import LeaseLost, UsageError, WorkspaceError
+from trailmark.site import Site
+from trailmark.store.database import Database
+from trailmark.store.rows import INSERT_VISIT, VISIT_COLUMNS, storable, visit_from, visit_row
+from trailmark.visit import Visit
+
+SiteState = Literal["waiting", "leased", "done"]
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What a run may spend; `None` is without limit. Limits may change from one call to the next."""
+
+    budget_per_site: int | None = None
+    total_budget: int | None = None
+    max_depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One forage with its settings. The same identity again continues it."""
+
+    id: int
+    identity: Mapping[str, str]
+    limits: RunLimits
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SiteJob:
+    """A site leased to a worker; `visits` of it are saved, numbered from 0."""
+
+    id: int
+    site: Site
+    visits: int
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSummary:
+    """How far a run has come with one site, and why it stopped there."""
+
+    start: str
+    state: SiteState
+    reason: str
+    visits: int
+    spent: int
+    goals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Sums over a run; `outcomes` counts the visits by reason code."""
+
+    sites: int = 0
+    leased: int = 0
+    done: int = 0
+    visits: int = 0
+    spent: int = 0
+    goals: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def waiting(self) -> int:
+        return self.sites - self.leased - self.done
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    run_id: int
+    worker: str
+    start: str
+
+
+class ForageStore:
+    """Runs and their sites in SQLite.
+
+    A site belongs to the worker that leased it here until it is finished, released or its lease expires;
+    saving to a site that is no longer held raises `LeaseLost`, so that two owners never mix their visits.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._held: dict[int, _Held] = {}
+
+    # Runs
+
+    def open_run(
+        self, identity: Mapping[str, str], limits: RunLimits, sites: Iterable[Site], now: float
+    ) -> Run:
+        """Begin the run of this identity or continue it; add sites it lacks; obey the new limits.
+
+        Sites that ended because of a limit which has grown since are reopened.
+        """
+        key = json.dumps(dict(identity), sort_keys=True, ensure_ascii=False)
+        with self._database.transaction():
+            known = self._database.execute(
+                "SELECT id, budget_per_site, total_budget, max_depth FROM run WHERE identity = ?", (key,)
+            ).fetchone()
+            run_id = known[0] if known else self._add_run(key, now)
+            self._database.execute(
+                "UPDATE run SET budget_per_site = ?, total_budget = ?, max_depth = ?, opened_at = ? "
+                "WHERE id = ?",
+                (limits.budget_per_site, limits.total_budget, limits.max_depth, now, run_id),
+            )
+            if known:
+                self._reopen(run_id, RunLimits(*known[1:]), limits)
+            self._add_sites(run_id, sites)
+        return Run(run_id, dict(identity), limits, is_new=not known)
+
+    def _add_run(self, key: str, now: float) -> int:
+        sql = "INSERT INTO run (identity, created_at, opened_at) VALUES (?, ?, ?) RETURNING id"
+        return int(self._database.execute(sql, (key, now, now)).fetchone()[0])
+
+    def _add_sites(self, run_id: int, sites: Iterable[Site]) -> None:
+        turns: dict[str, int] = dict(
+            self._database.execute("SELECT DISTINCT domain, turn FROM site WHERE run_id = ?", (run_id,))
+        )
+        added = 0
+        for site in sites:
+            turn = turns.setdefault(site.domain, len(turns))
+            added += self._database.execute(
+                "INSERT OR IGNORE INTO site (run_id, start, hosts, domain, turn) VALUES (?, ?, ?, ?, ?)",
+                (run_id, site.start, json.dumps(site.hosts), site.domain, turn),
+            ).rowcount
+        self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (added, run_id))
+
+    def _reopen(self, run_id: int, old: RunLimits, new: RunLimits) -> None:
+        """Judged by numbers and not by reasons: a site reopened in vain ends again without a fetch."""
+        if _grew(old.budget_per_site, new.budget_per_site):
+            self._reopen_where(run_id, "spent >= ?", old.budget_per_site)
+        if _grew(old.total_budget, new.total_budget):
+            self._reopen_where(run_id, "total_was_spent = ?", 1)
+        if _grew(old.max_depth, new.max_depth):
+            deep = "EXISTS (SELECT 1 FROM visit WHERE site_id = site.id AND depth >= ?)"
+            self._reopen_where(run_id, deep, old.max_depth)
+
+    def _reopen_where(self, run_id: int, condition: str, value: int | None) -> None:
+        sql = (
+            "UPDATE site SET state = 'waiting', reason = '', total_was_spent = 0 "
+            "WHERE state = 'done' AND run_id = ?"
+        )
+        reopened = self._database.execute(f"{sql} AND {condition}", (run_id, value)).rowcount
+        self._database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (reopened, run_id))
+
+    def sites(self, run_id: int) -> Iterator[SiteSummary]:
+        """Every site of the run, in the order in which they were added."""
+        sql = "SELECT start, state, reason, visits, spent, goals FROM site WHERE run_id = ? ORDER BY id"
+        for row in self._database.stream(sql, (run_id,)):
+            yield SiteSummary(*row)
+
+    def progress(self, run_id: int) -> Progress:
+        """Cheap at any size: it reads a row per outcome and one per lease, no site and no visit."""
+        known = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
+        if known is None:
+            raise UsageError(f"There is no run {run_id} in {self._database.name}.")
+        leased = self._database.execute(
+            "SELECT count(*) FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ?",
+            (run_id,),
+        ).fetchone()[0]
+        tallies = self._database.execute(
+            "SELECT outcome, visits, spent, goals FROM tally WHERE run_id = ? AND visits > 0", (run_id,)
+        ).fetchall()
+        visits, spent, goals = (sum(row[column] for row in tallies) for column in (1, 2, 3))
+        outcomes = {row[0]: row[1] for row in tallies}
+        return Progress(known[0], leased, known[1], visits, spent, goals, outcomes)
+
+    # Leases
+
+    def lease_site(self, run_id: int, worker: str, now: float, until: float) -> SiteJob | None:
+        """Take a site that waits and whose domain nobody holds, or none if there is none just now."""
+        with self._database.transaction():
+            self._expire(now)
+            row = self._first_free(run_id)
+            if row is None:
+                return None
+            job = SiteJob(row[0], Site(row[1], tuple(json.loads(row[2]))), row[3])
+            self._database.execute(
+                "UPDATE site SET state = 'leased', worker = ?, lease_until = ? WHERE id = ?",
+                (worker, until, job.id),
+            )
+        self._held[job.id] = _Held(run_id, worker, job.site.start)
+        return job
+
+    def _expire(self, now: float) -> None:
+        expired = self._database.execute(
+            "UPDATE site SET state = 'waiting', worker = NULL, lease_until = NULL "
+            "WHERE state = 'leased' AND lease_until < ?",
+            (now,),
+        ).rowcount
+        if expired:  # a worker that lets all its leases lapse will not use its reservations either
+            self._database.execute(
+                "DELETE FROM reservation WHERE worker NOT IN (SELECT worker FROM site WHERE state = 'leased')"
+            )
+
+    def _first_free(self, run_id: int) -> tuple[int, str, str, int] | None:
+        """Step from domain to domain in their order; only those that are leased just now are passed over."""
+        turn = -1
+        while row := self._database.execute(
+            "SELECT id, start, hosts, visits, turn, domain FROM site "
+            "WHERE run_id = ? AND state = 'waiting' AND turn > ? ORDER BY turn, id LIMIT 1",
+            (run_id, turn),
+        ).fetchone():
+            *found, turn, domain = row
+            if not self._is_leased(domain):
+                return tuple(found)
+        return None
+
+    def _is_leased(self, domain: str) -> bool:
+        sql = "SELECT 1 FROM site WHERE state = 'leased' AND domain = ?"
+        return self._database.execute(sql, (domain,)).fetchone() is not None
+
+    def renew_leases(self, run_id: int, worker: str, until: float) -> None:
+        self._database.execute(
+            "UPDATE site INDEXED BY site_leased SET lease_until = ? "
+            "WHERE state = 'leased' AND run_id = ? AND worker = ?",
+            (until, run_id, worker),
+        )
+
+    def release_leases(self, run_id: int, worker: str) -> None:
+        """Give back all sites and reservations of a worker, as at a clean stop."""
+        with self._database.transaction():
+            self._release(run_id, worker)
+        self._held = {
+            job: held for job, held in self._held.items() if (held.run_id, held.worker) != (run_id, worker)
+        }
+
+    def release_dead(self, run_id: int, is_alive: Callable[[str], bool]) -> None:
+        """Give back what workers hold that are no more, so that their sites need not wait for the lease."""
+        workers = self._database.execute(
+            "SELECT worker FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ? "
+            "UNION SELECT worker FROM reservation WHERE run_id = ?",
+            (run_id, run_id),
+        ).fetchall()
+        dead = [worker for (worker,) in workers if not is_alive(worker)]
+        with self._database.transaction():
+            for worker in dead:
+                self._release(run_id, worker)
+
+    def _release(self, run_id: int, worker: str) -> None:
+        self._database.execute(
+            "UPDATE site INDEXED BY site_leased SET state = 'waiting', worker = NULL, lease_until = NULL "
+            "WHERE state = 'leased' AND run_id = ? AND worker = ?",
+            (run_id, worker),
+        )
+        self._database.execute("DELETE FROM reservation WHERE run_id = ? AND worker = ?", (run_id, worker))
+
+    def finish_site(self, job_id: int, reason: str, hosts: tuple[str, ...] | None = None) -> None:
+        """The site is done, and why; `hosts` if what counts as inside was learned on the way."""
+        held = self._holding(job_id)
+        with self._database.transaction():
+            changed = self._database.execute(
+                "UPDATE site SET state = 'done', worker = NULL, lease_until = NULL, reason = ?, "
+                "hosts = coalesce(?, hosts), total_was_spent = ? WHERE id = ? AND worker = ?",
+                (reason, hosts and json.dumps(hosts), self._is_all_spent(held.run_id), job_id, held.worker),
+            ).rowcount
+            if not changed:
+                raise self._lost(job_id)
+            self._database.execute("UPDATE run SET sites_done = sites_done + 1 WHERE id = ?", (held.run_id,))
+        del self._held[job_id]
+
+    # Visits
+
+    def save_visit(self, job_id: int, visit: Visit) -> None:
+        """Write the visit down; when this returns, no end of the process can lose it.
+
+        A visit that spent a fetch uses up one reservation of its worker, if there is one.
+        """
+        held = self._holding(job_id)
+        if visit.site != held.start:
+            raise ValueError(f"a visit of {visit.site} was saved to {held.start}")
+        row = visit_row(job_id, visit)
+        try:
+            self._save(held, job_id, visit, row)
+        except UnicodeEncodeError:
+            self._save(held, job_id, visit, storable(row))
+
+    def _save(self, held: _Held, job_id: int, visit: Visit, row: tuple[object, ...]) -> None:
+        execute = self._database.execute
+        spent, goal = visit.spent, visit.is_goal
+        with self._database.transaction():
+            changed = execute(
+                "UPDATE site SET visits = visits + 1, spent = spent + ?, goals = goals + ? "
+                "WHERE id = ? AND visits = ? AND worker = ?",
+                (spent, goal, job_id, visit.number, held.worker),
+            ).rowcount
+            if not changed:
+                raise self._refusal(job_id, held, visit.number)
+            execute(INSERT_VISIT, row)
+            execute(
+                "INSERT INTO tally (run_id, outcome, visits, spent, goals) VALUES (?, ?, 1, ?, ?) "
+                "ON CONFLICT DO UPDATE SET visits = visits + 1, spent = spent + excluded.spent, "
+                "goals = goals + excluded.goals",
+                (held.run_id, row[3], spent, goal),
+            )
+            if spent:
+                self._use_reservation(held.run_id, held.worker)
+
+    def _refusal(self, job_id: int, held: _Held, number: int) -> Exception:
+        worker, visits = self._database.execute(
+            "SELECT worker, visits FROM site WHERE id = ?", (job_id,)
+        ).fetchone()
+        if worker != held.worker:
+            return self._lost(job_id)
+        return WorkspaceError(
+            f"Visit {number} of {held.start} was not saved: it has {visits} visits, so the next is "
+            f"number {visits}."
+        )
+
+    def visits(self, job_id: int) -> Iterator[Visit]:
+        """The saved visits of a site in order. Read in batches, so it may be left and saved to meanwhile."""
+        (start,) = self._database.execute("SELECT start FROM site WHERE id = ?", (job_id,)).fetchone()
+        sql = (
+            f"SELECT {VISIT_COLUMNS} FROM visit WHERE site_id = ? AND number >= ? "  # noqa: S608
+            f"ORDER BY number LIMIT {_BATCH}"
+        )
+        number = 0
+        while rows := self._database.execute(sql, (job_id, number)).fetchall():
+            for row in rows:
+                yield visit_from(start, row)
+            number = rows[-1][0] + 1
+
+    def delete_visits_from(self, job_id: int, number: int) -> None:
+        """Forget the visits from `number` on: the archive lost what they fetched, as in a power cut."""
+        held = self._holding(job_id)
+        with self._database.transaction():
+            if not self._still_held(job_id, held):
+                raise self._lost(job_id)
+            self._untally(held.run_id, job_id, number)
+            self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job_id, number))
+
+    def _untally(self, run_id: int, job_id: int, number: int) -> None:
+        for outcome, visits, spent, goals in self._database.execute(
+            "SELECT outcome, count(*), sum(spent), sum(is_goal) FROM visit "
+            "WHERE site_id = ? AND number >= ? GROUP BY outcome",
+            (job_id, number),
+        ).fetchall():
+            self._database.execute(
+                "UPDATE tally SET visits = visits - ?, spent = spent - ?, goals = goals - ? "
+                "WHERE run_id = ? AND outcome = ?",
+                (visits, spent, goals, run_id, outcome),
+            )
+            self._database.execute(
+                "UPDATE site SET visits = visits - ?, spent = spent - ?, goals = goals - ? WHERE id = ?",
+                (visits, spent, goals, job_id),
+            )
+
+    # The total budget
+
+    def reserve_fetch(self, run_id: int, worker: str) -> bool:
+        """Ask for one fetch of the total budget; true if it may be made."""
+        with self._database.transaction():
+            if self._is_all_spent(run_id):
+                return False
+            self._database.execute(
+                "INSERT INTO reservation (run_id, worker, fetches) VALUES (?, ?, 1) "
+                "ON CONFLICT DO UPDATE SET fetches = fetches + 1",
+                (run_id, worker),
+            )
+            return True
+
+    def return_reservation(self, run_id: int, worker: str) -> None:
+        """Give back a fetch that was not made."""
+        self._use_reservation(run_id, worker)
+
+    def _use_reservation(self, run_id: int, worker: str) -> None:
+        self._database.execute(
+            "UPDATE reservation SET fetches = fetches - 1 WHERE run_id = ? AND worker = ? AND fetches > 0",
+            (run_id, worker),
+        )
+
+    def _is_all_spent(self, run_id: int) -> bool:
+        """Whether the saved and the reserved fetches make up the total budget: a sum over a few rows."""
+        row = self._database.execute(
+            "SELECT coalesce((SELECT sum(spent) FROM tally WHERE run_id = run.id), 0) "
+            "+ coalesce((SELECT sum(fetches) FROM reservation WHERE run_id = run.id), 0) >= total_budget "
+            "FROM run WHERE id = ?",
+            (run_id,),
+        ).fetchone()
+        return bool(row[0])
+
+    # Holding
+
+    def _holding(self, job_id: int) -> _Held:
+        held = self._held.get(job_id)
+        if held is None:
+            raise self._lost(job_id)
+        return held
+
+    def _still_held(self, job_id: int, held: _Held) -> bool:
+        sql = "SELECT worker FROM site WHERE id = ?"
+        return bool(self._database.execute(sql, (job_id,)).fetchone()[0] == held.worker)
+
+    def _lost(self, job_id: int) -> LeaseLost:
+        self._held.pop(job_id, None)
+        return LeaseLost(f"Site {job_id} is no longer leased to this process; another may go on with it.")
+
+
+def _grew(old: int | None, new: int | None) -> bool:
+    return old is not None and (new is None or new > old)
