@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -61,6 +62,8 @@ class Database:
             return self.connection.execute(sql, values)
         except sqlite3.Error as error:
             raise self.explain(error) from error
+        except UnicodeEncodeError:
+            return self.connection.execute(sql, [_storable(value) for value in values])
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """The rows of a query, one at a time, as they were when it began."""
@@ -130,37 +133,40 @@ class _Transaction:
 def migrate(database: Database) -> None:
     """Apply the migrations that the file lacks, each in a transaction of its own."""
     known = _migrations()
+    newest = max(number for number, _ in known)
     done = _applied(database)
-    if done > len(known):
+    if done > newest:
         raise WorkspaceError(
             f"{database.name} was made by a newer Trailmark (its tables have version {done}, this one knows "
-            f"{len(known)}). Install the newer version."
+            f"{newest}). Install the newer version."
         )
-    for number in range(done + 1, len(known) + 1):
-        _apply(database, number, *known[number - 1])
+    for number, file in known:
+        if number > done:
+            _apply(database, number, file)
 
 
-def _apply(database: Database, number: int, name: str, script: str) -> None:
+def _apply(database: Database, number: int, file: Traversable) -> None:
     with database.transaction():
         if _applied(database) >= number:  # another process was quicker
             return
-        for statement in _statements(script):
+        for statement in _statements(file.read_text("utf-8")):
             database.execute(statement)
-        database.execute("INSERT INTO migration (number, name) VALUES (?, ?)", (number, name))
+        database.execute("INSERT INTO migration (number, name) VALUES (?, ?)", (number, file.name))
 
 
 def _applied(database: Database) -> int:
+    """The number of the last migration that was applied; 0 for a new file."""
     exists = database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone()
     if not exists:
         return 0
     return int(database.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()[0])
 
 
-def _migrations() -> list[tuple[str, str]]:
-    """Name and script of each migration; `0001_ground.sql` is the first of the list."""
+def _migrations() -> list[tuple[int, Traversable]]:
+    """The migration files in order of the numbers that they begin with: `0001_ground.sql`."""
     folder = resources.files("trailmark.store") / "migrations"
-    scripts = {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".sql")}
-    return [(name.removesuffix(".sql"), scripts[name]) for name in sorted(scripts)]
+    numbered = ((int(file.name[:4]), file) for file in folder.iterdir() if file.name.endswith(".sql"))
+    return sorted(numbered, key=lambda entry: entry[0])
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -170,6 +176,11 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(pending):
             yield pending
             pending = ""
+
+
+def _storable(value: Any) -> Any:
+    """Text without lone surrogates: hostile pages hold them, and UTF-8 has no place for them."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
 def _check_sqlite() -> None:

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from trailmark.errors import LeaseLost, UsageError, WorkspaceError
 from trailmark.site import Site
 from trailmark.store.database import Database
-from trailmark.store.rows import INSERT_VISIT, VISIT_COLUMNS, storable, visit_from, visit_row
+from trailmark.store.rows import INSERT_VISIT, VISIT_COLUMNS, visit_from, visit_row
+from trailmark.store.runs import Progress, Run, RunLimits, RunStore, SiteSummary
 from trailmark.visit import Visit
 
-SiteState = Literal["waiting", "leased", "done"]
+__all__ = ["ForageStore", "Progress", "Run", "RunLimits", "SiteJob", "SiteSummary"]
+
 _BATCH = 500
-
-
-@dataclass(frozen=True, slots=True)
-class RunLimits:
-    """What a run may spend; `None` is without limit. Limits may change from one call to the next."""
-
-    budget_per_site: int | None = None
-    total_budget: int | None = None
-    max_depth: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One forage with its settings. The same identity again continues it."""
-
-    id: int
-    identity: Mapping[str, str]
-    limits: RunLimits
-    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +28,13 @@ class SiteJob:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteSummary:
-    """How far a run has come with one site, and why it stopped there."""
-
-    start: str
-    state: SiteState
-    reason: str
-    visits: int
-    spent: int
-    goals: int
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Sums over a run; `outcomes` counts the visits by reason code."""
-
-    sites: int = 0
-    leased: int = 0
-    done: int = 0
-    visits: int = 0
-    spent: int = 0
-    goals: int = 0
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def waiting(self) -> int:
-        return self.sites - self.leased - self.done
-
-
-@dataclass(frozen=True, slots=True)
 class _Held:
     run_id: int
     worker: str
     start: str
 
 
-class ForageStore:
+class ForageStore(RunStore):
     """Runs and their sites in SQLite.
 
     A site belongs to the worker that leased it here until it is finished, released or its lease expires;
@@ -89,90 +42,8 @@ class ForageStore:
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._held: dict[int, _Held] = {}
-
-    # Runs
-
-    def open_run(
-        self, identity: Mapping[str, str], limits: RunLimits, sites: Iterable[Site], now: float
-    ) -> Run:
-        """Begin the run of this identity or continue it; add sites it lacks; obey the new limits.
-
-        Sites that ended because of a limit which has grown since are reopened.
-        """
-        key = json.dumps(dict(identity), sort_keys=True, ensure_ascii=False)
-        with self._database.transaction():
-            known = self._database.execute(
-                "SELECT id, budget_per_site, total_budget, max_depth FROM run WHERE identity = ?", (key,)
-            ).fetchone()
-            run_id = known[0] if known else self._add_run(key, now)
-            self._database.execute(
-                "UPDATE run SET budget_per_site = ?, total_budget = ?, max_depth = ?, opened_at = ? "
-                "WHERE id = ?",
-                (limits.budget_per_site, limits.total_budget, limits.max_depth, now, run_id),
-            )
-            if known:
-                self._reopen(run_id, RunLimits(*known[1:]), limits)
-            self._add_sites(run_id, sites)
-        return Run(run_id, dict(identity), limits, is_new=not known)
-
-    def _add_run(self, key: str, now: float) -> int:
-        sql = "INSERT INTO run (identity, created_at, opened_at) VALUES (?, ?, ?) RETURNING id"
-        return int(self._database.execute(sql, (key, now, now)).fetchone()[0])
-
-    def _add_sites(self, run_id: int, sites: Iterable[Site]) -> None:
-        turns: dict[str, int] = dict(
-            self._database.execute("SELECT DISTINCT domain, turn FROM site WHERE run_id = ?", (run_id,))
-        )
-        added = 0
-        for site in sites:
-            turn = turns.setdefault(site.domain, len(turns))
-            added += self._database.execute(
-                "INSERT OR IGNORE INTO site (run_id, start, hosts, domain, turn) VALUES (?, ?, ?, ?, ?)",
-                (run_id, site.start, json.dumps(site.hosts), site.domain, turn),
-            ).rowcount
-        self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (added, run_id))
-
-    def _reopen(self, run_id: int, old: RunLimits, new: RunLimits) -> None:
-        """Judged by numbers and not by reasons: a site reopened in vain ends again without a fetch."""
-        if _grew(old.budget_per_site, new.budget_per_site):
-            self._reopen_where(run_id, "spent >= ?", old.budget_per_site)
-        if _grew(old.total_budget, new.total_budget):
-            self._reopen_where(run_id, "total_was_spent = ?", 1)
-        if _grew(old.max_depth, new.max_depth):
-            deep = "EXISTS (SELECT 1 FROM visit WHERE site_id = site.id AND depth >= ?)"
-            self._reopen_where(run_id, deep, old.max_depth)
-
-    def _reopen_where(self, run_id: int, condition: str, value: int | None) -> None:
-        sql = (
-            "UPDATE site SET state = 'waiting', reason = '', total_was_spent = 0 "
-            "WHERE state = 'done' AND run_id = ?"
-        )
-        reopened = self._database.execute(f"{sql} AND {condition}", (run_id, value)).rowcount
-        self._database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (reopened, run_id))
-
-    def sites(self, run_id: int) -> Iterator[SiteSummary]:
-        """Every site of the run, in the order in which they were added."""
-        sql = "SELECT start, state, reason, visits, spent, goals FROM site WHERE run_id = ? ORDER BY id"
-        for row in self._database.stream(sql, (run_id,)):
-            yield SiteSummary(*row)
-
-    def progress(self, run_id: int) -> Progress:
-        """Cheap at any size: it reads a row per outcome and one per lease, no site and no visit."""
-        known = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
-        if known is None:
-            raise UsageError(f"There is no run {run_id} in {self._database.name}.")
-        leased = self._database.execute(
-            "SELECT count(*) FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ?",
-            (run_id,),
-        ).fetchone()[0]
-        tallies = self._database.execute(
-            "SELECT outcome, visits, spent, goals FROM tally WHERE run_id = ? AND visits > 0", (run_id,)
-        ).fetchall()
-        visits, spent, goals = (sum(row[column] for row in tallies) for column in (1, 2, 3))
-        outcomes = {row[0]: row[1] for row in tallies}
-        return Progress(known[0], leased, known[1], visits, spent, goals, outcomes)
 
     # Leases
 
@@ -235,7 +106,10 @@ class ForageStore:
         }
 
     def release_dead(self, run_id: int, is_alive: Callable[[str], bool]) -> None:
-        """Give back what workers hold that are no more, so that their sites need not wait for the lease."""
+        """Give back what workers hold that are no more, so that their sites need not wait for the lease.
+
+        A process that begins should call its own worker names dead: an earlier process may have had them.
+        """
         workers = self._database.execute(
             "SELECT worker FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ? "
             "UNION SELECT worker FROM reservation WHERE run_id = ?",
@@ -257,11 +131,12 @@ class ForageStore:
     def finish_site(self, job_id: int, reason: str, hosts: tuple[str, ...] | None = None) -> None:
         """The site is done, and why; `hosts` if what counts as inside was learned on the way."""
         held = self._holding(job_id)
+        learned = None if hosts is None else json.dumps(hosts)
         with self._database.transaction():
             changed = self._database.execute(
                 "UPDATE site SET state = 'done', worker = NULL, lease_until = NULL, reason = ?, "
                 "hosts = coalesce(?, hosts), total_was_spent = ? WHERE id = ? AND worker = ?",
-                (reason, hosts and json.dumps(hosts), self._is_all_spent(held.run_id), job_id, held.worker),
+                (reason, learned, self._is_all_spent(held.run_id), job_id, held.worker),
             ).rowcount
             if not changed:
                 raise self._lost(job_id)
@@ -278,13 +153,6 @@ class ForageStore:
         held = self._holding(job_id)
         if visit.site != held.start:
             raise ValueError(f"a visit of {visit.site} was saved to {held.start}")
-        row = visit_row(job_id, visit)
-        try:
-            self._save(held, job_id, visit, row)
-        except UnicodeEncodeError:
-            self._save(held, job_id, visit, storable(row))
-
-    def _save(self, held: _Held, job_id: int, visit: Visit, row: tuple[object, ...]) -> None:
         execute = self._database.execute
         spent, goal = visit.spent, visit.is_goal
         with self._database.transaction():
@@ -295,12 +163,12 @@ class ForageStore:
             ).rowcount
             if not changed:
                 raise self._refusal(job_id, held, visit.number)
-            execute(INSERT_VISIT, row)
+            execute(INSERT_VISIT, visit_row(job_id, visit))
             execute(
                 "INSERT INTO tally (run_id, outcome, visits, spent, goals) VALUES (?, ?, 1, ?, ?) "
                 "ON CONFLICT DO UPDATE SET visits = visits + 1, spent = spent + excluded.spent, "
                 "goals = goals + excluded.goals",
-                (held.run_id, row[3], spent, goal),
+                (held.run_id, visit.outcome, spent, goal),
             )
             if spent:
                 self._use_reservation(held.run_id, held.worker)
@@ -318,7 +186,9 @@ class ForageStore:
 
     def visits(self, job_id: int) -> Iterator[Visit]:
         """The saved visits of a site in order. Read in batches, so it may be left and saved to meanwhile."""
-        (start,) = self._database.execute("SELECT start FROM site WHERE id = ?", (job_id,)).fetchone()
+        known = self._database.execute("SELECT start FROM site WHERE id = ?", (job_id,)).fetchone()
+        if known is None:
+            raise UsageError(f"There is no site {job_id} in {self._database.name}.")
         sql = (
             f"SELECT {VISIT_COLUMNS} FROM visit WHERE site_id = ? AND number >= ? "  # noqa: S608
             f"ORDER BY number LIMIT {_BATCH}"
@@ -326,7 +196,7 @@ class ForageStore:
         number = 0
         while rows := self._database.execute(sql, (job_id, number)).fetchall():
             for row in rows:
-                yield visit_from(start, row)
+                yield visit_from(known[0], row)
             number = rows[-1][0] + 1
 
     def delete_visits_from(self, job_id: int, number: int) -> None:
@@ -403,7 +273,3 @@ class ForageStore:
     def _lost(self, job_id: int) -> LeaseLost:
         self._held.pop(job_id, None)
         return LeaseLost(f"Site {job_id} is no longer leased to this process; another may go on with it.")
-
-
-def _grew(old: int | None, new: int | None) -> bool:
-    return old is not None and (new is None or new > old)

@@ -33,10 +33,3 @@ def visit_from(site: str, row: tuple[Any, ...]) -> Visit:
     archived = None if file is None else ArchiveRef(file, offset, length)
     values = (site, *plain, bool(is_goal), bool(spent), wait_seconds, location, archived)
     return Visit(*values)
-
-
-def storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The row with lone surrogates replaced: hostile pages hold them, and UTF-8 has no place for them."""
-    return tuple(
-        value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value for value in row
-    )

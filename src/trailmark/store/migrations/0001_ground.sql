@@ -27,7 +27,7 @@ CREATE TABLE site (
     turn INTEGER NOT NULL,  -- order in which the run met the domain; the sites of one domain share it
     state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'leased', 'done')),
     reason TEXT NOT NULL DEFAULT '',
-    total_was_spent INTEGER NOT NULL DEFAULT 0,
+    total_was_spent INTEGER NOT NULL DEFAULT 0,  -- 1 if the total budget was, when this site ended
     worker TEXT,
     lease_until REAL,
     visits INTEGER NOT NULL DEFAULT 0,
@@ -48,7 +48,7 @@ CREATE TABLE visit (
     url TEXT NOT NULL,
     outcome TEXT NOT NULL,
     at REAL NOT NULL,
-    parent INTEGER,
+    parent INTEGER CHECK (parent < number),
     link_text TEXT NOT NULL,
     link_region TEXT NOT NULL,
     link_kind TEXT NOT NULL,
