@@ -44,6 +44,7 @@ class ForageStore(RunStore):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._held: dict[int, _Held] = {}
+        self._refused: set[tuple[int, str]] = set()  # runs and workers told that the total budget is spent
 
     # Leases
 
@@ -132,11 +133,12 @@ class ForageStore(RunStore):
         """The site is done, and why; `hosts` if what counts as inside was learned on the way."""
         held = self._holding(job_id)
         learned = None if hosts is None else json.dumps(hosts)
+        refused = (held.run_id, held.worker) in self._refused
         with self._database.transaction():
             changed = self._database.execute(
                 "UPDATE site SET state = 'done', worker = NULL, lease_until = NULL, reason = ?, "
-                "hosts = coalesce(?, hosts), total_was_spent = ? WHERE id = ? AND worker = ?",
-                (reason, learned, self._is_all_spent(held.run_id), job_id, held.worker),
+                "hosts = coalesce(?, hosts), total_refused = ? WHERE id = ? AND worker = ?",
+                (reason, learned, refused, job_id, held.worker),
             ).rowcount
             if not changed:
                 raise self._lost(job_id)
@@ -230,6 +232,7 @@ class ForageStore(RunStore):
         """Ask for one fetch of the total budget; true if it may be made."""
         with self._database.transaction():
             if self._is_all_spent(run_id):
+                self._refused.add((run_id, worker))
                 return False
             self._database.execute(
                 "INSERT INTO reservation (run_id, worker, fetches) VALUES (?, ?, 1) "

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from trailmark.errors import UsageError
 from trailmark.site import Site
 from trailmark.store.database import Database
 
 SiteState = Literal["waiting", "leased", "done"]
+
+_SELECT_RUN = "SELECT id, identity, budget_per_site, total_budget, max_depth FROM run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +117,14 @@ class RunStore:
         if _grew(old.budget_per_site, new.budget_per_site):
             self._reopen_where(run_id, "spent >= ?", old.budget_per_site)
         if _grew(old.total_budget, new.total_budget):
-            self._reopen_where(run_id, "total_was_spent = ?", 1)
+            self._reopen_where(run_id, "total_refused = ?", 1)
         if _grew(old.max_depth, new.max_depth):
             deep = "EXISTS (SELECT 1 FROM visit WHERE site_id = site.id AND depth >= ?)"
             self._reopen_where(run_id, deep, old.max_depth)
 
     def _reopen_where(self, run_id: int, condition: str, value: int | None) -> None:
         sql = (
-            "UPDATE site SET state = 'waiting', reason = '', total_was_spent = 0 "
+            "UPDATE site SET state = 'waiting', reason = '', total_refused = 0 "
             "WHERE state = 'done' AND run_id = ?"
         )
         reopened = self._database.execute(f"{sql} AND {condition}", (run_id, value)).rowcount
@@ -130,11 +132,15 @@ class RunStore:
 
     def runs(self) -> list[Run]:
         """All runs of the workspace, the one opened last first."""
-        rows = self._database.execute(
-            "SELECT id, identity, budget_per_site, total_budget, max_depth FROM run "
-            "ORDER BY opened_at DESC, id DESC"
-        ).fetchall()
-        return [Run(run_id, json.loads(identity), RunLimits(*limits)) for run_id, identity, *limits in rows]
+        return [
+            _run(row) for row in self._database.execute(f"{_SELECT_RUN} ORDER BY opened_at DESC, id DESC")
+        ]
+
+    def run(self, run_id: int) -> Run:
+        row = self._database.execute(f"{_SELECT_RUN} WHERE id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise UsageError(f"There is no run {run_id} in {self._database.name}.")
+        return _run(row)
 
     def sites(self, run_id: int) -> Iterator[SiteSummary]:
         """Every site of the run, in the order in which they were added."""
@@ -144,9 +150,9 @@ class RunStore:
 
     def progress(self, run_id: int) -> Progress:
         """Cheap at any size: it reads a row per outcome and one per lease, no site and no visit."""
-        known = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
-        if known is None:
-            raise UsageError(f"There is no run {run_id} in {self._database.name}.")
+        sites, done = self._database.execute(
+            "SELECT coalesce(sum(sites), 0), coalesce(sum(sites_done), 0) FROM run WHERE id = ?", (run_id,)
+        ).fetchone()
         leased = self._database.execute(
             "SELECT count(*) FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ?",
             (run_id,),
@@ -156,7 +162,12 @@ class RunStore:
         ).fetchall()
         visits, spent, goals = (sum(row[column] for row in tallies) for column in (1, 2, 3))
         outcomes = {row[0]: row[1] for row in tallies}
-        return Progress(known[0], leased, known[1], visits, spent, goals, outcomes)
+        return Progress(sites, leased, done, visits, spent, goals, outcomes)
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    run_id, identity, *limits = row
+    return Run(run_id, json.loads(identity), RunLimits(*limits))
 
 
 def _grew(old: int | None, new: int | None) -> bool:

@@ -27,7 +27,7 @@ CREATE TABLE site (
     turn INTEGER NOT NULL,  -- order in which the run met the domain; the sites of one domain share it
     state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'leased', 'done')),
     reason TEXT NOT NULL DEFAULT '',
-    total_was_spent INTEGER NOT NULL DEFAULT 0,  -- 1 if the total budget was, when this site ended
+    total_refused INTEGER NOT NULL DEFAULT 0,  -- 1 if it ended after the total budget was refused to its worker
     worker TEXT,
     lease_until REAL,
     visits INTEGER NOT NULL DEFAULT 0,
