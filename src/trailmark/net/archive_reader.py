@@ -1,0 +1,111 @@
+"""Responses out of an archive: one by its place, or all of a file in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from trailmark.errors import ArchiveError
+from trailmark.fetched import Fetched
+from trailmark.net.warc_http import HttpHead, as_fetched, body_of, http_head
+from trailmark.net.warc_read import WarcRecord, record_at, records
+from trailmark.visit import ArchiveRef
+
+Place = tuple[Path, int]
+"""A file and the offset of a record in it."""
+
+
+class ArchiveReader:
+    """Reads what `ArchiveWriter` wrote to `folder`. Keeps no file open, so that it may be asked by anyone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, ref: ArchiveRef) -> Fetched:
+        """The response at `ref`, with its body also where that is stored with an earlier one."""
+        path = self._folder / ref.file
+        stored = stored_response_at(path, ref.offset)
+        if stored.record.length != ref.length:
+            raise ArchiveError(f"{path} holds another record at byte {ref.offset} than it should.")
+        return stored.load()
+
+    def holds(self, ref: ArchiveRef) -> bool:
+        """Whether the file reaches as far as `ref`, without reading it."""
+        path = self._folder / ref.file
+        return path.is_file() and path.stat().st_size >= ref.offset + ref.length
+
+
+class StoredResponse(NamedTuple):
+    """A response as a file holds it. `place` is set for a revisit: where its body stands."""
+
+    path: Path
+    record: WarcRecord
+    head: HttpHead
+    place: Place | None
+
+    def load(self) -> Fetched:
+        return as_fetched(self.record, self.head, _body(self))
+
+
+def iterate(path: Path) -> Iterator[tuple[ArchiveRef, Fetched, float]]:
+    """Every response of any WARC file: where it stands, what it is, and when it was fetched.
+
+    Revisit records come with the body that they refer to; one whose body is not in this file or, by name,
+    beside it is left out.
+    """
+    for stored in stored_responses(path, {}):
+        record = stored.record
+        yield ArchiveRef(path.name, record.offset, record.length), stored.load(), record.at
+
+
+def stored_responses(path: Path, bodies: dict[str, Place]) -> Iterator[StoredResponse]:
+    """The responses of a file in their order. `bodies`, by digest, is used and added to."""
+    for record in records(path):
+        stored = _stored(path, record, bodies)
+        if stored:
+            yield stored
+
+
+def stored_response_at(path: Path, offset: int, place: Place | None = None) -> StoredResponse:
+    record = record_at(path, offset)
+    bodies = {record.payload_digest: place} if place else {}
+    stored = _stored(path, record, bodies)
+    if stored is None:
+        raise ArchiveError(f"{path} holds no response at byte {offset}, or one whose body is gone.")
+    return stored
+
+
+def _stored(path: Path, record: WarcRecord, bodies: dict[str, Place]) -> StoredResponse | None:
+    """None when the record is of another kind or protocol, or when its body is not to be found."""
+    head = http_head(record.block) if record.kind in {"response", "revisit"} else None
+    if head is None:
+        return None
+    if record.kind == "response":
+        bodies.setdefault(record.payload_digest, (path, record.offset))
+        return StoredResponse(path, record, head, None)
+    place = _place_of_body(path, record, bodies)
+    return StoredResponse(path, record, head, place) if place else None
+
+
+def _place_of_body(path: Path, record: WarcRecord, bodies: dict[str, Place]) -> Place | None:
+    """By the name and offset that the revisit gives, or by its digest."""
+    name = record.fields.get("warc-refers-to-filename", "")
+    offset = record.fields.get("warc-refers-to-file-offset", "")
+    if name and Path(name).name == name and offset.isdecimal() and (path.parent / name).is_file():
+        return path.parent / name, int(offset)
+    return bodies.get(record.payload_digest) if record.payload_digest else None
+
+
+def _body(stored: StoredResponse) -> bytes:
+    record, head, place = stored.record, stored.head, stored.place
+    if place is None:
+        return body_of(record, head)
+    original = record_at(*place)
+    original_head = http_head(original.block)
+    same = original.payload_digest == record.payload_digest
+    if original_head is None or original.kind != "response" or not same:
+        raise ArchiveError(
+            f"{place[0]} does not hold at byte {place[1]} the body that {record.url} refers to."
+        )
+    return body_of(original, original_head)
