@@ -105,7 +105,7 @@ def _refuse_clashes(path: Path) -> None:
     for name in (DATABASE_NAME, *FOLDER_NAMES):
         if _holds_something(path / name):
             raise WorkspaceError(
-                f"{_named(path)} holds {name} already, and Trailmark would need that name. Move it away, or choose "
+                f"{_named(path)} holds {name} already, a name that Trailmark needs. Move it away, or choose "
                 "another folder."
             )
 

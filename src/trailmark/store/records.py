@@ -42,7 +42,7 @@ class RecordStore:
         yield from map(_record, self._database.stream(f"{_SELECT}{where} ORDER BY kind, id", values))
 
 
-def fields_to_json(fields: dict[str, tuple[Value, ...]]) -> dict[str, list[dict[str, Any]]]:
+def _fields_to_json(fields: dict[str, tuple[Value, ...]]) -> dict[str, list[dict[str, Any]]]:
     return {name: [_value_to_json(value) for value in values] for name, values in fields.items()}
 
 
@@ -55,8 +55,7 @@ def _value_to_json(value: Value) -> dict[str, Any]:
 
 
 def _row(record: Record) -> tuple[Any, ...]:
-    # Escaped to ASCII, so that the odd half of a character pair survives as well.
-    fields = json.dumps(fields_to_json(record.fields), separators=(",", ":"))
+    fields = json.dumps(_fields_to_json(record.fields), ensure_ascii=False, separators=(",", ":"))
     return record.kind, record.id, fields, record.site, record.visit
 
 

@@ -150,9 +150,8 @@ class RunStore:
 
     def progress(self, run_id: int) -> Progress:
         """Cheap at any size: it reads a row per outcome and one per lease, no site and no visit."""
-        sites, done = self._database.execute(
-            "SELECT coalesce(sum(sites), 0), coalesce(sum(sites_done), 0) FROM run WHERE id = ?", (run_id,)
-        ).fetchone()
+        known = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
+        sites, done = known or (0, 0)
         leased = self._database.execute(
             "SELECT count(*) FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ?",
             (run_id,),

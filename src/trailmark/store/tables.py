@@ -1,0 +1,129 @@
+"""What an export holds: for each table its columns and its rows, one at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from trailmark.store.database import Database
+
+ColumnType = Literal["text", "integer", "number", "yes_no", "json"]
+Rows = Callable[[Database, int | None], Iterator[tuple[Any, ...]]]
+
+_STEPS_REMEMBERED = 10_000
+_NOT_CLICKS = frozenset({"start", "redirect"})
+_AT = "strftime('%Y-%m-%dT%H:%M:%fZ', at, 'unixepoch')"
+# CROSS JOIN keeps the sites outermost, so that rows come in order without being sorted first.
+_OF_RUN = "FROM site CROSS JOIN visit ON site_id = site.id WHERE (?1 IS NULL OR run_id = ?1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns by name, and the rows that a database has for them, of one run or of all."""
+
+    columns: Mapping[str, ColumnType]
+    rows: Rows
+
+
+def _selecting(sql: str) -> Rows:
+    return lambda database, run_id: database.stream(sql, (run_id,))
+
+
+def _pages(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    path = _paths(database)
+    for site_id, *row in database.stream(
+        "SELECT site_id, run_id, start, number, url, title, label, goal, is_goal, depth, content_type, "
+        f"digest, {_AT}, archive_file, archive_offset {_OF_RUN} AND outcome = 'ok' ORDER BY site.id, number",
+        (run_id,),
+    ):
+        yield (*row, path(site_id, row[2]))
+
+
+def _paths(database: Database) -> Callable[[int, int], str]:
+    """Finds the clicks that led to a visit, remembering only the steps that were needed last."""
+
+    @lru_cache(_STEPS_REMEMBERED)
+    def step(site_id: int, number: int) -> tuple[int | None, str, str]:
+        found: tuple[int | None, str, str] = database.execute(
+            "SELECT parent, link_kind, link_text FROM visit WHERE site_id = ? AND number = ?",
+            (site_id, number),
+        ).fetchone()
+        return found
+
+    def path(site_id: int, number: int | None) -> str:
+        clicks: list[str] = []
+        while number is not None:
+            number, kind, text = step(site_id, number)
+            if kind not in _NOT_CLICKS:
+                clicks.append(" ".join(text.split()) or "(no text)")
+        return " › ".join(reversed(clicks))
+
+    return path
+
+
+def _records(database: Database, _: int | None) -> Iterator[tuple[Any, ...]]:
+    for *row, fields in database.stream("SELECT kind, id, site, visit, fields FROM record ORDER BY kind, id"):
+        yield (*row, json.loads(fields))
+
+
+def _record_values(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    for *row, fields in _records(database, run_id):
+        for name, values in fields.items():
+            for value in values:
+                source = value.get("source") or {}
+                span = (source.get(part) for part in ("url", "start", "end", "page"))
+                yield (*row, name, value["text"], value["confidence"], *span)
+
+
+_RECORD: dict[str, ColumnType] = {"kind": "text", "id": "text", "site": "text", "visit": "integer"}
+
+NESTED_RECORDS = Table({**_RECORD, "fields": "json"}, _records)
+"""One row a record, for formats that can hold a value in a value."""
+
+TABLES: Mapping[str, Table] = {
+    "sites": Table(
+        {
+            "run": "integer", "site": "text", "state": "text", "reason": "text", "visits": "integer",
+            "spent": "integer", "goals": "integer",
+        },
+        _selecting(
+            "SELECT run_id, start, state, reason, visits, spent, goals FROM site "
+            "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
+        ),
+    ),
+    "visits": Table(
+        {
+            "run": "integer", "site": "text", "number": "integer", "url": "text", "outcome": "text",
+            "at": "text", "parent": "integer", "link_text": "text", "link_region": "text",
+            "link_kind": "text", "depth": "integer", "attempt": "integer", "score": "number",
+            "status": "integer", "content_type": "text", "title": "text", "digest": "text", "label": "text",
+            "goal": "number", "is_goal": "yes_no", "spent": "yes_no", "wait_seconds": "number", "location": "text",
+            "archive_file": "text", "archive_offset": "integer", "archive_length": "integer",
+        },
+        _selecting(
+            f"SELECT run_id, start, number, url, outcome, {_AT}, parent, link_text, link_region, link_kind, "
+            "depth, attempt, score, status, content_type, title, digest, label, goal, is_goal, visit.spent, "
+            f"wait_seconds, location, archive_file, archive_offset, archive_length {_OF_RUN} "
+            "ORDER BY site.id, number"
+        ),
+    ),
+    "pages": Table(
+        {
+            "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
+            "label": "text", "goal": "number", "is_goal": "yes_no", "depth": "integer",
+            "content_type": "text", "digest": "text", "at": "text", "archive_file": "text",
+            "archive_offset": "integer", "path": "text",
+        },
+        _pages,
+    ),
+    "records": Table(
+        {
+            **_RECORD, "field": "text", "text": "text", "confidence": "number", "url": "text",
+            "start": "integer", "end": "integer", "page": "integer",
+        },
+        _record_values,
+    ),
+}  # fmt: skip
