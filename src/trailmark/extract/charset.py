@@ -1,0 +1,92 @@
+"""Turn the bytes of a page into text, whatever its author and server say, or fail to say, about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from charset_normalizer import from_bytes
+from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
+
+_LABEL = re.compile(r"[\w.:-]{1,40}", re.ASCII)
+# Python knows codecs that no page should ask for: punycode, unicode_escape.
+_OF_THE_WEB = re.compile(
+    r"utf-8|utf-(?:16|32)(?:-[lb]e)?|cp125\d|iso8859-\d+|koi8-[rtu]|cp(?:866|874|932|949)|mac-(?:roman|cyrillic)"
+    r"|gb18030|big5(?:hkscs)?|euc_(?:jp|kr)|iso2022_jp"
+)
+_DETECTABLE = ["cp1251", "koi8_r", "gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"]
+_DETECTABLE += ["cp1253", "cp1255", "cp1256", "cp1254", "cp1250", "cp874", "cp1252"]
+_TAG = re.compile(rb"<[^<>]*>")
+_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH_ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_SAMPLE_BYTES = 8_192
+
+
+def decode(body: bytes, declared: str = "") -> tuple[str, str]:
+    """The text and the name of its codec.
+
+    By byte order mark, by what the header `declared`, by the page's own word, by trying UTF-8, and at last by
+    detection. A declaration that does not fit the bytes is passed over.
+    """
+    codec, mark = read_bom(body)
+    if codec and mark:
+        return body[len(mark) :].decode(codec, "replace"), codec
+    tried = []
+    for codec in _candidates(body, declared):
+        try:
+            return body.decode(codec), codec
+        except UnicodeDecodeError:
+            tried.append(codec)
+    if _mostly_fits(text := body.decode(tried[0], "replace")):
+        return text, tried[0]
+    codec = _detected(body)
+    return body.decode(codec, "replace"), codec
+
+
+def sixteen_bit_codec(body: bytes) -> str:
+    """The codec of UTF-16 text in a Latin script without a byte order mark, told by its zeros; else ""."""
+    head = body[:512]
+    enough = len(head) // 2 * 0.7
+    if len(head) >= 8 and head[1::2].count(0) >= enough and head[::2].count(0) < enough / 2:
+        return "utf-16-le"
+    if len(head) >= 8 and head[::2].count(0) >= enough and head[1::2].count(0) < enough / 2:
+        return "utf-16-be"
+    return ""
+
+
+def _candidates(body: bytes, declared: str) -> Iterator[str]:
+    if by_header := _codec(declared):
+        yield by_header
+    by_page = _of_the_web(html_body_declared_encoding(body))
+    if by_page.startswith(("utf-16", "utf-32")):
+        by_page = "utf-8"  # the declaration itself could be read byte by byte (WHATWG HTML, 13.2.3.2)
+    if by_page := by_page or sixteen_bit_codec(body):
+        yield by_page
+    yield "utf-8"
+
+
+def _codec(label: str) -> str:
+    label = label.strip(" \t'\"")
+    return _of_the_web(resolve_encoding(label)) if _LABEL.fullmatch(label) else ""
+
+
+def _of_the_web(codec: str | None) -> str:
+    return codec if codec and _OF_THE_WEB.fullmatch(codec) else ""
+
+
+def _mostly_fits(text: str) -> bool:
+    """Whether a few bytes are damaged, rather than the declaration wrong."""
+    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    return text.count("\ufffd") * 4 <= beyond_ascii
+
+
+def _detected(body: bytes) -> str:
+    """Western text has its accents one by one between plain letters; all else is put to statistics."""
+    text = _TAG.sub(b" ", body)
+    first = _HIGH.search(text)
+    start = max(0, first.start() - 200) if first else 0
+    sample = text[start : start + _SAMPLE_BYTES]
+    if len(_HIGH_ALONE.findall(sample)) * 2 > len(_HIGH.findall(sample)):
+        return "cp1252"
+    best = from_bytes(sample, cp_isolation=_DETECTABLE).best()
+    return best.encoding if best else "cp1252"
