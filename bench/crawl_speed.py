@@ -1,0 +1,123 @@
+"""CPU time of a whole forage (fetch, robots, archive, store, parse) next to stock Scrapy and Crawlee.
+
+All walk the same generated site on loopback, one after the other, pinned to one core; the server has the other.
+Peers live in environments of their own (`.bench-venvs/`), made at the first run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.crawl_site import served_site
+from bench.report import Bar, Report, add_output_options, finish
+
+ROOT = Path(__file__).parent.parent
+ENVIRONMENTS = ROOT / ".bench-venvs"
+PEERS = {"scrapy": ["scrapy>=2.11"], "crawlee": ["crawlee[parsel]>=1.0"]}
+SHARE_OF_SCRAPY = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one crawl took: its pages, CPU seconds of all its processes, seconds, peak memory."""
+
+    pages: int
+    cpu_seconds: float
+    seconds: float
+    peak_mb: float
+
+    @property
+    def cpu_per_1000(self) -> float:
+        return 1000 * self.cpu_seconds / max(self.pages, 1)
+
+
+def measured(command: list[str], folder: Path) -> Cost:
+    """Run a crawler that prints the number of its pages last; its whole life counts, start-up too."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    output = subprocess.run(
+        ["taskset", "-c", "0", *command] if _can_pin() else command,
+        cwd=folder, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    ).stdout  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    numbers = re.findall(r"^(\d+)(?: pages)?$", output, re.MULTILINE)
+    if not numbers:
+        raise SystemExit(f"{command[0]} did not say how many pages it fetched:\n{output[-2000:]}")
+    return Cost(int(numbers[-1]), cpu, time.monotonic() - began, after.ru_maxrss / 1024)
+
+
+def _can_pin() -> bool:
+    return (os.cpu_count() or 1) > 1 and Path("/usr/bin/taskset").exists()
+
+
+def ours(start: str, folder: Path) -> Cost:
+    return measured([sys.executable, "-m", "bench.crawl_ours", start, str(folder / "workspace")], ROOT)
+
+
+def peer(name: str, start: str, folder: Path) -> Cost | None:
+    python = _environment(name)
+    if python is None:
+        return None
+    script = ROOT / "bench" / "peers" / f"{name}_peer.py"
+    return measured([str(python), str(script), start, str(folder / f"{name}.jsonl")], folder)
+
+
+def _environment(name: str) -> Path | None:
+    """The peer's own Python, installed if need be; None, with the reason said, where it cannot be had."""
+    python = ENVIRONMENTS / name / "bin" / "python"
+    if (ENVIRONMENTS / name / ".ready").exists():
+        return python
+    print(f"installing {name} into {ENVIRONMENTS / name}", file=sys.stderr)
+    made = subprocess.run([sys.executable, "-m", "venv", ENVIRONMENTS / name], check=False)
+    installed = subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[name]], check=False)
+    if made.returncode or installed.returncode:
+        print(f"{name} cannot be installed here and is left out", file=sys.stderr)
+        return None
+    (ENVIRONMENTS / name / ".ready").touch()
+    return python
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=1, help="of which the cheapest counts, for each crawler")
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    costs: dict[str, Cost] = {}
+    with served_site(arguments.pages) as start:
+        for _ in range(arguments.rounds):
+            for name in ("trailmark", *PEERS):
+                with tempfile.TemporaryDirectory() as folder:
+                    place = Path(folder)
+                    cost = ours(start, place) if name == "trailmark" else peer(name, start, place)
+                if cost and (name not in costs or cost.cpu_seconds < costs[name].cpu_seconds):
+                    costs[name] = cost
+    return finish(_report(costs, arguments.pages), arguments)
+
+
+def _report(costs: dict[str, Cost], pages: int) -> Report:
+    rows = [
+        [name, cost.pages, round(cost.cpu_per_1000, 2), round(cost.seconds, 1), round(cost.peak_mb)]
+        for name, cost in costs.items()
+    ]
+    bars = [
+        Bar(f"pages fetched by {name}", cost.pages, least=pages, most=pages) for name, cost in costs.items()
+    ]
+    if "scrapy" in costs:
+        share = costs["trailmark"].cpu_per_1000 / costs["scrapy"].cpu_per_1000
+        bars.append(Bar("CPU as a share of Scrapy's", share, most=SHARE_OF_SCRAPY))
+    header = ["crawler", "pages", "CPU s per 1,000 pages", "seconds", "peak MB"]
+    return Report("Crawling a site on loopback", header, rows, bars)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

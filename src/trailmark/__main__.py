@@ -1,0 +1,5 @@
+"""`python -m trailmark` is `trailmark`."""
+
+from trailmark.cli import main
+
+main()

@@ -1,0 +1,83 @@
+"""The command line: one file per verb; each parses, calls and prints."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sys
+
+import click
+
+from trailmark import __version__
+from trailmark.errors import TrailmarkError
+
+COMMANDS = {
+    "demo": "trailmark.cli.demo:demo",
+    "export": "trailmark.cli.export:export",
+    "forage": "trailmark.cli.forage:forage",
+    "forage-worker": "trailmark.cli.forage:forage_worker",
+    "init": "trailmark.cli.init:init",
+    "record": "trailmark.cli.record:record",
+    "replay": "trailmark.cli.replay:replay",
+    "samples": "trailmark.cli.samples:samples",
+    "status": "trailmark.cli.status:status",
+}
+
+
+class Verbs(click.Group):
+    """Loads the file of a verb when it is asked for, so that `trailmark --version` answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="trailmark")
+def cli() -> None:
+    """Show it the way on a few websites; it finds the rest."""
+
+
+def main() -> None:
+    """Run a command; whatever goes wrong ends as one sentence and an exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    try:
+        outcome = cli.main(arguments, prog_name="trailmark", standalone_mode=False)
+    except click.exceptions.Abort:
+        return _say("Stopped.", 130)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except TrailmarkError as error:
+        return _say(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _say("Stopped.", 130)
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _say(_in_words(error), 3)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _say(sentence: str, exit_code: int) -> int:
+    click.echo(f"trailmark: {sentence}", err=True)
+    return exit_code
+
+
+def _in_words(error: OSError) -> str:
+    where = f" ({error.filename})" if error.filename else ""
+    if error.errno == errno.ENOSPC:
+        return f"The disk is full{where}. Free some space and run the same command again: nothing is lost."
+    return f"{error.strerror or error}{where}."

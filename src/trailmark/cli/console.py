@@ -1,0 +1,28 @@
+"""Data goes to stdout, everything said beside it to stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich.console import Console
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False)
+
+
+def workspace_option(function: AnyFunction) -> AnyFunction:
+    """`--workspace` as every verb takes it."""
+    option = click.option(
+        "--workspace",
+        "-w",
+        "folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=Path(),
+        help="The workspace folder.  [default: this folder]",
+    )
+    return option(function)

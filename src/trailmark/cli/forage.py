@@ -1,0 +1,205 @@
+"""`trailmark forage`: walk sites, a few fetches each, and keep what is found."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trailmark.cli.console import err, out, workspace_option
+from trailmark.cli.forage_display import ForageDisplay, closing_table
+from trailmark.cli.forage_workers import WorkerOrder, forage_in_processes, forage_until_stdin_ends
+from trailmark.cli.seeds import read_sites
+from trailmark.config import Config
+from trailmark.crawl import Crawl
+from trailmark.forage.scorers import SCORERS
+from trailmark.foraging import Order, open_run, work
+from trailmark.store.forage import Run, RunLimits
+from trailmark.visit import Visit
+from trailmark.workspace import Workspace
+
+POLL_SECONDS = 0.25
+
+
+@click.command()
+@click.argument("seeds", nargs=-1, required=True)
+@workspace_option
+@click.option("--strategy", type=click.Choice(sorted(SCORERS)), default="breadth-first", show_default=True,
+              help="The order in which links are followed.")  # fmt: skip
+@click.option("--keyword", "keywords", multiple=True, help="For best-first: words of the wanted pages.")
+@click.option("--like", "examples", multiple=True, type=click.Path(dir_okay=False),
+              help="For best-first: a saved HTML page like those wanted.")  # fmt: skip
+@click.option("--goal", default="", help="Pages whose URL or title match this pattern are goals.")
+@click.option("--goals", "goals_wanted", type=click.IntRange(1), help="Stop a site after so many goals.")
+@click.option("--one-goal", "best_goal_only", is_flag=True,
+              help="One goal a site: go on only while a link outscores it.")  # fmt: skip
+@click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), help="Leave links below alone.")
+@click.option("--budget", type=click.IntRange(0), help="Pages a site.  [default: trailmark.toml]")
+@click.option("--total-budget", type=click.IntRange(0), help="Pages in all.")
+@click.option("--depth", type=click.IntRange(0), help="Clicks from the start page.")
+@click.option("--delay", type=click.FloatRange(0), help="Seconds between two requests to a host.")
+@click.option("--seed", default=0, help="For random.")
+@click.option("--workers", default=1, type=click.IntRange(1, 64), show_default=True, help="Processes.")
+@click.option("--agent", help="The name that we crawl under.")
+@click.option("--contact", help="A URL or mail address for those whose sites we visit.")
+@click.option("--allow-private", is_flag=True, help="Also fetch from loopback and private addresses.")
+@click.option("--fresh", is_flag=True, help="A new run, even if the same one can be continued.")
+@click.option("--json", "as_json", is_flag=True, help="Goals as JSON lines.")
+def forage(
+    seeds: tuple[str, ...], folder: Path, workers: int, as_json: bool, fresh: bool, **options: Any
+) -> None:
+    """Visit each site in SEEDS (files with one start page a line, or URLs) and keep its pages.
+
+    The same command again goes on where it stopped, whatever stopped it. Goals are printed as they are
+    found; `trailmark export` gives everything.
+    """
+    sites = read_sites(seeds)
+    order = _order(options, str(time.time_ns()) if fresh else "")
+    with Workspace.open(folder) as workspace:
+        config = _configured(workspace.config, options)
+        run = open_run(workspace, order, _run_limits(config, options), sites, time.time())
+        stopped = asyncio.run(forage_with_display(workspace, run, config, workers, goal_printer(as_json)))
+        _conclude(workspace, run, stopped=stopped)
+    if stopped:
+        raise SystemExit(130)
+
+
+@click.command(hidden=True)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("number", type=int)
+@click.argument("order")
+def forage_worker(folder: Path, number: int, order: str) -> None:
+    """One process of `trailmark forage --workers`: tells its goals on stdout, ends when stdin ends."""
+    with Workspace.open(folder) as workspace:
+        asyncio.run(forage_until_stdin_ends(workspace, WorkerOrder.from_json(order), number))
+
+
+def _order(options: dict[str, Any], fresh: str) -> Order:
+    return Order(
+        strategy=options["strategy"],
+        goal=options["goal"],
+        keywords=options["keywords"],
+        examples=options["examples"],
+        seed=options["seed"],
+        goals_wanted=options["goals_wanted"],
+        best_goal_only=options["best_goal_only"],
+        min_score=options["min_score"],
+        fresh=fresh,
+    )
+
+
+def _configured(config: Config, options: dict[str, Any]) -> Config:
+    """The workspace's settings, with those of the command line over them."""
+    agent = {"name": options["agent"], "contact": options["contact"]}
+    fetch = {"delay_seconds": options["delay"], "allow_private": options["allow_private"] or None}
+    return replace(
+        config,
+        agent=replace(config.agent, **{name: value for name, value in agent.items() if value is not None}),
+        fetch=replace(config.fetch, **{name: value for name, value in fetch.items() if value is not None}),
+    )
+
+
+def _run_limits(config: Config, options: dict[str, Any]) -> RunLimits:
+    budget = config.forage.budget_per_site if options["budget"] is None else options["budget"]
+    depth = config.forage.max_depth if options["depth"] is None else options["depth"]
+    return RunLimits(budget, options["total_budget"], depth)
+
+
+async def forage_with_display(
+    workspace: Workspace, run: Run, config: Config, workers: int, on_visit: Callable[[Visit], None]
+) -> bool:
+    """Forage with a display; tells whether it was stopped by the person at the keyboard."""
+    stop = asyncio.Event()
+    _announce(workspace, run)
+    with ForageDisplay(workspace.forage_store.progress(run.id)) as display:
+        _stop_on_signals(stop)
+        watcher = asyncio.create_task(_watch(workspace, run, display))
+        try:
+            if workers == 1:
+                await _forage_here(workspace, run, config, on_visit, stop)
+            else:
+                order = WorkerOrder(run.id, run.identity, run.limits, config)
+                await forage_in_processes(workspace.folder, order, workers, on_visit, stop)
+        finally:
+            watcher.cancel()
+    return stop.is_set()
+
+
+async def _forage_here(
+    workspace: Workspace, run: Run, config: Config, on_visit: Callable[[Visit], None], stop: asyncio.Event
+) -> None:
+    def started(crawl: Crawl) -> None:
+        stopper.append(asyncio.create_task(_stop_when(stop, crawl)))
+
+    stopper: list[asyncio.Task[None]] = []
+    await work(workspace, run, config, on_start=started, on_visit=on_visit)
+    for task in stopper:
+        task.cancel()
+
+
+async def _stop_when(stop: asyncio.Event, crawl: Crawl) -> None:
+    await stop.wait()
+    crawl.stop()
+
+
+def _stop_on_signals(stop: asyncio.Event) -> None:
+    """The first Ctrl-C ends after the fetches under way, the second at once; neither loses anything."""
+
+    def ask() -> None:
+        if stop.is_set():
+            raise SystemExit(130)
+        err.print("Stopping after the fetches under way. Ctrl-C again stops at once.")
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ask)
+
+
+async def _watch(workspace: Workspace, run: Run, display: ForageDisplay) -> None:
+    while True:
+        display.show(workspace.forage_store.progress(run.id))
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def goal_printer(as_json: bool) -> Callable[[Visit], None]:
+    """Prints a goal when it is found: its URL and title, or JSON."""
+
+    def show(visit: Visit) -> None:
+        if not visit.is_goal:
+            return
+        if as_json:
+            goal = {"url": visit.url, "title": visit.title, "site": visit.site, "probability": visit.goal}
+            out.print(json.dumps(goal, ensure_ascii=False), markup=False)
+        else:
+            out.print(f"{visit.url}\t{visit.title}", markup=False)
+
+    return show
+
+
+def _announce(workspace: Workspace, run: Run) -> None:
+    progress = workspace.forage_store.progress(run.id)
+    if run.is_new:
+        err.print(f"Foraging {progress.sites} sites into {workspace.folder}.")
+    else:
+        err.print(
+            f"Going on: {progress.done} of {progress.sites} sites are done, {progress.spent} pages fetched."
+        )
+
+
+def _conclude(workspace: Workspace, run: Run, *, stopped: bool) -> None:
+    store = workspace.forage_store
+    progress = store.progress(run.id)
+    err.print()
+    err.print(closing_table(store.sites(run.id)))
+    err.print(
+        f"\n{progress.done} of {progress.sites} sites, {progress.spent} pages, {progress.goals} goals."
+        + (" The same command goes on from here." if stopped else " `trailmark export pages` has them all.")
+    )

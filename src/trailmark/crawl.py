@@ -1,0 +1,182 @@
+"""The loop where forage, net and store meet. It decides nothing: it asks, fetches, writes down and tells."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from trailmark.errors import ArchiveError, LeaseLost
+from trailmark.extract.html import read_page
+from trailmark.fetched import Failed, Fetched, Fetcher
+from trailmark.forage.forager import Fetch, Finished, Forager, Limits, Wait
+from trailmark.forage.frontier import Waiting
+from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorer import Scorer
+from trailmark.net.archive import ArchiveWriter
+from trailmark.net.archive_reader import ArchiveReader
+from trailmark.page import Page, Unreadable
+from trailmark.store.forage import ForageStore, Run, SiteJob
+from trailmark.visit import ArchiveRef, Visit
+
+LEASE_SECONDS = 60.0
+IDLE_SECONDS = 0.5
+
+STOPPED = "stopped"
+TOTAL_SPENT = "total budget spent"
+
+
+@dataclass
+class Crawl:
+    """One worker: forages the sites it can lease, several at once, until none is left or it is stopped."""
+
+    store: ForageStore
+    run: Run
+    worker: str
+    fetcher: Fetcher
+    writer: ArchiveWriter
+    reader: ArchiveReader
+    new_scorer: Callable[[], Scorer]
+    limits: Limits
+    politeness: Politeness
+    request_headers: Sequence[tuple[str, str]] = ()
+    on_visit: Callable[[Visit], None] = lambda _: None
+    _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+
+    def stop(self) -> None:
+        """End after the fetches under way; what is unfinished waits for the next run."""
+        self._stop.set()
+
+    async def work(self, sites_at_once: int) -> None:
+        async with self._leases_kept():
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(sites_at_once):
+                        group.create_task(self._work_through_sites())
+            except* asyncio.CancelledError:
+                raise
+            except* Exception as errors:  # noqa: BLE001 - one clear error leaves here, not a group of them
+                raise _first(errors) from None
+
+    async def _work_through_sites(self) -> None:
+        while not self._stop.is_set():
+            now = time.time()
+            job = self.store.lease_site(self.run.id, self.worker, now, now + LEASE_SECONDS)
+            if job is not None:
+                with suppress(LeaseLost):  # another worker has it now, and all that we saved
+                    await self._forage(job)
+            elif self._all_done():
+                return
+            else:  # the rest is in other hands, or waits for another site of its domain
+                await self._pause(IDLE_SECONDS)
+
+    def _all_done(self) -> bool:
+        progress = self.store.progress(self.run.id)
+        return progress.done >= progress.sites
+
+    async def _forage(self, job: SiteJob) -> None:
+        forager = Forager(job.site, self.new_scorer(), self.limits, self.politeness)
+        await self._retell(job, forager)
+        reason = await self._forage_on(job, forager)
+        if reason != STOPPED:
+            self.store.finish_site(job.id, reason, forager.site.hosts or None)
+
+    async def _forage_on(self, job: SiteJob, forager: Forager) -> str:
+        clock = asyncio.get_running_loop().time
+        while not self._stop.is_set():
+            match forager.next_action(clock()):
+                case Finished(reason):
+                    return reason
+                case Wait(until):
+                    await self._pause(until - clock())
+                case Fetch(link):
+                    if not self._may_spend():
+                        return TOTAL_SPENT
+                    await self._visit(job, forager, link)
+        return STOPPED
+
+    async def _visit(self, job: SiteJob, forager: Forager, link: Waiting) -> None:
+        answer = await self.fetcher.fetch(link.url)
+        at = time.time()
+        archived = self._archive(answer, at)
+        page = read(answer)
+        now = asyncio.get_running_loop().time()
+        visit = forager.tell(link, answer, page, now=now, at=at, archived=archived)
+        self.store.save_visit(job.id, visit)
+        if not visit.spent:
+            self._spend_nothing()
+        self.on_visit(visit)
+
+    def _archive(self, answer: Fetched | Failed, at: float) -> ArchiveRef | None:
+        if isinstance(answer, Failed):
+            return None
+        return self.writer.write(answer, at=at, request_headers=self.request_headers)
+
+    # what was saved before a crash or a stop
+
+    async def _retell(self, job: SiteJob, forager: Forager) -> None:
+        """Tell the forager what is saved. Where the archive lost its tail, those pages are fetched again."""
+        for visit in self.store.visits(job.id):
+            try:
+                page = self._read_again(visit)
+            except ArchiveError:
+                self.store.delete_visits_from(job.id, visit.number)
+                return
+            forager.retell(visit, page)
+            if visit.number % 100 == 0:
+                await asyncio.sleep(0)  # other sites go on meanwhile
+
+    def _read_again(self, visit: Visit) -> Page | Unreadable | None:
+        if visit.archived is None:
+            return None
+        answer = self.reader.read(visit.archived)
+        return read(answer)
+
+    # the total budget, shared with other workers
+
+    def _may_spend(self) -> bool:
+        return self.run.limits.total_budget is None or self.store.reserve_fetch(self.run.id, self.worker)
+
+    def _spend_nothing(self) -> None:
+        if self.run.limits.total_budget is not None:
+            self.store.return_reservation(self.run.id, self.worker)
+
+    # leases and pauses
+
+    @asynccontextmanager
+    async def _leases_kept(self) -> AsyncIterator[None]:
+        keeper = asyncio.create_task(self._keep_leases())
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            self.store.release_leases(self.run.id, self.worker)
+
+    async def _keep_leases(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 4)
+            self.store.renew_leases(self.run.id, self.worker, time.time() + LEASE_SECONDS)
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, but wake at once when asked to stop."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+def read(answer: Fetched | Failed) -> Page | Unreadable | None:
+    """The page in an answer, if there is one to read."""
+    if isinstance(answer, Failed) or not answer.ok:
+        return None
+    return read_page(answer.url, answer.body, answer.content_type, answer.charset)
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

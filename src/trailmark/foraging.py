@@ -1,0 +1,162 @@
+"""A forage as a person orders it: what is looked for, how, into which workspace; and one worker's share."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Self
+
+from trailmark import __version__
+from trailmark.config import Config
+from trailmark.crawl import Crawl
+from trailmark.errors import UsageError
+from trailmark.extract.html import read_page
+from trailmark.forage.brief import Brief
+from trailmark.forage.forager import Limits
+from trailmark.forage.goals import GoalPattern
+from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorer import Scorer
+from trailmark.forage.scorers import SCORERS
+from trailmark.net.archive import ArchiveWriter
+from trailmark.net.archive_reader import ArchiveReader
+from trailmark.net.archive_repair import repair
+from trailmark.net.http import HttpFetcher, Timeouts
+from trailmark.net.http_agent import Agent
+from trailmark.page import Page
+from trailmark.site import Site
+from trailmark.store.forage import Run, RunLimits
+from trailmark.visit import Visit
+from trailmark.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is looked for and how. The same order on the same workspace continues the same run."""
+
+    strategy: str = "breadth-first"
+    goal: str = ""
+    keywords: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()  # saved HTML pages like those wanted
+    seed: int = 0
+    goals_wanted: int | None = None
+    best_goal_only: bool = False
+    min_score: float = 0.0
+    fresh: str = ""  # a mark that makes an order differ from an equal one before
+
+    def identity(self) -> dict[str, str]:
+        """As strings, the way the store compares orders."""
+        return {name: json.dumps(value) for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_identity(cls, identity: Mapping[str, str]) -> Self:
+        known = {name: json.loads(text) for name, text in identity.items()}
+        lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        return cls(**{each.name: (known | lists)[each.name] for each in fields(cls) if each.name in known})
+
+    def brief(self) -> Brief:
+        examples = tuple(_example(Path(path)) for path in self.examples)
+        return Brief(GoalPattern(self.goal), self.keywords, examples, self.seed)
+
+    def scorers(self) -> Callable[[], Scorer]:
+        """Makes the scorer of each site; complains now, not in the middle, if the order cannot be met."""
+        make, brief = SCORERS[self.strategy], self.brief()
+        make(brief)
+        return lambda: make(brief)
+
+
+def open_run(workspace: Workspace, order: Order, limits: RunLimits, sites: Iterable[Site], now: float) -> Run:
+    """Begin the run, or go on with it after a stop or a crash: torn archive tails are cut, dead workers'
+    sites are free again."""
+    order.scorers()
+    repair(workspace.archive_folder)
+    run = workspace.forage_store.open_run(order.identity(), limits, sites, now)
+    workspace.forage_store.release_dead(run.id, is_alive)
+    return run
+
+
+def worker_name(number: int) -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{number}"
+
+
+def is_alive(worker: str) -> bool:
+    """Whether the process behind a worker's name still runs. Of other machines we cannot know: their
+    leases expire."""
+    host, pid, _ = worker.rsplit(":", 2)
+    return host != socket.gethostname() or Path(f"/proc/{pid}").exists() or _answers(int(pid))
+
+
+def _answers(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+async def work(
+    workspace: Workspace,
+    run: Run,
+    config: Config,
+    *,
+    number: int = 0,
+    on_start: Callable[[Crawl], None],
+    on_visit: Callable[[Visit], None],
+) -> None:
+    """One worker's share of a run. `on_start` is handed the crawl, so that it can be stopped."""
+    order = Order.from_identity(run.identity)
+    worker = worker_name(number)
+    software = f"Trailmark/{__version__}"
+    with ArchiveWriter(workspace.archive_folder, f"w{number}", software=software) as writer:
+        async with _fetcher(config) as fetcher:
+            crawl = Crawl(
+                store=workspace.forage_store,
+                run=run,
+                worker=worker,
+                fetcher=fetcher,
+                writer=writer,
+                reader=ArchiveReader(workspace.archive_folder),
+                new_scorer=order.scorers(),
+                limits=_limits(order, run.limits),
+                politeness=Politeness(config.fetch.delay_seconds),
+                request_headers=fetcher.request_headers,
+                on_visit=on_visit,
+            )
+            on_start(crawl)
+            await crawl.work(config.forage.sites_at_once)
+
+
+def _limits(order: Order, limits: RunLimits) -> Limits:
+    return Limits(
+        budget=limits.budget_per_site,
+        max_depth=limits.max_depth,
+        goals_wanted=order.goals_wanted,
+        best_goal_only=order.best_goal_only,
+        min_score=order.min_score,
+    )
+
+
+def _fetcher(config: Config) -> HttpFetcher:
+    fetch = config.fetch
+    return HttpFetcher(
+        Agent(config.agent.name, contact=config.agent.contact),
+        timeouts=Timeouts(fetch.connect_seconds, fetch.read_seconds, fetch.total_seconds),
+        max_body_bytes=fetch.max_body_bytes,
+        respect_robots=fetch.respect_robots,
+        allow_private=fetch.allow_private,
+    )
+
+
+def _example(path: Path) -> Page:
+    try:
+        page = read_page(path.absolute().as_uri(), path.read_bytes(), "text/html")
+    except OSError as error:
+        raise UsageError(f"The example page {path} cannot be read: {error.strerror}.") from None
+    if not isinstance(page, Page):
+        raise UsageError(f"The example page {path} is not a page that can be read ({page.reason}).")
+    return page
