@@ -15,6 +15,7 @@ from trailmark.errors import TrailmarkError, WorkspaceError, WorkspaceLocked
 
 OLDEST_SQLITE = (3, 37, 0)  # STRICT tables
 BUSY_SECONDS = 10.0
+MIGRATIONS = resources.files("trailmark.store") / "migrations"
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "The disk is full: {name} could not grow. Free some space and try again.",
@@ -132,9 +133,9 @@ class _Transaction:
             self._database.execute("ROLLBACK")
 
 
-def migrate(database: Database) -> None:
+def migrate(database: Database, folder: Traversable = MIGRATIONS) -> None:
     """Apply the migrations that the file lacks, each in a transaction of its own."""
-    known = _migrations()
+    known = _migrations(folder)
     newest = max(number for number, _ in known)
     done = _applied(database)
     if done > newest:
@@ -164,9 +165,8 @@ def _applied(database: Database) -> int:
     return int(database.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()[0])
 
 
-def _migrations() -> list[tuple[int, Traversable]]:
+def _migrations(folder: Traversable) -> list[tuple[int, Traversable]]:
     """The migration files in order of the numbers that they begin with: `0001_ground.sql`."""
-    folder = resources.files("trailmark.store") / "migrations"
     numbered = ((int(file.name[:4]), file) for file in folder.iterdir() if file.name.endswith(".sql"))
     return sorted(numbered, key=lambda entry: entry[0])
 

@@ -100,8 +100,9 @@ TABLES: Mapping[str, Table] = {
             "at": "text", "parent": "integer", "link_text": "text", "link_region": "text",
             "link_kind": "text", "depth": "integer", "attempt": "integer", "score": "number",
             "status": "integer", "content_type": "text", "title": "text", "digest": "text", "label": "text",
-            "goal": "number", "is_goal": "yes_no", "spent": "yes_no", "wait_seconds": "number", "location": "text",
-            "archive_file": "text", "archive_offset": "integer", "archive_length": "integer",
+            "goal": "number", "is_goal": "yes_no", "spent": "yes_no", "wait_seconds": "number",
+            "location": "text", "archive_file": "text", "archive_offset": "integer",
+            "archive_length": "integer",
         },
         _selecting(
             f"SELECT run_id, start, number, url, outcome, {_AT}, parent, link_text, link_region, link_kind, "

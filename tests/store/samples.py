@@ -1,0 +1,31 @@
+"""Sites and visits to fill stores with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trailmark.site import Site
+from trailmark.store.forage import ForageStore, Run, RunLimits, SiteJob
+from trailmark.visit import Visit
+
+BREADTH_FIRST = {"strategy": "breadth-first", "goal": "contact"}
+
+
+def site(number: int) -> Site:
+    return Site(f"https://www.site{number}.example/")
+
+
+def begin(store: ForageStore, sites: int = 3, **limits: int) -> Run:
+    return store.open_run(BREADTH_FIRST, RunLimits(**limits), map(site, range(sites)), now=0.0)
+
+
+def lease(store: ForageStore, run: Run, worker: str = "here:1:0", now: float = 0.0) -> SiteJob:
+    job = store.lease_site(run.id, worker, now, now + 60.0)
+    assert job is not None
+    return job
+
+
+def visit_of(job: SiteJob, number: int, **changes: Any) -> Visit:
+    url = f"{job.site.start}{number}" if number else job.site.start
+    values: dict[str, Any] = {"url": url, "outcome": "ok", "at": 1_700_000_000.5 + number, **changes}
+    return Visit(site=job.site.start, number=number, **values)

@@ -1,0 +1,396 @@
+"""What every store of forages must do; see `trailmark.store.protocol.Store`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.store.samples import BREADTH_FIRST, begin, lease, site, visit_of
+from trailmark.errors import LeaseLost, UsageError, WorkspaceError
+from trailmark.page import LinkKind
+from trailmark.site import Site
+from trailmark.store.database import Database
+from trailmark.store.forage import ForageStore, Progress, RunLimits, SiteSummary
+from trailmark.store.protocol import Store
+from trailmark.visit import ArchiveRef, Visit
+
+ME = "here:1:0"
+OTHER = "there:2:0"
+
+
+def test_the_sqlite_store_is_a_store(store: ForageStore) -> None:
+    kept: Store = store  # mypy compares the signatures
+    assert kept.runs() == []
+
+
+# Runs
+
+
+def test_the_same_identity_continues_the_same_run_whatever_the_order_of_its_keys(store: ForageStore) -> None:
+    first = begin(store)
+    again = store.open_run(dict(reversed(BREADTH_FIRST.items())), RunLimits(), [], now=5.0)
+    other = store.open_run({**BREADTH_FIRST, "goal": "people"}, RunLimits(), [], now=6.0)
+    assert (again.id, again.is_new) == (first.id, False)
+    assert other.id != first.id
+    assert other.is_new
+
+
+def test_runs_are_listed_from_the_one_opened_last(store: ForageStore) -> None:
+    old = store.open_run({"strategy": "old"}, RunLimits(7, 8, 9), [], now=1.0)
+    new = store.open_run({"strategy": "new"}, RunLimits(), [], now=2.0)
+    assert [run.id for run in store.runs()] == [new.id, old.id]
+    assert store.run(old.id).limits == RunLimits(7, 8, 9)
+    assert store.run(old.id).identity == {"strategy": "old"}
+
+
+def test_a_run_that_does_not_exist_is_named_in_the_error(store: ForageStore) -> None:
+    with pytest.raises(UsageError, match="no run 99"):
+        store.run(99)
+
+
+def test_sites_come_in_the_order_given_and_only_once(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    store.open_run(BREADTH_FIRST, RunLimits(), map(site, [1, 0, 2]), now=1.0)
+    assert [summary.start for summary in store.sites(run.id)] == [site(n).start for n in range(3)]
+    assert store.progress(run.id).sites == 3
+
+
+def test_a_site_whose_budget_was_spent_is_reopened_when_the_budget_grows(store: ForageStore) -> None:
+    run = begin(store, sites=2, budget_per_site=1)
+    spender, idler = lease(store, run), lease(store, run)
+    store.save_visit(spender.id, visit_of(spender, 0))
+    store.finish_site(spender.id, "budget spent")
+    store.finish_site(idler.id, "start page failed (dns)")
+
+    begin(store, sites=2, budget_per_site=1)
+    assert store.progress(run.id).done == 2
+    begin(store, sites=2, budget_per_site=2)
+    assert [(each.state, each.reason) for each in store.sites(run.id)] == [
+        ("waiting", ""),
+        ("done", "start page failed (dns)"),
+    ]
+    assert store.progress(run.id).done == 1
+    again = lease(store, run)
+    assert (again.id, again.visits) == (spender.id, 1)
+
+
+def test_a_site_is_reopened_when_its_budget_is_lifted_altogether(store: ForageStore) -> None:
+    run = begin(store, sites=1, budget_per_site=0)
+    store.finish_site(lease(store, run).id, "budget spent")
+    begin(store, sites=1)
+    assert store.progress(run.id).waiting == 1
+
+
+def test_a_site_that_met_the_total_budget_is_reopened_when_that_grows(store: ForageStore) -> None:
+    run = begin(store, sites=2, total_budget=1)
+    early, late = lease(store, run), lease(store, run)
+    assert store.reserve_fetch(run.id, ME)
+    store.save_visit(early.id, visit_of(early, 0))
+    store.finish_site(early.id, "no links left")
+    assert not store.reserve_fetch(run.id, ME)
+    store.finish_site(late.id, "total budget spent")
+    begin(store, sites=2, total_budget=2)
+    assert [each.state for each in store.sites(run.id)] == ["done", "waiting"]
+
+
+def test_a_site_with_pages_at_the_depth_limit_is_reopened_when_that_grows(store: ForageStore) -> None:
+    run = begin(store, sites=2, max_depth=1)
+    deep, shallow = lease(store, run), lease(store, run)
+    store.save_visit(deep.id, visit_of(deep, 0, depth=1))
+    store.save_visit(shallow.id, visit_of(shallow, 0, depth=0))
+    for job in (deep, shallow):
+        store.finish_site(job.id, "no links left")
+    begin(store, sites=2, max_depth=2)
+    assert [each.state for each in store.sites(run.id)] == ["waiting", "done"]
+
+
+def test_a_limit_that_shrinks_reopens_nothing(store: ForageStore) -> None:
+    run = begin(store, sites=1, budget_per_site=5)
+    store.finish_site(lease(store, run).id, "no links left")
+    begin(store, sites=1, budget_per_site=1)
+    assert store.progress(run.id).done == 1
+
+
+# Leases
+
+
+def test_a_site_is_leased_once_and_in_the_order_given(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    assert lease(store, run).site == site(0)
+    assert lease(store, run, OTHER).site == site(1)
+    assert store.lease_site(run.id, ME, 0.0, 60.0) is None
+
+
+def test_the_hosts_of_a_site_come_back_with_it(store: ForageStore) -> None:
+    hosted = Site("https://a.example/", ("a.example", ".b.example"))
+    run = store.open_run(BREADTH_FIRST, RunLimits(), [hosted], now=0.0)
+    assert lease(store, run).site == hosted
+
+
+def test_two_sites_of_one_domain_are_never_leased_together(store: ForageStore) -> None:
+    one, two, elsewhere = Site("https://one.a.example/"), Site("https://two.a.example/"), site(1)
+    run = store.open_run(BREADTH_FIRST, RunLimits(), [one, two, elsewhere], now=0.0)
+    first = lease(store, run)
+    assert lease(store, run).site == elsewhere
+    assert store.lease_site(run.id, OTHER, 0.0, 60.0) is None
+    store.finish_site(first.id, "no links left")
+    assert lease(store, run).site == two
+
+
+def test_a_domain_leased_in_one_run_is_not_leased_in_another(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    other = store.open_run({"strategy": "random"}, RunLimits(), [site(0)], now=0.0)
+    lease(store, run)
+    assert store.lease_site(other.id, OTHER, 0.0, 60.0) is None
+
+
+def test_an_expired_lease_is_taken_over_and_its_old_owner_cannot_save(database: Database) -> None:
+    old, new = ForageStore(database), ForageStore(database)
+    run = begin(old, sites=1)
+    job = lease(old, run, ME, now=0.0)
+    old.save_visit(job.id, visit_of(job, 0))
+    assert new.lease_site(run.id, OTHER, now=59.0, until=120.0) is None
+    taken = lease(new, run, OTHER, now=61.0)
+    assert (taken.id, taken.visits) == (job.id, 1)
+    with pytest.raises(LeaseLost):
+        old.save_visit(job.id, visit_of(job, 1))
+    new.save_visit(taken.id, visit_of(taken, 1))
+    assert len(list(new.visits(job.id))) == 2
+
+
+def test_whoever_lost_a_lease_can_neither_finish_the_site_nor_delete_from_it(database: Database) -> None:
+    spoilers: list[Callable[[ForageStore, int], None]] = [
+        lambda store, job: store.finish_site(job, "no links left"),
+        lambda store, job: store.delete_visits_from(job, 0),
+    ]
+    for spoil in spoilers:
+        old, new = ForageStore(database), ForageStore(database)
+        run = begin(old, sites=1)
+        job = lease(old, run, ME)
+        old.release_dead(run.id, is_alive=lambda _: False)
+        lease(new, run, OTHER)
+        with pytest.raises(LeaseLost):
+            spoil(old, job.id)
+        new.release_leases(run.id, OTHER)
+
+
+def test_a_renewed_lease_is_not_taken_over(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run, ME, now=0.0)
+    store.renew_leases(run.id, ME, until=200.0)
+    assert store.lease_site(run.id, OTHER, now=150.0, until=300.0) is None
+    store.save_visit(job.id, visit_of(job, 0))
+
+
+def test_released_leases_are_free_at_once_and_those_of_others_stay(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    mine = lease(store, run, ME)
+    lease(store, run, OTHER)
+    store.release_leases(run.id, ME)
+    with pytest.raises(LeaseLost):
+        store.save_visit(mine.id, visit_of(mine, 0))
+    assert lease(store, run, OTHER).id == mine.id
+    assert store.lease_site(run.id, OTHER, 0.0, 60.0) is None
+
+
+def test_what_the_dead_held_is_free_at_once_and_the_living_keep_theirs(store: ForageStore) -> None:
+    run = begin(store, sites=2, total_budget=2)
+    dead, living = lease(store, run, "here:1:0"), lease(store, run, "here:2:0")
+    assert store.reserve_fetch(run.id, "here:1:0")
+    assert store.reserve_fetch(run.id, "here:2:0")
+    store.release_dead(run.id, is_alive=lambda worker: worker == "here:2:0")
+    assert lease(store, run, "here:3:0").id == dead.id
+    store.save_visit(living.id, visit_of(living, 0))
+    assert store.reserve_fetch(run.id, "here:3:0")
+    assert not store.reserve_fetch(run.id, "here:3:0")
+
+
+def test_a_finished_site_says_why_and_keeps_the_hosts_learned(store: ForageStore) -> None:
+    run = begin(store, sites=1, budget_per_site=0)
+    store.finish_site(lease(store, run).id, "budget spent", (".a.example",))
+    assert list(store.sites(run.id)) == [SiteSummary(site(0).start, "done", "budget spent", 0, 0, 0)]
+    begin(store, sites=1, budget_per_site=1)
+    assert lease(store, run).site.hosts == (".a.example",)
+
+
+# Visits
+
+
+def test_visits_come_back_in_order_as_they_were_saved(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    job, other = lease(store, run), lease(store, run)
+    saved = [visit_of(job, number, parent=number - 1 if number else None) for number in range(1_203)]
+    for visit in saved:
+        store.save_visit(job.id, visit)
+    store.save_visit(other.id, visit_of(other, 0))
+    assert list(store.visits(job.id)) == saved
+
+
+def test_reading_visits_may_be_left_to_delete_the_rest(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    for number in range(600):
+        store.save_visit(job.id, visit_of(job, number))
+    for visit in store.visits(job.id):
+        if visit.number == 300:
+            store.delete_visits_from(job.id, 300)
+            break
+    assert [visit.number for visit in store.visits(job.id)] == list(range(300))
+
+
+KINDS: list[LinkKind] = ["a", "area", "frame", "iframe", "refresh", "next", "redirect", "start"]
+texts = st.text(max_size=40)
+numbers = st.floats(allow_nan=False)
+counts = st.integers(0, 2**62)
+visits = st.builds(
+    Visit,
+    site=st.just(site(0).start),
+    number=st.just(0),
+    url=texts,
+    outcome=texts,
+    at=numbers,
+    parent=st.none(),
+    link_text=texts,
+    link_region=texts,
+    link_kind=st.sampled_from(KINDS),
+    depth=counts,
+    attempt=counts,
+    score=numbers,
+    status=st.none() | counts,
+    content_type=texts,
+    title=texts,
+    digest=texts,
+    label=texts,
+    goal=numbers,
+    is_goal=st.booleans(),
+    spent=st.booleans(),
+    wait_seconds=numbers,
+    location=texts,
+    archived=st.none() | st.builds(ArchiveRef, texts, counts, counts),
+)
+
+
+@given(visit=visits)
+def test_any_visit_survives_the_store_unchanged(visit: Visit) -> None:
+    with Database(None) as database:
+        store = ForageStore(database)
+        job = lease(store, begin(store, sites=1))
+        store.save_visit(job.id, visit)
+        assert list(store.visits(job.id)) == [visit]
+
+
+def test_text_that_utf8_cannot_hold_is_saved_with_a_mark_in_its_place(store: ForageStore) -> None:
+    job = lease(store, begin(store, sites=1))
+    store.save_visit(job.id, visit_of(job, 0, title="half \ud800 a pair", link_text="whole"))
+    (saved,) = store.visits(job.id)
+    assert (saved.title, saved.link_text) == ("half ? a pair", "whole")
+
+
+def test_a_visit_saved_twice_is_refused_and_the_first_stays(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    store.save_visit(job.id, visit_of(job, 0, title="first"))
+    with pytest.raises(WorkspaceError, match="next is number 1"):
+        store.save_visit(job.id, visit_of(job, 0, title="second"))
+    assert [visit.title for visit in store.visits(job.id)] == ["first"]
+    assert store.progress(run.id).visits == 1
+
+
+def test_a_visit_may_not_leave_a_gap(store: ForageStore) -> None:
+    job = lease(store, begin(store, sites=1))
+    with pytest.raises(WorkspaceError, match="next is number 0"):
+        store.save_visit(job.id, visit_of(job, 1))
+
+
+def test_a_visit_of_another_site_is_refused(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    job, other = lease(store, run), lease(store, run)
+    with pytest.raises(ValueError, match="was saved to"):
+        store.save_visit(job.id, visit_of(other, 0))
+
+
+def test_visits_of_a_site_that_does_not_exist_are_an_error(store: ForageStore) -> None:
+    with pytest.raises(UsageError, match="no site 42"):
+        next(store.visits(42))
+
+
+def test_deleted_visits_cost_nothing_and_can_be_made_again(store: ForageStore) -> None:
+    run = begin(store, sites=1, total_budget=3)
+    job = lease(store, run)
+    store.save_visit(job.id, visit_of(job, 0))
+    store.save_visit(job.id, visit_of(job, 1, outcome="http_404"))
+    store.save_visit(job.id, visit_of(job, 2, is_goal=True))
+    store.delete_visits_from(job.id, 1)
+    assert store.progress(run.id) == Progress(1, 1, 0, visits=1, spent=1, goals=0, outcomes={"ok": 1})
+    assert next(store.sites(run.id)) == SiteSummary(site(0).start, "leased", "", 1, 1, 0)
+    assert store.reserve_fetch(run.id, ME)
+    store.save_visit(job.id, visit_of(job, 1))
+    assert [visit.number for visit in store.visits(job.id)] == [0, 1]
+
+
+def test_progress_counts_sites_visits_and_outcomes(store: ForageStore) -> None:
+    run = begin(store, sites=3)
+    job, done = lease(store, run), lease(store, run)
+    store.save_visit(job.id, visit_of(job, 0))
+    store.save_visit(job.id, visit_of(job, 1, outcome="robots", spent=False))
+    store.save_visit(job.id, visit_of(job, 2, is_goal=True))
+    store.finish_site(done.id, "no links left")
+    progress = store.progress(run.id)
+    assert progress == Progress(3, 1, 1, visits=3, spent=2, goals=1, outcomes={"ok": 2, "robots": 1})
+    assert progress.waiting == 1
+
+
+# The total budget
+
+
+def test_the_total_budget_counts_saved_and_reserved_fetches(store: ForageStore) -> None:
+    run = begin(store, sites=1, total_budget=3)
+    job = lease(store, run)
+    assert store.reserve_fetch(run.id, ME)
+    store.save_visit(job.id, visit_of(job, 0))
+    assert store.reserve_fetch(run.id, ME)
+    assert store.reserve_fetch(run.id, OTHER)
+    assert not store.reserve_fetch(run.id, ME)
+    store.return_reservation(run.id, OTHER)
+    assert store.reserve_fetch(run.id, ME)
+
+
+def test_a_visit_that_spent_nothing_leaves_the_reservation(store: ForageStore) -> None:
+    run = begin(store, sites=1, total_budget=1)
+    job = lease(store, run)
+    assert store.reserve_fetch(run.id, ME)
+    store.save_visit(job.id, visit_of(job, 0, outcome="robots", spent=False))
+    assert not store.reserve_fetch(run.id, ME)
+    store.return_reservation(run.id, ME)
+    assert store.reserve_fetch(run.id, ME)
+
+
+def test_a_reservation_goes_back_with_the_leases_of_its_worker(store: ForageStore) -> None:
+    run = begin(store, sites=1, total_budget=1)
+    lease(store, run, ME)
+    assert store.reserve_fetch(run.id, ME)
+    store.release_leases(run.id, ME)
+    assert store.reserve_fetch(run.id, OTHER)
+
+
+def test_the_reservation_of_a_worker_that_fell_silent_goes_back_when_its_lease_expires(
+    store: ForageStore,
+) -> None:
+    run = begin(store, sites=1, total_budget=1)
+    lease(store, run, ME, now=0.0)
+    assert store.reserve_fetch(run.id, ME)
+    lease(store, run, OTHER, now=61.0)
+    assert store.reserve_fetch(run.id, OTHER)
+
+
+def test_without_a_total_budget_every_fetch_may_be_made(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    assert all(store.reserve_fetch(run.id, ME) for _ in range(20))
+
+
+def test_a_total_budget_of_nothing_allows_nothing(store: ForageStore) -> None:
+    run = begin(store, sites=1, total_budget=0)
+    assert not store.reserve_fetch(run.id, ME)

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+from tests.store.samples import begin, lease, site, visit_of
+from trailmark.errors import UsageError, WorkspaceError
+from trailmark.record import Record, Span, Value
+from trailmark.store.database import Database
+from trailmark.store.export import FORMATS, export
+from trailmark.store.forage import ForageStore, RunLimits
+from trailmark.store.records import RecordStore
+from trailmark.store.tables import TABLES
+from trailmark.visit import ArchiveRef
+
+
+def filled(database: Database) -> None:
+    """A site whose goal lies two clicks and a redirect away, another site, and a record."""
+    store = ForageStore(database)
+    run = begin(store, sites=2)
+    job = lease(store, run)
+    click = {"link_kind": "a", "depth": 1}
+    changes: list[dict[str, Any]] = [
+        {"title": "Home", "archived": ArchiveRef("w0.warc.gz", 10, 20)},
+        {**click, "parent": 0, "outcome": "redirect", "link_text": " Our\n  people "},
+        {**click, "parent": 1, "link_kind": "redirect", "link_text": "Our people", "title": "People"},
+        {**click, "parent": 2, "title": "=cmd|' /C calc'!A0", "label": "Goal", "goal": 0.9, "is_goal": True},
+        {**click, "parent": 2, "outcome": "http_404", "link_text": "Gone", "spent": False},
+    ]
+    for number, changed in enumerate(changes):
+        store.save_visit(job.id, visit_of(job, number, **changed))
+    store.finish_site(job.id, "no links left")
+    source = Span("https://a.example/", 3, 9)
+    person = Record("person", "1", {"name": (Value("Ann", 0.5, source), Value("-Anna")), "mail": ()}, "s", 2)
+    RecordStore(database).save([person])
+
+
+def exported(database: Database, table: str, file_format: str, run_id: int | None = None) -> bytes:
+    stream = io.BytesIO()
+    export(database, table, file_format, stream, run_id=run_id)
+    return stream.getvalue()
+
+
+def lines(database: Database, table: str, run_id: int | None = None) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in exported(database, table, "jsonl", run_id).splitlines()]
+
+
+def test_pages_are_the_visits_that_gave_one_with_the_clicks_that_led_there(database: Database) -> None:
+    filled(database)
+    assert [(page["number"], page["path"]) for page in lines(database, "pages")] == [
+        (0, ""),
+        (2, "Our people"),
+        (3, "Our people › (no text)"),
+    ]
+
+
+def test_a_page_says_what_was_thought_of_it_and_where_it_is_archived(database: Database) -> None:
+    filled(database)
+    home, _, goal = lines(database, "pages")
+    assert (home["archive_file"], home["archive_offset"]) == ("w0.warc.gz", 10)
+    assert (goal["label"], goal["goal"], goal["is_goal"]) == ("Goal", 0.9, True)
+    assert goal["at"] == "2023-11-14T22:13:23.500Z"
+
+
+def test_visits_hold_everything_that_was_asked_for(database: Database) -> None:
+    filled(database)
+    visits = lines(database, "visits")
+    assert [visit["outcome"] for visit in visits] == ["ok", "redirect", "ok", "ok", "http_404"]
+    assert [visit["spent"] for visit in visits] == [True] * 4 + [False]
+    assert visits[0]["site"] == site(0).start
+    assert list(visits[0]) == list(TABLES["visits"].columns)
+
+
+def test_sites_say_how_far_each_came(database: Database) -> None:
+    filled(database)
+    first, second = lines(database, "sites")
+    assert (first["state"], first["reason"], first["visits"], first["spent"], first["goals"]) == (
+        "done", "no links left", 5, 4, 1,
+    )  # fmt: skip
+    assert (second["site"], second["state"]) == (site(1).start, "waiting")
+
+
+def test_records_are_nested_in_json_and_one_row_a_value_elsewhere(database: Database) -> None:
+    filled(database)
+    (record,) = lines(database, "records")
+    source = {"url": "https://a.example/", "start": 3, "end": 9, "page": 0}
+    assert record["fields"]["name"][0] == {"text": "Ann", "confidence": 0.5, "source": source}
+    rows = list(csv.DictReader(io.StringIO(exported(database, "records", "csv").decode())))
+    assert [(row["field"], row["text"], row["start"]) for row in rows] == [
+        ("name", "Ann", "3"),
+        ("name", "'-Anna", ""),
+    ]
+
+
+def test_one_run_can_be_exported_alone(database: Database) -> None:
+    filled(database)
+    store = ForageStore(database)
+    other = store.open_run({"strategy": "random"}, RunLimits(), [site(7)], now=0.0)
+    assert [row["site"] for row in lines(database, "sites", other.id)] == [site(7).start]
+    assert lines(database, "visits", other.id) == []
+    assert len(lines(database, "sites")) == 3
+
+
+def test_every_table_is_the_same_in_every_format(database: Database) -> None:
+    filled(database)
+    for table in ("sites", "visits", "pages"):
+        as_json = lines(database, table)
+        as_parquet = parquet.read_table(io.BytesIO(exported(database, table, "parquet"))).to_pylist()
+        as_csv = list(csv.DictReader(io.StringIO(exported(database, table, "csv").decode(), newline="")))
+        assert as_parquet == as_json
+        assert [as_text(row) for row in as_json] == as_csv
+
+
+def as_text(row: dict[str, Any]) -> dict[str, str]:
+    def text(value: Any) -> str:
+        if isinstance(value, str):
+            return f"'{value}" if value.startswith("=") else value
+        return "" if value is None else json.dumps(value)
+
+    return {name: text(value) for name, value in row.items()}
+
+
+@pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", "\n=1"])
+def test_what_a_spreadsheet_would_take_for_a_formula_stays_text(database: Database, value: str) -> None:
+    RecordStore(database).save([Record("person", "1", {"name": (Value(value),)})])
+    (row,) = csv.DictReader(io.StringIO(exported(database, "records", "csv").decode(), newline=""))
+    assert row["text"] == f"'{value}"
+
+
+def test_numbers_below_zero_stay_numbers_in_csv(database: Database) -> None:
+    store = ForageStore(database)
+    job = lease(store, begin(store, sites=1))
+    store.save_visit(job.id, visit_of(job, 0, score=-1.5))
+    (row,) = csv.DictReader(io.StringIO(exported(database, "visits", "csv").decode()))
+    assert row["score"] == "-1.5"
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_an_empty_store_exports_an_empty_table(database: Database, file_format: str) -> None:
+    for table in TABLES:
+        assert export(database, table, file_format, io.BytesIO()) == 0
+
+
+def test_a_file_appears_whole_and_replaces_what_was_there(database: Database, tmp_path: Path) -> None:
+    filled(database)
+    out = tmp_path / "sites.jsonl"
+    out.write_text("old")
+    assert export(database, "sites", "jsonl", out) == 2
+    assert len(out.read_text().splitlines()) == 2
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_export_that_fails_leaves_the_old_file_and_no_draft(database: Database, tmp_path: Path) -> None:
+    out = tmp_path / "records.jsonl"
+    out.write_text("old")
+    RecordStore(database).save([Record("person", "1")])
+    database.execute("UPDATE record SET fields = 'not json'")
+    with pytest.raises(json.JSONDecodeError):
+        export(database, "records", "jsonl", out)
+    assert out.read_text() == "old"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_pipe_is_written_to_and_not_replaced(database: Database, tmp_path: Path) -> None:
+    filled(database)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        export(database, "sites", "jsonl", pipe)
+        assert reader.communicate()[0].count(b"\n") == 2
+    assert pipe.is_fifo()
+
+
+def test_a_place_that_cannot_be_written_is_named(database: Database, tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError, match="cannot be written: No such file"):
+        export(database, "sites", "csv", tmp_path / "gone" / "sites.csv")
+
+
+@pytest.mark.parametrize(("table", "file_format"), [("people", "csv"), ("sites", "xlsx")])
+def test_an_unknown_table_or_format_is_a_clear_error(
+    database: Database, table: str, file_format: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="choose one of"):
+        export(database, table, file_format, tmp_path / "out")
+
+
+WITHOUT_PYARROW = """
+import io, sys
+sys.modules["pyarrow"] = None  # as where the extra is not installed
+from trailmark.store.database import Database
+from trailmark.store.export import export
+export(Database(None), "sites", "parquet", io.BytesIO())
+"""
+
+
+def test_parquet_without_its_extra_says_what_to_install() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYARROW], capture_output=True, text=True, check=False
+    )
+    assert "UsageError: Parquet needs an extra: pip install 'trailmark[parquet]'." in ended.stderr
+
+
+def test_a_long_export_needs_no_more_memory_than_a_short_one(database: Database, tmp_path: Path) -> None:
+    RecordStore(database).save(
+        Record("person", str(number), {"name": (Value("x" * 1_000),)}) for number in range(5_000)
+    )
+    tracemalloc.start()
+    try:
+        export(database, "records", "csv", tmp_path / "records.csv")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1_000_000
