@@ -40,7 +40,7 @@ class ArchiveWriter:
 
     def __init__(self, folder: Path, name: str, *, max_bytes: int = 1 << 30, software: str) -> None:
         self._folder = folder
-        self._name = re.sub(r"[^A-Za-z0-9_.]+", "_", name) or "archive"
+        self._name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name) or "archive"
         self._max_bytes = max_bytes
         self._software = software
         self._file: WarcFile | None = None

@@ -176,8 +176,16 @@ def _write_parts(
     }
     text = json.dumps({**meta, **provenance}, indent=1, ensure_ascii=False)
     (folder / META_NAME).write_text(text + "\n", encoding="utf-8")
-    rows = [_LABELS_HEAD, *(f"{url}\t{label}" for url, label in sorted(labels.items()))]
+    rows = [_LABELS_HEAD, *(_label_row(url, label) for url, label in sorted(labels.items()))]
     (folder / LABELS_NAME).write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def _label_row(url: str, label: str) -> str:
+    if not label.isprintable() or not label.strip():
+        raise ArchiveError(
+            f"{label!r} is no label that can be written for {url}: it must be a word or a few."
+        )
+    return f"{url}\t{label}"
 
 
 def _write_warc(path: Path, responses: Iterable[tuple[Fetched, float]]) -> None:

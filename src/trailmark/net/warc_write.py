@@ -161,7 +161,7 @@ def _lines(lines: list[str]) -> bytes:
     text = "\r\n".join(lines)
     breaks = len(lines) - 1
     if text.count("\n") != breaks or text.count("\r") != breaks:
-        text = "\r\n".join([" ".join(line.splitlines()) for line in lines])
+        text = "\r\n".join([" ".join(line.split()) for line in lines])
     try:  # what was not UTF-8 was read with surrogate escapes, and so goes back to the bytes that were sent
         return text.encode("utf-8", "surrogateescape") + b"\r\n\r\n"
     except UnicodeEncodeError:
