@@ -57,7 +57,7 @@ def test_settings_are_read_by_section() -> None:
         ("[fetch]\n\ndelay = 1", "line 3: delay is unknown in [fetch]; known are delay_seconds, "),
         ("[fetsch]", "line 1: [fetsch] is unknown; the sections are agent, fetch, forage."),
         ("delay_seconds = 1", "line 1: delay_seconds must stand in a section: agent, fetch, forage."),
-        ("[fetch]\ndelay_seconds = ''", "line 2: delay_seconds in [fetch] must be a number from 0 up, not ''."),
+        ("[fetch]\ndelay_seconds = ''", "line 2: delay_seconds in [fetch] must be a number from 0 up"),
         ("[fetch]\ndelay_seconds = -1", "must be a number from 0 up, not -1."),
         ("[fetch]\ndelay_seconds = nan", "must be a number from 0 up, not nan."),
         ("[fetch]\ntotal_seconds = inf", "must be a number above 0, not inf."),

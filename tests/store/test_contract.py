@@ -317,6 +317,17 @@ def test_visits_of_a_site_that_does_not_exist_are_an_error(store: ForageStore) -
         next(store.visits(42))
 
 
+def test_visits_are_found_by_run_and_start_page(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    job = lease(store, run)
+    store.save_visit(job.id, visit_of(job, 0))
+    other = store.open_run({"strategy": "random"}, RunLimits(), [site(0)], now=0.0)
+    assert list(store.visits_of(run.id, site(0).start)) == [visit_of(job, 0)]
+    assert list(store.visits_of(run.id, site(1).start)) == []
+    assert list(store.visits_of(run.id, "https://elsewhere.example/")) == []
+    assert list(store.visits_of(other.id, site(0).start)) == []
+
+
 def test_deleted_visits_cost_nothing_and_can_be_made_again(store: ForageStore) -> None:
     run = begin(store, sites=1, total_budget=3)
     job = lease(store, run)

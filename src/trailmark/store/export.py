@@ -16,6 +16,8 @@ from trailmark.errors import UsageError, WorkspaceError
 from trailmark.store.database import Database
 from trailmark.store.tables import NESTED_RECORDS, TABLES, Table
 
+__all__ = ["FORMATS", "TABLES", "export"]
+
 Row = tuple[Any, ...]
 
 ROW_GROUP = 10_000

@@ -201,6 +201,13 @@ class ForageStore(RunStore):
                 yield visit_from(known[0], row)
             number = rows[-1][0] + 1
 
+    def visits_of(self, run_id: int, start: str) -> Iterator[Visit]:
+        """The saved visits of the site of a run that begins there; none if the run has no such site."""
+        for (site_id,) in self._database.execute(
+            "SELECT id FROM site WHERE run_id = ? AND start = ?", (run_id, start)
+        ).fetchall():
+            yield from self.visits(site_id)
+
     def delete_visits_from(self, job_id: int, number: int) -> None:
         """Forget the visits from `number` on: the archive lost what they fetched, as in a power cut."""
         held = self._holding(job_id)
