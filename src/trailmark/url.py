@@ -24,6 +24,8 @@ _EDGES = "".join(map(chr, range(0x21)))  # what browsers strip from a link: cont
 _SPLIT = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(//[^/?#]*)?([^?#]*)(?:\?([^#]*))?", re.DOTALL)
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
+# Most links of most pages: a path that needs nothing but its base.
+_SIMPLE_PATH = re.compile(r"(?=.)/?+(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*+(?:/|\Z))*+")
 _CLEAN = re.compile(r"[A-Za-z0-9\-._~!$&'()*+,;=:@/?]*")
 _NEEDS_CARE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -49,28 +51,18 @@ class _Base(NamedTuple):
     """A page's own URL, cut so that its links can be completed."""
 
     scheme: str
-    origin: str
-    folder: str
+    origin: str  # http://host
+    folder: str  # http://host/folder/
     path: str
     query: str
 
 
 def normalise(url: str, base: str = "") -> str:
     """The absolute http or https URL in normal form, or "" when it cannot be fetched."""
-    url = url.strip(_EDGES)
-    if not url.isprintable():
-        url = url.replace("\t", "").replace("\n", "").replace("\r", "")
-    if "\\" in url:
-        url = _with_slashes(url)
-    scheme, authority, path, query = _split(url)
-    if scheme is not None:
-        return _with_scheme(scheme.lower(), url[len(scheme) + 1 :], base)
-    cut = _cut_base(base)
-    if cut is None:
-        return ""
-    if authority is not None:
-        return _absolute(cut.scheme, authority, path, query)
-    return _relative(cut, path, query)
+    if _SIMPLE_PATH.fullmatch(url):
+        cut = _cut_base(base)
+        return _whole(cut.origin + url if url[0] == "/" else cut.folder + url) if cut else ""
+    return _normalise_with_care(url.strip(_EDGES), base)
 
 
 def host_of(url: str) -> str:
@@ -107,6 +99,24 @@ def url_tokens(url: str, base: str = "") -> tuple[str, ...]:
     return tuple(part for word in words for part in ((word, "~") if word[0] == "~" != word else (word,)))
 
 
+def _normalise_with_care(url: str, base: str) -> str:
+    if not url.isprintable():
+        url = url.replace("\t", "").replace("\n", "").replace("\r", "")
+    if "\\" in url:
+        url = _with_slashes(url)
+    scheme, authority, path, query = _split(url)
+    if scheme is not None:
+        if authority is None or authority == "//":
+            return _with_odd_scheme(scheme.lower(), url[len(scheme) + 1 :], base)
+        return _absolute(scheme.lower(), authority, path, query)
+    cut = _cut_base(base)
+    if cut is None:
+        return ""
+    if authority is not None:
+        return _absolute(cut.scheme, authority, path, query)
+    return _relative(cut, path, query)
+
+
 def _split(url: str) -> tuple[str | None, str | None, str, str | None]:
     """Scheme, authority with its two slashes, path and query."""
     found = _SPLIT.match(url)
@@ -120,7 +130,7 @@ def _with_slashes(url: str) -> str:
     return url[:end].replace("\\", "/") + url[end:]
 
 
-def _with_scheme(scheme: str, rest: str, base: str) -> str:
+def _with_odd_scheme(scheme: str, rest: str, base: str) -> str:
     """Browsers take ``http:page`` for relative when the base has that scheme, and for a host when not."""
     if scheme not in _DEFAULT_PORTS:
         return ""
@@ -142,11 +152,16 @@ def _relative(base: _Base, path: str, query: str | None) -> str:
     """RFC 3986, section 5.2.2, without fragments."""
     if not path:
         return _join(base.origin, base.path, base.query if query is None else query)
-    return _join(base.origin, _path(path if path[0] == "/" else base.folder + path), query)
+    if path[0] != "/":
+        path = base.path[: base.path.rfind("/") + 1] + path
+    return _join(base.origin, _path(path), query)
 
 
 def _join(origin: str, path: str, query: str | None) -> str:
-    url = f"{origin}{path}?{kept}" if query and (kept := _query(query)) else origin + path
+    return _whole(f"{origin}{path}?{kept}" if query and (kept := _query(query)) else origin + path)
+
+
+def _whole(url: str) -> str:
     return url if len(url) <= MAX_URL_CHARS else ""
 
 
@@ -157,7 +172,8 @@ def _cut_base(base: str) -> _Base | None:
         return None
     scheme, authority, path, query = _split(whole)
     assert scheme is not None  # the normal form has one
-    return _Base(scheme, f"{scheme}:{authority}", path[: path.rfind("/") + 1], path, query or "")
+    origin = f"{scheme}:{authority}"
+    return _Base(scheme, origin, origin + path[: path.rfind("/") + 1], path, query or "")
 
 
 def _path(path: str) -> str:

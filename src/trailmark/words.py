@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from functools import lru_cache
 
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Scripts that put no space between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 _UNSPACED = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17dd\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
@@ -30,13 +30,19 @@ def words(text: str) -> list[str]:
 def spaced(text: str) -> str:
     """The words of a text with white space between them. The separators 1C to 1F stay in their places."""
     if not text.isascii():
-        text = _BEYOND_ASCII.sub(_tidy, unicodedata.normalize("NFC", text))
-    return text.encode("utf-8", "replace").translate(_ASCII).decode("utf-8")
+        text = unicodedata.normalize("NFC", text)
+    return text.encode("ascii", _TIDY).translate(_ASCII).decode("utf-8")
 
 
-def _tidy(found: re.Match[str]) -> str:
-    run = found[0]
-    return _tidied_before(run) if len(run) < 40 else _tidied(run)
+def _tidy(beyond_ascii: UnicodeError) -> tuple[bytes, int]:
+    """Tidy a run that is not ASCII. The encoder finds these faster than a regular expression would."""
+    assert isinstance(beyond_ascii, UnicodeEncodeError)
+    run = beyond_ascii.object[beyond_ascii.start : beyond_ascii.end]
+    return (_tidied_before(run) if len(run) < 40 else _tidied(run)).encode(), beyond_ascii.end
+
+
+_TIDY = "trailmark.words"
+codecs.register_error(_TIDY, _tidy)
 
 
 def _tidied(run: str) -> str:

@@ -1,0 +1,152 @@
+"""Read what was fetched into a `Page`: title, words and links, whatever the markup is like."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha1
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from trailmark.extract.charset import decode
+from trailmark.extract.html_guard import MAX_CHARS, bounded
+from trailmark.extract.html_head import base_of, field, language_of, read_head, title_of
+from trailmark.extract.html_kind import kind_of
+from trailmark.extract.html_links import mark, read_marked, targets_of, unplaced_link, without_marks
+from trailmark.page import Link, Page, Unreadable
+from trailmark.words import words
+
+MAX_TOKENS = 100_000
+MAX_HEADINGS = 500
+_MAX_BYTES = 4 * MAX_CHARS
+
+_UNSEEN = ["script", "style", "noscript", "template", "noframes", "noembed", "datalist"]
+# Text runs on through these: "<b>W</b>elcome" is one word.
+_INLINE = ("b", "i", "u", "s", "em", "tt", "big", "wbr", "abbr", "font", "nobr", "small", "strong", "strike")
+# XML may close these in one tag, which HTML takes for an opening tag only.
+_SELF_CLOSED = re.compile(
+    r"<(a|div|iframe|li|noscript|option|p|script|span|style|td|textarea|th|title)(\s[^<>]*)?/>", re.IGNORECASE
+)
+_FRAMESET = re.compile(r"<frameset[\s>]", re.IGNORECASE)
+
+
+class _Elements(NamedTuple):
+    """The elements that say something, each kind in the order of the page."""
+
+    links: list[LexborNode]
+    inline: list[LexborNode]
+    images: list[LexborNode]
+    headings: list[LexborNode]
+    titles: list[LexborNode]
+    metas: list[LexborNode]
+    relations: list[LexborNode]
+    bases: list[LexborNode]
+
+
+def read_page(url: str, body: bytes, content_type: str = "", charset: str = "") -> Page | Unreadable:
+    """The page that a body holds, or why it holds none. Never raises, whatever the bytes are.
+
+    `content_type` may carry parameters; `charset` is what the header names, if anything.
+    """
+    media_type, _, parameters = content_type.lower().partition(";")
+    media_type = media_type.strip()
+    charset = charset or parameters.partition("charset=")[2].partition(";")[0]
+    digest = sha1(body, usedforsecurity=False).hexdigest()
+    kind = kind_of(body, media_type, charset)
+    if kind in {"empty", "not_html", "binary"}:
+        return Unreadable(url, kind, media_type, digest)
+    text, codec = decode(body[:_MAX_BYTES], charset)
+    if kind == "html":
+        return _read_html(url, text, codec, media_type or "text/html", digest)
+    tokens = tuple(words(text[:MAX_CHARS])[:MAX_TOKENS])
+    return Page(url, tokens=tokens, charset=codec, content_type=media_type or "text/plain", digest=digest)
+
+
+def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) -> Page:
+    markup = _prepared(html, media_type)
+    tree = LexborHTMLParser(markup)
+    _drop_unseen(tree, markup)
+    root = tree.root
+    assert root is not None  # the parser makes a root for any text
+    found = _elements(root)
+    base = base_of(found.bases, url)
+    head = read_head(found.metas, found.relations, url, base)
+    _show_alternatives(found.images)
+    frames = _stray_frames(markup, base, head.nofollow) if not found.links else ()
+    targets = targets_of(found.links, base)
+    places = mark(targets)
+    _join_words(found.inline, root)
+    tokens, links = read_marked(_seen(tree, root).text(separator=" "), targets, places, head.nofollow)
+    return Page(
+        url,
+        title=title_of(found.titles),
+        description=head.description,
+        keywords=head.keywords,
+        headings=_headings(found.headings),
+        tokens=tuple(tokens[:MAX_TOKENS]),
+        links=(*head.links, *frames, *links),
+        canonical=head.canonical,
+        language=language_of(root),
+        charset=codec,
+        content_type=media_type,
+        digest=digest,
+        nofollow=head.nofollow,
+    )
+
+
+def _prepared(html: str, media_type: str) -> str:
+    if media_type != "text/html" or html.startswith("<?xml"):
+        html = _SELF_CLOSED.sub(r"<\1\2></\1>", html[:MAX_CHARS])
+    return bounded(without_marks(html))
+
+
+def _drop_unseen(tree: LexborHTMLParser, markup: str) -> None:
+    tree.strip_tags(_UNSEEN, recursive=True)
+    if "hidden" in markup:
+        for node in tree.css("[hidden]"):
+            if node.tag not in {"html", "body"}:  # shown by a script, or there would be no page
+                node.decompose()
+
+
+def _elements(root: LexborNode) -> _Elements:
+    found = _Elements([], [], [], [], [], [], [], [])
+    wanted = dict.fromkeys(("a", "area", "frame", "iframe"), found.links)
+    wanted |= dict.fromkeys(_INLINE, found.inline)
+    wanted |= dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), found.headings)
+    wanted |= {"img": found.images, "title": found.titles, "meta": found.metas}
+    wanted |= {"link": found.relations, "base": found.bases}
+    for node in root.traverse():
+        kept = wanted.get(node.tag or "")
+        if kept is not None:
+            kept.append(node)
+    return found
+
+
+def _show_alternatives(images: list[LexborNode]) -> None:
+    for image in images:
+        if alt := image.attributes.get("alt"):
+            image.insert_before(f" {alt} ")
+
+
+def _join_words(inline: list[LexborNode], root: LexborNode) -> None:
+    for node in inline:
+        node.unwrap(delete_empty=True)
+    root.merge_text_nodes()
+
+
+def _headings(nodes: list[LexborNode]) -> tuple[str, ...]:
+    texts = (field(node.text(separator=" ")) for node in nodes[:MAX_HEADINGS])
+    return tuple([text for text in texts if text])
+
+
+def _seen(tree: LexborHTMLParser, root: LexborNode) -> LexborNode:
+    return tree.body or root.css_first("frameset") or root
+
+
+def _stray_frames(markup: str, base: str, nofollow: bool) -> tuple[Link, ...]:
+    """Frames that the parser ignored, since something visible stands before the frameset."""
+    found = _FRAMESET.search(markup)
+    if found is None:
+        return ()
+    tree = LexborHTMLParser(markup[found.start() :])
+    return tuple(unplaced_link(target, nofollow) for target in targets_of(tree.css("frame"), base))
