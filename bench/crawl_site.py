@@ -33,6 +33,10 @@ def children_of(number: int, pages: int, links: int = LINKS) -> list[int]:
     return [*known, *((number * 7 + step * step) % pages for step in range(links - len(known)))]
 
 
+def path_of(number: int) -> str:
+    return f"/p/{number}.html" if number else "/"
+
+
 def page_html(number: int, pages: int, links: int = LINKS, size: int = PAGE_BYTES) -> bytes:
     draw = Random(number)
     parts = [
@@ -41,11 +45,11 @@ def page_html(number: int, pages: int, links: int = LINKS, size: int = PAGE_BYTE
         "<nav class='main menu'><ul>",
     ]
     targets = children_of(number, pages, links)
-    parts += [f"<li class=item><a href='/p/{to}.html'>Section {to}</a></li>" for to in targets[:NAVIGATION]]
+    parts += [f"<li class=item><a href='{path_of(to)}'>Section {to}</a></li>" for to in targets[:NAVIGATION]]
     parts.append(f"</ul></nav><main><h1>Page {number}</h1>")
     for to in targets[NAVIGATION:]:
         words = " ".join(draw.choices(WORDS, k=max(1, (size - 4000) // (len(targets) * 7))))
-        parts.append(f"<p class=entry>{words} <a href='/p/{to}.html' title='to {to}'>item {to}</a>.</p>")
+        parts.append(f"<p class=entry>{words} <a href='{path_of(to)}' title='to {to}'>item {to}</a>.</p>")
     parts.append("</main><footer><p>The end.</p></footer></body></html>")
     return "\n".join(parts).encode()
 

@@ -1,6 +1,6 @@
 """CPU time of a whole forage (fetch, robots, archive, store, parse) next to stock Scrapy and Crawlee.
 
-All walk the same generated site on loopback, one after the other, pinned to one core; the server has the other.
+All walk the same generated site on loopback, one after the other, pinned to one core.
 Peers live in environments of their own (`.bench-venvs/`), made at the first run.
 """
 
@@ -89,7 +89,7 @@ def _environment(name: str) -> Path | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=1, help="of which the cheapest counts, for each crawler")
+    parser.add_argument("--rounds", type=int, default=1, help="of which the cheapest counts")
     add_output_options(parser)
     arguments = parser.parse_args()
     costs: dict[str, Cost] = {}

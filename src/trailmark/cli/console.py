@@ -26,3 +26,8 @@ def workspace_option(function: AnyFunction) -> AnyFunction:
         help="The workspace folder.  [default: this folder]",
     )
     return option(function)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 site`, `2 sites`, `1,200 pages`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from trailmark.cli.console import err, out, workspace_option
+from trailmark.cli.console import count, err, out, workspace_option
 from trailmark.cli.forage_display import ForageDisplay, closing_table
 from trailmark.cli.forage_workers import WorkerOrder, forage_in_processes, forage_until_stdin_ends
 from trailmark.cli.seeds import read_sites
@@ -187,10 +187,11 @@ def goal_printer(as_json: bool) -> Callable[[Visit], None]:
 def _announce(workspace: Workspace, run: Run) -> None:
     progress = workspace.forage_store.progress(run.id)
     if run.is_new:
-        err.print(f"Foraging {progress.sites} sites into {workspace.folder}.")
+        err.print(f"Foraging {count(progress.sites, 'site')} into {workspace.folder}.")
     else:
         err.print(
-            f"Going on: {progress.done} of {progress.sites} sites are done, {progress.spent} pages fetched."
+            f"Going on: {progress.done:,} of {count(progress.sites, 'site')} done, "
+            f"{count(progress.spent, 'page')} fetched so far."
         )
 
 
@@ -200,6 +201,7 @@ def _conclude(workspace: Workspace, run: Run, *, stopped: bool) -> None:
     err.print()
     err.print(closing_table(store.sites(run.id)))
     err.print(
-        f"\n{progress.done} of {progress.sites} sites, {progress.spent} pages, {progress.goals} goals."
+        f"\n{progress.done:,} of {count(progress.sites, 'site')} done, {count(progress.spent, 'page')}, "
+        f"{count(progress.goals, 'goal')}."
         + (" The same command goes on from here." if stopped else " `trailmark export pages` has them all.")
     )

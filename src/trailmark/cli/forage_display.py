@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from trailmark.cli.console import err
+from trailmark.cli.console import count, err
 from trailmark.store.forage import Progress, SiteSummary
 
 LONG_TABLE = 40  # more sites than this are summed up by how they ended
@@ -55,7 +55,7 @@ class ForageDisplay:
     def _figures(self, now: Progress) -> list[str]:
         seconds = max(time.monotonic() - self.started, 0.001)
         speed = (now.spent - self.before.spent) / seconds
-        figures = [f"{now.spent} pages", f"{now.goals} goals", f"{speed:.1f} pages/s"]
+        figures = [count(now.spent, "page"), count(now.goals, "goal"), f"{speed:.1f} pages/s"]
         if left := self._time_left(now, seconds):
             figures.append(f"{left} left")
         return [*figures, reasons(now.outcomes)]
@@ -74,10 +74,9 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def reasons(outcomes: object) -> str:
+def reasons(outcomes: Mapping[str, int]) -> str:
     """Reason codes with their counts, most frequent first: `ok 120, http_404 3`."""
-    counts = Counter(dict(outcomes))  # type: ignore[call-overload]
-    return ", ".join(f"{reason} {count}" for reason, count in counts.most_common(5))
+    return ", ".join(f"{reason} {visits}" for reason, visits in Counter(outcomes).most_common(5))
 
 
 def closing_table(sites: Iterable[SiteSummary]) -> Table:
@@ -99,9 +98,9 @@ def _by_reason(rows: list[SiteSummary]) -> Table:
     table = Table("ended because", box=None, pad_edge=False, header_style="bold")
     for name in ("sites", "pages", "goals"):
         table.add_column(name, justify="right")
-    for reason, count in Counter(map(_ending, rows)).most_common():
+    for reason, sites in Counter(map(_ending, rows)).most_common():
         same = [row for row in rows if _ending(row) == reason]
-        table.add_row(reason, str(count), str(sum(r.spent for r in same)), str(sum(r.goals for r in same)))
+        table.add_row(reason, str(sites), str(sum(r.spent for r in same)), str(sum(r.goals for r in same)))
     return table
 
 

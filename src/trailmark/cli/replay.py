@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def _print_page(places: list[Path], url: str) -> None:
         fetcher = ReplayFetcher(place)
         if url in fetcher:
             found = fetcher.get(url)
-            click.get_binary_stream("stdout").write(getattr(found, "body", b""))
+            sys.stdout.buffer.write(getattr(found, "body", b""))
             return
     raise UsageError(f"{url} is not held by {', '.join(map(str, places))}.")
 

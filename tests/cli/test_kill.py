@@ -1,0 +1,110 @@
+"""`kill -9` at any moment, then the same command again: no page lost, none fetched twice, budgets exact."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from tests.servers import Answer, Served, serve
+
+SITES = ["a.localhost", "b.localhost", "c.localhost"]
+PAGES = 400  # on each site
+BUDGET = 90  # of which so many are fetched
+KILLS = 25
+TRAILMARK = [sys.executable, "-m", "trailmark"]
+
+
+def page(path: str) -> Answer | None:
+    if path.startswith("//"):  # all hosts are alike
+        return None
+    if path == "/robots.txt":
+        return Answer("User-agent: *\nAllow: /\n", headers=(("Content-Type", "text/plain"),))
+    number = int(path[1:] or 0)
+    links = " ".join(f"<a href='/{(number * 3 + step) % PAGES}'>to {step}</a>" for step in range(1, 8))
+    # slow enough that a process is killed in the middle of its work and not after it
+    return Answer(f"<title>Page {number}</title>{links}", delay_seconds=0.02)
+
+
+def forage(server: Served, workspace: Path, workers: int) -> subprocess.Popen[bytes]:
+    starts = [f"{server.at(host)}/" for host in SITES]
+    options = ["--budget", str(BUDGET), "--delay", "0", "--allow-private", "--workers", str(workers)]
+    return subprocess.Popen(
+        [*TRAILMARK, "forage", *starts, "-w", str(workspace), *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def visits_of(workspace: Path) -> list[dict[str, object]]:
+    command = [*TRAILMARK, "export", "visits", "-w", str(workspace)]
+    lines = subprocess.run(command, check=True, capture_output=True).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def forage_with_kills(server: Served, workspace: Path, workers: int, draw: random.Random) -> int:
+    """Runs the same command until it ends by itself, killing it again and again; tells how often."""
+    kills = 0
+    while True:
+        process = forage(server, workspace, workers)
+        before = sum(server.requests.values())
+        if kills < KILLS:
+            wait_for_requests(server, before + draw.randint(0, 9), process)
+            time.sleep(draw.random() * 0.05)
+            process.send_signal(signal.SIGKILL)
+        _, said = process.communicate(timeout=120)
+        if process.returncode != -signal.SIGKILL:
+            assert process.returncode == 0, said.decode()
+            return kills
+        kills += 1
+
+
+def wait_for_requests(server: Served, wanted: int, process: subprocess.Popen[bytes]) -> None:
+    while sum(server.requests.values()) < wanted and process.poll() is None:
+        time.sleep(0.002)
+
+
+def archived_urls(workspace: Path) -> list[str]:
+    """Every response in the archive, read to the end by a reader that is not ours."""
+    urls = []
+    for path in sorted((workspace / "archive").glob("*.warc.gz")):
+        with path.open("rb") as stream:
+            for record in ArchiveIterator(stream):
+                record.content_stream().read()
+                if record.rec_type in ("response", "revisit"):
+                    urls.append(record.rec_headers["WARC-Target-URI"])
+    return urls
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_random_moments_a_forage_loses_nothing_and_fetches_nothing_twice(
+    tmp_path: Path, workers: int
+) -> None:
+    workspace = tmp_path / "workspace"
+    subprocess.run([*TRAILMARK, "init", str(workspace)], check=True, capture_output=True)
+    with serve(page) as server:
+        kills = forage_with_kills(server, workspace, workers, random.Random(workers))
+    visits = visits_of(workspace)
+    assert kills == KILLS
+    # budgets are exact, and no page stands twice
+    assert Counter(visit["site"] for visit in visits) == dict.fromkeys(
+        [f"{server.at(host)}/" for host in SITES], BUDGET
+    )
+    assert len({visit["url"] for visit in visits}) == len(visits)
+    # asked twice was only what was under way when the process was killed: one page a site
+    asked = Counter(
+        f"{server.at(seen.host)}{seen.target}" for seen in server.seen if seen.target != "/robots.txt"
+    )
+    assert sum(asked.values()) - len(asked) <= KILLS * len(SITES)
+    assert max(asked.values()) <= 1 + KILLS
+    # all that was saved can be read, with nothing torn in between
+    assert {visit["url"] for visit in visits} <= set(archived_urls(workspace))
+    assert asked.keys() >= {visit["url"] for visit in visits}
