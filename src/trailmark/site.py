@@ -30,7 +30,8 @@ class Site:
 
     def covers(self, url: str) -> bool:
         if not self.hosts:
-            return registrable_domain(url) == self.domain
+            origin = self.start[: self.start.index("/", 8) + 1]  # most links: no need to look up a domain
+            return url.startswith(origin) or registrable_domain(url) == self.domain
         host = host_of(url)
         name = host if host.endswith("]") else host.rsplit(":", 1)[0]
         return any(

@@ -12,7 +12,7 @@ from rich.console import Console
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
 out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def workspace_option(function: AnyFunction) -> AnyFunction:

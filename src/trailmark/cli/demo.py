@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.rule import Rule
 
-from trailmark.cli.console import count, err, out
+from trailmark.cli.console import count, err
 from trailmark.cli.forage import forage_with_display
 from trailmark.cli.forage_display import closing_table
 from trailmark.errors import UsageError
@@ -100,7 +100,7 @@ def _forage(workspace: Workspace, web: SampleWeb, server: SampleServer, job: Job
         if visit.is_goal:
             found.append(visit)
             if len(found) <= SHOWN:
-                out.print(f"{visit.url}\t{visit.title}", markup=False)
+                click.echo(f"{visit.url}  {visit.title}")
 
     asyncio.run(forage_with_display(workspace, run, config, 1, keep))
     if len(found) > SHOWN:

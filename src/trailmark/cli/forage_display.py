@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -31,7 +32,9 @@ class ForageDisplay:
 
     def __enter__(self) -> Self:
         if err.is_terminal:
-            self._live = Live(console=err, refresh_per_second=8, transient=True)
+            # where stdout is a file or a pipe, what is printed must go there and not above the display
+            both_shown = sys.stdout.isatty()
+            self._live = Live(console=err, refresh_per_second=8, transient=True, redirect_stdout=both_shown)
             self._live.start()
         return self
 

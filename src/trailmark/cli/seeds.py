@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from trailmark.site import Site
 from trailmark.url import normalise
 
 MAX_SEED_FILE_BYTES = 200_000_000
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # and not the port of a bare host
 
 
 def read_sites(arguments: Iterable[str]) -> list[Site]:
@@ -53,7 +55,7 @@ def _text(path: Path) -> str:
 
 def _site(line: str, where: str) -> Site:
     url, *hosts = line.split()
-    start = normalise(url if "://" in url else f"http://{url}")
+    start = normalise(url if _SCHEME.match(url) else f"http://{url}")
     if not start:
         raise UsageError(f"{url!r} is not a web address that can be fetched ({where}).")
     return Site(start, tuple(hosts))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 MAX_URL_LENGTH = 512
 MAX_PATH_SEGMENTS = 16
@@ -21,18 +20,25 @@ _PAGE_OF_TIME = re.compile(
 
 
 def trap_reason(url: str) -> str | None:
-    """Why no site needs this URL followed, judged by its looks alone; None when it looks harmless."""
+    """Why no site needs this URL followed, judged by its looks alone; None when it looks harmless.
+
+    `url` is in normal form. This runs for every link of every page, so it takes the URL apart by hand.
+    """
     if len(url) > MAX_URL_LENGTH:
         return "long_url"
-    parts = urlsplit(url)
-    segments = [segment for segment in parts.path.split("/") if segment]
+    location, _, query = url.partition("?")
+    segments = location.split("/")[3:]  # after the scheme, nothing, and the host
     if len(segments) > MAX_PATH_SEGMENTS:
         return "deep_path"
-    if len(segments) >= SAME_SEGMENT and max(Counter(segments).values()) >= SAME_SEGMENT:
+    if len(set(segments)) <= len(segments) - (SAME_SEGMENT - 1) and _loops(segments):
         return "looping_path"
-    if parts.query.count("&") >= MAX_PARAMETERS:
+    if query.count("&") >= MAX_PARAMETERS:
         return "many_parameters"
     return None
+
+
+def _loops(segments: list[str]) -> bool:
+    return max(Counter(filter(None, segments)).values(), default=0) >= SAME_SEGMENT
 
 
 @dataclass
