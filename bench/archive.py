@@ -1,0 +1,275 @@
+"""What the archive costs: CPU for each page written, next to its floor and to warcio; and what it can load.
+
+The floor is `zlib.compress` of the same bodies at the same level, and nothing else. warcio writes the same
+response and request records with its own defaults. All take turns in one process, and the best of several
+rounds counts. With ``--data FOLDER``, pages of real sites are written as well, and every site folder and WARC
+file below the folder is loaded and compared with what its `site.json` says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from trailmark.extract.html import read_page
+from trailmark.fetched import Fetched
+from trailmark.net.archive import ArchiveWriter
+from trailmark.net.archive_reader import iterate
+from trailmark.net.replay import ReplayFetcher
+from trailmark.net.site_folder import META_NAME, SiteFolder, find_site_folders
+from trailmark.net.warc_write import LEVEL
+from trailmark.page import Page
+
+PAGES = 300
+PAGE_BYTES = 26_000
+ROUNDS = 5
+MOST_OVER_FLOOR = 1.75
+MOST_OF_WARCIO = 0.6
+AT = 1_767_268_800.0
+
+REQUEST = (
+    ("User-Agent", "Mozilla/5.0 (compatible; trailmark/0.1; +https://example.org/bot)"),
+    ("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"),
+    ("Accept-Encoding", "gzip, deflate"),
+)
+RESPONSE = (
+    ("Server", "nginx"),
+    ("Date", "Thu, 01 Jan 2026 12:00:00 GMT"),
+    ("Content-Type", "text/html; charset=utf-8"),
+    ("Transfer-Encoding", "chunked"),
+    ("Cache-Control", "max-age=600"),
+    ("ETag", '"5e1f-60c"'),
+    ("Content-Encoding", "gzip"),
+)
+
+
+def made_up_pages(count: int = PAGES) -> list[Fetched]:
+    """Pages that pack about as well as real ones: words with a long tail, and navigation that repeats."""
+    chance = random.Random(7)
+    words = ["".join(chance.choices("etaoinshrdlucmfwyp", k=chance.randrange(2, 11))) for _ in range(4_000)]
+    weights = [1 / (rank + 3) for rank in range(len(words))]
+    return [_page(f"http://site.example/{number}", _html(chance, words, weights)) for number in range(count)]
+
+
+def real_pages(data: Path, count: int = PAGES) -> list[Fetched]:
+    """Pages of the data, the first ones between 20 and 34 KB."""
+    found: list[Fetched] = []
+    for path in warcs_below(data):
+        near = (each.body for _, each, _ in iterate(path) if 20_000 < len(each.body) < 34_000)
+        found += [_page(f"http://site.example/{len(found) + at}", body) for at, body in enumerate(near)]
+        if len(found) >= count:
+            break
+    return found[:count]
+
+
+def written_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, dict[str, float]]:
+    """CPU milliseconds and stored bytes for each page, by writer."""
+    writers: dict[str, Callable[[list[Fetched]], int]] = {
+        "floor: zlib alone": _floor,
+        "trailmark": _ours,
+        "warcio": _warcio,
+    }
+    best = dict.fromkeys(writers, float("inf"))
+    stored = dict.fromkeys(writers, 0)
+    for _ in range(rounds):
+        for name, write in writers.items():
+            gc.collect()
+            start = time.process_time()
+            stored[name] = write(pages)
+            best[name] = min(best[name], time.process_time() - start)
+    return {
+        name: {"cpu_ms": 1000 * best[name] / len(pages), "bytes": stored[name] / len(pages)}
+        for name in writers
+    }
+
+
+def read_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, float]:
+    """CPU milliseconds to read a page back, by reader."""
+    with tempfile.TemporaryDirectory() as folder:
+        with ArchiveWriter(Path(folder), "bench", software="bench") as archive:
+            for page in pages:
+                archive.write(page, at=AT, request_headers=None)
+        (path,) = Path(folder).glob("*.warc.gz")
+        readers: dict[str, Callable[[Path], int]] = {"trailmark": _read_ours, "warcio": _read_warcio}
+        best = dict.fromkeys(readers, float("inf"))
+        for _ in range(rounds):
+            for name, read in readers.items():
+                start = time.process_time()
+                assert read(path) == sum(len(page.body) for page in pages)
+                best[name] = min(best[name], time.process_time() - start)
+    return {name: 1000 * seconds / len(pages) for name, seconds in best.items()}
+
+
+def loaded_site(path: Path, *, walk: bool) -> dict[str, Any]:
+    """What a site folder holds next to what it says it holds."""
+    start = time.process_time()
+    folder = SiteFolder.open(path)
+    seconds = time.process_time() - start
+    replay = ReplayFetcher(folder)
+    row = {
+        "site": f"{path.parent.name}/{folder.name}",
+        "pages": len(folder.pages),
+        "redirects": sum(held.is_redirect for held in folder.held.values()),
+        "reachable": len(_reachable(replay, folder.site.start)) if walk else None,
+        "labels_not_held": sum(url not in replay for url in folder.labels),
+        "load_seconds": seconds,
+    }
+    said = {name: folder.meta.get(name) for name in ("pages", "redirects", "reachable")}
+    return {**row, "said": said}
+
+
+def warcs_below(data: Path) -> list[Path]:
+    return sorted(path for kind in ("*.warc", "*.warc.gz") for path in data.rglob(kind))
+
+
+def _html(chance: random.Random, words: list[str], weights: list[float]) -> bytes:
+    links = "".join(
+        f'<li class="item"><a href="/{word}/{word}.html">{word}</a></li>\n' for word in words[:60]
+    )
+    parts = [f"<html><head><title>{words[7]}</title></head><body><ul class='nav'>\n{links}</ul>\n"]
+    while sum(map(len, parts)) < PAGE_BYTES:
+        parts.append(f"<p>{' '.join(chance.choices(words, weights, k=60))}.</p>\n")
+    return "".join(parts).encode()[:PAGE_BYTES]
+
+
+def _page(url: str, body: bytes) -> Fetched:
+    return Fetched(url, 200, RESPONSE, body, "text/html", "utf-8", reason_phrase="OK", ip="192.0.2.1")
+
+
+def _floor(pages: list[Fetched]) -> int:
+    return sum(len(zlib.compress(page.body, LEVEL, wbits=31)) for page in pages)
+
+
+def _ours(pages: list[Fetched]) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        with ArchiveWriter(Path(folder), "bench", software="bench") as archive:
+            for page in pages:
+                archive.write(page, at=AT, request_headers=REQUEST)
+        return sum(path.stat().st_size for path in Path(folder).iterdir())
+
+
+def _warcio(pages: list[Fetched]) -> int:
+    with tempfile.TemporaryFile() as file:
+        writer = WARCWriter(file, warc_version="WARC/1.1")
+        for page in pages:
+            head = StatusAndHeaders("200 OK", list(page.headers), protocol="HTTP/1.1")
+            given = {"payload": BytesIO(page.body), "length": len(page.body), "http_headers": head}
+            response = writer.create_warc_record(page.url, "response", **given)
+            asked = StatusAndHeaders("GET / HTTP/1.1", list(REQUEST), is_http_request=True)
+            request = writer.create_warc_record(page.url, "request", http_headers=asked)
+            writer.write_request_response_pair(request, response)
+        return os.fstat(file.fileno()).st_size
+
+
+def _read_ours(path: Path) -> int:
+    return sum(len(fetched.body) for _, fetched, _ in iterate(path))
+
+
+def _read_warcio(path: Path) -> int:
+    with path.open("rb") as file:
+        records = (record for record in ArchiveIterator(file) if record.rec_type == "response")
+        return sum(len(record.raw_stream.read()) for record in records)
+
+
+def _reachable(replay: ReplayFetcher, start: str) -> set[str]:
+    """The pages that links and redirects lead to from the start."""
+    seen, waiting, pages = {start}, [start], set()
+    while waiting:
+        url = waiting.pop()
+        found = replay.get(url)
+        if not isinstance(found, Fetched):
+            continue
+        if found.ok:
+            pages.add(url)
+        for target in _targets(found):
+            if target not in seen and target in replay:
+                seen.add(target)
+                waiting.append(target)
+    return pages
+
+
+def _targets(found: Fetched) -> list[str]:
+    if found.location:
+        return [found.location]
+    page = read_page(found.url, found.body, found.content_type, found.charset)
+    return [link.url for link in page.links] if isinstance(page, Page) else []
+
+
+def _print_written(title: str, table: dict[str, dict[str, float]], reading: dict[str, float]) -> None:
+    floor, warcio = table["floor: zlib alone"]["cpu_ms"], table["warcio"]["cpu_ms"]
+    print(f"\n{title}\n{'writer':20}{'CPU ms a page':>15}{'x floor':>10}{'x warcio':>10}{'bytes a page':>14}")
+    for name, row in table.items():
+        ratios = f"{row['cpu_ms'] / floor:10.2f}{row['cpu_ms'] / warcio:10.2f}"
+        print(f"{name:20}{row['cpu_ms']:15.3f}{ratios}{row['bytes']:14,.0f}")
+    print("read back: " + ", ".join(f"{name} {ms:.3f} ms" for name, ms in reading.items()))
+
+
+def _print_sites(rows: list[dict[str, Any]]) -> None:
+    print(f"\n{'site folder':50}{'pages':>14}{'redirects':>14}{'reachable':>14}{'CPU s':>8}")
+    for row in rows:
+        told = [f"{row[name]}/{row['said'][name]}" for name in ("pages", "redirects", "reachable")]
+        print(f"{row['site'][:49]:50}{told[0]:>14}{told[1]:>14}{told[2]:>14}{row['load_seconds']:8.2f}")
+
+
+def _missed_written(table: dict[str, dict[str, float]]) -> list[str]:
+    ours = table["trailmark"]["cpu_ms"]
+    missed = []
+    if ours > MOST_OVER_FLOOR * table["floor: zlib alone"]["cpu_ms"]:
+        missed.append(f"a page costs more than {MOST_OVER_FLOOR} times the floor")
+    if ours > MOST_OF_WARCIO * table["warcio"]["cpu_ms"]:
+        missed.append(f"a page costs more than {MOST_OF_WARCIO} of what warcio takes")
+    return missed
+
+
+def _missed_loaded(rows: list[dict[str, Any]]) -> list[str]:
+    return [
+        f"{row['site']} holds {row['pages']} pages, and {row['labels_not_held']} labelled URLs are not there"
+        for row in rows
+        if row["pages"] != row["said"]["pages"] or row["labels_not_held"]
+    ]
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=os.environ.get("TRAILMARK_DATA"), help="real sites")
+    parser.add_argument("--walk", action="store_true", help="count the pages that can be reached, too")
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    given = parser.parse_args(argv)
+    result: dict[str, Any] = {"written": {"made up": written_table(pages := made_up_pages())}}
+    missed = _missed_written(result["written"]["made up"])
+    _print_written("pages made up", result["written"]["made up"], read_table(pages))
+    if given.data:
+        data = Path(given.data)
+        result["written"]["real"] = table = written_table(pages := real_pages(data))
+        _print_written("real pages", table, read_table(pages))
+        result["sites"] = [loaded_site(path, walk=given.walk) for path in find_site_folders(data)]
+        _print_sites(result["sites"])
+        loose = [path for path in warcs_below(data) if not (path.parent / META_NAME).exists()]
+        result["files"] = {path.name: len(ReplayFetcher(path)) for path in loose}
+        print("\nother WARC files: " + ", ".join(f"{name} {held}" for name, held in result["files"].items()))
+        missed += _missed_written(table) + _missed_loaded(result["sites"])
+    if given.json:
+        given.json.write_text(json.dumps(result, indent=1))
+    print("\n" + ("\n".join(f"MISSED: {each}" for each in missed) or "all bars met"))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
