@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.store.samples import BREADTH_FIRST, visit_of
 from trailmark.errors import LeaseLost
@@ -20,7 +20,7 @@ WORKERS = ("here:1:0", "here:2:0", "here:3:0")
 LEASE_SECONDS = 10.0
 
 workers = st.sampled_from(WORKERS)
-sites = st.sampled_from(SITES)
+picks = st.integers(0, 99)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class LifeOfARun(RuleBasedStateMachine):
         self.reserved = dict.fromkeys(WORKERS, 0)
         self.now = 0.0
 
-    @initialize(total=st.integers(0, 6))
+    @initialize(total=st.integers(0, 9))
     def begin(self, total: int) -> None:
         self.total = total
         self.run_id = self.stores[WORKERS[0]].open_run(BREADTH_FIRST, RunLimits(None, total), SITES, 0.0).id
@@ -88,22 +88,29 @@ class LifeOfARun(RuleBasedStateMachine):
             if site.owner == worker:
                 site.until = self.now + LEASE_SECONDS
 
-    @rule(worker=workers, site=sites, spent=st.booleans(), goal=st.booleans())
-    def save(self, worker: str, site: Site, spent: bool, goal: bool) -> None:
-        if (job := self.jobs.get((worker, site.start))) is None:
-            return
-        known, store = self.known[site.start], self.stores[worker]
+    @precondition(lambda self: self.jobs)
+    @rule(pick=picks, visits=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=4))
+    def save(self, pick: int, visits: list[tuple[bool, bool]]) -> None:
+        worker, job = self.picked(pick)
+        for spent, goal in visits:
+            self.save_one(worker, job, spent, goal)
+
+    def save_one(self, worker: str, job: SiteJob, spent: bool, goal: bool) -> None:
+        known, store = self.known[job.site.start], self.stores[worker]
         if known.owner != worker:
             with pytest.raises(LeaseLost):
                 store.save_visit(job.id, visit_of(job, known.visits))
-            return
-        if spent and not self.may_fetch(worker):
-            return
-        store.save_visit(job.id, visit_of(job, known.visits, spent=spent, is_goal=goal))
-        known.visits += 1
-        known.spent += spent
-        if spent:
-            self.reserved[worker] -= 1
+        elif not spent or self.may_fetch(worker):
+            store.save_visit(job.id, visit_of(job, known.visits, spent=spent, is_goal=goal))
+            known.visits += 1
+            known.spent += spent
+            self.reserved[worker] -= spent
+
+    def picked(self, pick: int) -> tuple[str, SiteJob]:
+        """One of the leases that were ever taken and not given back, still held or not."""
+        held = list(self.jobs.items())
+        (worker, _), job = held[pick % len(held)]
+        return worker, job
 
     @rule(worker=workers)
     def reserve(self, worker: str) -> None:
@@ -121,12 +128,13 @@ class LifeOfARun(RuleBasedStateMachine):
         self.stores[worker].return_reservation(self.run_id, worker)
         self.reserved[worker] = max(0, self.reserved[worker] - 1)
 
-    @rule(worker=workers, site=sites)
-    def finish(self, worker: str, site: Site) -> None:
-        job = self.jobs.get((worker, site.start))
-        if job is not None and self.known[site.start].owner == worker:
+    @precondition(lambda self: self.jobs)
+    @rule(pick=picks)
+    def finish(self, pick: int) -> None:
+        worker, job = self.picked(pick)
+        if self.known[job.site.start].owner == worker:
             self.stores[worker].finish_site(job.id, "no links left")
-            self.known[site.start].owner, self.known[site.start].done = "", True
+            self.known[job.site.start].owner, self.known[job.site.start].done = "", True
 
     @rule(worker=workers, killed=st.booleans())
     def stop(self, worker: str, killed: bool) -> None:
@@ -159,4 +167,4 @@ class LifeOfARun(RuleBasedStateMachine):
 
 
 TestLifeOfARun = LifeOfARun.TestCase
-TestLifeOfARun.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLifeOfARun.settings = settings(max_examples=100, stateful_step_count=50, deadline=None)
