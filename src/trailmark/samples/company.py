@@ -118,19 +118,18 @@ class _Maker:
         return Person(number, name.first, name.last, "staff", position, "", email, reach, "", since, bio)
 
     def _products(self) -> Iterator[Product]:
-        used = set[str]()
+        names = [self._names_in(category) for category in self.categories]
         for number in range(1, self.facts["sizes"]["products"] + 1):
-            category = self.categories[number % len(self.categories)]
-            noun = self.chance.choice(category["noun"])
-            name = self._product_name(number, noun, used)
-            yield self._product(number, name, noun, category)
+            which = number % len(self.categories)
+            prefix, noun = names[which].pop()
+            # German pumps have numbers, everything else has a name of its own.
+            name = f"{noun} {prefix} {number}0" if self.language == "de" else f"{prefix} {noun}"
+            yield self._product(number, name, noun, self.categories[which])
 
-    def _product_name(self, number: int, noun: str, used: set[str]) -> str:
-        prefix = self.chance.choice([p for p in self.facts["prefix"] if f"{p} {noun}" not in used])
-        if self.language == "de":
-            return f"{noun} {prefix} {number}0"
-        used.add(f"{prefix} {noun}")
-        return f"{prefix} {noun}"
+    def _names_in(self, category: dict[str, Any]) -> list[tuple[str, str]]:
+        names = [(prefix, noun) for prefix in self.facts["prefix"] for noun in category["noun"]]
+        self.chance.shuffle(names)
+        return names * 2 if self.language == "de" else names
 
     def _product(self, number: int, name: str, noun: str, category: dict[str, Any]) -> Product:
         material = self.chance.choice(category.get("material", self.facts["material"]))

@@ -165,7 +165,7 @@ class _Maker:
             Group(topic["area"], tuple(p for p in self.people if p.group == topic["area"]))
             for topic in self.facts["topics"]
         )
-        grammar = self._about(self.facts["topics"][0])
+        grammar = self._about_all()
         founded = str(self.first_year - self.chance.randint(20, 90))
         numbers = {"founded": founded, "people": str(len(self.people)), "groups": str(len(self.groups))}
         return Department(
@@ -194,6 +194,12 @@ class _Maker:
         return self.grammar.with_rules(
             {**_word_rules(topic), **topic.get("local", {}), "area": [topic["area"]]}
         )
+
+    def _about_all(self) -> Grammar:
+        """The grammar with the words of all topics, for what the department says of itself."""
+        topics = [{**topic, **topic.get("local", {})} for topic in self.facts["topics"]]
+        names = ("thing", "method", "property")
+        return self.grammar.with_rules({name: [word for t in topics for word in t[name]] for name in names})
 
     def _size(self, what: str) -> int:
         return int(self.facts["sizes"][what])

@@ -46,7 +46,7 @@ def file_names(paths: Iterable[str]) -> dict[str, str]:
 
 def _file_name(path: str) -> str:
     before, _, query = unquote(path).partition("?")
-    name = before.strip("/")
+    name = "/".join(part for part in before.split("/") if part.strip("."))
     if query:
         return f"{name or 'index'}.{slug(query, '_')}.html"
     if Path(name).suffix in HTML_ENDINGS:

@@ -10,7 +10,7 @@ from trailmark.samples.department import Publication
 
 WIDTH, HEIGHT, MARGIN = 595, 842, 72  # A4 in points
 FONTS = {"F1": "Times-Roman", "F2": "Times-Bold", "F3": "Times-Italic"}
-GLYPH = 0.45  # mean width of a letter of Times, in ems
+GLYPH = 0.42  # mean width of a letter of Times, in ems
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ def _paper_lines(paper: Publication, affiliation: str, language: str) -> Iterato
 def _wrapped(
     text: str, font: str = "F1", size: int = 10, *, centred: bool = False, space_above: int = 0
 ) -> Iterator[Line]:
-    columns = int((WIDTH - 2 * MARGIN) / (size * GLYPH * 1.08))
-    for i, line in enumerate(wrap(text, columns)):
+    columns = int((WIDTH - 2 * MARGIN) / (size * GLYPH * 1.05))
+    for i, line in enumerate(wrap(text, columns, break_on_hyphens=False)):
         yield Line(line, font, size, centred, 0 if i else space_above)
 
 

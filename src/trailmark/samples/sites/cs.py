@@ -86,8 +86,10 @@ office {course.teacher.room}</P><P>{course.text}</P><P>{link("syllabus.html", "S
                 ],
             ]
         )
+        areas = listing(f"<B>{g.area}</B>, with {g.members[0].name} and others" for g in dept.groups)
         body = f"""<P>{dept.welcome}</P><TABLE BORDER=1 CELLPADDING=10 BGCOLOR="#EEEEEE">{menu}</TABLE>
-<P>{link("/general.html", "General information")} about the department.</P>"""
+<H3>Research areas</H3>{areas}<P>{link("/general.html", "General information")} about the department is
+available on-line. This server was installed in 1994 and is maintained by volunteers.</P>"""
         self.site.page("/", self.frame(dept.title, body), "home")
         self.people_lists()
         self.site.page("/courses/", self.frame("Courses, Fall 1997", self.course_list(dept.courses)))

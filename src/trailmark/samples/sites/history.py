@@ -21,6 +21,7 @@ SIDEBAR = (
     ("/wiki/Category:Announcements", "Announcements"),
     ("/wiki/Special:Random", "Random page"),
 )
+EDIT = '<span class="editsection">[edit]</span>'
 
 
 class History(DepartmentStyle):
@@ -45,10 +46,10 @@ class History(DepartmentStyle):
         return self.wiki(course.title)
 
     def project_path(self, project: Project) -> str:
-        return self.wiki(f"{project.title} (project)")
+        return self.wiki(project.title)
 
     def news_path(self, news: News) -> str:
-        return self.wiki(f"{news.title} ({news.day.year})")
+        return self.wiki(news.title)
 
     def person_page(self, person: Person) -> str:
         rank = {"faculty": "Faculty", "student": "Students", "staff": "Staff"}[person.rank]
@@ -63,12 +64,12 @@ class History(DepartmentStyle):
             ["Phone", person.phone],
             ["E-mail", person.email],
         ]
-        courses = self.course_list(self.dept.courses_of(person))
-        projects = self.project_list(p for p in self.dept.projects if person in p.members)
+        courses = self.dept.courses_of(person)
+        projects = [p for p in self.dept.projects if person in p.members]
+        parts = f"<h2>Courses {EDIT}</h2>{self.course_list(courses)}" if courses else ""
+        parts += f"<h2>Projects {EDIT}</h2>{self.project_list(projects)}" if projects else ""
         return f"""<table class="infobox"><caption>{person.name}</caption>{rows(facts)}</table>
-<p><b>{person.name}</b> is {person.position.lower()} at the {self.dept.short}. {person.bio}</p>
-<h2>Courses <span class="editsection">[edit]</span></h2>{courses}
-<h2>Projects <span class="editsection">[edit]</span></h2>{projects}"""
+<p>{person.bio}</p>{parts}"""
 
     def course(self, course: Course) -> str:
         return f"""<p><b>{course.title}</b> ({course.code}) is a course given by
@@ -87,6 +88,7 @@ class History(DepartmentStyle):
     def lists(self) -> None:
         dept = self.dept
         main = f"<p>{dept.welcome}</p><h2>Start here</h2>{listing(link(*entry) for entry in SIDEBAR[1:5])}"
+        main += f"<p>{dept.about}</p><h2>News</h2>{self.news_list(dept.news[:4])}"
         main += f"<p>{link(self.wiki('How to find us'), 'How to find us')}</p>"
         self.site.page("/", self.article("Main Page", main, ()), "home")
         self.site.page("/wiki/Main_Page", self.article("Main Page", main, ()), "home")

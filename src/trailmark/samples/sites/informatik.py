@@ -59,7 +59,7 @@ class Informatik(DepartmentStyle):
 
     def lists(self) -> None:
         dept, page = self.dept, self.site.page
-        start = f"<p>{dept.welcome}</p><h2>Aktuelles</h2>{self.news_list(dept.news[:4])}"
+        start = f"<p>{dept.welcome}</p><p>{dept.about}</p><h2>Aktuelles</h2>{self.news_list(dept.news[:4])}"
         page("/", self.frame("Willkommen", start), "home")
         page("/lehre.php", self.frame("Lehrveranstaltungen", self.course_list(dept.courses)))
         page("/projekte.php", self.frame("Projekte", self.project_list(dept.projects)))

@@ -21,6 +21,15 @@ MENU = (
     ("/agenda/2024/12", "Agenda"),
     ("/contact", "Contact"),
 )
+INVITATIONS = (
+    "Chercheurs, doctorants et personnel d'appui.",
+    "Nos projets en cours, financés ou non.",
+    "Articles et actes, souvent en texte intégral.",
+    "Cours, séminaires et ateliers de l'année.",
+    "Conférences, soutenances et portes ouvertes.",
+    "Le séminaire du jeudi et les autres rendez-vous.",
+    "Nous écrire, nous appeler, nous trouver.",
+)
 
 
 class Linguistique(DepartmentStyle):
@@ -80,7 +89,7 @@ class Linguistique(DepartmentStyle):
 
     def lists(self) -> None:
         dept, page = self.dept, self.site.page
-        cards = "".join(self.card(href, text, "") for href, text in MENU)
+        cards = "".join(self.card(*entry, text) for entry, text in zip(MENU, INVITATIONS, strict=True))
         page("/", self.frame(dept.title, f'<p>{dept.welcome}</p><div class="cards">{cards}</div>'), "home")
         page(TEAM, self.frame("Équipe", self.team()), "people")
         self.card_page(

@@ -71,7 +71,9 @@ class Mathematics(DepartmentStyle):
         self.site.page("/menu.htm", look("math_menu.html"))
         self.letters()
         page, dept = self.site.page, self.dept
-        page("/welcome.htm", self.frame("Welcome", f"<P>{dept.welcome}</P><P>{dept.about}</P>"), "about")
+        areas = listing(f"<B>{g.area}</B>: {', '.join(p.last for p in g.members)}" for g in dept.groups)
+        welcome = f"<P>{dept.welcome}</P><P>{dept.about}</P><H3>Who works on what</H3>{areas}"
+        page("/welcome.htm", self.frame("Welcome", welcome), "about")
         page("/courses.htm", self.frame("Lectures", self.course_list(dept.courses)))
         page("/projects.htm", self.frame("Grants", self.project_list(dept.projects)))
         years = " ".join(link(f"y{year}.htm", str(year)) for year in dept.years)

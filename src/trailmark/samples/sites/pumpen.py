@@ -1,4 +1,4 @@
-"""Pumpen: German, XHTML of 2004 with ids, contact data in three places, one very long page."""
+"""Pumpen: German, XHTML of 2004, contact data in three places, one very long page."""
 
 from __future__ import annotations
 

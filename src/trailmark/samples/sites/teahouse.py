@@ -11,11 +11,11 @@ from trailmark.samples.sites.base import CompanyStyle
 from trailmark.samples.traps import repeating_folder
 
 SIGNS = (
-    ("menu", "/menu.htm", "Our menu"),
-    ("news", "/news.htm", "Kettle news"),
-    ("staff", "/staff.htm", "The people behind the counter"),
-    ("visit", "/visit.htm", "Visit us"),
-    ("guest", "/guestbook/1.htm", "Guest book"),
+    ("Menu", "/menu.htm", "Our menu"),
+    ("News", "/news.htm", "Kettle news"),
+    ("Staff", "/staff.htm", "The people behind the counter"),
+    ("Visit us", "/visit.htm", "Visit us"),
+    ("Guest book", "/guestbook/1.htm", "Guest book"),
 )
 
 
@@ -27,7 +27,7 @@ def sign(text: str) -> str:
 class Teahouse(CompanyStyle):
     def frame(self, title: str, body: str) -> str:
         bar = "".join(
-            f'<a href="{href}"><img src="/pix/{name}.svg" alt="{alt}" border=0></a> '
+            f'<a href="{href}"><img src="/pix/{slug(name)}.svg" alt="{alt}" border=0></a> '
             for name, href, alt in SIGNS
         )
         return fill("teahouse.html", title=title, body=body, bar=bar)
@@ -109,11 +109,11 @@ class Teahouse(CompanyStyle):
             )
 
     def pictures(self) -> None:
-        for name, _, alt in SIGNS:
-            self.site.asset(f"/pix/{name}.svg", sign(alt.split()[-1].capitalize()), "image/svg+xml")
+        for name, _, _ in SIGNS:
+            self.site.asset(f"/pix/{slug(name)}.svg", sign(name), "image/svg+xml")
         boards = "".join(
-            f'<g transform="translate({135 * i},156)">{sign(alt.split()[-1].capitalize())}</g>'
-            for i, (_, _, alt) in enumerate(SIGNS)
+            f'<g transform="translate({135 * i},156)">{sign(name)}</g>'
+            for i, (name, _, _) in enumerate(SIGNS)
         )
         self.site.asset("/pix/front.svg", fill("teahouse_front.svg", boards=boards), "image/svg+xml")
         self.site.asset("/pix/kettle.svg", sign("Copper Kettle"), "image/svg+xml")
