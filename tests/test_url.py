@@ -95,7 +95,7 @@ def test_links_are_completed_from_the_page_they_stand_on(link: str, expected: st
         "http://example.org:99999/",
         "http://example.org:0/",
         "http://example.org:port/",
-        "http://" + "a" * 64 + ".example/",
+        "http://" + "a." * 130 + "example/",
         "http://example.org/" + "a" * MAX_URL_CHARS,
     ],
 )
