@@ -1,7 +1,7 @@
 """WARC records as bytes: one gzip member each, so that every record can be read alone.
 
 Trailmark serialises its own records. On real pages of 26 KB, warcio's writer took 2.2 to 2.5 times as much
-CPU: it packs at level 9 and builds objects for every header. Ours took 1.5 times as much as packing the bodies
+CPU: it packs at level 9 and builds objects for every header. Ours took 1.5 times as much as packing bodies
 and nothing else. `bench/archive.py` measures all three in one run.
 """
 
