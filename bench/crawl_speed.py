@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.crawl_site import served_site
-from bench.report import Bar, Report, add_output_options, finish
+from bench.report import Bar, Cell, Report, add_output_options, finish
 
 ROOT = Path(__file__).parent.parent
 ENVIRONMENTS = ROOT / ".bench-venvs"
@@ -105,7 +105,7 @@ def main() -> int:
 
 
 def _report(costs: dict[str, Cost], pages: int) -> Report:
-    rows = [
+    rows: list[list[Cell]] = [
         [name, cost.pages, round(cost.cpu_per_1000, 2), round(cost.seconds, 1), round(cost.peak_mb)]
         for name, cost in costs.items()
     ]
