@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import pytest
+
 from tests.samples.walk import Walked
 from trailmark.samples import SampleSite, SampleWeb
+from trailmark.samples.department import make_department
+from trailmark.samples.sites import DEPARTMENT_STYLES
 
 FICTION = re.compile(r"555-01\d\d|030 23125 0\d\d|01 99 00 17 \d\d")
 
@@ -48,9 +52,21 @@ def test_every_publication_page_and_file_has_a_record(site: SampleSite) -> None:
     }
 
 
-def test_authors_are_people_of_the_site_and_joined_before_they_wrote(site: SampleSite) -> None:
+def test_authors_are_people_of_the_site(site: SampleSite) -> None:
     people = {person.name for person in site.truth.people}
     assert {author for paper in site.truth.publications for author in paper.authors} <= people
+
+
+@pytest.mark.parametrize("name", DEPARTMENT_STYLES)
+def test_the_parts_of_a_department_agree(name: str) -> None:
+    dept = make_department(name, seed=7)
+    years = {paper.number: paper.year for paper in dept.publications}
+    for paper in dept.publications:
+        assert all(author.since <= paper.year for author in paper.authors)
+        assert all(years[cited] <= paper.year and cited < paper.number for cited in paper.cites)
+        assert len({author.group for author in paper.authors}) == 1
+    assert {course.teacher.rank for course in dept.courses} == {"faculty"}
+    assert len({person.login for person in dept.people}) == len(dept.people)
 
 
 def test_each_contact_stands_on_a_contact_page(site: SampleSite) -> None:

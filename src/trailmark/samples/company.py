@@ -137,12 +137,12 @@ class _Maker:
         return Product(number, name, category["name"], self.chance.randint(3, 240), text, material)
 
     def _news(self) -> Iterator[News]:
-        """Newest first, a few weeks apart; titles may come twice, numbers do not."""
-        day = date(self.last_year, 11, 28)
+        """Newest first, a few weeks apart."""
+        day, titles = date(self.last_year, 11, 28), set[str]()
         for number in range(self.facts["sizes"]["news"], 0, -1):
             author = self.chance.choice(self.team)
             name = self.chance.choice(self.products).name
-            title = self.grammar.say("news_title", name=name)
+            title = self.grammar.say_new("news_title", titles, name=name)
             paragraphs = tuple(self.grammar.say("news_story", worker=author.name).split("\n"))
             tag = self.categories[number % len(self.categories)]["name"]
             dated = spell_date(day, self.language, self.grammar.rules["months"])

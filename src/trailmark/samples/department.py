@@ -22,6 +22,7 @@ from trailmark.samples.people import (
 )
 from trailmark.samples.words import words
 
+SLUG_WORDS = 6  # of a title in an address
 RANKS: tuple[Rank, ...] = ("faculty", "student", "staff")
 
 
@@ -54,7 +55,7 @@ class Publication:
 
     @property
     def slug(self) -> str:
-        return "-".join(slug(self.title).split("-")[:7])
+        return "-".join(slug(self.title).split("-")[:SLUG_WORDS])
 
     @property
     def by(self) -> str:
@@ -97,7 +98,7 @@ class News:
 
     @property
     def slug(self) -> str:
-        return "-".join(slug(self.title).split("-")[:6])
+        return "-".join(slug(self.title).split("-")[:SLUG_WORDS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,7 @@ class _Maker:
         topic = self._topic(group.area)
         area = topic.get("area_en", group.area)
         grammar = self.paper_grammar.with_rules({**_word_rules(topic), "area": [area]})
-        title = _unused(grammar, "title", titles)
+        title = grammar.say_new("title", titles, SLUG_WORDS)
         leader, *others = self.chance.sample([p for p in group.members if p.rank == "faculty"], 2)
         others += [p for p in group.members if p.rank == "student" and p.since <= year]
         authors = [*self.chance.sample(others, min(len(others), self.chance.randint(0, 2))), leader]
@@ -288,7 +289,7 @@ class _Maker:
         for number in range(self._size("courses")):
             teacher = teachers[number % len(teachers)]
             grammar = self._about(self._topic(teacher.group))
-            title = _unused(grammar, "course_name", titles)
+            title = grammar.say_new("course_name", titles, SLUG_WORDS)
             lectures = tuple(grammar.say("lecture") for _ in range(8))
             code = f"{self.facts['code']}{101 + 100 * (number % 4) + number}"
             yield Course(code, title, teacher, grammar.say("course_text"), lectures, teacher.group)
@@ -298,7 +299,7 @@ class _Maker:
         for number in range(self._size("projects")):
             group = self.groups[number % len(self.groups)]
             grammar = self._about(self._topic(group.area))
-            title = _unused(grammar, "project_name", titles)
+            title = grammar.say_new("project_name", titles, SLUG_WORDS)
             members = tuple(self.chance.sample(group.members, 4))
             acronym = "".join(word[0] for word in slug(title).split("-")).upper() + str(number + 1)
             yield Project(
@@ -312,7 +313,7 @@ class _Maker:
             group = self.groups[number % len(self.groups)]
             author = self.chance.choice(group.members)
             grammar = self._about(self._topic(group.area))
-            title = _unused(grammar, "news_title", titles, name=author.name)
+            title = grammar.say_new("news_title", titles, SLUG_WORDS, name=author.name)
             paragraphs = tuple(grammar.say("news_story", name=author.name).split("\n"))
             dated = spell_date(day, self.language, grammar.rules["months"])
             yield News(number, day, dated, title, paragraphs, group.area, author)
@@ -321,13 +322,3 @@ class _Maker:
 
 def _word_rules(topic: dict[str, Any]) -> dict[str, list[str]]:
     return {name: topic[name] for name in ("thing", "method", "property")}
-
-
-def _unused(grammar: Grammar, rule: str, used: set[str], **given: str) -> str:
-    """A text whose first words no earlier one has, since addresses are made from them."""
-    while True:
-        text = grammar.say(rule, **given)
-        key = "-".join(slug(text).split("-")[:6])
-        if key not in used:
-            used.add(key)
-            return text

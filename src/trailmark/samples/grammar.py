@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from random import Random
 
+from trailmark.samples.people import slug
+
 SLOT = re.compile(r"\{(\w+)(?:\.\.(\d+))?\}")
 WRONG_ARTICLE = re.compile(r"\b([Aa]) (?=[aeiou])(?!uti|uni|use|eu)")
 LIST = Sequence[str]
@@ -32,6 +34,15 @@ class Grammar:
     def say(self, rule: str, **given: str) -> str:
         text = self._expand(rule, given, {})
         return WRONG_ARTICLE.sub(r"\1n ", text)
+
+    def say_new(self, rule: str, used: set[str], first_words: int = 99, **given: str) -> str:
+        """A text unlike all in `used` by its first words, since addresses are made from them."""
+        while True:
+            text = self.say(rule, **given)
+            key = "-".join(slug(text).split("-")[:first_words])
+            if key not in used:
+                used.add(key)
+                return text
 
     def _expand(self, rule: str, given: Mapping[str, str], used: dict[str, list[str]]) -> str:
         if rule in given:
