@@ -1,0 +1,397 @@
+"""Real web servers on loopback for tests: one that serves given pages and counts, one that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import socket
+import ssl
+import struct
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import trustme
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response in full, where a page's text alone does not say enough."""
+
+    body: str | bytes = b""
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    delay_seconds: float = 0.0
+
+
+Page = str | bytes | Answer
+Pages = Mapping[str, Page] | Callable[[str], Page | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request as it arrived; `target` is what stood in the request line."""
+
+    host: str
+    target: str
+    headers: dict[str, str]
+
+
+@dataclass
+class Served:
+    """A running server: `str()` is its base URL, without a slash at the end."""
+
+    url: str
+    port: int
+    requests: Counter[str] = field(default_factory=Counter)
+    seen: list[Request] = field(default_factory=list)
+    most_at_once: int = 0
+
+    def __str__(self) -> str:
+        return self.url
+
+    def at(self, host: str) -> str:
+        """The base URL under another name of this machine, such as ``physics.localhost``."""
+        return f"{self.url.partition(':')[0]}://{host}:{self.port}"
+
+
+@contextlib.contextmanager
+def serve(pages: Pages, tls: ssl.SSLContext | None = None) -> Iterator[Served]:
+    """Serves `pages` by path, or by ``//host/path`` for one host alone; everything else is 404.
+
+    Without a page for it, ``/robots.txt`` is 404 too. HTML is the type of a page that does not name one.
+    """
+    server = _Server(("127.0.0.1", 0), _Handler)
+    scheme = "https" if tls else "http"
+    server.pages = pages
+    server.served = Served(f"{scheme}://127.0.0.1:{server.server_port}", server.server_port)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield server.served
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    pages: Pages
+    served: Served
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self.lock = threading.Lock()
+        self.running = 0
+
+    def handle_error(self, *_: object) -> None:
+        """A client that hangs up or refuses the certificate is what some tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    wbufsize = 65536
+    disable_nagle_algorithm = True
+    timeout = 30
+
+    def do_GET(self) -> None:
+        host = (self.headers.get("Host") or "").partition(":")[0]
+        with self.server.lock:
+            self.server.running += 1
+            served = self.server.served
+            served.most_at_once = max(served.most_at_once, self.server.running)
+            served.requests[self.path] += 1
+            served.seen.append(Request(host, self.path, dict(self.headers.items())))
+        try:
+            self._answer(_as_answer(_look_up(self.server.pages, host, self.path)))
+        finally:
+            with self.server.lock:
+                self.server.running -= 1
+
+    def _answer(self, answer: Answer) -> None:
+        time.sleep(answer.delay_seconds)
+        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        phrase = HTTPStatus(answer.status).phrase if answer.status in HTTPStatus._value2member_map_ else ""
+        self.send_response(answer.status, phrase)
+        named = {name.lower() for name, _ in answer.headers}
+        if "content-type" not in named:
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in answer.headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+
+    def log_message(self, *_: object) -> None:
+        """Tests are quiet."""
+
+
+def _look_up(pages: Pages, host: str, path: str) -> Page | None:
+    look = pages if callable(pages) else pages.get
+    page = look(f"//{host}{path}")
+    return look(path) if page is None else page
+
+
+def _as_answer(page: Page | None) -> Answer:
+    if page is None:
+        return Answer("<title>Not here</title>", 404)
+    return page if isinstance(page, Answer) else Answer(page)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """TLS for tests: a server's side, and clients' sides that do and do not trust it."""
+
+    server: ssl.SSLContext
+    trusting: ssl.SSLContext
+
+
+def certificates(*names: str) -> Certificates:
+    """A fresh authority's certificate for `names` (127.0.0.1 when none is given)."""
+    authority = trustme.CA()
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*(names or ("127.0.0.1",))).configure_cert(server)
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    return Certificates(server, trusting)
+
+
+@contextlib.contextmanager
+def misbehaving(robots: str = "") -> Iterator[Served]:
+    """A server with one path for every way of misbehaving in `BAD_MANNERS`; ``/`` links to all of them."""
+    served = Served("", 0)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await _one_request(reader, writer, served, robots):
+                pass
+            writer.close()
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            writer.transport.abort()
+
+    server = asyncio.run_coroutine_threadsafe(asyncio.start_server(meet, "127.0.0.1", 0), loop).result()
+    served.port = server.sockets[0].getsockname()[1]
+    served.url = f"http://127.0.0.1:{served.port}"
+    try:
+        yield served
+    finally:
+        asyncio.run_coroutine_threadsafe(_stop(server), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _stop(server: asyncio.Server) -> None:
+    server.close()
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0)  # lets the connections close
+
+
+async def _one_request(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, served: Served, robots: str
+) -> bool:
+    """Answers one request; false when the connection is not to be used again."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    target = head[0].split(" ")[1]
+    headers = dict(line.split(": ", 1) for line in head[1:] if ": " in line)
+    served.requests[target] += 1
+    served.seen.append(Request(headers.get("Host", ""), target, headers))
+    manners = BAD_MANNERS.get(target.partition("?")[0])
+    if manners is not None:
+        await manners(writer, target)
+        return False
+    body = robots if target == "/robots.txt" else _index()
+    writer.write(_head(200, f"Content-Length: {len(body)}") + body.encode())
+    await writer.drain()
+    return True
+
+
+def _index() -> str:
+    links = "".join(f'<li><a href="{path}">{path}</a>' for path in BAD_MANNERS)
+    return f"<title>Bad manners</title><ul>{links}</ul>"
+
+
+def _head(status: int, *headers: str, content_type: str = "text/html") -> bytes:
+    lines = (f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Content-Type: {content_type}", *headers)
+    return "\r\n".join((*lines, "", "")).encode("latin-1")
+
+
+Manners = Callable[[asyncio.StreamWriter, str], Awaitable[None]]
+
+
+def _always(sent: bytes) -> Manners:
+    async def send(writer: asyncio.StreamWriter, _: str) -> None:
+        writer.write(sent)
+        await writer.drain()
+
+    return send
+
+
+async def _silence(writer: asyncio.StreamWriter, _: str) -> None:
+    await asyncio.sleep(60)
+
+
+async def _drip(writer: asyncio.StreamWriter, _: str) -> None:
+    """A byte at a time: no single read is slow."""
+    writer.write(_head(200, "Content-Length: 100000"))
+    while True:
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+async def _dripping_headers(writer: asyncio.StreamWriter, _: str) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        writer.write(b"X-More: yes\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+async def _endless_body(writer: asyncio.StreamWriter, _: str) -> None:
+    writer.write(_head(200))
+    while True:
+        writer.write(b"<p>and so on " * 4000)
+        await writer.drain()
+
+
+async def _endless_chunks(writer: asyncio.StreamWriter, _: str) -> None:
+    writer.write(_head(200, "Transfer-Encoding: chunked"))
+    while True:
+        writer.write(b"5\r\nhello\r\n" * 1000)
+        await writer.drain()
+
+
+async def _endless_headers(writer: asyncio.StreamWriter, _: str) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        writer.write(b"X-More: and more\r\n" * 1000)
+        await writer.drain()
+
+
+async def _endless_header(writer: asyncio.StreamWriter, _: str) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+    while True:
+        writer.write(b"a" * 50_000)
+        await writer.drain()
+
+
+async def _endless_interim(writer: asyncio.StreamWriter, _: str) -> None:
+    while True:
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def _redirect_loop(writer: asyncio.StreamWriter, target: str) -> None:
+    number = int(target.partition("?")[2] or 0)
+    writer.write(_head(302, f"Location: /redirect-loop?{number + 1}", "Content-Length: 0"))
+    await writer.drain()
+
+
+async def _reset(writer: asyncio.StreamWriter, _: str) -> None:
+    """Sends half a body, then resets the connection (a close with nothing lingering)."""
+    writer.write(_head(200, "Content-Length: 1000") + b"half a")
+    await writer.drain()
+    await asyncio.sleep(0.05)
+    connection: socket.socket = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def _hang_up(writer: asyncio.StreamWriter, _: str) -> None:
+    """Closes without a word."""
+
+
+async def _many_links(writer: asyncio.StreamWriter, _: str) -> None:
+    body = "".join(f'<a href="/many/{number}">{number}</a>' for number in range(100_000)).encode()
+    writer.write(_head(200, f"Content-Length: {len(body)}") + body)
+    await writer.drain()
+
+
+def _bomb(megabytes: int) -> bytes:
+    """Zeros in gzip, a thousandth of their size: one packed piece, ending on a byte, as often as needed."""
+    zeros = bytes(1_000_000)
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    piece = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
+    check = 0
+    for _ in range(megabytes):
+        check = zlib.crc32(zeros, check)
+    head, end = b"\x1f\x8b\x08" + bytes(7), zlib.compressobj(9, wbits=-zlib.MAX_WBITS).flush()
+    return head + piece * megabytes + end + struct.pack("<II", check, megabytes * len(zeros))
+
+
+def _packed(body: bytes, *headers: str) -> bytes:
+    return _head(200, f"Content-Length: {len(body)}", *headers) + body
+
+
+async def _gzip_bomb(writer: asyncio.StreamWriter, _: str) -> None:
+    writer.write(_packed(_bomb(200), "Content-Encoding: gzip"))
+    await writer.drain()
+
+
+_PAGE = b"<title>A page</title>"
+
+BAD_MANNERS: dict[str, Manners] = {
+    "/silence": _silence,
+    "/slow-drip": _drip,
+    "/dripping-headers": _dripping_headers,
+    "/endless-body": _endless_body,
+    "/endless-chunks": _endless_chunks,
+    "/endless-headers": _endless_headers,
+    "/endless-header": _endless_header,
+    "/endless-interim": _endless_interim,
+    "/gzip-bomb": _gzip_bomb,
+    "/gzip-members": _always(_packed(gzip.compress(b"") * 50_000, "Content-Encoding: gzip")),
+    "/gzip-cut": _always(_packed(gzip.compress(bytes(range(256)) * 99)[:-50], "Content-Encoding: gzip")),
+    "/gzip-not": _always(_packed(_PAGE, "Content-Encoding: gzip")),
+    "/coding-unknown": _always(_packed(_PAGE, "Content-Encoding: rot13")),
+    "/announced-huge": _always(_head(200, "Content-Length: 99999999999") + b"x"),
+    "/redirect-loop": _redirect_loop,
+    "/redirect-nowhere": _always(_head(302, "Location: mailto:someone", "Content-Length: 0")),
+    "/body-too-short": _always(_head(200, "Content-Length: 1000") + _PAGE),
+    "/body-too-long": _always(_packed(_PAGE) + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake"),
+    "/negative-length": _always(_head(200, "Content-Length: -5") + _PAGE),
+    "/two-lengths": _always(_head(200, "Content-Length: 5", "Content-Length: 9") + _PAGE),
+    "/bad-chunks": _always(_head(200, "Transfer-Encoding: chunked") + b"zz\r\nhello\r\n0\r\n\r\n"),
+    "/chunks-cut": _always(_head(200, "Transfer-Encoding: chunked") + b"50\r\nhello"),
+    "/reset": _reset,
+    "/hang-up": _hang_up,
+    "/garbage": _always(b"\x00\x1b]0;pwned\x07\xff\xfe SSH-2.0-OpenSSH\r\n\r\n" * 20),
+    "/status-zero": _always(b"HTTP/1.1 000 \r\nContent-Length: 0\r\n\r\n"),
+    "/status-999": _always(b"HTTP/1.1 999 Go away\r\nContent-Length: 0\r\n\r\n"),
+    "/upgrade": _always(
+        b"HTTP/1.1 101 Switching\r\nUpgrade: tea\r\nConnection: upgrade\r\n\r\n" + b"x" * 999
+    ),
+    "/no-headers": _always(b"HTTP/1.1 200 OK\r\n\r\n" + _PAGE),
+    "/bad-charset": _always(
+        _head(200, f"Content-Length: {len(_PAGE)}", content_type='text/html; charset="\xff;no/such') + _PAGE
+    ),
+    "/latin-headers": _always(
+        _packed(_PAGE, "X-Author: J\xf6rg", "Set-Cookie: a=1", "Set-Cookie: b=2", "x-lower: Kept")
+    ),
+    "/error-cut": _always(_head(404, "Content-Length: 1000") + b"gone, and"),
+    "/many-links": _many_links,
+    "/busy-429": _always(_head(429, "Retry-After: 7", "Content-Length: 0")),
+    "/busy-503": _always(_head(503, "Retry-After: Fri, 31 Dec 2999 23:59:59 GMT", "Content-Length: 0")),
+}
+"""Every way of misbehaving, by its path. Each ends the connection."""
