@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trailmark.config import Config
-from trailmark.errors import ConfigError, WorkspaceError, WorkspaceLocked
+from trailmark.errors import ConfigError, WorkspaceError
 from trailmark.record import Record
 from trailmark.store.database import Database
 from trailmark.store.forage import RunLimits
@@ -131,15 +130,6 @@ def test_bad_settings_are_told_before_anything_is_opened(tmp_path: Path) -> None
     (tmp_path / "trailmark.toml").write_text("[forage]\nbudget = 7\n")
     with pytest.raises(ConfigError, match="budget is unknown"):
         Workspace.open(tmp_path)
-
-
-def test_a_database_that_another_process_holds_is_locked(tmp_path: Path) -> None:
-    Workspace.create(tmp_path).close()
-    holder = sqlite3.connect(tmp_path / "trailmark.db", isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    with Database(tmp_path / "trailmark.db", busy_seconds=0.1) as database, pytest.raises(WorkspaceLocked):
-        database.execute("DELETE FROM record")
-    holder.close()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -66,7 +66,7 @@ class Database:
         except sqlite3.Error as error:
             raise self.explain(error) from error
         except UnicodeEncodeError:
-            return self.connection.execute(sql, [_storable(value) for value in values])
+            return self.execute(sql, [_storable(value) for value in values])
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """The rows of a query, one at a time, as they were when it began."""

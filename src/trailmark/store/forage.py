@@ -44,6 +44,7 @@ class ForageStore(RunStore):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._held: dict[int, _Held] = {}
+        self._turns: dict[int, int] = {}  # by run, the turn of the domain leased last
         self._refused: set[tuple[int, str]] = set()  # runs and workers told that the total budget is spent
 
     # Leases
@@ -75,8 +76,12 @@ class ForageStore(RunStore):
             )
 
     def _first_free(self, run_id: int) -> tuple[int, str, str, int] | None:
-        """Step from domain to domain in their order; only those that are leased just now are passed over."""
-        turn = -1
+        """Go on from the domain that was leased last, and around once: those before it are mostly leased."""
+        last = self._turns.get(run_id, -1)
+        return self._free_after(run_id, last) or self._free_after(run_id, -1)
+
+    def _free_after(self, run_id: int, turn: int) -> tuple[int, str, str, int] | None:
+        """Step from domain to domain; only those that are leased just now are passed over."""
         while row := self._database.execute(
             "SELECT id, start, hosts, visits, turn, domain FROM site "
             "WHERE run_id = ? AND state = 'waiting' AND turn > ? ORDER BY turn, id LIMIT 1",
@@ -84,6 +89,7 @@ class ForageStore(RunStore):
         ).fetchone():
             *found, turn, domain = row
             if not self._is_leased(domain):
+                self._turns[run_id] = turn
                 return tuple(found)
         return None
 
