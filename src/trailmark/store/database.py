@@ -24,7 +24,7 @@ _ADVICE = {
     sqlite3.SQLITE_PERM: "{name} may not be opened. Check the permissions of file and folder.",
     sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists and may be written to.",
     sqlite3.SQLITE_NOTADB: "{name} is not a database. Move it away, or choose another workspace folder.",
-    sqlite3.SQLITE_CORRUPT: "{name} is damaged ({detail}). Restore it from a copy; the archive is whole.",
+    sqlite3.SQLITE_CORRUPT: "{name} is damaged ({detail}). Restore it from a copy.",
 }
 
 
@@ -86,9 +86,7 @@ class Database:
 
     def explain(self, error: sqlite3.Error) -> Exception:
         """What a person should read; mistakes in our own SQL stay as they are."""
-        code = getattr(error, "sqlite_errorcode", None)
-        if code is None:
-            return error
+        code = getattr(error, "sqlite_errorcode", 0)
         if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return WorkspaceLocked(
                 f"{self.name} is in use by another process. Wait until it has finished, or stop it."

@@ -202,7 +202,7 @@ class ForageStore(RunStore):
             f"ORDER BY number LIMIT {_BATCH}"
         )
         number = 0
-        while rows := self._database.execute(sql, (job_id, number)).fetchall():
+        while rows := list(self._database.stream(sql, (job_id, number))):
             for row in rows:
                 yield visit_from(known[0], row)
             number = rows[-1][0] + 1
