@@ -44,6 +44,7 @@ class Crawl:
     request_headers: Sequence[tuple[str, str]] = ()
     on_visit: Callable[[Visit], None] = lambda _: None
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def stop(self) -> None:
         """End after the fetches under way; what is unfinished waits for the next run."""
@@ -61,16 +62,21 @@ class Crawl:
                 raise _first(errors) from None
 
     async def _work_through_sites(self) -> None:
-        while not self._stop.is_set():
-            now = time.time()
-            job = self.store.lease_site(self.run.id, self.worker, now, now + LEASE_SECONDS)
-            if job is not None:
-                with suppress(LeaseLost):  # another worker has it now, and all that we saved
-                    await self._forage(job)
-            elif self._all_done():
-                return
-            else:  # the rest is in other hands, or waits for another site of its domain
+        while (job := await self._next_site()) is not None:
+            with suppress(LeaseLost):  # another worker has it now, and all that we saved
+                await self._forage(job)
+
+    async def _next_site(self) -> SiteJob | None:
+        """The next site to be had, or None when none is left. One task asks at a time; the others queue."""
+        async with self._asking:
+            while not self._stop.is_set():
+                now = time.time()
+                job = self.store.lease_site(self.run.id, self.worker, now, now + LEASE_SECONDS)
+                if job is not None or self._all_done():
+                    return job
+                # the rest is in other hands, or waits for another site of its domain
                 await self._pause(IDLE_SECONDS)
+        return None
 
     def _all_done(self) -> bool:
         progress = self.store.progress(self.run.id)

@@ -83,10 +83,13 @@ def worker_name(number: int) -> str:
 
 
 def is_alive(worker: str) -> bool:
-    """Whether the process behind a worker's name still runs. Of other machines we cannot know: their
-    leases expire."""
+    """Whether the process behind a worker's name still runs.
+
+    Of other machines we cannot know: their leases expire. A name that is our own was left by an earlier
+    process with our number, as happens in containers: we ask before we lease anything.
+    """
     host, pid, _ = worker.rsplit(":", 2)
-    return host != socket.gethostname() or Path(f"/proc/{pid}").exists() or _answers(int(pid))
+    return host != socket.gethostname() or (int(pid) != os.getpid() and _answers(int(pid)))
 
 
 def _answers(pid: int) -> bool:
