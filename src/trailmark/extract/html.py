@@ -12,8 +12,8 @@ from trailmark.extract.charset import decode
 from trailmark.extract.html_guard import MAX_CHARS, bounded
 from trailmark.extract.html_head import base_of, field, language_of, read_head, title_of
 from trailmark.extract.html_kind import kind_of
-from trailmark.extract.html_links import mark, read_marked, targets_of, unplaced_link, without_marks
-from trailmark.page import Link, Page, Unreadable
+from trailmark.extract.html_links import Target, mark, read_marked, targets_of, unplaced_link, without_marks
+from trailmark.page import Page, Unreadable
 from trailmark.words import words
 
 MAX_TOKENS = 100_000
@@ -27,7 +27,8 @@ _INLINE = ("b", "i", "u", "s", "em", "tt", "big", "wbr", "abbr", "font", "nobr",
 _SELF_CLOSED = re.compile(
     r"<(a|div|iframe|li|noscript|option|p|script|span|style|td|textarea|th|title)(\s[^<>]*)?/>", re.IGNORECASE
 )
-_FRAMESET = re.compile(r"<frameset[\s>]", re.IGNORECASE)
+_FRAMESET = re.compile(r"<frameset[\s/>]", re.IGNORECASE)
+_FRAMESET_TAGS = re.compile(r"</?(?:frameset|noframes?)(?=[\s/>])[^<>]*>?", re.IGNORECASE)
 
 
 class _Elements(NamedTuple):
@@ -64,19 +65,18 @@ def read_page(url: str, body: bytes, content_type: str = "", charset: str = "") 
 
 def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) -> Page:
     markup = _prepared(html, media_type)
-    tree = LexborHTMLParser(markup)
-    _drop_unseen(tree, markup)
-    root = tree.root
-    assert root is not None  # the parser makes a root for any text
-    found = _elements(root)
+    tree, found = _parsed(markup)
+    frames: list[Target] = []
+    if (not found.links or tree.body is None) and (frameset := _FRAMESET.search(markup)):
+        frames = targets_of(_parsed(markup[frameset.start() :])[1].links, base_of(found.bases, url))
+        tree, found = _parsed(_FRAMESET_TAGS.sub(" ", markup))
     base = base_of(found.bases, url)
     head = read_head(found.metas, found.relations, url, base)
-    _show_alternatives(found.images)
-    frames = _stray_frames(markup, base, head.nofollow) if not found.links else ()
-    targets = targets_of(found.links, base)
+    targets = targets_of(found.links, base) if tree.body else []
     places = mark(targets)
-    _join_words(found.inline, root)
-    tokens, links = read_marked(_seen(tree, root).text(separator=" "), targets, places, head.nofollow)
+    _join_words(tree, found)
+    text = tree.body.text(separator=" ") if tree.body else ""
+    tokens, links = read_marked(text, targets, places, head.nofollow)
     return Page(
         url,
         title=title_of(found.titles),
@@ -84,9 +84,9 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) ->
         keywords=head.keywords,
         headings=_headings(found.headings),
         tokens=tuple(tokens[:MAX_TOKENS]),
-        links=(*head.links, *frames, *links),
+        links=(*head.links, *(unplaced_link(frame, head.nofollow) for frame in frames), *links),
         canonical=head.canonical,
-        language=language_of(root),
+        language=language_of(tree.root),
         charset=codec,
         content_type=media_type,
         digest=digest,
@@ -97,7 +97,19 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) ->
 def _prepared(html: str, media_type: str) -> str:
     if media_type != "text/html" or html.startswith("<?xml"):
         html = _SELF_CLOSED.sub(r"<\1\2></\1>", html[:MAX_CHARS])
-    return bounded(without_marks(html))
+    return bounded(without_marks(_with_comments_closed(html)))
+
+
+def _with_comments_closed(html: str) -> str:
+    """A comment that never ends ends with its tag, as it did in the browsers that its author used."""
+    unclosed = html.find("<!--", html.rfind("-->") + 1)
+    return html if unclosed < 0 else html[:unclosed] + html[unclosed:].replace("<!--", "<!")
+
+
+def _parsed(markup: str) -> tuple[LexborHTMLParser, _Elements]:
+    tree = LexborHTMLParser(markup)
+    _drop_unseen(tree, markup)
+    return tree, _elements(tree)
 
 
 def _drop_unseen(tree: LexborHTMLParser, markup: str) -> None:
@@ -106,47 +118,42 @@ def _drop_unseen(tree: LexborHTMLParser, markup: str) -> None:
         for node in tree.css("[hidden]"):
             if node.tag not in {"html", "body"}:  # shown by a script, or there would be no page
                 node.decompose()
+    if "<iframe" in markup or "<IFRAME" in markup:
+        _empty_frames(tree)
 
 
-def _elements(root: LexborNode) -> _Elements:
+def _empty_frames(tree: LexborHTMLParser) -> None:
+    """Take out the text that is for browsers without frames."""
+    for frame in tree.css("iframe"):
+        for child in frame.iter(include_text=True):
+            if child.is_text_node:
+                child.decompose()
+
+
+def _elements(tree: LexborHTMLParser) -> _Elements:
     found = _Elements([], [], [], [], [], [], [], [])
     wanted = dict.fromkeys(("a", "area", "frame", "iframe"), found.links)
-    wanted |= dict.fromkeys(_INLINE, found.inline)
     wanted |= dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), found.headings)
+    wanted |= dict.fromkeys(_INLINE, found.inline)
     wanted |= {"img": found.images, "title": found.titles, "meta": found.metas}
     wanted |= {"link": found.relations, "base": found.bases}
-    for node in root.traverse():
+    assert tree.root is not None  # the parser makes a root for any text
+    for node in tree.root.traverse():
         kept = wanted.get(node.tag or "")
         if kept is not None:
             kept.append(node)
     return found
 
 
-def _show_alternatives(images: list[LexborNode]) -> None:
-    for image in images:
+def _join_words(tree: LexborHTMLParser, found: _Elements) -> None:
+    for image in found.images:
         if alt := image.attributes.get("alt"):
             image.insert_before(f" {alt} ")
-
-
-def _join_words(inline: list[LexborNode], root: LexborNode) -> None:
-    for node in inline:
+    for node in found.inline:
         node.unwrap(delete_empty=True)
-    root.merge_text_nodes()
+    tree.merge_text_nodes()
 
 
 def _headings(nodes: list[LexborNode]) -> tuple[str, ...]:
     texts = (field(node.text(separator=" ")) for node in nodes[:MAX_HEADINGS])
     return tuple([text for text in texts if text])
-
-
-def _seen(tree: LexborHTMLParser, root: LexborNode) -> LexborNode:
-    return tree.body or root.css_first("frameset") or root
-
-
-def _stray_frames(markup: str, base: str, nofollow: bool) -> tuple[Link, ...]:
-    """Frames that the parser ignored, since something visible stands before the frameset."""
-    found = _FRAMESET.search(markup)
-    if found is None:
-        return ()
-    tree = LexborHTMLParser(markup[found.start() :])
-    return tuple(unplaced_link(target, nofollow) for target in targets_of(tree.css("frame"), base))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-MAX_CHARS = 2_000_000
+MAX_CHARS = 5_000_000
 MAX_TAGS = 300_000
 MAX_DEPTH = 400
 MAX_TAG_CHARS = 4_096

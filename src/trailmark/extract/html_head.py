@@ -41,15 +41,18 @@ def base_of(bases: Sequence[LexborNode], url: str) -> str:
 
 def title_of(titles: Sequence[LexborNode]) -> str:
     """The first title that is the page's own; drawings have titles too."""
-    for node in titles:
-        parent = node.parent
-        if parent is not None and parent.tag in {"head", "body"}:
-            return field(node.text())
-    return ""
+    return next((field(node.text()) for node in titles if not _in_drawing(node)), "")
 
 
-def language_of(root: LexborNode) -> str:
-    attributes = root.attributes
+def _in_drawing(node: LexborNode) -> bool:
+    above = node.parent
+    while above is not None and above.tag not in {"head", "body", "svg"}:
+        above = above.parent
+    return above is not None and above.tag == "svg"
+
+
+def language_of(root: LexborNode | None) -> str:
+    attributes = root.attributes if root else {}
     return field(attributes.get("lang") or attributes.get("xml:lang")).lower()[:35]
 
 

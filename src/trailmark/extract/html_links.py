@@ -49,18 +49,24 @@ def without_marks(html: str) -> str:
 
 
 def targets_of(nodes: Sequence[LexborNode], base: str) -> list[Target]:
-    """The elements that lead to a page that can be fetched; places within the page do not."""
-    targets: list[Target] = []
-    for node in nodes:
-        attributes = node.attributes
-        href = attributes.get("href") or attributes.get("src") or attributes.get("xlink:href")
-        if not href or href[0] == "#":
-            continue
-        if url := normalise(href, base):
-            targets.append(Target(node, url, _KINDS[node.tag], attributes))
-            if len(targets) == MAX_LINKS:
-                break
-    return targets
+    """The elements that lead to a page that can be fetched; places within the page do not.
+
+    Of more than `MAX_LINKS`, the first to every target are kept, and no more than `MAX_LINKS`.
+    """
+    targets = [target for node in nodes if (target := _target(node, base))]
+    if len(targets) <= MAX_LINKS:
+        return targets
+    first = {target.url: target for target in reversed(targets)}
+    return [target for target in targets if first[target.url] is target][:MAX_LINKS]
+
+
+def _target(node: LexborNode, base: str) -> Target | None:
+    attributes = node.attributes
+    href = attributes.get("href") or attributes.get("src") or attributes.get("xlink:href")
+    if not href or href[0] == "#":
+        return None
+    url = normalise(href, base)
+    return Target(node, url, _KINDS[node.tag], attributes) if url else None
 
 
 def mark(targets: Sequence[Target]) -> list[str]:
@@ -94,10 +100,8 @@ def _mark(target: Target) -> None:
     if target.kind == "a":
         target.node.insert_before(_START)
         target.node.insert_after(_END)
-        return
-    target.node.insert_before(_START + _END)
-    if target.kind == "iframe":
-        target.node.decompose()  # its content is for browsers without frames
+    else:
+        target.node.insert_before(_START + _END)
 
 
 def _words_and_spans(pieces: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
