@@ -37,7 +37,7 @@ from trailmark.page import Page
 
 PAGES = 300
 PAGE_BYTES = 26_000
-ROUNDS = 5
+ROUNDS = 11
 MOST_OVER_FLOOR = 1.75
 MOST_OF_WARCIO = 0.6
 AT = 1_767_268_800.0

@@ -18,9 +18,9 @@ from uuid import uuid4
 
 from trailmark.fetched import Fetched
 
-LEVEL = 2
-"""Of zlib. On real pages, 1 to 3 cost the same within noise, and 1 packs 3 % worse than 2; levels 4, 6 and 9
-take 1.4, 2.1 and 2.5 times the CPU for files smaller by 7, 9 and 9 %."""
+LEVEL = 1
+"""Of zlib. On real pages, levels 2 and 3 cost a record 0 to 15 % more CPU for files smaller by 3 and 4 %;
+levels 4, 6 and 9 pack at 1.5, 2.2 and 2.6 times the CPU of 1 for files smaller by 10, 12 and 12 %."""
 
 WORTH_PACKING_BYTES = 1_000
 """Smaller records (requests, redirects, revisits) are stored: packing saves a third of the little they take,
