@@ -51,6 +51,7 @@ class Served:
     port: int
     requests: Counter[str] = field(default_factory=Counter)
     seen: list[Request] = field(default_factory=list)
+    connections: int = 0
     most_at_once: int = 0
 
     def __str__(self) -> str:
@@ -106,6 +107,11 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     timeout = 30
 
+    def setup(self) -> None:
+        super().setup()
+        with self.server.lock:
+            self.server.served.connections += 1
+
     def do_GET(self) -> None:
         host = (self.headers.get("Host") or "").partition(":")[0]
         with self.server.lock:
@@ -159,6 +165,13 @@ class Certificates:
     trusting: ssl.SSLContext
 
 
+def closed_port() -> int:
+    """A port of 127.0.0.1 where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 def certificates(*names: str) -> Certificates:
     """A fresh authority's certificate for `names` (127.0.0.1 when none is given)."""
     authority = trustme.CA()
@@ -171,7 +184,10 @@ def certificates(*names: str) -> Certificates:
 
 @contextlib.contextmanager
 def misbehaving(robots: str = "") -> Iterator[Served]:
-    """A server with one path for every way of misbehaving in `BAD_MANNERS`; ``/`` links to all of them."""
+    """A server with one path for every way of misbehaving in `BAD_MANNERS`; ``/`` links to all of them.
+
+    ``/say?`` followed by hexadecimal digits sends those bytes and nothing else.
+    """
     served = Served("", 0)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
@@ -210,12 +226,17 @@ async def _one_request(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, served: Served, robots: str
 ) -> bool:
     """Answers one request; false when the connection is not to be used again."""
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    first = await reader.readexactly(1)
+    if first == b"\x16":  # a TLS handshake, answered as web servers do
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        return False
+    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     target = head[0].split(" ")[1]
     headers = dict(line.split(": ", 1) for line in head[1:] if ": " in line)
     served.requests[target] += 1
     served.seen.append(Request(headers.get("Host", ""), target, headers))
-    manners = BAD_MANNERS.get(target.partition("?")[0])
+    path = target.partition("?")[0]
+    manners = _say if path == "/say" else BAD_MANNERS.get(path)
     if manners is not None:
         await manners(writer, target)
         return False
@@ -244,6 +265,12 @@ def _always(sent: bytes) -> Manners:
         await writer.drain()
 
     return send
+
+
+async def _say(writer: asyncio.StreamWriter, target: str) -> None:
+    """Sends the bytes that its query spells in hexadecimal."""
+    writer.write(bytes.fromhex(target.partition("?")[2]))
+    await writer.drain()
 
 
 async def _silence(writer: asyncio.StreamWriter, _: str) -> None:
