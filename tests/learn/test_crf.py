@@ -26,7 +26,7 @@ def tiny_chains(seed: int, lengths: tuple[int, ...] = (3, 1, 3, 4), *, edges: bo
     positions = sum(lengths)
     features = csr_array(random_array((positions, N_FEATURES), density=0.5, rng=rng))
     seen = csr_array(random_array((positions, N_EDGE_FEATURES), density=0.6, rng=rng))
-    return Chains(features, np.array(lengths), seen if edges else None)
+    return Chains(features, np.array(lengths), edges=seen if edges else None)
 
 
 def alternating_rules() -> Rules:
@@ -223,3 +223,12 @@ def test_a_heavier_chain_pulls_the_model_its_way() -> None:
     chains, labels = Chains(features, np.array([1, 1])), np.array([0, 1])
     model = ChainCRF(Rules.free(2)).fit(chains, labels, weights=np.array([3.0, 1.0]))
     assert model.marginals(chains)[0, 0] > 0.6
+
+
+def test_rows_shown_many_times_count_as_if_written_out() -> None:
+    chains, shown = tiny_chains(15, (3, 3)), np.array([0, 1, 2, 0, 1, 4])
+    labels = np.array([0, 1, 2, 0, 1, 1])
+    shared = ChainCRF(Rules.free(N_STATES)).fit(Chains(chains.features, chains.lengths, rows=shown), labels)
+    plain = ChainCRF(Rules.free(N_STATES)).fit(Chains(chains.features[shown], chains.lengths), labels)
+    assert shared.objective_ == pytest.approx(plain.objective_)
+    assert shared.state_weights_ == pytest.approx(plain.state_weights_, abs=1e-4)

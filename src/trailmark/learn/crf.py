@@ -34,20 +34,31 @@ from trailmark.learn.chain import (
 class Chains:
     """Sequences laid end to end.
 
-    `features` (positions, n_features) holds what is seen at each position; `lengths` (n_chains,) cuts the
-    rows into chains. `edges` (positions, n_edge_features), if any, holds what is seen on the step *into* each
-    position (section 2.4.1: anchor words as transition features); the first row of a chain is not used.
+    `features` (rows, n_features) holds what is seen, `rows` (positions,) which row each position shows: the
+    start page of a site is one row, however many trails begin there. With no `rows`, every position has its
+    own. `lengths` (n_chains,) cuts the positions into chains. `edges` (positions, n_edge_features), if any,
+    holds what is seen on the step *into* each position (section 2.4.1: anchor words as transition features);
+    that of a chain's first position is not used.
     """
 
     features: csr_array
     lengths: Ints
+    rows: Ints | None = None
     edges: csr_array | None = None
 
     def __len__(self) -> int:
         return len(self.lengths)
 
+    @property
+    def n_positions(self) -> int:
+        return int(self.lengths.sum())
+
+    def shown(self) -> Ints:
+        """The row of `features` that each position shows, (positions,)."""
+        return np.arange(self.n_positions) if self.rows is None else self.rows
+
     def by_length(self) -> Iterator[tuple[Ints, Ints]]:
-        """For each length: the numbers of its chains (N,), and the rows of their positions (N, L)."""
+        """For each length: the numbers of its chains (N,), and their positions (N, L)."""
         starts = np.concatenate(([0], np.cumsum(self.lengths)[:-1])).astype(np.int64)
         for length in np.unique(self.lengths):
             chains = np.flatnonzero(self.lengths == length)
@@ -92,7 +103,7 @@ class ChainCRF:
         self.tolerance = tolerance
 
     def fit(self, chains: Chains, labels: Ints, weights: Floats | None = None) -> Self:
-        """Learn from the state of every position (positions,); chains count by their `weights` (n_chains,)."""
+        """Learn from the state of every position (positions,); chains count by `weights` (n_chains,)."""
         _check_labels(chains, labels, self.rules)
         problem = _Likelihood(chains, labels, weights, self.rules, self.prior_variance)
         answer = minimize(
@@ -112,9 +123,10 @@ class ChainCRF:
 
     def decode(self, chains: Chains) -> Ints:
         """The best labelling (Eq. 2), (positions,)."""
-        scores, answer = self.scores(chains.features), np.empty(chains.features.shape[0], dtype=np.int64)
-        for _, rows in chains.by_length():
-            answer[rows] = best_path(scores[rows], self._steps(chains, rows), self.log_starts, self.log_ends)
+        scores = self.scores(chains.features)[chains.shown()]
+        answer = np.empty(chains.n_positions, dtype=np.int64)
+        for _, at in chains.by_length():
+            answer[at] = best_path(scores[at], self._steps(chains, at), self.log_starts, self.log_ends)
         return answer
 
     def marginals(self, chains: Chains) -> Floats:
@@ -177,11 +189,11 @@ class ChainCRF:
         extra = edges @ self._fitted().edge_weights_.reshape(-1, n_states * n_states)
         return np.asarray(self.log_steps + extra.reshape(-1, n_states, n_states), dtype=np.float64)
 
-    def _steps(self, chains: Chains, rows: Ints) -> Steps:
+    def _steps(self, chains: Chains, at: Ints) -> Steps:
         if chains.edges is None:
             return Steps(self.log_steps)
         n_states = self.rules.n_states
-        return Steps(self._edge_steps(chains.edges[rows.ravel()]).reshape(*rows.shape, n_states, n_states))
+        return Steps(self._edge_steps(chains.edges[at.ravel()]).reshape(*at.shape, n_states, n_states))
 
     def _fitted(self) -> Self:
         if not hasattr(self, "state_weights_"):
@@ -201,6 +213,9 @@ class _Likelihood:
         self.prior_variance = prior_variance
         self.weights = np.ones(len(chains)) if weights is None else np.asarray(weights, dtype=np.float64)
         self.groups = list(chains.by_length())
+        self.shown = chains.shown()
+        by_row = np.ones(len(self.shown)), (self.shown, np.arange(len(self.shown)))
+        self.gather = csr_array(by_row, shape=(chains.features.shape[0], len(self.shown)))
         self.features_by_column = chains.features.T.tocsr()
         self.n_features = chains.features.shape[1]
         self.n_edge_features = 0 if chains.edges is None else chains.edges.shape[1]
@@ -227,73 +242,77 @@ class _Likelihood:
 
     def value_and_gradient(self, flat: Floats) -> tuple[float, Floats]:
         state_weights, step_weights, edge_weights = self.unpack(flat)
-        scores = np.asarray(self.chains.features @ state_weights)
+        scores = self._scores(state_weights)
         surprise = np.zeros_like(scores)
         step_gradient, edge_gradient = np.zeros_like(step_weights), np.zeros_like(edge_weights)
         value = float(flat @ flat) / (2 * self.prior_variance)
-        for chains, rows in self.groups:
-            steps = self._steps(rows, step_weights, edge_weights)
+        for chains, at in self.groups:
+            steps = self._steps(at, step_weights, edge_weights)
             weight = self.weights[chains][:, None, None]
-            alpha = forward(scores[rows], steps, self.starts)
+            alpha = forward(scores[at], steps, self.starts)
             total = log_total(alpha, self.ends)
-            marginals = np.exp(alpha + backward(scores[rows], steps, self.ends) - total[:, None, None])
-            value -= float(self.weights[chains] @ (self._gold(scores, rows, steps) - total))
-            surprise[rows] = marginals * weight
+            marginals = np.exp(alpha + backward(scores[at], steps, self.ends) - total[:, None, None])
+            value -= float(self.weights[chains] @ (self._gold(scores, at, steps) - total))
+            surprise[at] = marginals * weight
             if self.chains.edges is None:
                 step_gradient += expected_steps(alpha, marginals * weight, steps)
             else:
-                self._add_edges(step_gradient, edge_gradient, rows, _pairs(alpha, marginals * weight, steps))
+                self._add_edges(step_gradient, edge_gradient, at, _pairs(alpha, marginals * weight, steps))
         surprise[np.arange(len(surprise)), self.labels] -= np.repeat(self.weights, self.chains.lengths)
-        state_gradient = np.asarray(self.features_by_column @ surprise)
+        state_gradient = np.asarray(self.features_by_column @ (self.gather @ surprise))
         gradient = self.pack(state_gradient, step_gradient, edge_gradient) - self.taught_steps
         return value, gradient + flat / self.prior_variance
 
-    def _add_edges(self, step_gradient: Floats, edge_gradient: Floats, rows: Ints, pairs: Floats) -> None:
+    def _scores(self, state_weights: Floats) -> Floats:
+        return np.asarray(self.chains.features @ state_weights, dtype=np.float64)[self.shown]
+
+    def _add_edges(self, step_gradient: Floats, edge_gradient: Floats, at: Ints, pairs: Floats) -> None:
         """Add the steps in `pairs` (N, L - 1, S, S), and what was seen on them, to the two gradients."""
         step_gradient += pairs.sum(axis=(0, 1))
-        seen = _rows(self.chains.edges, rows[:, 1:].ravel()).T.tocsr()
+        seen = _rows(self.chains.edges, at[:, 1:].ravel()).T.tocsr()
         edge_gradient += np.asarray(seen @ pairs.reshape(-1, step_gradient.size)).reshape(edge_gradient.shape)
 
     def _taught_steps(self) -> Floats:
         """The part of F(x, y) that belongs to steps, summed over what was taught: it depends on no weight."""
         n_states = self.rules.n_states
         step, edge = np.zeros((n_states, n_states)), np.zeros((self.n_edge_features, n_states, n_states))
-        for chains, rows in self.groups:
-            taught = self.labels[rows]
-            pairs = np.zeros((*taught[:, 1:].shape, n_states, n_states))
-            at = np.indices(taught[:, 1:].shape)
-            pairs[at[0], at[1], taught[:, :-1], taught[:, 1:]] = self.weights[chains][:, None]
+        for chains, at in self.groups:
+            taught = self.labels[at]
             if self.chains.edges is None:
-                step += pairs.sum(axis=(0, 1))
-            else:
-                self._add_edges(step, edge, rows, pairs)
+                weight = np.repeat(self.weights[chains], at.shape[1] - 1)
+                np.add.at(step, (taught[:, :-1].ravel(), taught[:, 1:].ravel()), weight)
+                continue
+            pairs = np.zeros((*taught[:, 1:].shape, n_states, n_states))
+            chain, position = np.indices(taught[:, 1:].shape)
+            pairs[chain, position, taught[:, :-1], taught[:, 1:]] = self.weights[chains][:, None]
+            self._add_edges(step, edge, at, pairs)
         return self.pack(np.zeros((self.n_features, n_states)), step, edge)
 
     def log_likelihoods(self, state_weights: Floats, step_weights: Floats, edge_weights: Floats) -> Floats:
-        scores = np.asarray(self.chains.features @ state_weights)
+        scores = self._scores(state_weights)
         answer = np.empty(len(self.chains))
-        for chains, rows in self.groups:
-            steps = self._steps(rows, step_weights, edge_weights)
-            total = log_total(forward(scores[rows], steps, self.starts), self.ends)
-            answer[chains] = self._gold(scores, rows, steps) - total
+        for chains, at in self.groups:
+            steps = self._steps(at, step_weights, edge_weights)
+            total = log_total(forward(scores[at], steps, self.starts), self.ends)
+            answer[chains] = self._gold(scores, at, steps) - total
         return answer
 
-    def _steps(self, rows: Ints, step_weights: Floats, edge_weights: Floats) -> Steps:
+    def _steps(self, at: Ints, step_weights: Floats, edge_weights: Floats) -> Steps:
         plain = np.where(self.rules.allowed, step_weights, -np.inf)
         if self.chains.edges is None:
             return Steps(plain)
         n_states = self.rules.n_states
-        extra = self.chains.edges[rows.ravel()] @ edge_weights.reshape(-1, n_states * n_states)
-        return Steps(plain + np.asarray(extra).reshape(*rows.shape, n_states, n_states))
+        extra = self.chains.edges[at.ravel()] @ edge_weights.reshape(-1, n_states * n_states)
+        return Steps(plain + np.asarray(extra).reshape(*at.shape, n_states, n_states))
 
-    def _gold(self, scores: Floats, rows: Ints, steps: Steps) -> Floats:
+    def _gold(self, scores: Floats, at: Ints, steps: Steps) -> Floats:
         """W · F(x, y) of the labelling that was taught, (N,)."""
-        labels, chain = self.labels[rows], np.arange(len(rows))
-        total = scores[rows[:, 0], labels[:, 0]]
-        for position in range(1, rows.shape[1]):
+        labels, chain = self.labels[at], np.arange(len(at))
+        total = scores[at[:, 0], labels[:, 0]]
+        for position in range(1, at.shape[1]):
             step, here, before = steps.into(position), labels[:, position], labels[:, position - 1]
             taken = step[before, here] if step.ndim == 2 else step[chain, before, here]
-            total = total + scores[rows[:, position], here] + taken
+            total = total + scores[at[:, position], here] + taken
         return np.asarray(total, dtype=np.float64)
 
 
@@ -314,10 +333,10 @@ def _rows(matrix: csr_array | None, rows: Ints) -> csr_array:
 def _check_labels(chains: Chains, labels: Ints, rules: Rules) -> None:
     if len(chains) == 0:
         raise TeachingError("There are no trails to learn from.")
-    if len(labels) != chains.features.shape[0]:
+    if len(labels) != chains.n_positions:
         raise ValueError("one label is needed for every position")
-    for _, rows in chains.by_length():
-        taught = labels[rows]
+    for _, at in chains.by_length():
+        taught = labels[at]
         begins, ends = rules.starts[taught[:, 0]], rules.ends[taught[:, -1]]
         if not (begins.all() and ends.all() and rules.allowed[taught[:, :-1], taught[:, 1:]].all()):
             raise TeachingError("A trail holds a step that the model's rules do not allow.")
