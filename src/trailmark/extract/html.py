@@ -20,7 +20,7 @@ MAX_TOKENS = 100_000
 MAX_HEADINGS = 500
 _MAX_BYTES = 4 * MAX_CHARS
 
-_UNSEEN = ["script", "style", "noscript", "template", "noframes", "noembed", "datalist"]
+_UNSEEN = ("script", "style", "noscript", "template", "noframes", "noembed", "datalist")
 # Text runs on through these: "<b>W</b>elcome" is one word.
 _INLINE = ("b", "i", "u", "s", "em", "tt", "big", "wbr", "abbr", "font", "nobr", "small", "strong", "strike")
 # XML may close these in one tag, which HTML takes for an opening tag only.
@@ -42,6 +42,7 @@ class _Elements(NamedTuple):
     metas: list[LexborNode]
     relations: list[LexborNode]
     bases: list[LexborNode]
+    unseen: list[LexborNode]
 
 
 def read_page(url: str, body: bytes, content_type: str = "", charset: str = "") -> Page | Unreadable:
@@ -108,33 +109,26 @@ def _with_comments_closed(html: str) -> str:
 
 def _parsed(markup: str) -> tuple[LexborHTMLParser, _Elements]:
     tree = LexborHTMLParser(markup)
-    _drop_unseen(tree, markup)
-    return tree, _elements(tree)
-
-
-def _drop_unseen(tree: LexborHTMLParser, markup: str) -> None:
-    tree.strip_tags(_UNSEEN, recursive=True)
+    found = _elements(tree)
     if "hidden" in markup:
-        for node in tree.css("[hidden]"):
-            if node.tag not in {"html", "body"}:  # shown by a script, or there would be no page
-                node.decompose()
-    if "<iframe" in markup or "<IFRAME" in markup:
-        _empty_frames(tree)
-
-
-def _empty_frames(tree: LexborHTMLParser) -> None:
-    """Take out the text that is for browsers without frames."""
-    for frame in tree.css("iframe"):
-        for child in frame.iter(include_text=True):
-            if child.is_text_node:
-                child.decompose()
+        # A hidden root or body is shown by a script, or there would be no page.
+        found.unseen.extend(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
+    # The text in a frame is for browsers without frames.
+    frames = [node for node in found.links if node.tag == "iframe"]
+    texts = [text for frame in frames for text in frame.iter(include_text=True) if text.is_text_node]
+    for node in (*found.unseen, *texts):
+        node.decompose()
+    if any(node.tag not in {"script", "style"} for node in found.unseen):
+        found = _elements(tree)
+    return tree, found
 
 
 def _elements(tree: LexborHTMLParser) -> _Elements:
-    found = _Elements([], [], [], [], [], [], [], [])
+    found = _Elements([], [], [], [], [], [], [], [], [])
     wanted = dict.fromkeys(("a", "area", "frame", "iframe"), found.links)
     wanted |= dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), found.headings)
     wanted |= dict.fromkeys(_INLINE, found.inline)
+    wanted |= dict.fromkeys(_UNSEEN, found.unseen)
     wanted |= {"img": found.images, "title": found.titles, "meta": found.metas}
     wanted |= {"link": found.relations, "base": found.bases}
     assert tree.root is not None  # the parser makes a root for any text

@@ -135,9 +135,10 @@ def _link(
 
 def _text_of(said: str, attributes: dict[str, str | None], kind: LinkKind) -> str:
     text = " ".join(said[: 2 * MAX_LINK_CHARS].split())
-    if kind != "a":
-        text = attributes.get("alt") or ""
     title = attributes.get("title")
+    if text and not title:
+        return text[:MAX_LINK_CHARS]
+    text = text or attributes.get("alt") or ""
     if title and title.casefold() not in text.casefold():
         text = f"{text} {title}"
     text = text or attributes.get("aria-label") or (attributes.get("name") if kind != "a" else "") or ""
