@@ -213,24 +213,20 @@ def recorded_pages(folder: Path) -> Iterator[tuple[str, str, bytes]]:
 
 
 def recorded_pages_report(data: Path) -> Report:
+    """Every set of sites in one row."""
     rows: list[tuple[str, int, int, int, int, int]] = []
-    for archive in sorted(data.glob("sites/*/*/site.warc.gz")):
-        bodies = list(islice(recorded_pages(archive), REAL_PAGES_A_SITE))
+    for folder in sorted(path for path in (data / "sites").iterdir() if path.is_dir()):
+        archives = sorted(folder.glob("*/site.warc.gz"))
+        bodies = [page for archive in archives for page in islice(recorded_pages(archive), REAL_PAGES_A_SITE)]
         start = time.process_time()
         outcomes = [read_page(url, body, content_type) for url, content_type, body in bodies]
         seconds = time.process_time() - start
         pages = [page for page in outcomes if isinstance(page, Page)]
-        rows.append(
-            (
-                f"{archive.parent.parent.name}/{archive.parent.name}",
-                len(bodies),
-                len(bodies) - len(pages),
-                round(statistics.mean(len(body) for _, _, body in bodies)),
-                round(statistics.mean(len(page.links) for page in pages)),
-                round(len(bodies) / seconds),
-            )
-        )
-    header = ("site", "pages", "unreadable", "bytes a page", "links a page", "pages a CPU second")
+        size = round(statistics.mean(len(body) for _, _, body in bodies))
+        links = round(statistics.mean(len(page.links) for page in pages))
+        unreadable = len(bodies) - len(pages)
+        rows.append((folder.name, len(bodies), unreadable, size, links, round(len(bodies) / seconds)))
+    header = ("set", "pages", "unreadable", "bytes a page", "links a page", "pages a CPU second")
     return Report(f"Recorded pages, at most {REAL_PAGES_A_SITE} a site", header, rows)
 
 

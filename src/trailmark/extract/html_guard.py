@@ -7,7 +7,6 @@ is opened again in every paragraph (WHATWG HTML, 13.2.4.3); a tag's attributes a
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 MAX_CHARS = 5_000_000
 MAX_TAGS = 300_000
@@ -54,16 +53,15 @@ def _cut_down(html: str, max_formatting: int) -> str:
     pieces: list[str] = []
     done = 0
     for number, token in enumerate(_TOKEN.finditer(html)):
+        slash, name = token.groups()
+        start, end = token.span()
         if number == MAX_TAGS:
-            html = html[: token.start()]
+            html = html[:start]
             break
-        name = token[2]
-        if name is None:
+        if name is None or (end - start <= MAX_TAG_CHARS and (name in _FLAT or outline.take(slash, name))):
             continue
-        allowed = outline.close(name.lower()) if token[1] else outline.open(name.lower())
-        if not allowed or token.end() - token.start() > MAX_TAG_CHARS:
-            pieces += html[done : token.start()], f"<{token[1]}{name}>" if allowed else ""
-            done = token.end()
+        pieces += html[done:start], f"<{slash}{name}>" if end - start > MAX_TAG_CHARS else ""
+        done = end
     return "".join([*pieces, html[done:]])
 
 
@@ -73,29 +71,36 @@ class _Outline:
     def __init__(self, max_formatting: int) -> None:
         self._max_formatting = max_formatting
         self._stack: list[str] = []
-        self._formatting: Counter[str] = Counter()
+        self._formatting: list[str] = []
 
-    def open(self, name: str) -> bool:
+    def take(self, slash: str, name: str) -> bool:
+        """Open or close an element, if the bounds allow it."""
+        name = name.lower()
         if name in _FLAT:
             return True
+        if slash:
+            self._close(name)
+            return True
+        return self._open(name)
+
+    def _open(self, name: str) -> bool:
         if len(self._stack) >= MAX_DEPTH:
             return False
         if name in _FORMATTING:
-            if self._formatting.total() >= self._max_formatting:
+            if len(self._formatting) >= self._max_formatting:
                 return False
-            self._formatting[name] += 1
+            self._formatting.append(name)
         self._stack.append(name)
         return True
 
-    def close(self, name: str) -> bool:
-        if self._formatting[name] > 0:
-            self._formatting[name] -= 1
+    def _close(self, name: str) -> None:
+        if name in self._formatting:
+            self._formatting.remove(name)
         if name not in self._stack:
-            return True
+            return
         for at in range(len(self._stack) - 1, -1, -1):
             if self._stack[at] == name:
                 del self._stack[at:]
-                break
+                return
             if self._stack[at] in _BARRIERS:
-                break
-        return True
+                return
