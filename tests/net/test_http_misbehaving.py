@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.servers import BAD_MANNERS, Served, misbehaving
+from tests.bad_manners import BAD_MANNERS
+from tests.servers import Served, misbehaving
 from trailmark.fetched import Failed, Fetched
 from trailmark.net.http import HttpFetcher, Timeouts
 
