@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
@@ -19,7 +21,9 @@ from trailmark.fetched import Failed, Fetched
 from trailmark.forage.forager import Forager, Limits
 from trailmark.forage.goals import GoalPattern
 from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorer import Rated, Reading, Scorer
 from trailmark.forage.scorers.breadth_first import BreadthFirst
+from trailmark.forage.scorers.random_order import RandomOrder
 from trailmark.page import Link, Page
 from trailmark.site import Site
 
@@ -67,12 +71,22 @@ def test_a_forage_ends_obeys_its_budget_and_repeats_only_passing_faults(
         assert all(visit.outcome in ("timeout", "http_503") for visit in tries[:-1])
 
 
-@given(worlds(), integers(0, 12), integers(0, 12))
+class Grouping(RandomOrder):
+    """Any order at first; links of one page are expected to lead to like pages."""
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        return [replace(rated, groups=("all", len(links))) for rated in super().rate(reading, links)]
+
+
+SCORERS_TO_STOP = (BreadthFirst(), Grouping(seed=3, goal=GoalPattern("[bd]$")))
+
+
+@given(worlds(), integers(0, 12), integers(0, 12), sampled_from(SCORERS_TO_STOP))
 def test_told_its_saved_visits_again_a_forage_goes_on_as_if_never_stopped(
-    world: dict[str, Answer], budget: int, killed_after: int
+    world: dict[str, Answer], budget: int, killed_after: int, scorer: Scorer
 ) -> None:
-    whole = walk(world, Limits(budget=budget))
-    again = Walk(forager(Limits(budget=budget)), world)
+    whole = Walk(Forager(SITE, scorer, Limits(budget=budget), Politeness(0.0)), world).run()
+    again = Walk(Forager(SITE, scorer, Limits(budget=budget), Politeness(0.0)), world)
     for visit in whole.visits[:killed_after]:
         known = world[visit.url]
         again.forager.retell(visit, known if isinstance(known, Page) else None)
@@ -216,3 +230,27 @@ def test_links_marked_nofollow_and_links_elsewhere_are_left_alone() -> None:
         links=(Link(URLS[1], nofollow=True), Link("http://elsewhere.test/"), Link(URLS[2], kind="canonical")),
     )
     assert walk({URLS[0]: start}).urls == URLS[:1]
+
+
+def test_links_that_stand_like_a_goal_rise_and_those_like_a_disappointment_fall() -> None:
+    class Lists:
+        """Guesses the same of every link; the two lists of the start page are groups."""
+
+        def start(self, site: Site) -> None:
+            return None
+
+        def read(self, state: object, page: Page) -> Reading:
+            return Reading(goal=float("goal" in page.url))
+
+        def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+            return [Rated(0.5, groups=(link.region,)) for link in links]
+
+        def combine(self, known: float, new: float) -> float:
+            return max(known, new)
+
+    dull = [Link(f"http://s.example/dull{n}", region="ul.a") for n in range(5)]
+    good = [Link(f"http://s.example/goal{n}", region="ul.b") for n in range(5)]
+    start = Page(URLS[0], links=(*dull, *good), digest="s")
+    world: dict[str, Answer] = {URLS[0]: start, **{link.url: page(link.url) for link in (*dull, *good)}}
+    done = Walk(Forager(SITE, Lists(), politeness=Politeness(0.0)), world).run()
+    assert done.urls[1:] == [dull[0].url, *(link.url for link in good), *(link.url for link in dull[1:])]

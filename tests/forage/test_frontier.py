@@ -49,7 +49,7 @@ def test_a_score_that_changes_while_waiting_moves_the_link(
             scores[url] = score
     for url, score in changes:
         if link := frontier.waiting(url):
-            frontier.rescore(link, score, None)
+            frontier.rescore(link, score)
             scores[url] = score
     taken = drain(frontier)
     assert [scores[url] for url in taken] == sorted(scores.values(), reverse=True)

@@ -12,8 +12,9 @@ from zlib import crc32
 
 from trailmark.fetched import PASSING_FAULTS, Failed, Fetched
 from trailmark.forage.frontier import Frontier, Waiting
+from trailmark.forage.group_means import GroupMeans
 from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorer import Reading, Scorer
+from trailmark.forage.scorer import Rated, Reading, Scorer
 from trailmark.forage.traps import TrapLimits, trap_reason
 from trailmark.page import Link, Page, Unreadable
 from trailmark.site import Site
@@ -23,6 +24,7 @@ from trailmark.visit import ArchiveRef, Visit
 TRIES = 3  # of one URL, when the fault may pass
 FAULTS_IN_A_ROW = 6  # after so many the site is taken to be down
 REDIRECT_HOPS = 8
+CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 NOT_FOLLOWED = frozenset({"canonical"})  # another name of the page itself
 
@@ -78,6 +80,7 @@ class Forager:
     goals: int = field(default=0, init=False)
     refused: Counter[str] = field(default_factory=Counter, init=False)  # links not followed, by reason
     _traps: TrapLimits = field(default_factory=TrapLimits, init=False)
+    _means: GroupMeans = field(default_factory=GroupMeans, init=False)
     _digests: set[int] = field(default_factory=set, init=False)
     _best_goal: float = field(default=0.0, init=False)
     _faults_in_a_row: int = field(default=0, init=False)
@@ -252,24 +255,52 @@ class Forager:
         elif _content(visit.outcome):
             self._faults_in_a_row = 0
             self._digests.add(hash(visit.digest))
+            best_link = 0.0
             if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
-                self._add_links(visit, page, reading)
+                best_link = self._add_links(visit, page, reading)
+            self._learn(link, max(visit.goal, CLICK_DISCOUNT * best_link))
         else:
             self._fault(visit, link)
+            self._learn(link, 0.0)
 
-    def _add_links(self, visit: Visit, page: Page, reading: Reading) -> None:
+    def _add_links(self, visit: Visit, page: Page, reading: Reading) -> float:
+        """Rate the page's links and let them wait; tells the best score among them."""
         depth = visit.depth + 1
         if page.nofollow or (self.limits.max_depth is not None and depth > self.limits.max_depth):
-            return
+            return 0.0
         links = [link for link in page.links if self._may_follow(link)]
-        for link, rated in zip(links, self.scorer.rate(reading, links), strict=True):
-            known = self.frontier.waiting(link.url)
-            if known is None:
-                self.frontier.add(link.url, rated.score, text=link.text, region=link.region, kind=link.kind,
-                                  parent=visit.number, depth=depth, state=rated.state)  # fmt: skip
-            elif (score := self.scorer.combine(known.score, rated.score)) != known.score:
-                # the belief goes with the path that promises most
-                self.frontier.rescore(known, score, rated.state if rated.score > known.score else known.state)
+        rated = self.scorer.rate(reading, links)
+        for link, new in zip(links, rated, strict=True):
+            self._add_link(visit, link, new, depth)
+        return max((new.score for new in rated), default=0.0)
+
+    def _add_link(self, visit: Visit, link: Link, new: Rated, depth: int) -> None:
+        known = self.frontier.waiting(link.url)
+        if known is None:
+            self.frontier.add(
+                link.url,
+                self._means.revised(new.score, new.groups),
+                text=link.text,
+                region=link.region,
+                kind=link.kind,
+                parent=visit.number,
+                depth=depth,
+                state=new.state,
+                groups=new.groups,
+                guess=new.score,
+            )
+            return
+        if new.score > known.guess:
+            known.state = new.state  # the belief goes with the path that promises most
+        known.guess = self.scorer.combine(known.guess, new.score)
+        self.frontier.rescore(known, self._means.revised(known.guess, known.groups))
+
+    def _learn(self, link: Waiting, worth: float) -> None:
+        """What a link turned out to be worth tells of those that stand like it."""
+        if link.groups:
+            self._means.learn(link.groups, worth)
+            for other in self.frontier.members(link.groups):
+                self.frontier.rescore(other, self._means.revised(other.guess, other.groups))
 
     def _may_follow(self, link: Link) -> bool:
         if link.url in self.frontier and self.frontier.waiting(link.url) is None:
@@ -288,9 +319,20 @@ class Forager:
             self.refused["redirect_limit"] += 1
             self._last_fault = "redirect_limit"
         elif self.site.covers(target) or self._moved(target):
-            new = self.frontier.add(target, link.score, text=link.text, region=link.region, kind="redirect",
-                                    parent=visit.number, depth=visit.depth, state=link.state,
-                                    hops=link.hops + 1, order=link.order)  # fmt: skip
+            new = self.frontier.add(
+                target,
+                link.score,
+                text=link.text,
+                region=link.region,
+                kind="redirect",
+                parent=visit.number,
+                depth=visit.depth,
+                state=link.state,
+                groups=link.groups,
+                guess=link.guess,
+                hops=link.hops + 1,
+                order=link.order,
+            )
             if not new:
                 self.refused["redirect_to_known"] += 1
                 self._last_fault = "redirect loop"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from sys import intern
@@ -27,6 +28,8 @@ class Waiting:
     score: float
     order: int  # of ties, the oldest goes first
     state: State = None
+    groups: tuple[Hashable, ...] = ()
+    guess: float = 0.0  # the score before anything was learned of its groups
     attempt: int = 1
     hops: int = 0  # redirects followed to come here
     taken: bool = False
@@ -41,6 +44,7 @@ class Frontier:
 
     _known: dict[int, Waiting | None] = field(default_factory=dict)
     _heap: list[tuple[float, int, Waiting]] = field(default_factory=list)
+    _members: dict[Hashable, list[Waiting]] = field(default_factory=dict)
     _waiting: int = 0
     _orders: int = 0
 
@@ -71,6 +75,8 @@ class Frontier:
         parent: int | None = None,
         depth: int = 0,
         state: State = None,
+        groups: tuple[Hashable, ...] = (),
+        guess: float = 0.0,
         hops: int = 0,
         order: int | None = None,
     ) -> bool:
@@ -80,10 +86,22 @@ class Frontier:
         if order is None:
             self._orders += 1
             order = self._orders
-        self.admit(
-            Waiting(url, intern(text), intern(region), kind, parent, depth, score, order, state, hops=hops)
-        )
+        text, region = intern(text), intern(region)
+        link = Waiting(url, text, region, kind, parent, depth, score, order, state, groups, guess, hops=hops)
+        self.admit(link)
+        for group in groups:
+            self._members.setdefault(group, []).append(link)
         return True
+
+    def members(self, groups: Iterable[Hashable]) -> list[Waiting]:
+        """The waiting links of these groups."""
+        found: dict[int, Waiting] = {}
+        for group in groups:
+            waiting = [link for link in self._members.get(group, ()) if not link.taken]
+            if waiting:
+                self._members[group] = waiting
+            found.update((link.order, link) for link in waiting)
+        return list(found.values())
 
     def admit(self, link: Waiting) -> None:
         """Let a link wait whatever is known of it: a second try after a passing fault, for one."""
@@ -92,10 +110,10 @@ class Frontier:
         self._push(link)
         self._waiting += 1
 
-    def rescore(self, link: Waiting, score: float, state: State) -> None:
-        link.score = score
-        link.state = state
-        self._push(link)
+    def rescore(self, link: Waiting, score: float) -> None:
+        if score != link.score:
+            link.score = score
+            self._push(link)
 
     def best(self) -> Waiting | None:
         """The link to follow next; it goes on waiting."""

@@ -6,7 +6,7 @@ can be compared, mixed and cut off by one threshold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,10 +28,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """The score of a link and the belief behind it, with which the page it leads to will be read."""
+    """The score of a link and the belief behind it, with which the page it leads to will be read.
+
+    `groups` name the links that are expected to lead to like pages, the widest group first. What the fetched
+    ones turn out to be worth revises the scores of those that wait (`group_means.py`).
+    """
 
     score: float
     state: State = None
+    groups: tuple[Hashable, ...] = ()
 
 
 class Scorer(Protocol):
