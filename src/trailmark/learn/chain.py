@@ -45,9 +45,11 @@ def log_product(rows: Floats, matrix: Floats) -> Floats:
     peak = max(float(matrix.max()), np.finfo(float).min)
     with np.errstate(divide="ignore"):
         product: Floats = np.log(np.exp(rows - top) @ np.exp(matrix - peak)) + (top + peak)
-    lost = np.isneginf(product).any(axis=1)
+    gone = np.isneginf(product)
+    lost = gone & (np.isfinite(rows).astype(float) @ np.isfinite(matrix) > 0) if gone.any() else gone
     if lost.any():
-        product[lost] = _log_sum(rows[lost][:, :, None] + matrix, axis=1)
+        again = lost.any(axis=1)
+        product[again] = _log_sum(rows[again][:, :, None] + matrix, axis=1)
     return product
 
 
