@@ -121,6 +121,7 @@ FRAMES = "<frameset cols=20,80><frame src=menu.html name=menu><frame src=main.ht
         f"<html><head><title>t</title></head><body bgcolor=white>{FRAMES}</body></html>",
         f"Words before {FRAMES}",
         f"<frameset rows=1,2>{FRAMES}</frameset>",
+        f"<a name=top>{FRAMES}",
     ],
 )
 def test_framesets_lead_to_their_frames_wherever_they_stand(html: str) -> None:
@@ -128,6 +129,10 @@ def test_framesets_lead_to_their_frames_wherever_they_stand(html: str) -> None:
     assert (menu.url, menu.kind, menu.text) == ("http://www.example.org/people/menu.html", "frame", "menu")
     assert main.url == "http://www.example.org/people/main.html"
     assert menu.region.endswith("frameset>frame")
+
+
+def test_a_link_before_the_frameset_stays_a_link() -> None:
+    assert [link.kind for link in links_of(f"<a href=x>{FRAMES}")] == ["frame", "frame", "a"]
 
 
 def test_a_frameset_page_is_read_as_browsers_without_frames_show_it() -> None:

@@ -68,15 +68,16 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) ->
     markup = _prepared(html, media_type)
     tree, found = _parsed(markup)
     frames: list[Target] = []
-    if (not found.links or tree.body is None) and (frameset := _FRAMESET.search(markup)):
+    if (not found.links or _body(tree) is None) and (frameset := _FRAMESET.search(markup)):
         frames = targets_of(_parsed(markup[frameset.start() :])[1].links, base_of(found.bases, url))
         tree, found = _parsed(_FRAMESET_TAGS.sub(" ", markup))
     base = base_of(found.bases, url)
     head = read_head(found.metas, found.relations, url, base)
-    targets = targets_of(found.links, base) if tree.body else []
+    body = _body(tree)
+    targets = targets_of(found.links, base) if body else []
     places = mark(targets)
     _join_words(tree, found)
-    text = tree.body.text(separator=" ") if tree.body else ""
+    text = body.text(separator=" ") if body else ""
     tokens, links = read_marked(text, targets, places, head.nofollow)
     return Page(
         url,
@@ -121,6 +122,12 @@ def _parsed(markup: str) -> tuple[LexborHTMLParser, _Elements]:
     if any(node.tag not in {"script", "style"} for node in found.unseen):
         found = _elements(tree)
     return tree, found
+
+
+def _body(tree: LexborHTMLParser) -> LexborNode | None:
+    """The body, unless a frameset has taken its place in the tree."""
+    body = tree.body
+    return body if body is not None and body.parent is not None else None
 
 
 def _elements(tree: LexborHTMLParser) -> _Elements:
