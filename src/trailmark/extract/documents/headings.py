@@ -1,0 +1,92 @@
+"""The headings by which a paper's parts are told, in the languages and spellings that papers have them in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_NUMBER = re.compile(r"^\s*(?:(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2})*\s*[.):]?\s+|§\s*\d*\s*)(?=\S)")
+_NOT_LETTERS = re.compile(r"[^a-z]+")
+
+_REFERENCES = frozenset(
+    "references reference bibliography bibliographicreferences literature literaturecited referencescited "
+    "workscited citedliterature citedreferences referencelist listofreferences referencesandnotes "
+    "notesandreferences selectedreferences selectedbibliography referencesandbibliography furtherreading "
+    "bibliographie referencesbibliographiques literatur literaturverzeichnis literaturangaben quellen "
+    "quellenverzeichnis schrifttum referencias referenciasbibliograficas bibliografia riferimenti "
+    "riferimentibibliografici referenciabibliografica literatuur literatuurlijst referenser".split()
+)
+_ABSTRACT = frozenset(
+    "abstract summary extendedabstract executivesummary synopsis resume zusammenfassung kurzfassung resumen "
+    "sommario riassunto resumo samenvatting abstrakt".split()
+)
+_INTRODUCTION = frozenset(
+    "introduction introductionandmotivation introductionandbackground introductionandoverview "
+    "introductionandrelatedwork motivation motivationandintroduction overview "
+    "background einleitung einfuehrung einfuhrung introduccion introduzione introducao inleiding".split()
+)
+_AFTER_REFERENCES = re.compile(
+    r"^(?:appendi(?:x|ces)|supplement|supporting|acknowledge?ments?|anhang|annexe|proofs?of|aboutthe|"
+    r"authors?biograph|biograph|vita|index$|listof|figure(?:captions|s$)|tables$|notes$|"
+    r"endnotes$|footnotes$|glossary|remerciements|danksagung)"
+)
+_INLINE_ABSTRACT = re.compile(
+    r"^\s*(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary|résumé|zusammenfassung|resumen|resumo|sommario)"
+    r"(?:\s*[.:—–]+-?|\s*-{1,3}|\s{2,})\s*(?=\S)",
+    re.IGNORECASE,
+)
+_BEGINNINGS = {key[:3].replace("e", "[eé]") for key in _REFERENCES | _ABSTRACT | _INTRODUCTION}
+_MAYBE = re.compile(
+    rf"\s*(?:[\dIVX.]{{1,6}}|[A-Z§])?[.):]?\s*(?:{'|'.join(sorted(_BEGINNINGS))}|\w \w \w|\w [A-Z]{{2}})",
+    re.IGNORECASE,
+)
+
+
+def heading_key(text: str) -> str:
+    """The letters of a heading alone, in lower case, without accents, number, blanks or dots.
+
+    So that "5. R EFERENCES", "References:" and "RÉFÉRENCES" all become "references".
+    """
+    plain = unicodedata.normalize("NFKD", text.strip())
+    return _NOT_LETTERS.sub("", plain.lower()) if len(plain) < 80 else ""
+
+
+def may_be_heading(text: str) -> bool:
+    """Whether it is worth a closer look: quick, since it is asked of every line."""
+    return len(text) <= 40 and bool(_MAYBE.match(text))
+
+
+def _is_one_of(text: str, keys: frozenset[str]) -> bool:
+    if not may_be_heading(text) or text.rstrip().endswith(","):
+        return False
+    return heading_key(text) in keys or heading_key(_NUMBER.sub("", text)) in keys
+
+
+def is_references_heading(text: str) -> bool:
+    return not _ends_in_page_number(text) and _is_one_of(text, _REFERENCES)
+
+
+def is_abstract_heading(text: str) -> bool:
+    return not _ends_in_page_number(text) and _is_one_of(text, _ABSTRACT)
+
+
+def is_introduction_heading(text: str) -> bool:
+    return not _ends_in_page_number(text) and _is_one_of(text, _INTRODUCTION)
+
+
+def inline_abstract(text: str) -> int:
+    """Where the abstract's own text begins in a line such as "Abstract. We show …"; 0 when it is none."""
+    found = _INLINE_ABSTRACT.match(text)
+    return found.end() if found else 0
+
+
+def is_heading_after_references(text: str) -> bool:
+    """Appendices and the like, which end a list of references."""
+    if len(text) > 80 or text.rstrip().endswith((",", ";")):
+        return False
+    return bool(_AFTER_REFERENCES.match(heading_key(_NUMBER.sub("", text)) or heading_key(text)))
+
+
+def _ends_in_page_number(text: str) -> bool:
+    """As in a table of contents."""
+    return bool(re.search(r"[\s.]\d{1,4}\s*$", text))

@@ -1,0 +1,47 @@
+"""Whether text that came out of a file is text at all, or the codes of fonts that nobody can read."""
+
+from __future__ import annotations
+
+import re
+
+_SAMPLE = 4_000  # characters from the beginning and as many from the middle
+_LATIN = re.compile(r"[a-z]+")
+_UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+# The commonest small words of the languages that most papers are in; a page of any of them has many.
+_SMALL_WORDS = frozenset(
+    "the of and to in is that for with as by on are we this be from an at which "
+    "der die das und ist von mit den des im für auf "
+    "le la les et des une est dans que pour par sur "
+    "el los las en es una por con del se "
+    "il di che un per non sono della "
+    "o os as um uma em para com não "
+    "het een van dat niet zijn op".split()
+)
+
+
+def is_garbled(text: str) -> bool:
+    """A long text is garbled when it has too few letters, or Latin letters that form no language.
+
+    Text in another script, or too short to judge, passes.
+    """
+    middle = len(text) // 2
+    sample = text[:_SAMPLE] + (text[middle : middle + _SAMPLE] if middle > _SAMPLE else "")
+    printed = "".join(sample.split())
+    if len(printed) < 300:
+        return False
+    unreadable, letters = len(_UNREADABLE.findall(printed)), sum(map(str.isalpha, printed))
+    if unreadable > 0.2 * len(printed) or letters < 0.25 * len(printed):
+        return True
+    return _is_no_language(sample.lower(), len(printed))
+
+
+def _is_no_language(sample: str, n_printed: int) -> bool:
+    words = _LATIN.findall(sample)
+    latin = "".join(words)
+    if len(words) < 100 or len(latin) < 0.4 * n_printed:
+        return False
+    if len(latin) > 20 * len(words):
+        return True  # blanks are lost
+    small = sum(word in _SMALL_WORDS for word in words) / len(words)
+    vowels = sum(latin.count(vowel) for vowel in "aeiouy") / len(latin)
+    return small < 0.02 and not 0.3 <= vowels <= 0.55
