@@ -37,7 +37,8 @@ def main() -> int:
             continue
         console.rule(name, align="left")
         environment = os.environ | ({"TRAILMARK_DATA": arguments.data} if arguments.data else {})
-        code = subprocess.run([sys.executable, "-m", f"bench.{name}"], env=environment, check=False).returncode
+        command = [sys.executable, "-m", f"bench.{name}"]
+        code = subprocess.run(command, env=environment, check=False).returncode
         outcomes[name] = "met" if code == 0 else f"MISSED or failed (exit code {code})"
     console.rule("all bars", align="left")
     for name, outcome in outcomes.items():

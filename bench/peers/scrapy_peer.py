@@ -18,7 +18,7 @@ class Everything(scrapy.Spider):
         for link in self.links.extract_links(response):
             yield scrapy.Request(link.url, callback=self.parse)
 
-    def closed(self, reason):
+    def closed(self, reason):  # noqa: ARG002 - Scrapy's name for it
         print(self.pages, flush=True)
 
 
