@@ -53,6 +53,12 @@ def test_only_what_is_seen_gives_words() -> None:
     assert [link.url for link in page.links] == ["http://www.example.org/people/y"]
 
 
+def test_a_script_in_a_drawing_takes_all_that_it_holds_with_it() -> None:
+    page = page_of("<svg><script>x<iframe src=i>y</iframe><a xlink:href=j>z</a></script></svg>seen")
+    assert page.tokens == ("seen",)
+    assert page.links == ()
+
+
 def test_inline_markup_does_not_part_words_and_blocks_do() -> None:
     page = page_of(
         "<b>W</b>elcome<br>to<table><td>our</td><td><font size=2>d</font>epartment<ul><li>one<li>two</ul>"

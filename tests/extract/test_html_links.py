@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from tests.extract.test_html import URL, page_of
-from trailmark.extract.html_links import MAX_LINKS
+from trailmark.extract.html_links import MAX_LINKS, read_marked, targets_of
 from trailmark.page import Link
 
 
@@ -155,6 +156,13 @@ def test_marks_in_the_page_are_not_taken_for_ours() -> None:
     assert page.links[0].text == "f g t"
     assert page.links[0].before == ("a", "b", "c", "d", "e")
     assert page.links[0].after[0] == "h"
+
+
+def test_links_that_cannot_be_placed_are_kept_without_their_surroundings() -> None:
+    targets = targets_of(LexborHTMLParser("<p>one <a href=x title=two>two</a>").css("a"), URL)
+    words, links = read_marked("one two", targets, ["p>a"], nofollow=True)
+    assert words == ["one", "two"]
+    assert links == [Link("http://www.example.org/people/x", "two", region="body>p>a", nofollow=True)]
 
 
 def test_regions_are_bounded_and_leave_out_numbers_of_single_elements() -> None:

@@ -117,11 +117,15 @@ def _parsed(markup: str) -> tuple[LexborHTMLParser, _Elements]:
     # The text in a frame is for browsers without frames.
     frames = [node for node in found.links if node.tag == "iframe"]
     texts = [text for frame in frames for text in frame.iter(include_text=True) if text.is_text_node]
+    only_text_goes = all(map(_holds_text_alone, found.unseen))
     for node in (*found.unseen, *texts):
         node.decompose()
-    if any(node.tag not in {"script", "style"} for node in found.unseen):
-        found = _elements(tree)
-    return tree, found
+    return tree, found if only_text_goes else _elements(tree)
+
+
+def _holds_text_alone(node: LexborNode) -> bool:
+    child = node.first_child
+    return child is None or (bool(child.is_text_node) and child.next is None)
 
 
 def _body(tree: LexborHTMLParser) -> LexborNode | None:

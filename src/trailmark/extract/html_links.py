@@ -81,9 +81,14 @@ def mark(targets: Sequence[Target]) -> list[str]:
 def read_marked(
     text: str, targets: Sequence[Target], places: Sequence[str], nofollow: bool
 ) -> tuple[list[str], list[Link]]:
-    """The words of a marked text in reading order, and its links with the words around them."""
+    """The words of a marked text in reading order, and its links with the words around them.
+
+    Should the text lack a mark, no link can be placed for sure, and all come without the words around them.
+    """
     words, spans = _words_and_spans(spaced(text).split(_START))
     said = [piece.partition(_END)[0] for piece in text.split(_START)[1:]]
+    if len(said) != len(targets):
+        return words, [unplaced_link(target, nofollow) for target in targets]
     links = [
         _link(target, said_here, place, span, words, nofollow)
         for target, said_here, place, span in zip(targets, said, places, spans, strict=True)
