@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import hypot
@@ -29,6 +29,7 @@ _BOLD = re.compile(
     r"bold|black|heavy|medi(?:um)?$|demi|^(?:[A-Z]{6}\+)?(?:cmb|sfb|ecbx|lmb|ptmb|phvb)", re.IGNORECASE
 )
 _ITALIC = re.compile(r"ital|obli|slant|^(?:[A-Z]{6}\+)?(?:cmti|cmsl|sfti|ecti|lmri)", re.IGNORECASE)
+_LIGATURES_OF_8R = {2: "\ufb01", 3: "\ufb02"}
 _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1 << 6, 1 << 18
 
 
@@ -72,7 +73,7 @@ class PageText:
         self._page = page
         self._textpage = page.get_textpage()
         self._raw = self._textpage.raw
-        self.text = _in_utf16_units(self._textpage.get_text_range(errors="replace"))
+        self.text = self._restored(_in_utf16_units(self._textpage.get_text_range(errors="replace")))
         self._char = self._finder_of_chars()
         self._placed, self.width, self.height = _placing(page)
         self._box, self._matrix = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
@@ -95,6 +96,31 @@ class PageText:
         for piece in pieces:
             piece.words = [self._word(piece, *found.span()) for found in _WORD.finditer(piece.text)]
 
+    def _restored(self, text: str) -> str:
+        """The text with the characters that PDFium leaves out of it, because their codes are no letters.
+
+        Fonts with TeX's encoding 8r have fi and fl at 2 and 3, those of Windows have dashes and quotation
+        marks at 0x80 and up. What remains unknown holds its place, and is dropped with other controls.
+        """
+        gaps = list(self._gaps(len(text))) if text else []
+        parts, at = list[str](), 0
+        for number, gap in enumerate(gaps):
+            parts.append(text[at : gap - number])
+            at = gap - number
+            around = text[at - 1 : at], text[at : at + 1]
+            parts.append(_letter(pdfium_c.FPDFText_GetUnicode(self._raw, gap), *around))
+        return "".join([*parts, text[at:]]) if gaps else text
+
+    def _gaps(self, length: int) -> Iterator[int]:
+        """Which of PDFium's characters are not in its text: where its two counts drift apart."""
+        n_chars, shift, at = self._textpage.count_chars(), 0, 0
+        find, raw = pdfium_c.FPDFText_GetCharIndexFromTextIndex, self._raw
+        while shift < n_chars - length and at < length:
+            at = bisect_left(range(length), shift + 1, lo=at, key=lambda index: find(raw, index) - index)
+            grown = find(raw, at) - at if at < length else n_chars - length
+            yield from range(at + shift, at + grown)
+            shift = grown
+
     def _finder_of_chars(self) -> Callable[[int], int]:
         """From an index of the text to PDFium's own; they part where a glyph stands for several letters."""
         if self._textpage.count_chars() == len(self.text):
@@ -111,7 +137,7 @@ class PageText:
         if last < start or self.text[last].isspace():
             return []
         first, final = self._box_at(start), self._box_at(last + hyphen)
-        size, rotated = self._size_at(self._printed_near((start + last) // 2, start))
+        size, rotated = self._size_between(start, last)
         if not rotated and abs(first[3] - final[3]) > 0.6 * size and (cut := self._fall(start, end)):
             return self._pieces_between(start, cut) + self._pieces_between(cut, end)
         upright = first if abs(first[3] - final[3]) < 0.5 else self._box_at((start + last) // 2)
@@ -165,16 +191,16 @@ class PageText:
             return (0.0, 0.0, 0.0, 0.0)
         return self._placed(box.left, box.top, box.right, box.bottom)
 
-    def _printed_near(self, index: int, start: int) -> int:
-        """Blanks may be PDFium's own invention, without a font."""
-        while index > start and self.text[index].isspace():
-            index -= 1
-        return index
+    def _size_between(self, start: int, last: int) -> tuple[float, bool]:
+        """The size of the font as it appears, and whether the text runs another way than the page.
 
-    def _size_at(self, index: int) -> tuple[float, bool]:
-        """The size of the font as it appears, and whether the text runs another way than the page."""
-        char, matrix = self._char(index), self._matrix
-        size = pdfium_c.FPDFText_GetFontSize(self._raw, char)
+        Of two letters the larger counts, since one may be an index. Blanks may be of PDFium's own making.
+        """
+        middle = (start + last) // 2
+        while middle > start and self.text[middle].isspace():
+            middle -= 1
+        size_at, char, matrix = pdfium_c.FPDFText_GetFontSize, self._char(middle), self._matrix
+        size = max(size_at(self._raw, char), size_at(self._raw, self._char(start)))
         if not pdfium_c.FPDFText_GetMatrix(self._raw, char, matrix):
             return size, False
         scale = hypot(matrix.c, matrix.d) or 1.0
@@ -186,6 +212,12 @@ class PageText:
         buffer.value = b""
         pdfium_c.FPDFText_GetFontInfo(self._raw, self._char(index), buffer, len(buffer), flags)
         return _face(buffer.value.decode("utf-8", "replace"), flags.value)
+
+
+def _letter(code: int, before: str, after: str) -> str:
+    if code in _LIGATURES_OF_8R and before.isalpha() and after.islower():
+        return _LIGATURES_OF_8R[code]
+    return bytes([code]).decode("cp1252", "replace") if 0x80 <= code <= 0x9F else "\x01"
 
 
 def _in_utf16_units(text: str) -> str:

@@ -22,8 +22,9 @@ _BLANKS = dict.fromkeys(
     "\t\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000", " "
 )
 _INVISIBLE = dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\uffff", "")
+_BRACKET_PARTS = {chr(code): "" for code in range(0xF8E5, 0xF8FF)}  # of which tall brackets are built
 _CONTROLS = {chr(code): "" for code in range(0x20)}
-_PLAIN = str.maketrans({**_CONTROLS, **_BLANKS, **_INVISIBLE, **_LIGATURES, **_TEX})
+_PLAIN = str.maketrans({**_CONTROLS, **_BLANKS, **_INVISIBLE, **_BRACKET_PARTS, **_LIGATURES, **_TEX})
 
 _COMBINING = {
     "\u00a8": "\u0308", "\u00b4": "\u0301", "\u02ca": "\u0301", "\u02cb": "\u0300", "\u02c6": "\u0302",

@@ -1,0 +1,82 @@
+"""Lines as running text: words cut at the end of a line made whole, and the way back to the lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from trailmark.extract.documents.document import Line
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_CUT = re.compile(r"([^\W\d_]+)[-\u2010]$")
+_OPEN_ADDRESS = re.compile(r"(?:://|www\.)\S*[/._=?&~-]$")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """`starts[i]` is where `lines[i]` begins in `text`; `superscripts` are ranges of `text`."""
+
+    text: str
+    lines: tuple[Line, ...]
+    starts: tuple[int, ...]
+    superscripts: tuple[tuple[int, int], ...] = ()
+
+    def line_at(self, offset: int) -> Line:
+        return self.lines[max(0, bisect_right(self.starts, offset) - 1)]
+
+    def lines_between(self, start: int, end: int) -> tuple[Line, ...]:
+        """The lines that the characters from `start` up to `end` come from."""
+        first = max(0, bisect_right(self.starts, start) - 1)
+        return self.lines[first : max(first + 1, bisect_right(self.starts, end - 1))]
+
+
+def words_of(lines: Sequence[Line]) -> frozenset[str]:
+    """Whole words and compounds, in lower case: what a document says of how its words are spelled."""
+    words, cut = set[str](), False
+    for line in lines:
+        found = _WORD.findall(line.text.lower())
+        last = len(found) - 1 if (goes_on := bool(_CUT.search(line.text))) else len(found)
+        words.update(found[cut:last])
+        cut = goes_on
+    return frozenset(words)
+
+
+def flow(lines: Sequence[Line], words: AbstractSet[str] = frozenset()) -> Flow:
+    """One text out of many lines. `words`, of the whole document, tell a cut word from a compound."""
+    parts, starts, marks, at = list[str](), list[int](), list[tuple[int, int]](), 0
+    for line, text in zip(lines, _joined(lines, words), strict=True):
+        starts.append(at)
+        marks += [(at + start, at + end) for start, end in line.superscripts]
+        parts.append(text)
+        at += len(text)
+    return Flow("".join(parts).rstrip(), tuple(lines), tuple(starts), tuple(marks))
+
+
+def _joined(lines: Sequence[Line], words: AbstractSet[str]) -> Iterator[str]:
+    """Each line's text, with a blank behind it, or less, where the next line goes on with the same word."""
+    for number, line in enumerate(lines):
+        after = lines[number + 1].text if number + 1 < len(lines) else ""
+        cut = _CUT.search(line.text)
+        if cut and after[:1].isalnum():
+            yield line.text if _is_compound(cut[1], after, words) else line.text[:-1]
+        elif _OPEN_ADDRESS.search(line.text) or (line.text[-2:-1].isdigit() and line.text[-1:] in "-–"):
+            yield line.text
+        else:
+            yield line.text + " "
+
+
+def _is_compound(stem: str, after: str, words: AbstractSet[str]) -> bool:
+    """Whether the hyphen belongs to the word: Shawe-Taylor, actor-critic, but not esti-mate."""
+    if not after[0].islower():
+        return True
+    found = _WORD.match(after)
+    rest, stem = found[0] if found else "", stem.lower()
+    if stem + rest in words:
+        return False
+    if f"{stem}-{rest}" in words:
+        return True
+    head, hyphen, _ = rest.partition("-")
+    return stem in words and head in words and len(stem) > 2 and (len(head) > 2 or bool(hyphen))

@@ -1,0 +1,1 @@
+"""Research papers: their parts, headers, references and citations."""

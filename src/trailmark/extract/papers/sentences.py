@@ -1,0 +1,63 @@
+"""Where sentences begin in running text, so that a call-out can be shown with the sentence around it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from trailmark.extract.documents.flow import Flow
+
+_END = re.compile(r"[.!?][\"”’')\]]*\s+(?=[\"“‘'(\[]*[^\W\d_a-z])|[.!?][\"”’')\]]*\s+(?=\d+\s[A-Z])")
+_ABBREVIATION = re.compile(
+    r"\b(?:e\.g|i\.e|al|cf|figs?|eqs?|eqn|secs?|sect|refs?|vs|dr|prof|resp|nos?|pp?|vols?|approx|mrs?|ms|st|thm|"
+    r"def|chap|tab|viz|ca|jr|inc|proc|conf|int|univ|dept|eds?|[a-z])$",
+    re.IGNORECASE,
+)
+_LONGEST = 700  # letters; beyond that, extraction has glued things together
+
+
+def sentence_starts(flow: Flow) -> list[int]:
+    """Offsets of `flow.text` at which sentences begin; headings stand by themselves."""
+    text = _without(flow.text, flow.superscripts)
+    ends = (
+        found.end()
+        for found in _END.finditer(text)
+        if not _ABBREVIATION.search(text[max(0, found.start() - 8) : found.start()])
+    )
+    return sorted({0, *ends, *_around_headings(flow)})
+
+
+def sentence_around(flow: Flow, starts: list[int], start: int, end: int) -> tuple[int, int]:
+    """The range of the sentence that holds the characters from `start` up to `end`, cut if too long."""
+    at = bisect_right(starts, start) - 1
+    first = starts[at]
+    following = bisect_right(starts, end - 1)
+    last = starts[following] if following < len(starts) else len(flow.text)
+    if last - first > _LONGEST:
+        first = max(first, _blank_near(flow.text, start - _LONGEST // 2))
+        last = min(last, _blank_near(flow.text, end + _LONGEST // 2))
+    return first, last
+
+
+def _blank_near(text: str, at: int) -> int:
+    blank = text.find(" ", max(0, at))
+    return len(text) if blank < 0 else blank + 1
+
+
+def _without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+    """Call-outs above the line blanked out, so that they do not hide the end of a sentence."""
+    letters = list(text)
+    for start, end in ranges:
+        letters[start:end] = " " * (end - start)
+    return "".join(letters)[: len(text)]
+
+
+def _around_headings(flow: Flow) -> Iterable[int]:
+    sizes = sorted(line.size for line in flow.lines)
+    usual = sizes[len(sizes) // 2] if sizes else 0.0
+    for line, start, after in zip(flow.lines, flow.starts, [*flow.starts[1:], len(flow.text)], strict=True):
+        short = len(line.text) < 80 and not line.text.endswith((".", ",", ";", "-"))
+        if not line.text.strip() or (short and line.box and line.size > 1.08 * usual):
+            yield start
+            yield after
