@@ -110,7 +110,7 @@ def _report(costs: dict[str, Cost], pages: int) -> Report:
         for name, cost in costs.items()
     ]
     bars = [
-        Bar(f"pages fetched by {name}", cost.pages, least=pages, most=pages) for name, cost in costs.items()
+        Bar(f"pages fetched by {name}", cost.pages, least=pages) for name, cost in costs.items()
     ]
     if "scrapy" in costs:
         share = costs["trailmark"].cpu_per_1000 / costs["scrapy"].cpu_per_1000
