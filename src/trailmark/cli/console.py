@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -26,6 +27,12 @@ def workspace_option(function: AnyFunction) -> AnyFunction:
         help="The workspace folder.  [default: this folder]",
     )
     return option(function)
+
+
+def say(line: str) -> None:
+    """A line of data. Through `sys.stdout` as it is now, so that a live display can make room for it."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def count(number: int, noun: str) -> str:

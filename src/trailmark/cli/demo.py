@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +14,7 @@ from pathlib import Path
 import click
 from rich.rule import Rule
 
-from trailmark.cli.console import count, err
+from trailmark.cli.console import count, err, say
 from trailmark.cli.forage import forage_with_display
 from trailmark.cli.forage_display import closing_table
 from trailmark.errors import UsageError
@@ -100,7 +102,7 @@ def _forage(workspace: Workspace, web: SampleWeb, server: SampleServer, job: Job
         if visit.is_goal:
             found.append(visit)
             if len(found) <= SHOWN:
-                click.echo(f"{visit.url}  {visit.title}")
+                say(f"{visit.url}  {visit.title}")
 
     asyncio.run(forage_with_display(workspace, run, config, 1, keep))
     if len(found) > SHOWN:
@@ -135,10 +137,20 @@ def _judged(found: list[Visit], true: Mapping[str, str]) -> str:
 
 def _say_what_next(folder: Path) -> None:
     err.print(Rule("What to try next", align="left"))
+    trailmark = _how_to_call_us()
     for command, what in (
-        (f"trailmark status -w {folder}", "what each run did, and why each site stopped"),
-        (f"trailmark export pages -w {folder} --out pages.csv", "every page, with the clicks that led to it"),
-        ("trailmark samples --serve", "look at the sample sites in a browser"),
-        ("trailmark init mine && trailmark forage SEEDS.txt -w mine", "your own list of sites"),
+        (f"{trailmark} status -w {folder}", "what each run did, and why each site stopped"),
+        (
+            f"{trailmark} export pages -w {folder} --out pages.csv",
+            "every page, with the clicks that led to it",
+        ),
+        (f"{trailmark} samples --serve", "look at the sample sites in a browser"),
+        (f"{trailmark} init mine && {trailmark} forage SEEDS.txt -w mine", "your own list of sites"),
     ):
         err.print(f"  [bold]{command}[/]\n      {what}")
+
+
+def _how_to_call_us() -> str:
+    """`trailmark`, or its path where the environment that holds it is not active."""
+    shorter = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
+    return "trailmark" if shutil.which("trailmark") else shorter

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from trailmark.cli.console import count, err, workspace_option
+from trailmark.cli.console import count, err, say, workspace_option
 from trailmark.cli.forage_display import ForageDisplay, closing_table
 from trailmark.cli.forage_workers import WorkerOrder, forage_in_processes, forage_until_stdin_ends
 from trailmark.cli.seeds import read_sites
@@ -177,9 +177,9 @@ def goal_printer(as_json: bool) -> Callable[[Visit], None]:
             return
         if as_json:
             goal = {"url": visit.url, "title": visit.title, "site": visit.site, "probability": visit.goal}
-            click.echo(json.dumps(goal, ensure_ascii=False))
+            say(json.dumps(goal, ensure_ascii=False))
         else:
-            click.echo(f"{visit.url}\t{visit.title}")
+            say(f"{visit.url}\t{visit.title}")
 
     return show
 
