@@ -2,7 +2,8 @@
 
 The pages are made here, the same every time. Beside the reader run its floor, the parser alone, and lxml
 doing the same reading where it is installed. All take turns, and every figure is the best of its rounds:
-other programs on the machine can only slow a round down. With `--data`, recorded pages are read too; those carry no bar, since their sizes differ from set to set.
+other programs on the machine can only slow a round down. With `--data`, recorded pages are read too; those
+carry no bar, since their sizes differ from set to set.
 """
 
 from __future__ import annotations
