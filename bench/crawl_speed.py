@@ -109,9 +109,7 @@ def _report(costs: dict[str, Cost], pages: int) -> Report:
         [name, cost.pages, round(cost.cpu_per_1000, 2), round(cost.seconds, 1), round(cost.peak_mb)]
         for name, cost in costs.items()
     ]
-    bars = [
-        Bar(f"pages fetched by {name}", cost.pages, least=pages) for name, cost in costs.items()
-    ]
+    bars = [Bar(f"pages fetched by {name}", cost.pages, least=pages) for name, cost in costs.items()]
     if "scrapy" in costs:
         share = costs["trailmark"].cpu_per_1000 / costs["scrapy"].cpu_per_1000
         bars.append(Bar("CPU as a share of Scrapy's", share, most=SHARE_OF_SCRAPY))
