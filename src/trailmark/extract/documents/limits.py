@@ -5,6 +5,8 @@ from __future__ import annotations
 import resource
 from dataclasses import dataclass
 
+from trailmark.extract.documents.document import Unread
+
 MIB = 1 << 20
 
 
@@ -18,6 +20,13 @@ class Limits:
     cpu_seconds: int = 30
     memory_bytes: int = 1_024 * MIB
     answer_bytes: int = 64 * MIB
+
+    def too_big(self, n_bytes: int) -> Unread:
+        detail = f"The file has {n_bytes / 1e6:.0f} MB; at most {self.most_bytes / 1e6:.0f} MB are read."
+        return Unread("too_big", detail)
+
+
+DEFAULT_LIMITS = Limits()
 
 
 def bind_process(memory_bytes: int, written_bytes: int = 0) -> None:

@@ -13,9 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.util import find_spec
 from queue import LifoQueue
 from types import TracebackType
@@ -24,7 +21,7 @@ from typing import Any, Self
 from trailmark.errors import TrailmarkError, UsageError
 from trailmark.extract.documents.document import Document, Unread
 from trailmark.extract.documents.document_json import from_data
-from trailmark.extract.documents.limits import Limits
+from trailmark.extract.documents.limits import DEFAULT_LIMITS, Limits
 from trailmark.extract.documents.pdf_worker import LENGTH
 
 _START_SECONDS = 60.0
@@ -40,7 +37,7 @@ class PdfReader:
     'broken'
     """
 
-    def __init__(self, limits: Limits = Limits(), workers: int = 1) -> None:  # noqa: B008 - frozen
+    def __init__(self, limits: Limits = DEFAULT_LIMITS, workers: int = 1) -> None:
         if find_spec("pypdfium2") is None:
             raise UsageError('Reading PDF files needs pypdfium2. Install it: pip install "trailmark[papers]"')
         self.limits = limits
@@ -71,7 +68,7 @@ class PdfReader:
         if not body:
             return Unread("empty", "The file is empty.")
         if len(body) > self.limits.most_bytes:
-            return Unread("too_big", _too_big(len(body), self.limits.most_bytes))
+            return self.limits.too_big(len(body))
         worker = self._idle.get()
         try:
             worker, outcome = self._read_with(worker, body)
@@ -83,17 +80,6 @@ class PdfReader:
         finally:
             self._idle.put(worker)
         return outcome
-
-    def read_all(self, bodies: Iterable[bytes]) -> Iterator[Document | Unread]:
-        """The outcome of each file in turn, read as many at a time as there are processes."""
-        waiting: deque[Future[Document | Unread]] = deque()
-        with ThreadPoolExecutor(self.workers) as threads:
-            for body in bodies:
-                waiting.append(threads.submit(self.read, body))
-                if len(waiting) > self.workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
 
     def _read_with(self, worker: _Worker | None, body: bytes) -> tuple[_Worker | None, Document | Unread]:
         used = worker is not None and worker.served > 0
@@ -238,7 +224,3 @@ class _TooLate(Exception):  # noqa: N818
 
 class _TooLong(Exception):  # noqa: N818
     """The answer is longer than allowed."""
-
-
-def _too_big(n_bytes: int, most: int) -> str:
-    return f"The file has {n_bytes / 1e6:.0f} MB; at most {most / 1e6:.0f} MB are read."

@@ -241,6 +241,8 @@ def _marks(raw: str, superscripts: list[tuple[int, int]]) -> tuple[tuple[int, in
 
 
 def _words(raw: str, placed: list[PlacedWord]) -> tuple[Word, ...]:
+    if raw.isascii() and raw.isprintable():  # nothing to clean, as in most lines
+        return tuple(Word(raw[start:end], rounded(box), round(size, 1)) for start, end, box, size in placed)
     words = (Word(clean(raw[start:end]), rounded(box), round(size, 1)) for start, end, box, size in placed)
     return tuple(word for word in words if word.text)
 

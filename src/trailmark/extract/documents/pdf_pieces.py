@@ -76,6 +76,7 @@ class PageText:
         self.text = self._restored(_in_utf16_units(self._textpage.get_text_range(errors="replace")))
         self._char = self._finder_of_chars()
         self._placed, self.width, self.height = _placing(page)
+        self._turned = page.get_rotation() in {90, 270}
         self._box, self._matrix = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
         self._font_name, self._font_flags = ctypes.create_string_buffer(96), ctypes.c_int()
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
@@ -136,7 +137,8 @@ class PageText:
             last -= 1
         if last < start or self.text[last].isspace():
             return []
-        first, final = self._box_at(start), self._box_at(last + hyphen)
+        first = self._box_at(start)
+        final = self._box_at(last + hyphen) if last + hyphen > start else first
         size, rotated = self._size_between(start, last)
         if not rotated and abs(first[3] - final[3]) > 0.6 * size and (cut := self._fall(start, end)):
             return self._pieces_between(start, cut) + self._pieces_between(cut, end)
@@ -200,11 +202,13 @@ class PageText:
         while middle > start and self.text[middle].isspace():
             middle -= 1
         size_at, char, matrix = pdfium_c.FPDFText_GetFontSize, self._char(middle), self._matrix
-        size = max(size_at(self._raw, char), size_at(self._raw, self._char(start)))
+        size = size_at(self._raw, char)
+        if middle > start:
+            size = max(size, size_at(self._raw, self._char(start)))
         if not pdfium_c.FPDFText_GetMatrix(self._raw, char, matrix):
             return size, False
         scale = hypot(matrix.c, matrix.d) or 1.0
-        return size * scale, abs(matrix.b) > abs(matrix.a)
+        return size * scale, (abs(matrix.b) > abs(matrix.a)) != self._turned
 
     def _face_at(self, index: int) -> tuple[bool, bool]:
         flags = self._font_flags
@@ -222,10 +226,8 @@ def _letter(code: int, before: str, after: str) -> str:
 
 def _in_utf16_units(text: str) -> str:
     """One character for each of PDFium's, which counts letters beyond U+FFFF twice."""
-    if text.isascii() or max(text) <= "\uffff":
-        return text
-    data = text.encode("utf-16-le")
-    return "".join(map(chr, memoryview(data).cast("H")))
+    units = text.encode("utf-16-le", "surrogatepass")
+    return text if len(units) == 2 * len(text) else "".join(map(chr, memoryview(units).cast("H")))
 
 
 @lru_cache(maxsize=256)

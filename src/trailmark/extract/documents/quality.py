@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-_SAMPLE = 4_000  # characters from the beginning and as many from the middle
+_SAMPLE = 4_000  # characters from the beginning, and as many from the middle on
 _LATIN = re.compile(r"[a-z]+")
-_UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+# Controls, private use, and the boxes, dingbats and circled letters that stand for codes without meaning.
+_UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2460-\u27bf\ue000-\uf8ff\ufffd]")
 # The commonest small words of the languages that most papers are in; a page of any of them has many.
 _SMALL_WORDS = frozenset(
     "the of and to in is that for with as by on are we this be from an at which "
@@ -25,14 +26,19 @@ def is_garbled(text: str) -> bool:
     Text in another script, or too short to judge, passes.
     """
     middle = len(text) // 2
-    sample = text[:_SAMPLE] + (text[middle : middle + _SAMPLE] if middle > _SAMPLE else "")
+    sample = _dense(text[:middle]) + " " + _dense(text[middle:])
     printed = "".join(sample.split())
     if len(printed) < 300:
         return False
     unreadable, letters = len(_UNREADABLE.findall(printed)), sum(map(str.isalpha, printed))
-    if unreadable > 0.2 * len(printed) or letters < 0.25 * len(printed):
+    if unreadable > 0.1 * len(printed) or letters < 0.25 * len(printed):
         return True
     return _is_no_language(sample.lower(), len(printed))
+
+
+def _dense(text: str) -> str:
+    """A sample with single blanks, since text that keeps its layout may be mostly blank."""
+    return " ".join(text[: 10 * _SAMPLE].split())[:_SAMPLE]
 
 
 def _is_no_language(sample: str, n_printed: int) -> bool:

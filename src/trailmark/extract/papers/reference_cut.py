@@ -96,8 +96,8 @@ def _chain(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[int]:
     numbered = [(i, int(found[1])) for i, line in enumerate(lines) if (found := pattern.match(line.text))]
     if not numbered:
         return []
-    chain, expected = list[int](), numbered[0][1]
     later = Counter(number for _, number in numbered)
+    chain, expected = list[int](), 1 if later[1] else numbered[0][1]
     for i, number in numbered:
         later[number] -= 1
         if number == expected or (number == expected + 1 and not later[expected]):
@@ -107,7 +107,7 @@ def _chain(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[int]:
 
 
 def _by_label(lines: Sequence[Line]) -> list[int]:
-    """Entries that begin with a label in brackets, [McC00] or [McCallum et al., 2000], maybe over two lines."""
+    """Entries that begin with a label in brackets, [McC00] or [McCallum et al., 2000], on one line or two."""
     starts = [
         i
         for i, line in enumerate(lines)
@@ -179,13 +179,16 @@ def _edge(place: tuple[int, int], lefts: dict[tuple[int, int], list[float]], han
     own = min(lefts[place])
     if max(lefts[place]) - own > 3 or not hang:
         return own
-    others = [min(column) for (page, column_number), column in lefts.items()
-              if column_number == place[1] and page != place[0] and max(column) - min(column) > 3]  # fmt: skip
+    others = [
+        min(column)
+        for (page, number), column in lefts.items()
+        if number == place[1] and page != place[0] and max(column) - min(column) > 3
+    ]
     return next((edge for edge in others if abs(own - edge - hang) < 3), own)
 
 
 def _below_gaps(lines: Sequence[Line]) -> list[int]:
-    """Lines further below the one before than lines of one entry are; in plain text, after a blank line."""
+    """Lines further below the one before than lines of an entry are; in plain text, after a blank."""
     if not all(line.box for line in lines):
         return [i for i, line in enumerate(lines) if line.text and (i == 0 or not lines[i - 1].text)]
     steps = [_step(a, b) for a, b in pairwise(lines)]

@@ -27,8 +27,8 @@ from trailmark.extract.documents.headings import (
 _FRONT_PAGES = 3  # on which abstract and introduction are looked for
 _FIRST_NUMBERED = re.compile(r"(?:1|I)[.)]?\s+[^\W\d_]\S*")
 _AFTER_ABSTRACT = re.compile(
-    r"(?:key\s?-?words|index terms|categories and subject|general terms|subject class|jel class|ams class|"
-    r"mots[- ]cl[ée]s|schl[üu]sselw|palabras clave|pacs|ccs concepts|1998 acm)",
+    r"[*∗†‡§¶]\s?\w|key\s?-?words|index terms|categories and subject|general terms|subject class|jel class|"
+    r"ams class|mots[- ]cl[ée]s|schl[üu]sselw|palabras clave|pacs|ccs concepts|1998 acm",
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b|\bin press\b|\bto appear\b|\bforthcoming\b", re.IGNORECASE)

@@ -1,0 +1,313 @@
+"""Papers from PDF: speed, hostile files, and how well front matter and references come out.
+
+Reads `papers/pdf/aistats2007` of the data folder: PDFs with title, authors and abstract in the `.md` of the
+same name. Some of these describe another paper than the one they stand beside: no author of theirs, or little
+of their abstract, is on its first page. They are listed and left out. References are compared with
+`reference_counts.tsv`, counted by hand in fifteen and more of the PDFs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import resource
+import sys
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from trailmark.extract.documents.document import Document, Unread
+from trailmark.extract.documents.limits import Limits
+from trailmark.extract.documents.reader import DocumentReader
+from trailmark.extract.papers.contexts import find_contexts
+from trailmark.extract.papers.front import Front, read_front
+from trailmark.extract.papers.reference_cut import cut_references
+from trailmark.extract.papers.sections import find_sections, reference_lines
+
+COUNTS = Path(__file__).with_name("reference_counts.tsv")
+LEAST_PAPERS_A_SECOND = 8
+PAGES_OF_A_PAPER = 10
+ROUNDS = 5
+MUTATIONS = 1_000
+LEAST = {"title": 0.95, "authors": 0.90, "abstract": 0.85}
+LEAST_COUNTS = 0.90
+OVERLAP = 0.95
+SLOWEST_MUTATION = 20.0  # wall-clock seconds for the caller; the limit given to the reader is 10
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A PDF of the data and what its description says."""
+
+    name: str
+    body: bytes
+    truth: Front
+
+
+def papers_below(data: Path) -> list[Paper]:
+    folder = data / "papers" / "pdf" / "aistats2007"
+    return [
+        Paper(path.stem, path.read_bytes(), described(path.with_suffix(".md").read_text()))
+        for path in sorted(folder.glob("*.pdf"))
+    ]
+
+
+def described(text: str) -> Front:
+    """Title, abstract and authors of a description: a little YAML, of which few kinds are used."""
+    authors = re.findall(r"^- given: (.*)\n  family: (.*)$", text, re.MULTILINE)
+    names = tuple(f"{_unquoted(given)} {_unquoted(family)}" for given, family in authors)
+    return Front(_scalar(text, "title"), names, _scalar(text, "abstract"))
+
+
+def _scalar(text: str, key: str) -> str:
+    found = re.search(rf"^{key}: (.*(?:\n  .*|\n(?=\n  ))*)", text, re.MULTILINE)
+    return _unquoted(" ".join(found[1].split())) if found else ""
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if value[:1] == value[-1:] == "'":
+        return value[1:-1].replace("''", "'")
+    if value[:1] == value[-1:] == '"':
+        return value[1:-1].replace('\\"', '"').encode().decode("unicode_escape")
+    return value
+
+
+def plain(text: str) -> str:
+    """Letters and digits alone, without accents, TeX and ligatures, of which descriptions have lost some."""
+    text = re.sub(r"\\[A-Za-z]+|[${}]", " ", text)
+    folded = unicodedata.normalize("NFKD", text).casefold()
+    return re.sub(r"f+[il]?", "f", "".join(letter for letter in folded if letter.isalnum()))
+
+
+def same_authors(found: tuple[str, ...], true: tuple[str, ...]) -> bool:
+    """All of them and no other, by last name, since first names are spelled out here and initials there."""
+    return sorted(map(_last_name, found)) == sorted(map(_last_name, true))
+
+
+def _last_name(name: str) -> str:
+    return plain(name.rpartition(" ")[2])
+
+
+def overlap(found: str, true: str) -> float:
+    """Twice the words in common, in order, over all words."""
+    return SequenceMatcher(None, _words(found), _words(true), autojunk=False).ratio()
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", unicodedata.normalize("NFKD", text).casefold())
+
+
+def describes(truth: Front, document: Document) -> bool:
+    """Whether an author, and most words of the abstract, are on the first page at all."""
+    page = " ".join(line.text for line in document.pages[0].lines)
+    there, letters = set(_words(page)), plain(page)
+    wanted = [word for word in _words(truth.abstract) if len(word) > 5]
+    some_author = any(_last_name(author) in letters for author in truth.authors)
+    return some_author and sum(word in there for word in wanted) > 0.5 * len(wanted)
+
+
+def cpu_seconds() -> float:
+    """Of this process and of all its ended children."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def speed_report(papers: list[Paper], rounds: int) -> Report:
+    """Text of all pages, boxes of lines everywhere and of words where fields are read.
+
+    The start of the reading process is counted, too. The best round counts, as the others had company.
+    """
+    rows: list[list[Cell]] = []
+    for number in range(1, rounds + 1):
+        pages, spent = _read_once(papers)
+        rows.append(
+            [number, len(papers), pages, spent, 1000 * spent / pages, pages / PAGES_OF_A_PAPER / spent]
+        )
+    best = max(float(row[-1] or 0) for row in rows)
+    header = ["round", "files", "pages", "CPU s", "ms a page", "ten-page papers a CPU s"]
+    return Report(
+        "Speed", header, rows, [Bar("ten-page papers a CPU second", best, least=LEAST_PAPERS_A_SECOND)]
+    )
+
+
+def _read_once(papers: list[Paper]) -> tuple[int, float]:
+    before, pages = cpu_seconds(), 0
+    with DocumentReader() as reader:
+        for paper in papers:
+            outcome = reader.read(paper.body)
+            pages += len(outcome.pages) if isinstance(outcome, Document) else outcome.n_pages
+    return pages, cpu_seconds() - before
+
+
+def front_report(documents: dict[str, Document], papers: list[Paper]) -> Report:
+    """How often title, authors and abstract come out right, by layout alone and by the header model."""
+    known = {paper.name: paper.truth for paper in papers if paper.name in documents}
+    truths = {name: truth for name, truth in known.items() if describes(truth, documents[name])}
+    rows: list[list[Cell]] = []
+    bars: list[Bar] = []
+    details: dict[str, list[str]] = {"described wrongly": sorted(known.keys() - truths.keys())}
+    for name, read in front_readers().items():
+        shares, wrong = front_shares({key: read(documents[key]) for key in truths}, truths)
+        rows.append([name, len(truths), shares["title"], shares["authors"], shares["abstract"]])
+        bars = [Bar(f"{part} right, by {name}", shares[part], least=least) for part, least in LEAST.items()]
+        details |= {f"{name}: {part} wrong": names for part, names in wrong.items()}
+    header = ["by", "papers", "title", "all authors", f"abstract ({OVERLAP:.0%} overlap)"]
+    title = (
+        f"Front matter, share right ({len(known) - len(truths)} files are described wrongly, and left out)"
+    )
+    return Report(title, header, rows, bars, {"wrong": details})
+
+
+def front_readers() -> dict[str, Callable[[Document], Front]]:
+    """The ways to read front matter, the one that bars are for last."""
+    return {"layout": read_front}
+
+
+def front_shares(
+    fronts: dict[str, Front], truths: dict[str, Front]
+) -> tuple[dict[str, float], dict[str, list[str]]]:
+    wrong = {
+        "title": [key for key, true in truths.items() if plain(fronts[key].title) != plain(true.title)],
+        "authors": [
+            key for key, true in truths.items() if not same_authors(fronts[key].authors, true.authors)
+        ],
+        "abstract": [
+            key for key, true in truths.items() if overlap(fronts[key].abstract, true.abstract) < OVERLAP
+        ],
+    }
+    return {part: 1 - len(names) / max(1, len(truths)) for part, names in wrong.items()}, wrong
+
+
+def references_report(documents: dict[str, Document]) -> Report:
+    """References cut, next to those counted by hand; and how many of them a call-out was found for."""
+    counted = dict(line.split("\t") for line in COUNTS.read_text().splitlines()[1:])
+    rows: list[list[Cell]] = []
+    for name, count in counted.items():
+        if name in documents:
+            references = cut_references(reference_lines(documents[name]))
+            contexts = find_contexts(documents[name], references)
+            cited = len({context.reference for context in contexts})
+            rows.append([name, int(count), len(references), cited, len(contexts)])
+    near = sum(abs(int(row[1] or 0) - int(row[2] or 0)) <= 1 for row in rows)
+    bars = [
+        Bar("share of PDFs with counts within one", near / len(rows) if rows else None, least=LEAST_COUNTS),
+        Bar("PDFs counted by hand", len(rows), least=15),
+    ]
+    return Report("References", ["PDF", "counted", "cut", "cited", "call-outs"], rows, bars)
+
+
+def papers_report(outcomes: dict[str, Document | Unread]) -> Report:
+    """What each file was taken for."""
+    verdicts = Counter(
+        find_sections(outcome).verdict if isinstance(outcome, Document) else outcome.reason
+        for outcome in outcomes.values()
+    )
+    return Report("Verdicts", ["verdict", "files"], [[name, count] for name, count in verdicts.most_common()])
+
+
+def mutated(bodies: list[bytes], count: int) -> Iterator[tuple[str, bytes]]:
+    """Seeded damage to real files: flipped bits, cut ends, spliced chunks, garbage in tables and streams."""
+    chance = random.Random(2007)
+    kinds: dict[str, Callable[[random.Random, bytes, bytes], bytes]] = {
+        "flipped bits": _flipped,
+        "cut short": lambda chance, body, _: body[: chance.randrange(1, len(body))],
+        "spliced": _spliced,
+        "garbage xref": _garbage_xref,
+        "wild numbers": _wild_numbers,
+    }
+    for number in range(count):
+        name = list(kinds)[number % len(kinds)]
+        yield name, kinds[name](chance, chance.choice(bodies), chance.choice(bodies))
+
+
+def _flipped(chance: random.Random, body: bytes, _: bytes) -> bytes:
+    damaged = bytearray(body)
+    for _flip in range(chance.choice((1, 10, 100, 1000))):
+        damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+    return bytes(damaged)
+
+
+def _spliced(chance: random.Random, body: bytes, other: bytes) -> bytes:
+    at, start = chance.randrange(len(body)), chance.randrange(len(other))
+    chunk = other[start : start + chance.randrange(1, 20_000)]
+    return body[:at] + chunk + body[at + chance.choice((0, len(chunk))) :]
+
+
+def _garbage_xref(chance: random.Random, body: bytes, _: bytes) -> bytes:
+    at = body.rfind(b"xref")
+    at = body.rfind(b"xref", 0, max(0, at - 5)) if body[max(0, at - 5) : at] == b"start" else at
+    at = max(0, at)
+    length = chance.randrange(20, 2_000)
+    return body[:at] + chance.randbytes(length) + body[at + length :]
+
+
+def _wild_numbers(chance: random.Random, body: bytes, _: bytes) -> bytes:
+    """Lengths, counts and references that are far too large, negative or circular."""
+    wild = (b"2147483647", b"-1", b"0", b"99999999999", b"1")
+
+    def replaced(found: re.Match[bytes]) -> bytes:
+        return found[1] + chance.choice(wild) if chance.random() < 0.2 else found[0]
+
+    return re.sub(
+        rb"(/(?:Length|Count|Size|Prev|W|Kids|First|N|Width|Height|Parent|Contents)\s*\[?)\d+", replaced, body
+    )
+
+
+def mutation_report(papers: list[Paper], count: int) -> Report:
+    """Every mutation must come back as a document or a reason, soon, and the pool must live on."""
+    outcomes: dict[str, Counter[str]] = {}
+    slowest, raised = 0.0, 0
+    limits = Limits(wall_seconds=10, cpu_seconds=8)
+    with DocumentReader(limits, workers=2) as reader:
+        for kind, body in mutated([paper.body for paper in papers], count):
+            started = time.monotonic()
+            try:
+                outcome = reader.read(body)
+                name: str = "document" if isinstance(outcome, Document) else outcome.reason
+            except Exception as error:  # noqa: BLE001 - counted, and the bar is missed
+                name, raised = type(error).__name__, raised + 1
+            slowest = max(slowest, time.monotonic() - started)
+            outcomes.setdefault(kind, Counter())[name] += 1
+        alive = isinstance(reader.read(papers[0].body), Document)
+    names = sorted({name for counter in outcomes.values() for name in counter})
+    rows: list[list[Cell]] = [
+        [kind, *(counter[name] for name in names)] for kind, counter in outcomes.items()
+    ]
+    bars = [
+        Bar("mutations that raised an exception", raised, most=0),
+        Bar("slowest mutation, seconds", slowest, most=SLOWEST_MUTATION),
+        Bar("a sound file is still read afterwards", int(alive), least=1),
+    ]
+    return Report(f"{count} mutations of real PDFs", ["damage", *names], rows, bars)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_option(parser)
+    add_output_options(parser)
+    parser.add_argument("--mutations", type=int, default=MUTATIONS, help="how many damaged files to read")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often to read all files for speed")
+    arguments = parser.parse_args()
+    papers = papers_below(arguments.data)
+    with DocumentReader() as reader:
+        outcomes = {paper.name: reader.read(paper.body) for paper in papers}
+    documents = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Document)}
+    reports = [
+        speed_report(papers, arguments.rounds),
+        papers_report(outcomes),
+        front_report(documents, papers),
+        references_report(documents),
+        mutation_report(papers, arguments.mutations),
+    ]
+    return finish(reports, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""The one door: bytes of any kind in, a document or the reason why there is none out."""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from trailmark.extract.documents.document import Document, Unread
+from trailmark.extract.documents.limits import DEFAULT_LIMITS, Limits
+from trailmark.extract.documents.pdf import PdfReader
+from trailmark.extract.documents.plain import read_plain
+from trailmark.extract.documents.postscript import read_postscript
+
+_GZIP = b"\x1f\x8b"
+_HEAD = 1_024  # in which readers of PDF and printers look for the file's mark
+
+
+class DocumentReader:
+    """Reads PDF, PostScript and plain text, each also packed with gzip; told apart by content, not by name.
+
+    Several threads may use one reader; `workers` PDFs are read at a time. Close it, or use it in a `with`.
+
+    >>> with DocumentReader() as reader:
+    ...     reader.read(b"A line.").lines[0].text
+    'A line.'
+    """
+
+    def __init__(
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        workers: int = 1,
+        ghostscript: str | None = None,
+    ) -> None:
+        self.limits = limits
+        self.workers = workers
+        self.ghostscript = ghostscript
+        self._lock = Lock()
+        self._pdf: PdfReader | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._pdf:
+                self._pdf.close()
+
+    def read(self, body: bytes) -> Document | Unread:
+        """Never raises for what is in the file; UsageError when a package that is needed is not installed."""
+        if body.startswith(_GZIP):
+            unpacked = unpack(body, self.limits)
+            if isinstance(unpacked, Unread):
+                return unpacked
+            body = unpacked
+        head = body[:_HEAD]
+        if b"%PDF-" in head:
+            return self._pdf_reader().read(body)
+        if b"%!" in head[:64] or b"%!PS" in head:
+            return read_postscript(body, self._pdf_reader(), self.limits, self.ghostscript)
+        return read_plain(body, self.limits)
+
+    def read_all(self, bodies: Iterable[bytes]) -> Iterator[Document | Unread]:
+        """The outcome of each file in turn, read as many at a time as there are workers."""
+        waiting: deque[Future[Document | Unread]] = deque()
+        with ThreadPoolExecutor(self.workers) as threads:
+            for body in bodies:
+                waiting.append(threads.submit(self.read, body))
+                if len(waiting) > self.workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def _pdf_reader(self) -> PdfReader:
+        with self._lock:
+            if self._pdf is None:
+                self._pdf = PdfReader(self.limits, self.workers)
+            return self._pdf
+
+
+def unpack(body: bytes, limits: Limits) -> bytes | Unread:
+    """The content of a gzip file, as far as it is allowed to swell."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        content = unpacker.decompress(body, limits.most_bytes + 1)
+    except zlib.error:
+        return Unread("broken", "The file is packed with gzip, but damaged.")
+    if len(content) > limits.most_bytes:
+        return Unread("too_big", f"Unpacked, the file has more than {limits.most_bytes / 1e6:.0f} MB.")
+    if not unpacker.eof:
+        return Unread("broken", "The file is packed with gzip, but its end is missing.")
+    return content
