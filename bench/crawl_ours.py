@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from pathlib import Path
+
+from trailmark.cli import run
+from trailmark.workspace import Workspace
 
 
-def main(start: str, workspace: str) -> int:
-    trailmark = [sys.executable, "-m", "trailmark"]
-    subprocess.run([*trailmark, "init", workspace], check=True)
-    options = ["--budget", "1000000", "--delay", "0", "--allow-private"]
-    subprocess.run([*trailmark, "forage", start, "-w", workspace, *options], check=True)
-    status = subprocess.run([*trailmark, "export", "pages", "-w", workspace], check=True, capture_output=True)
-    print(status.stdout.count(b"\n"))
+def main(start: str, folder: str) -> int:
+    run(["init", folder])
+    run(["forage", start, "-w", folder, "--budget", "1000000", "--delay", "0", "--allow-private"])
+    with Workspace.open(Path(folder)) as workspace:
+        [forage] = workspace.forage_store.runs()
+        print(workspace.forage_store.progress(forage.id).spent)
     return 0
 
 

@@ -89,7 +89,7 @@ def _environment(name: str) -> Path | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=1, help="of which the cheapest counts")
+    parser.add_argument("--rounds", type=int, default=2, help="of which the cheapest counts")
     add_output_options(parser)
     arguments = parser.parse_args()
     costs: dict[str, Cost] = {}

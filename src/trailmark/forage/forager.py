@@ -303,8 +303,8 @@ class Forager:
                 self.frontier.rescore(other, self._means.revised(other.guess, other.groups))
 
     def _may_follow(self, link: Link) -> bool:
-        if link.url in self.frontier and self.frontier.waiting(link.url) is None:
-            return False  # fetched already
+        if self.frontier.was_taken(link.url):
+            return False
         if link.nofollow or link.kind in NOT_FOLLOWED or not self.site.covers(link.url):
             return False
         if reason := trap_reason(link.url):

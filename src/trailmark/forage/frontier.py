@@ -38,6 +38,9 @@ class Waiting:
         return self.order < other.order
 
 
+_NEVER_ADDED = object()
+
+
 @dataclass
 class Frontier:
     """A priority queue in which a URL stands at most once, ever, and whose scores may rise while it waits."""
@@ -59,6 +62,10 @@ class Frontier:
     def known(self) -> int:
         """How many different URLs were ever added."""
         return len(self._known)
+
+    def was_taken(self, url: str) -> bool:
+        """Whether this URL was fetched, or is about to be."""
+        return self._known.get(hash(url), _NEVER_ADDED) is None
 
     def waiting(self, url: str) -> Waiting | None:
         """The link that waits for this URL, unless it was taken or never added."""
@@ -86,7 +93,7 @@ class Frontier:
         if order is None:
             self._orders += 1
             order = self._orders
-        text, region = intern(text), intern(region)
+        region = intern(region)  # few on a site, unlike texts
         link = Waiting(url, text, region, kind, parent, depth, score, order, state, groups, guess, hops=hops)
         self.admit(link)
         for group in groups:
