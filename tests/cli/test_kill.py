@@ -108,3 +108,27 @@ def test_killed_at_random_moments_a_forage_loses_nothing_and_fetches_nothing_twi
     # all that was saved can be read, with nothing torn in between
     assert {visit["url"] for visit in visits} <= set(archived_urls(workspace))
     assert asked.keys() >= {visit["url"] for visit in visits}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_after_the_fetches_under_way_and_the_same_command_goes_on(
+    tmp_path: Path, workers: int
+) -> None:
+    workspace = tmp_path / "workspace"
+    subprocess.run([*TRAILMARK, "init", str(workspace)], check=True, capture_output=True)
+    with serve(page) as server:
+        process = forage(server, workspace, workers)
+        wait_for_requests(server, 20, process)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert b"Stopping after the fetches under way" in said
+        assert b"The same command goes on from here" in said
+        asked = sum(server.requests.values()) - server.requests["/robots.txt"]
+        assert len(visits_of(workspace)) == asked  # every answer that was waited for is saved
+        process = forage(server, workspace, workers)
+        process.communicate(timeout=120)
+    assert process.returncode == 0
+    pages = Counter(f"{seen.host}{seen.target}" for seen in server.seen if seen.target != "/robots.txt")
+    assert set(pages.values()) == {1}
+    assert len(visits_of(workspace)) == BUDGET * len(SITES)
