@@ -56,9 +56,7 @@ class Crawl:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(sites_at_once):
                         group.create_task(self._work_through_sites())
-            except* asyncio.CancelledError:
-                raise
-            except* Exception as errors:  # noqa: BLE001 - one clear error leaves here, not a group of them
+            except BaseExceptionGroup as errors:  # one clear error leaves here, not a group of them
                 raise _first(errors) from None
 
     async def _work_through_sites(self) -> None:
