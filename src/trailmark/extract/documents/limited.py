@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ def run_limited(command: Sequence[str], stdin: bytes, limits: Limits, folder: st
     try:
         process.communicate(stdin, timeout=limits.wall_seconds)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with whatever it has started itself
         process.communicate()
         return None
     return process.returncode

@@ -76,12 +76,19 @@ def _label_of(text: str) -> tuple[str, int]:
 
 
 def _trimmed(entries: list[list[Line]]) -> list[list[Line]]:
-    """The last entry must not run on into whatever comes after the list."""
-    if len(entries) < 4:
-        return entries
-    longest = max(len(entry) for entry in entries[:-1])
-    last = entries[-1]
-    return [*entries[:-1], last[: longest + 2]] if len(last) > longest + 4 else entries
+    """The last entry must not run on into what comes after the list: other print, or far too many lines."""
+    if not entries:
+        return []
+    *others, last = entries
+    apart = (i for i, (above, line) in enumerate(pairwise(last), start=1) if _stands_apart(above, line))
+    last = last[: next(apart, len(last))]
+    longest = max((len(entry) for entry in others), default=0)
+    return [*others, last[: longest + 2] if len(others) > 2 and len(last) > longest + 4 else last]
+
+
+def _stands_apart(above: Line, line: Line) -> bool:
+    step = _step(above, line)
+    return abs(line.size - above.size) > 0.4 and (step is None or step > 1.8 * above.size)
 
 
 def _by_number(lines: Sequence[Line]) -> list[int]:

@@ -1,0 +1,75 @@
+"""PDF files for tests, with text put at any place: what stands where, and in which order it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 595, 842
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Text with its baseline at `y` points from the top. Fonts: F1 upright, F2 bold, F3 with ligatures."""
+
+    text: str
+    x: float = 72
+    y: float = 72
+    size: float = 10
+    font: str = "F1"
+    matrix: str = "1 0 0 1"
+
+
+def pdf_of(
+    *pages: Sequence[Shown], rotate: int = 0, trailer: bytes = b"", extra: Sequence[bytes] = ()
+) -> bytes:
+    """A PDF with these pages. `extra` objects come last; `trailer` goes into the trailer as it is."""
+    fonts = (
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Times-Bold /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman /Encoding << /Differences [1 /fi /ffl] >> >>",
+    )
+    first = 3 + len(fonts)
+    kids = " ".join(f"{first + 2 * i} 0 R" for i in range(len(pages)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>".encode(),
+        *fonts,
+    ]
+    for i, page in enumerate(pages):
+        content = b"\n".join(map(_show, page))
+        attributes = f"/MediaBox [0 0 {WIDTH} {HEIGHT}] /Rotate {rotate} /Contents {first + 2 * i + 1} 0 R"
+        resources = "/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R {attributes} {resources} >>".encode())
+        objects.append(stream(content))
+    return assembled([*objects, *extra], trailer)
+
+
+def stream(content: bytes, attributes: bytes = b"") -> bytes:
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), attributes, content)
+
+
+def assembled(objects: Sequence[bytes], trailer: bytes = b"") -> bytes:
+    out, offsets = bytearray(b"%PDF-1.4\n"), list[int]()
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    start, size = len(out), len(objects) + 1
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % size
+    out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n" % (size, trailer, start)
+    return bytes(out)
+
+
+def _show(shown: Shown) -> bytes:
+    text = shown.text.encode("cp1252")
+    for special in (b"\\", b"(", b")"):
+        text = text.replace(special, b"\\" + special)
+    place = f"BT /{shown.font} {shown.size} Tf {shown.matrix} {shown.x} {HEIGHT - shown.y} Tm ("
+    return place.encode() + text + b") Tj ET"
+
+
+def paragraph(
+    lines: Sequence[str], x: float = 72, y: float = 100, size: float = 10, leading: float = 12
+) -> list[Shown]:
+    return [Shown(text, x, y + i * leading, size) for i, text in enumerate(lines)]
