@@ -82,7 +82,7 @@ def inline_abstract(text: str) -> int:
 
 def is_heading_after_references(text: str) -> bool:
     """Appendices and the like, which end a list of references."""
-    if len(text) > 80 or text.rstrip().endswith((",", ";")):
+    if len(text) > 80 or not text[:1].isalnum() or text.rstrip().endswith((",", ";")):
         return False
     return bool(_AFTER_REFERENCES.match(heading_key(_NUMBER.sub("", text)) or heading_key(text)))
 

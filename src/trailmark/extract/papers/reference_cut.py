@@ -141,7 +141,7 @@ def _by_place(lines: Sequence[Line]) -> list[int]:
 
 def _plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> bool:
     """Whether there are enough starts, not too many, and most of them begin as references do."""
-    if not starts or starts[0] > 1 or not len(lines) * 0.08 <= len(starts) <= max(1, len(lines) * at_most):
+    if len(starts) < 2 or starts[0] > 1 or not 0.08 * len(lines) <= len(starts) <= at_most * len(lines):
         return False
     good = sum(_begins_entry(lines[i].text) for i in starts)
     whole = sum(
@@ -182,16 +182,32 @@ def _usual_hang(lefts: dict[tuple[int, int], list[float]]) -> float:
 
 
 def _edge(place: tuple[int, int], lefts: dict[tuple[int, int], list[float]], hang: float) -> float:
-    """A column with the rest of one entry alone has no first line; then the other pages tell its edge."""
+    """A column with the rest of one entry alone has no first line; then the other pages tell its edge.
+
+    Left and right pages may be shifted against each other.
+    """
     own = min(lefts[place])
-    if max(lefts[place]) - own > 3 or not hang:
+    if not hang or _is_clear(lefts[place]):
         return own
-    others = [
-        min(column)
-        for (page, number), column in lefts.items()
-        if number == place[1] and page != place[0] and max(column) - min(column) > 3
-    ]
-    return next((edge for edge in others if abs(own - edge - hang) < 3), own)
+    for (page, column), column_lefts in lefts.items():
+        if column == place[1] and page != place[0] and _is_clear(column_lefts):
+            edge = min(column_lefts) + _shift(place[0], page, lefts)
+            if abs(own - edge - hang) < 3:
+                return edge
+    return own
+
+
+def _is_clear(lefts: list[float]) -> bool:
+    """Whether both first and other lines are there."""
+    return max(lefts) - min(lefts) > 3
+
+
+def _shift(page: int, other: int, lefts: dict[tuple[int, int], list[float]]) -> float:
+    for (number, column), here in lefts.items():
+        there = lefts.get((other, column), [])
+        if number == page and there and _is_clear(here) and _is_clear(there):
+            return min(here) - min(there)
+    return 0.0
 
 
 def _below_gaps(lines: Sequence[Line]) -> list[int]:
@@ -243,4 +259,11 @@ def _by_words(lines: Sequence[Line]) -> list[int]:
             starts.append(i)
             since = ""
         since += " " + line.text
-    return starts
+    return _with_years(lines, starts)
+
+
+def _with_years(lines: Sequence[Line], starts: list[int]) -> list[int]:
+    """Without those that began at a publisher or the like: what has no year belongs to the one before."""
+    spans = pairwise([*starts, len(lines)])
+    dated = [start for start, end in spans if any(_YEAR.search(line.text) for line in lines[start:end])]
+    return sorted({*starts[:1], *dated})

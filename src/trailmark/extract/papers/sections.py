@@ -174,14 +174,18 @@ def _leaves_block(lines: tuple[Line, ...]) -> bool:
 
 
 def _references(lines: tuple[Line, ...]) -> range:
-    """The longest list of references with a heading, or else a numbered list at the end."""
+    """The list of references with a heading that has most years, or else a numbered list at the end."""
     starts = [i + 1 for i, line in enumerate(lines) if is_references_heading(line.text)]
     spans = [
         range(start, _references_end(lines, start, after - 1))
         for start, after in pairwise([*starts, len(lines) + 1])
         if _looks_like_references(lines[start : start + 30])
     ]
-    return max(spans, key=len, default=None) or _unheaded_references(lines)
+    return max(spans, key=lambda span: _years(lines, span), default=None) or _unheaded_references(lines)
+
+
+def _years(lines: tuple[Line, ...], span: range) -> int:
+    return sum(bool(_YEAR.search(lines[i].text)) for i in span)
 
 
 def _looks_like_references(lines: tuple[Line, ...]) -> bool:
