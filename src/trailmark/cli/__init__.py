@@ -14,6 +14,7 @@ from trailmark.errors import TrailmarkError
 
 COMMANDS = {
     "demo": "trailmark.cli.demo:demo",
+    "evaluate": "trailmark.cli.evaluate:evaluate",
     "export": "trailmark.cli.export:export",
     "forage": "trailmark.cli.forage:forage",
     "forage-worker": "trailmark.cli.forage:forage_worker",

@@ -1,0 +1,47 @@
+"""The strategies that an evaluation can compare, each made from what was taught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from trailmark.evaluate.teaching import make_trails
+from trailmark.evaluate.world import World
+from trailmark.forage.brief import Brief
+from trailmark.forage.scorer import Scorer
+from trailmark.forage.scorers import SCORERS
+from trailmark.trail import Trail
+
+Taught = Literal["trails", "graphs"]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a strategy may learn from before it is tested on another site: trails, or whole sites."""
+
+    worlds: Sequence[World]
+    goal: str
+    trails_a_site: int
+    taught: Taught = "trails"
+
+    def trails(self) -> list[Trail]:
+        return [trail for world in self.worlds for trail in make_trails(world, self.goal, self.trails_a_site)]
+
+
+def _untaught(name: str) -> Callable[[Lesson], Scorer]:
+    return lambda _: SCORERS[name](Brief())
+
+
+def _best_first(lesson: Lesson) -> Scorer:
+    """Likeness to the goal pages that were shown."""
+    goals = tuple(trail.steps[-1].page for trail in lesson.trails() if trail.reached_goal)
+    return SCORERS["best-first"](Brief(examples=goals))
+
+
+STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
+    "best-first": _best_first,
+    "breadth-first": _untaught("breadth-first"),
+    "random": _untaught("random"),
+}
+ORACLE = "oracle"

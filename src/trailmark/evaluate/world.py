@@ -1,0 +1,110 @@
+"""A recorded site as a closed world: what the archive does not hold does not exist."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from trailmark.extract.html import read_page
+from trailmark.fetched import Fetched
+from trailmark.net.replay import ReplayFetcher
+from trailmark.net.site_folder import SiteFolder
+from trailmark.page import Link, Page
+from trailmark.site import Site
+
+REDIRECT_HOPS = 8
+
+
+@dataclass(frozen=True)
+class World:
+    """The pages of one site, read once, with links that lead to pages of it, and their labels.
+
+    A link to a redirect leads to where the redirect does, so that a click costs one page whatever the server
+    would have sent first.
+    """
+
+    name: str
+    site: Site
+    pages: Mapping[str, Page]
+    labels: Mapping[str, str]
+
+    @classmethod
+    def load(cls, path: Path) -> World:
+        folder = SiteFolder.open(path)
+        answers = ReplayFetcher(folder)
+        found = {url: read for url in folder.pages if (read := _page(answers, url)) is not None}
+        ends = {url: _end(answers, url) for url in answers.urls()}
+        pages = {url: replace(page, links=_inside(page, ends, found)) for url, page in found.items()}
+        start = ends[folder.site.start]
+        return cls(folder.name, replace(folder.site, start=start), pages, folder.labels)
+
+    @cached_property
+    def depths(self) -> Mapping[str, int]:
+        """Clicks from the start to every page that can be reached, nearest first."""
+        distances = {self.site.start: 0}
+        waiting = deque(distances)
+        while waiting:
+            url = waiting.popleft()
+            for target in self.targets(url):
+                if target not in distances:
+                    distances[target] = distances[url] + 1
+                    waiting.append(target)
+        return distances
+
+    def targets(self, url: str) -> Iterable[str]:
+        return (link.url for link in self.pages[url].links)
+
+    def goals(self, label: str) -> list[str]:
+        """The pages of this label, whether they can be reached or not."""
+        return [url for url in self.pages if self.labels.get(url) == label]
+
+    def reachable_goals(self, label: str) -> list[str]:
+        return [url for url in self.depths if self.labels.get(url) == label]
+
+    @cached_property
+    def sources(self) -> Mapping[str, list[str]]:
+        """From which reachable pages each page is linked."""
+        found: dict[str, list[str]] = {url: [] for url in self.depths}
+        for url in self.depths:
+            for target in dict.fromkeys(self.targets(url)):
+                found[target].append(url)
+        return found
+
+    def clicks_to_nearest(self, goals: Iterable[str]) -> dict[str, int]:
+        """How many clicks each page is away from the nearest of these goals."""
+        distances = dict.fromkeys(goals, 0)
+        waiting = deque(distances)
+        while waiting:
+            url = waiting.popleft()
+            for source in self.sources[url]:
+                if source not in distances:
+                    distances[source] = distances[url] + 1
+                    waiting.append(source)
+        return distances
+
+
+def _page(answers: ReplayFetcher, url: str) -> Page | None:
+    answer = answers.get(url)
+    if not isinstance(answer, Fetched):
+        return None
+    page = read_page(url, answer.body, answer.content_type, answer.charset)
+    # pages alike to the byte are two pages here: the world has labelled both
+    return replace(page, digest=url) if isinstance(page, Page) else Page(url, digest=url)
+
+
+def _end(answers: ReplayFetcher, url: str) -> str:
+    """Where the redirects from this URL lead."""
+    for _ in range(REDIRECT_HOPS):
+        answer = answers.get(url)
+        if not isinstance(answer, Fetched) or not answer.location:
+            break
+        url = answer.location
+    return url
+
+
+def _inside(page: Page, ends: Mapping[str, str], pages: Mapping[str, Page]) -> tuple[Link, ...]:
+    links = ((link, ends.get(link.url, "")) for link in page.links)
+    return tuple(replace(link, url=end) for link, end in links if end in pages and end != page.url)

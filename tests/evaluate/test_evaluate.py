@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from trailmark.cli import run
+from trailmark.errors import UsageError
+from trailmark.evaluate.forage_world import oracle, walk
+from trailmark.evaluate.measures import means, measure
+from trailmark.evaluate.run import Evaluation, load_worlds
+from trailmark.evaluate.strategies import STRATEGIES, Lesson
+from trailmark.evaluate.teaching import make_trails
+from trailmark.evaluate.world import World
+from trailmark.fetched import Fetched
+from trailmark.net.site_folder import write_site_folder
+from trailmark.trail import FAIL, GOAL
+
+PAGES = {
+    "/": ["/people", "/news", "/old"],
+    "/people": ["/p1", "/p2", "/p3", "/", "/missing"],
+    "/news": ["/n1", "/n2", "/n3", "/n4"],
+    **{f"/n{n}": ["/news"] for n in range(1, 5)},
+    **{f"/p{n}": [] for n in range(1, 4)},
+    "/island": ["/p4"],
+    "/p4": [],
+}
+LABELS = {"/people": "people", **{f"/p{n}": "person" for n in range(1, 5)}}
+
+
+def folder_of(tmp_path: Path, name: str) -> Path:
+    host = f"http://{name}.example"
+    responses = [
+        (Fetched(host + path, 200, body=_html(path, links), content_type="text/html"), 0.0)
+        for path, links in PAGES.items()
+    ]
+    moved = Fetched(f"{host}/old", 301, headers=(("Location", f"{host}/people"),), location=f"{host}/people")
+    labels = {host + path: label for path, label in LABELS.items()}
+    provenance = {"source": "made for a test", "labels_by": "the test"}
+    write_site_folder(tmp_path / name, f"{host}/", [*responses, (moved, 0.0)], labels, provenance)
+    return tmp_path / name
+
+
+def _html(path: str, links: list[str]) -> bytes:
+    return f"<title>{path}</title>{''.join(f'<a href={link!r}>{link}</a> ' for link in links)}".encode()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World.load(folder_of(tmp_path, "a"))
+
+
+def paths(urls: object) -> list[str]:
+    assert isinstance(urls, tuple | list)
+    return ["/" + url.split("/", 3)[3] for url in urls]
+
+
+def test_a_world_is_closed_and_redirects_lead_where_they_lead(world: World) -> None:
+    start = world.pages[world.site.start]
+    assert paths([link.url for link in start.links]) == ["/people", "/news", "/people"]
+    assert len(world.depths) == 10
+    assert len(world.goals("person")) == 4
+    assert len(world.reachable_goals("person")) == 3
+
+
+def test_the_oracle_goes_straight_to_the_nearest_goal(world: World) -> None:
+    assert paths(oracle(world, "person").urls) == ["/", "/people", "/p1", "/p2", "/p3"]
+
+
+def test_a_strategy_walks_every_page_once(world: World) -> None:
+    taken = walk(world, STRATEGIES["breadth-first"](Lesson([], "person", 1)))
+    assert sorted(taken.urls) == sorted(world.depths)
+
+
+def test_measures_are_those_of_the_walk(world: World) -> None:
+    best = oracle(world, "person")
+    taken = walk(world, STRATEGIES["breadth-first"](Lesson([], "person", 1)))
+    outcome = measure(world, "person", "breadth-first", "trails", taken, best)
+    assert outcome.pages_to == {"50": 5, "75": 6, "90": 6, "95": 6}
+    assert outcome.ratio["75"] == 6 / 5
+    assert outcome.harvest["75"] == 3 / 6
+    assert outcome.curve == (0, 0, 0, 1, 2, 3, 3, 3, 3, 3)
+    assert outcome.auc == pytest.approx(sum(outcome.curve) / 30)
+    assert (outcome.goals, outcome.reachable, outcome.fetched) == (4, 3, 10)
+
+
+def test_a_share_never_reached_is_null_and_counts_as_all_pages_in_a_mean(world: World) -> None:
+    best = oracle(world, "person")
+    nothing = measure(world, "person", "lazy", "trails", best.__class__(best.urls[:2]), best)
+    full = measure(world, "person", "oracle", "trails", best, best)
+    assert nothing.pages_to["75"] is None
+    [lazy, _] = means([nothing, full])
+    assert lazy["ratio"]["75"] == pytest.approx(10 / 5)
+
+
+def test_trails_are_shortest_paths_with_milestones_and_as_many_that_fail(world: World) -> None:
+    trails = make_trails(world, "person", 2)
+    assert [[step.label for step in trail.steps] for trail in trails[:2]] == [["", "people", GOAL]] * 2
+    assert [trail.steps[-1].label for trail in trails] == [GOAL, GOAL, FAIL, FAIL]
+    assert all(trail.steps[0].page.url == world.site.start for trail in trails)
+    assert all(
+        step.link is not None and step.link.url == step.page.url
+        for trail in trails
+        for step in trail.steps[1:]
+    )
+
+
+def test_a_site_that_is_tested_is_never_taught(tmp_path: Path) -> None:
+    folders = [folder_of(tmp_path, name) for name in ("a", "b")]
+    worlds = load_worlds([tmp_path, *folders])
+    assert len(worlds) == 2
+    evaluation = Evaluation(worlds, worlds, ["person"], ["breadth-first"])
+    for world in worlds:
+        assert world not in evaluation._taught_for(world)
+        assert len(evaluation._taught_for(world)) == 1
+
+
+def test_a_folder_without_sites_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no site folder"):
+        load_worlds([tmp_path])
+
+
+def test_the_command_prints_tables_and_writes_every_figure_and_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        folder_of(tmp_path / "sites", name)
+    json_path, plot_path = tmp_path / "e.json", tmp_path / "e.png"
+    command = ["evaluate", str(tmp_path / "sites"), "--goal", "person", "--strategy", "breadth-first"]
+    options = ["--strategy", "oracle", "--strategy", "best-first"]
+    assert run([*command, *options, "--json", str(json_path), "--plot", str(plot_path)]) == 0
+    assert "breadth-first" in capsys.readouterr().out
+    written = json.loads(json_path.read_text())
+    assert len(written["runs"]) == 6
+    wanted = "site goal strategy taught goals reachable fetched pages_to ratio harvest auc curve cpu_seconds"
+    assert written["runs"][0].keys() == set(wanted.split())
+    wanted = "goal strategy taught pages_to_vs_breadth_first ratio auc"
+    assert written["means"][0].keys() == set(wanted.split())
+    assert plot_path.read_bytes().startswith(b"\x89PNG")
