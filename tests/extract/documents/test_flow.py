@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailmark.extract.documents.document import Line
+from trailmark.extract.documents.document import Line, Word
 from trailmark.extract.documents.flow import flow, words_of
+from trailmark.extract.documents.places import Place
 
 
 def lines_of(*texts: str) -> list[Line]:
@@ -67,7 +68,18 @@ def test_every_character_leads_back_to_its_line(texts: list[str]) -> None:
     assert len(running.text) <= sum(len(text) + 1 for text in texts)
 
 
-def test_a_range_of_characters_has_its_lines() -> None:
-    running = flow(lines_of("one", "two", "three"))
-    assert [line.text for line in running.lines_between(4, 9)] == ["two", "three"]
-    assert [line.text for line in running.lines_between(0, 3)] == ["one"]
+def test_a_range_of_characters_has_its_places() -> None:
+    running = flow([placed("one two", page=1), placed("three", page=2), Line("four", page=3)])
+    assert running.text == "one two three four"
+    assert running.places(4, 7) == (Place(1, (20.0, 0.0, 35.0, 10.0)),)
+    assert running.places(0, 13) == (Place(1, (0.0, 0.0, 35.0, 10.0)), Place(2, (0.0, 0.0, 25.0, 10.0)))
+    assert running.places(14, 18) == (Place(3, None),)
+
+
+def placed(text: str, page: int) -> Line:
+    """Every letter is five points wide."""
+    words, at = list[Word](), 0
+    for word in text.split():
+        words.append(Word(word, (5.0 * at, 0.0, 5.0 * (at + len(word)), 10.0), 10))
+        at += len(word) + 1
+    return Line(text, page, (0.0, 0.0, 5.0 * len(text), 10.0), 10, words=tuple(words))

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from trailmark.extract.documents.document import Line
+from trailmark.extract.documents.places import Place, places_of
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT = re.compile(r"([^\W\d_]+)[-\u2010]$")
@@ -27,10 +28,9 @@ class Flow:
     def line_at(self, offset: int) -> Line:
         return self.lines[max(0, bisect_right(self.starts, offset) - 1)]
 
-    def lines_between(self, start: int, end: int) -> tuple[Line, ...]:
-        """The lines that the characters from `start` up to `end` come from."""
-        first = max(0, bisect_right(self.starts, start) - 1)
-        return self.lines[first : max(first + 1, bisect_right(self.starts, end - 1))]
+    def places(self, start: int, end: int) -> tuple[Place, ...]:
+        """Where the characters from `start` up to `end` stand: a box for each line."""
+        return places_of(self.lines, self.starts, start, end)
 
 
 def words_of(lines: Sequence[Line]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Call-outs by author and year, "Rabiner (1989)" or "(McCallum et al., 1999; Yang, 2000a,b)", and who is meant.
+"""Call-outs by author and year, "Rabiner (1989)", "(McCallum et al., 1999; Yang, 2000a,b)", and who is meant.
 
 What looks like one counts only when a reference has the year and the name, so that "In May 1989" does not.
 """

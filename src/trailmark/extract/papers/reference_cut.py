@@ -15,6 +15,7 @@ from statistics import median
 
 from trailmark.extract.documents.document import Line
 from trailmark.extract.documents.flow import flow
+from trailmark.extract.documents.places import Place, places_of
 
 _NUMBERS = tuple(
     re.compile(pattern)
@@ -43,11 +44,19 @@ _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 
 @dataclass(frozen=True, slots=True)
 class RawReference:
-    """One entry of a list: its label without brackets, its text without the label, healed; its lines."""
+    """One entry of a list: its label without brackets, its text without the label, healed; its lines.
+
+    `starts[i]` is where `lines[i]` begins in `text`; below 0 for the first, which also holds the label.
+    """
 
     text: str
     label: str = ""
     lines: tuple[Line, ...] = ()
+    starts: tuple[int, ...] = ()
+
+    def places(self, start: int, end: int) -> tuple[Place, ...]:
+        """Where the characters from `start` up to `end` stand: a box for each line."""
+        return places_of(self.lines, self.starts, start, end)
 
 
 def cut_references(lines: Sequence[Line], words: AbstractSet[str] = frozenset()) -> list[RawReference]:
@@ -59,18 +68,20 @@ def cut_references(lines: Sequence[Line], words: AbstractSet[str] = frozenset())
 
 
 def _reference(entry: list[Line], words: AbstractSet[str]) -> RawReference | None:
-    text = flow(entry, words).text.strip()
-    label, length = _label_of(text)
-    text = text[length:].strip()
+    running = flow([line for line in entry if line.text], words)
+    label, begin = _label_of(running.text)
+    text = running.text[begin:]
     if sum(map(str.isalpha, text)) < 8:
         return None
-    return RawReference(" ".join(text.split()), label, tuple(line for line in entry if line.text.strip()))
+    return RawReference(text, label, running.lines, tuple(start - begin for start in running.starts))
 
 
 def _label_of(text: str) -> tuple[str, int]:
+    """The label and where the text behind it begins."""
     for pattern in (*_NUMBERS, _LABEL):
         if found := pattern.match(text):
-            return " ".join(found[1].split()), found.end()
+            rest = text[found.end() :]
+            return " ".join(found[1].split()), len(text) - len(rest.lstrip())
     bullet = _BULLET.match(text)
     return "", bullet.end() if bullet else 0
 
