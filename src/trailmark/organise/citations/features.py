@@ -18,7 +18,6 @@ FEATURES = (
     "title_far",
     "title_content",
     "title_numbers_differ",
-    "text_letters",
     "authors",
     "authors_contained",
     "authors_far",
@@ -35,15 +34,7 @@ FEATURES = (
     "pages_differ",
     "volume_same",
     "volume_differs",
-    "kind_same",
-    "kind_differs",
-    "draft_or_report",
-    "other_version",
-    "title_and_authors",
-    "title_and_year",
-    "title_and_venue",
 )
-_PRIVATE = frozenset({"draft", "report", "thesis"})
 _MUCH_CONTENT = 40.0  # nats of shared title words beyond which more say nothing
 
 
@@ -76,24 +67,13 @@ class WordWeights:
 
 def pair_features(a: NormalCitation, b: NormalCitation, weights: WordWeights) -> tuple[float, ...]:
     """The numbers named by `FEATURES`, the same for (a, b) and (b, a), each from 0 to 1."""
-    title = _title(a, b, weights)
-    authors = _authors(a, b)
-    year = _year(a.year, b.year)
-    venue, venue_unknown = _venue(a, b)
-    looks = max(title[0], title[2])
     return (
-        *title,
-        _common(a.text_marks, b.text_marks)[0],
-        *authors,
-        *year,
-        venue,
-        venue_unknown,
+        *_title(a, b, weights),
+        *_authors(a, b),
+        *_year(a.year, b.year),
+        *_venue(a, b),
         *_pages(a, b),
         *_numbers(a.volume, b.volume),
-        *_kinds(a, b, year[0], venue),
-        looks * authors[1],
-        looks * year[0],
-        looks * venue,
     )
 
 
@@ -178,15 +158,6 @@ def _pages(a: NormalCitation, b: NormalCitation) -> tuple[float, float]:
         return 0.0, 0.0
     same = a.first_page == b.first_page or a.page_digits == b.page_digits
     return float(same), float(not same and a.last_page != b.last_page)
-
-
-def _kinds(a: NormalCitation, b: NormalCitation, year_same: float, venue: float) -> tuple[float, ...]:
-    """A journal's version of a paper read at a meeting is often, but not always, held for another paper."""
-    known = a.kind != "" and b.kind != ""
-    differ = known and a.kind != b.kind
-    private = (a.kind in _PRIVATE) != (b.kind in _PRIVATE)
-    other = differ and not year_same and venue < 0.5
-    return float(known and not differ), float(differ), float(private), float(other)
 
 
 def _numbers(a: int, b: int) -> tuple[float, float]:

@@ -19,27 +19,6 @@ _YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"['’](\d\d)(?!\d)")
 _PAGES = re.compile(r"(\d+)(?:\s*-+\s*(\d+))?")
 _NUMBER = re.compile(r"\d+")
-_KINDS = (
-    ("thesis", re.compile(r"\bthesis\b|\bdissertation\b")),
-    (
-        "report",
-        re.compile(
-            r"\btech(?:nical|\.)? *(?:report|rep\b|memo)|\btr-?\d|\bworking paper\b|\bresearch report\b|"
-            r"\b[a-z]{2,}-[a-z]{2,4}-\d\d-\d+"
-        ),
-    ),
-    ("draft", re.compile(r"\bunpublished\b|\bmanuscript\b|\bpreprint\b|\bsubmitted\b|\barxiv\b|\bdraft\b")),
-    (
-        "meeting",
-        re.compile(
-            r"\bproc\b|\bproceedings\b|\bconf|\bsymp|\bworkshop|\bmeeting|\badvances in|['’-] ?\d\d\b"
-        ),
-    ),
-    (
-        "journal",
-        re.compile(r"\bjournal\b|\btrans\b|\btransactions\b|\bj\.|\bletters\b|\bmagazine\b|\breview\b"),
-    ),
-)
 _PAGE_RANGE = re.compile(r"(?:\bpp?\.?|\bpages?)\s*\d+[\d\s-]*|(?<![\d-])\d+\s*-+\s*\d+(?![\d-])")
 _VOLUME = re.compile(r"(?<!\d)(\d{1,4})\s*\(\d+[-–\d]*\)|\bvol(?:ume|\.)?\s*(\d+)|\s(\d{1,3})\W*$")
 _VENUE_STOP = frozenset(
@@ -62,7 +41,6 @@ class NormalCitation:
     title_letters: str  # without spaces, as words are often cut or glued
     title_marks: int
     title_numbers: frozenset[str]
-    text_marks: int
     names: tuple[Name, ...]
     last_names: frozenset[str]
     year: int
@@ -72,7 +50,6 @@ class NormalCitation:
     volume: int
     venue_words: frozenset[str]
     venue_initials: str
-    kind: str  # "meeting", "journal", "report", "thesis", "draft", or empty where not known
 
 
 def normalise(citation: Citation) -> NormalCitation:
@@ -82,23 +59,20 @@ def normalise(citation: Citation) -> NormalCitation:
     letters = "".join(title)
     pages = given.pages if _NUMBER.search(given.pages) else _stray_pages(given)
     first_page, last_page = _pages(pages)
-    volume = _volume(given)
     return NormalCitation(
         title_words=frozenset(intern(word) for word in title if word not in _STOP) or frozenset(title),
         title_letters=letters,
         title_marks=marks(letters),
         title_numbers=frozenset(word for word in title if word.isdigit()),
-        text_marks=marks("".join(plain_words(given.all_text))),
         names=names,
         last_names=frozenset(intern(name.last) for name in names),
         year=_year(given),
         first_page=first_page,
         last_page=last_page,
         page_digits="".join(_NUMBER.findall(pages))[:12],
-        volume=volume,
+        volume=_volume(given),
         venue_words=_venue_words(given.venue),
         venue_initials=_venue_initials(given.venue),
-        kind=_kind(given, volume),
     )
 
 
@@ -161,11 +135,3 @@ def _venue_initials(venue: str) -> str:
 def _venue_content(venue: str) -> list[str]:
     words = plain_words(venue)
     return [word for word in words if word not in _VENUE_STOP and not _ORDINAL.match(word)]
-
-
-def _kind(given: Citation, volume: int) -> str:
-    for text in (fold(given.venue), fold(given.note)):
-        for kind, pattern in _KINDS:
-            if pattern.search(text):
-                return kind
-    return "journal" if volume and given.venue else ""

@@ -1,0 +1,147 @@
+"""Citations whose papers are known: two recorded sets, and as many made ones as are asked for."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trailmark.organise.citations.citation import Citation
+
+_ENTRY = re.compile(r"^@", re.MULTILINE)
+_FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*?)\},?\s*$", re.MULTILINE | re.DOTALL)
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Citations, and the name of the paper that each is to."""
+
+    citations: list[Citation]
+    papers: list[str]
+
+
+def read_cora(data: Path) -> Labelled:
+    """1,295 citations in 112 clusters."""
+    with (data / "papers/citations/gokulk_cora1295/cora.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    return Labelled([_cora_citation(row) for row in rows], [row[1] for row in rows])
+
+
+def _cora_citation(row: list[str]) -> Citation:
+    rest = " ".join(filter(None, (row[5], row[7], row[8], *row[11:])))
+    return Citation(row[4], row[2], row[6], row[9], row[10], row[3], rest)
+
+
+def as_text(citation: Citation) -> Citation:
+    """The same with nothing but its text, for guessing at."""
+    given = citation
+    parts = (given.authors, given.title, given.venue, given.volume, given.pages, given.year, given.note)
+    return Citation(text=" ".join(filter(None, parts)))
+
+
+def read_dblp_acm(data: Path) -> tuple[Labelled, int]:
+    """Two bibliographies, the second from the number given, and which entries are the same paper."""
+    folder = data / "papers/citations/dblp_acm"
+    first, second = (list(_bibliography(folder / name)) for name in ("dblp.csv", "acm.csv"))
+    papers = [f"dblp {i}" for i in range(len(first))] + [f"acm {i}" for i in range(len(second))]
+    with (folder / "gt.csv").open(newline="") as file:
+        for left, right in list(csv.reader(file, delimiter="%"))[1:]:
+            papers[len(first) + int(right)] = papers[int(left)]
+    return Labelled(first + second, papers), len(first)
+
+
+def _bibliography(path: Path) -> Iterator[Citation]:
+    """Entries in order of their numbers, which count up from 0."""
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file, delimiter="%"):
+            yield Citation(row["title"], row["authors"], row["venue"], row["year"])
+
+
+def made_citations(data: Path, count: int, seed: int = 0) -> Labelled:
+    """Citations as authors write them, four to a paper on average and some papers cited very often."""
+    draw = random.Random(seed)
+    records = list(_records(data))
+    draw.shuffle(records)
+    records = records[: max(1, count // 4)]
+    shares = [1 / (rank + 20) ** 0.8 for rank in range(len(records))]
+    chosen = draw.choices(range(len(records)), shares, k=count)
+    return Labelled([_cited(records[at], draw) for at in chosen], [str(at) for at in chosen])
+
+
+def _records(data: Path) -> Iterator[Citation]:
+    yield from _bibliography(data / "papers/citations/dblp_acm/dblp.csv")
+    folder = data / "papers/distant"
+    texts = (
+        gzip.decompress((folder / "acl.bib.gz").read_bytes()),
+        (folder / "ir-anthology-sample.bib").read_bytes(),
+    )
+    for text in texts:
+        for entry in _ENTRY.split(text.decode("utf-8"))[1:]:
+            fields = {name.lower(): " ".join(value.split()) for name, value in _FIELD.findall(entry)}
+            if "title" in fields and "author" in fields:
+                yield _record(fields)
+
+
+def _record(fields: dict[str, str]) -> Citation:
+    venue = fields.get("journal") or fields.get("booktitle", "")
+    numbers = (fields.get(name, "") for name in ("year", "pages", "volume"))
+    return Citation(fields["title"], fields["author"].replace(" and ", ", "), venue, *numbers)
+
+
+def _cited(record: Citation, draw: random.Random) -> Citation:
+    """A record as one of many hands would cite it."""
+    cited = replace(
+        record,
+        title=_mistyped(record.title, draw),
+        authors=_authors(record.authors, draw),
+        venue="" if draw.random() < 0.1 else _venue(record.venue, draw),
+        year="" if draw.random() < 0.1 else _year(record.year, draw),
+        pages=record.pages if draw.random() < 0.6 else "",
+    )
+    return cited if draw.random() < 0.5 else Citation(text=_printed(cited, draw))
+
+
+def _mistyped(title: str, draw: random.Random) -> str:
+    if draw.random() < 0.5:
+        title = title.lower()
+    for _ in range(draw.choice((0, 0, 0, 1, 1, 2))):
+        at = draw.randrange(max(1, len(title)))
+        title = title[:at] + draw.choice(("", " ", "- ", draw.choice(_LETTERS))) + title[at + 1 :]
+    return title
+
+
+def _authors(authors: str, draw: random.Random) -> str:
+    names = [name.split() for name in authors.split(", ") if name.split()]
+    if len(names) > 3 and draw.random() < 0.2:
+        return _name(names[0], 1) + " et al."
+    style = draw.randrange(3)
+    joined = [_name(name, style) for name in names]
+    return ", ".join(joined[:-1]) + " and " + joined[-1] if len(joined) > 1 else "".join(joined)
+
+
+def _name(parts: list[str], style: int) -> str:
+    initials = " ".join(part[0] + "." for part in parts[:-1])
+    return (" ".join(parts), f"{initials} {parts[-1]}".strip(), f"{parts[-1]}, {initials}".strip(", "))[style]
+
+
+def _venue(venue: str, draw: random.Random) -> str:
+    if draw.random() < 0.5:
+        return venue
+    words = venue.replace("Proceedings of the", "Proc.").split()
+    return " ".join(word[:4] + "." if len(word) > 6 and draw.random() < 0.7 else word for word in words)
+
+
+def _year(year: str, draw: random.Random) -> str:
+    return str(int(year) + draw.choice((-1, 1))) if year.isdigit() and draw.random() < 0.04 else year
+
+
+def _printed(cited: Citation, draw: random.Random) -> str:
+    pages = f", pages {cited.pages}" if cited.pages else ""
+    if draw.random() < 0.5:
+        return f"{cited.authors} ({cited.year}). {cited.title}. {cited.venue}{pages}."
+    return f"{cited.authors}. {cited.title}. In {cited.venue}{pages}, {cited.year}."

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from trailmark.organise.citations.citation import Citation
+from trailmark.store.database import Database
+from trailmark.store.papers import Correction, PaperStore, StoredCitation, StoredContext
+
+HOPS = Citation(title="Hops to the goal", authors="A. Lind", year="1999")
+TREES = Citation(text="B. Wood. Trees of topics. 2001.")
+
+
+def test_a_papers_citations_and_contexts_survive_the_store(database: Database) -> None:
+    store = PaperStore(database)
+    citations = [StoredCitation("p1", 0, 7, HOPS), StoredCitation("p1", 1, 8, TREES, "[1]")]
+    context = StoredContext("p1", 1, "As shown in [1], trees help.", 12, 15, 2, (1.0, 2.0, 3.5, 4.0))
+    store.save_paper("p1", citations, [context])
+    assert list(store.citations("p1")) == citations
+    assert store.contexts("p1") == store.contexts("p1", 1) == [context]
+    assert store.contexts("p1", 0) == []
+
+
+def test_a_paper_held_is_found_by_the_group_of_those_that_cite_it(database: Database) -> None:
+    store = PaperStore(database)
+    store.save_paper("cited", [StoredCitation("cited", 0, 1, HOPS)])
+    citing = StoredCitation("citing", 1, 1, HOPS)
+    store.save_paper("citing", [StoredCitation("citing", 0, 2, TREES), citing])
+    assert store.held(1) == "cited"
+    assert store.held(99) is None
+    assert store.cited_by("cited") == [citing]
+    assert store.cited_by("citing") == []
+
+
+def test_a_paper_saved_again_replaces_what_it_cited(database: Database) -> None:
+    store = PaperStore(database)
+    context = StoredContext("p1", 1, "See [1].", 4, 7)
+    store.save_paper("p1", [StoredCitation("p1", 0, 1, HOPS), StoredCitation("p1", 1, 2, TREES)], [context])
+    store.save_paper("p1", [StoredCitation("p1", 0, 3, HOPS)])
+    assert [each.group for each in store.citations()] == [3]
+    assert store.contexts("p1") == []
+    assert [store.held(group) for group in (1, 2, 3)] == [None, None, "p1"]
+
+
+def test_a_group_that_others_cite_outlives_its_paper(database: Database) -> None:
+    store = PaperStore(database)
+    store.save_paper("cited", [StoredCitation("cited", 0, 1, HOPS)])
+    store.save_paper("citing", [StoredCitation("citing", 0, 2, TREES), StoredCitation("citing", 1, 1, HOPS)])
+    store.save_paper("cited", [StoredCitation("cited", 0, 5, HOPS)])
+    assert store.held(1) is None
+    assert [each.group for each in store.citations("citing")] == [2, 1]
+
+
+def test_corrections_are_kept_in_the_order_they_were_made(database: Database) -> None:
+    store = PaperStore(database)
+    made = [
+        Correction("p1", "title", ("Hopps",), ("Hops",), 1.0),
+        Correction("p1", "author", (), ("A. Lind", "B. Wood"), 2.0),
+    ]
+    for each in made:
+        store.add_correction(each)
+    assert store.corrections() == made
