@@ -11,6 +11,8 @@ from trailmark.evaluate.world import World
 from trailmark.forage.brief import Brief
 from trailmark.forage.scorer import Scorer
 from trailmark.forage.scorers import SCORERS
+from trailmark.forage.scorers.path_learner import PathLearner
+from trailmark.teach.path_training import PathTraining
 from trailmark.trail import Trail
 
 Taught = Literal["trails", "graphs"]
@@ -42,6 +44,7 @@ def _best_first(lesson: Lesson) -> Scorer:
 STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
+    "path-learner": lambda lesson: PathLearner(PathTraining().fit(lesson.trails())),
     "random": _untaught("random"),
 }
 ORACLE = "oracle"

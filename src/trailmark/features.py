@@ -1,0 +1,131 @@
+"""Pages and links as sets of tokens, after section 4.2 of Vydiswaran & Sarawagi (2005).
+
+The paper takes words of the page's head and body, of the link and ten words around it, and of the URL. Added
+is what tells lists from sentences and sections from items: where the link stands, how many stand like it, how
+its URL lies to that of its page, and the words by which its page names itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from trailmark.page import Link, Page
+from trailmark.url import url_tokens
+from trailmark.words import words
+
+BODY_TOKENS = 100
+_DIGITS = re.compile(r"\d+")
+_CLASSES = re.compile(r"\.[^>]*")
+_FILE_NAMES = frozenset({"html", "htm", "index"})
+
+
+def plain(word: str) -> str:
+    """A word without what varies most: numbers, and the endings of plurals."""
+    word = _DIGITS.sub("9", word)
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith("sses"):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word
+
+
+def page_tokens(page: Page, body_tokens: int = BODY_TOKENS, depth: int = 0) -> frozenset[str]:
+    """What a page shows: title, headings, its first words, its URL, and how deep it lies."""
+    return frozenset(
+        [
+            *(f"title {plain(word)}" for word in words(page.title)),
+            *(f"heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)),
+            *(f"body {plain(word)}" for word in page.tokens[:body_tokens]),
+            *(f"url {plain(word)}" for word in url_tokens(page.url)),
+            f"depth {min(depth, 4)}",
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all links of a page share, taken once: who the page says it is, and how its links are grouped."""
+
+    url: str
+    tokens: tuple[str, ...]
+    members: Counter[str]  # links by region
+    homes: Counter[str]  # of which lead to ~somebody
+    targets: int
+
+    @classmethod
+    def of(cls, page: Page) -> Surroundings:
+        regions = Counter(link.region for link in page.links)
+        homes = Counter(link.region for link in page.links if "~" in link.url)
+        tokens = {
+            *(f"on title {plain(word)}" for word in words(page.title)),
+            *(f"on heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)),
+            *(f"on url {plain(word)}" for word in url_tokens(page.url)),
+        }
+        return cls(page.url, tuple(sorted(tokens)), regions, homes, len({link.url for link in page.links}))
+
+
+def link_tokens(link: Link, around: Surroundings) -> frozenset[str]:
+    """What a link shows before it is followed."""
+    said = words(link.text)
+    target = url_tokens(link.url)
+    named = [word for word in target if word not in _FILE_NAMES]
+    alike = around.members[link.region] or 1
+    return frozenset(
+        [
+            *(f"says {plain(word)}" for word in said),
+            *(f"near {plain(word)}" for word in (*link.before, *link.after)),
+            *(f"to {plain(word)}" for word in target),
+            *(f"to last {plain(word)}" for word in named[-1:]),
+            *_way(link.url, around.url),
+            f"looks {_look(link.text)}",
+            f"length {min(len(said), 6)}",
+            f"alike {_size(alike)}",
+            f"links {_size(around.targets)}",
+            f"homes {round(3 * around.homes[link.region] / alike)}",
+            f"stands {_CLASSES.sub('', '>'.join(link.region.split('>')[-3:]))}",
+            f"kind {link.kind}",
+            *around.tokens,
+        ]
+    )
+
+
+def _way(url: str, source: str) -> Iterable[str]:
+    """How many folders up and down the URL lies from that of its page."""
+    there, here = urlsplit(url), urlsplit(source)
+    if there.netloc != here.netloc:
+        return ["way elsewhere"]
+    target = [part for part in there.path.split("/") if part]
+    folder = [part for part in here.path.rpartition("/")[0].split("/") if part]
+    shared = next(
+        (at for at, (one, other) in enumerate(zip(target, folder, strict=False)) if one != other),
+        min(len(target), len(folder)),
+    )
+    up, down = len(folder) - shared, len(target) - shared
+    return [f"way up {min(up, 3)}", f"way down {min(down, 3)}", f"way {min(up, 2)} {min(down, 3)}"]
+
+
+def _look(text: str) -> str:
+    """The shape of a text's first words: `Xx9` for "Smith, later 1997"; a name looks unlike a menu entry."""
+    parts = re.findall(r"[^\W_]+", text)[:6]
+    return "".join(map(_letter, parts[:5])) + ("+" if len(parts) > 5 else "")
+
+
+def _letter(word: str) -> str:
+    if word.isdigit():
+        return "9"
+    if any(char.isdigit() for char in word):
+        return "d"
+    if word.isupper():
+        return "A" if len(word) > 1 else "I"
+    return "X" if word[0].isupper() else "x"
+
+
+def _size(number: int) -> int:
+    return min(int(math.log2(number)), 7) if number else -1

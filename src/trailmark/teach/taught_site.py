@@ -1,0 +1,103 @@
+"""What the trails of one site tell together: a small graph of pages whose way to the goal is known."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from trailmark.page import Link, Page
+from trailmark.trail import FAIL, GOAL, Step, Trail
+
+FARTHEST = 3  # clicks to the goal that have a state of their own
+
+
+@dataclass
+class TaughtSite:
+    """The pages on a site's trails, the shortest taught way to each, and how far each is from a goal."""
+
+    start: str
+    ways: dict[str, tuple[Step, ...]] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    clicks: dict[str, int] = field(default_factory=dict)  # to the nearest goal, along taught links
+    worth: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, trails: Sequence[Trail]) -> TaughtSite:
+        site = cls(trails[0].site)
+        for trail in trails:
+            for number, step in enumerate(trail.steps):
+                site._meet(trail.steps[: number + 1], step)
+        site.clicks = site._clicks_to_goal()
+        _Harvest(site, trails).weigh()
+        return site
+
+    def _meet(self, way: tuple[Step, ...], step: Step) -> None:
+        url = step.page.url
+        if url not in self.ways or len(way) < len(self.ways[url]):
+            self.ways[url] = way
+        known = self.labels.get(url)
+        if step.label == GOAL or known is None or (known in ("", FAIL) and step.label):
+            self.labels[url] = step.label
+
+    def page(self, url: str) -> Page:
+        return self.ways[url][-1].page
+
+    def taught_links(self, url: str) -> list[Link]:
+        """The links of a taught page that lead to other taught pages."""
+        return [link for link in self.page(url).links if link.url in self.ways and link.url != url]
+
+    def state(self, url: str) -> str:
+        """The label of a page; of unlabelled ones, how many clicks they are before the goal (section 1.2)."""
+        label = self.labels[url]
+        if label not in ("", FAIL):
+            return label
+        if url in self.clicks:
+            return "<" * min(self.clicks[url], FARTHEST) + GOAL
+        return FAIL if label == FAIL else "<" + FAIL
+
+    def _clicks_to_goal(self) -> dict[str, int]:
+        sources: dict[str, list[str]] = {url: [] for url in self.ways}
+        for url in self.ways:
+            for link in self.taught_links(url):
+                sources[link.url].append(url)
+        clicks = {url: 0 for url in self.ways if self.labels[url] == GOAL}
+        waiting = deque(clicks)
+        while waiting:
+            url = waiting.popleft()
+            for source in sources[url]:
+                if source not in clicks:
+                    clicks[source] = clicks[url] + 1
+                    waiting.append(source)
+        return clicks
+
+
+class _Harvest:
+    """What a page is worth: the most goals per page that can be had by entering there.
+
+    A list of fifteen goals is worth more than a page on the way to one, though both are one click away. The
+    best share is found over the tree of the shortest taught ways, children with a better share first.
+    """
+
+    def __init__(self, site: TaughtSite, trails: Iterable[Trail]) -> None:
+        self._site = site
+        self._children: dict[str, set[str]] = {}
+        for trail in trails:
+            if trail.reached_goal:
+                for before, after in zip(trail.steps, trail.steps[1:], strict=False):
+                    self._children.setdefault(before.page.url, set()).add(after.page.url)
+
+    def weigh(self) -> None:
+        self._blocks(self._site.start, frozenset())
+
+    def _blocks(self, url: str, above: frozenset[str]) -> list[tuple[int, int]]:
+        """Goals and pages of the best share that begins here, then what is left below it, best first."""
+        below: list[tuple[int, int]] = []
+        for child in sorted(self._children.get(url, set()) - above):
+            below += self._blocks(child, above | {url})
+        below.sort(key=lambda block: -block[0] / block[1])
+        goals, pages, used = int(self._site.labels.get(url) == GOAL), 1, 0
+        while used < len(below) and below[used][0] * pages > goals * below[used][1]:
+            goals, pages, used = goals + below[used][0], pages + below[used][1], used + 1
+        self._site.worth[url] = max(self._site.worth.get(url, 0.0), goals / pages)
+        return [(goals, pages), *below[used:]]
