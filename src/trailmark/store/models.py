@@ -1,16 +1,17 @@
-"""Model files: a folder with arrays and versioned JSON. They are data, never code: nothing is unpickled."""
+"""Model files: a folder with arrays and versioned JSON. They are data, never code: nothing is unpickled.
+
+`model.json` names its arrays by their digest, so that putting it in place is the one step by which a new model
+takes over; a crash before it leaves the old one whole.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
-import os
-import shutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 from trailmark.errors import ModelError
 
-ARRAYS_NAME = "arrays.npz"
 META_NAME = "model.json"
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -28,31 +28,32 @@ def save_model(folder: Path, kind: str, version: int, arrays: Arrays, meta: Mapp
     """Write a model whole or not at all; one that stands in `folder` is replaced."""
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
-    digest = hashlib.sha256(packed.getvalue()).hexdigest()
-    written = {"kind": kind, "version": version, "arrays_sha256": digest, "meta": dict(meta)}
+    digest = _digest(packed.getvalue())
+    written = {
+        "kind": kind,
+        "version": version,
+        "arrays": digest,
+        "meta": dict(meta),
+        "digest": _digest_of(meta),
+    }
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        try:
-            (draft / ARRAYS_NAME).write_bytes(packed.getvalue())
-            (draft / META_NAME).write_text(json.dumps(written, ensure_ascii=False), "utf-8")
-            _move_in(draft, folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        _put(folder / _arrays_name(digest), packed.getvalue())
+        _put(folder / META_NAME, json.dumps(written, ensure_ascii=False).encode())
+        for old in folder.glob("arrays-*.npz"):
+            if old.name != _arrays_name(digest):
+                old.unlink(missing_ok=True)
     except OSError as error:
-        raise ModelError(f"The model {folder} cannot be written: {error.strerror or error}.") from None
+        raise ModelError(f"The model {folder} cannot be written: {error.strerror}.") from None
 
 
 def load_model(folder: Path, kind: str, version: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays and the JSON of a model, after checking that they are whole and meant for us."""
     written = _read_meta(folder)
     _check_meant_for_us(folder, written, kind, version)
-    try:
-        packed = (folder / ARRAYS_NAME).read_bytes()
-    except OSError as error:
-        raise ModelError(f"The model {folder} cannot be read: {error.strerror}.") from None
-    if hashlib.sha256(packed).hexdigest() != written.get("arrays_sha256"):
-        raise ModelError(f"The model {folder} is damaged: its arrays are not those that were saved.")
+    packed = _read(folder / _arrays_name(str(written.get("arrays"))), folder)
+    if _digest(packed) != written.get("arrays") or _digest_of(written["meta"]) != written.get("digest"):
+        raise ModelError(f"The model {folder} is damaged: it is not what was saved. Train it again.")
     try:
         with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}, written["meta"]
@@ -62,16 +63,22 @@ def load_model(folder: Path, kind: str, version: int) -> tuple[dict[str, NDArray
 
 def _read_meta(folder: Path) -> dict[str, Any]:
     try:
-        written = json.loads((folder / META_NAME).read_text("utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"There is no model in {folder}.") from None
-    except OSError as error:
-        raise ModelError(f"The model {folder} cannot be read: {error.strerror}.") from None
+        written = json.loads(_read(folder / META_NAME, folder))
     except (ValueError, RecursionError):
         raise ModelError(f"The model {folder} is damaged: {META_NAME} is not JSON.") from None
     if not isinstance(written, dict) or not isinstance(written.get("meta"), dict):
         raise ModelError(f"The model {folder} is damaged: {META_NAME} does not describe a model.")
     return written
+
+
+def _read(path: Path, folder: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        what = "There is no model" if path.name == META_NAME else "The arrays are missing"
+        raise ModelError(f"{what} in {folder}.") from None
+    except OSError as error:
+        raise ModelError(f"The model {folder} cannot be read: {error.strerror}.") from None
 
 
 def _check_meant_for_us(folder: Path, written: Mapping[str, Any], kind: str, version: int) -> None:
@@ -82,19 +89,28 @@ def _check_meant_for_us(folder: Path, written: Mapping[str, Any], kind: str, ver
         raise ModelError(f"The model {folder} is damaged: {META_NAME} names no version.")
     if made_by > version:
         raise ModelError(
-            f"The model {folder} was made by a newer Trailmark (version {made_by} of its kind, this one knows "
+            f"The model {folder} was made by a newer Trailmark (its form is {made_by}, this one knows "
             f"{version}). Install the newer version, or train again."
         )
 
 
-def _move_in(draft: Path, folder: Path) -> None:
-    """Put the draft where the model belongs; a reader finds the old one or the new one."""
-    if not folder.exists():
-        draft.rename(folder)
-        return
-    old = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+def _put(path: Path, content: bytes) -> None:
+    """Write beside, then rename: a reader finds the old file or the new one, never half of one."""
+    draft = path.with_name(f".{path.name}.part")
     try:
-        folder.rename(old / "old")
-        os.replace(draft, folder)
+        draft.write_bytes(content)
+        draft.replace(path)
     finally:
-        shutil.rmtree(old, ignore_errors=True)
+        draft.unlink(missing_ok=True)
+
+
+def _arrays_name(digest: str) -> str:
+    return f"arrays-{digest[:16]}.npz" if digest.isalnum() else "arrays-unnamed.npz"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _digest_of(meta: Mapping[str, Any]) -> str:
+    return _digest(json.dumps(meta, sort_keys=True).encode())
