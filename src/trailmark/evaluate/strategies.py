@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from trailmark.evaluate.link_baselines import levels, url_only
 from trailmark.evaluate.teaching import make_trails
 from trailmark.evaluate.world import World
 from trailmark.forage.brief import Brief
@@ -44,7 +45,9 @@ def _best_first(lesson: Lesson) -> Scorer:
 STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
+    "levels": lambda lesson: levels(lesson.worlds, lesson.goal),
     "path-learner": lambda lesson: PathLearner(PathTraining().fit(lesson.trails())),
     "random": _untaught("random"),
+    "url-only": lambda lesson: url_only(lesson.worlds, lesson.goal),
 }
 ORACLE = "oracle"

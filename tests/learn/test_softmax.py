@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from trailmark.errors import NotFitted
+from trailmark.learn.softmax import Softmax
+from trailmark.learn.vocabulary import Vocabulary
+
+
+def test_the_optimum_has_no_gradient() -> None:
+    draw = np.random.default_rng(1)
+    rows = csr_array((draw.random((40, 5)) < 0.4).astype(float))
+    classes = draw.integers(0, 3, 40)
+    counts = draw.random(40) + 0.5
+    model = Softmax(3, prior_variance=2.0, max_iterations=500).fit(rows, classes, counts)
+    errors = model.probabilities(rows)
+    errors[np.arange(40), classes] -= 1
+    gradient = rows.T @ (errors * counts[:, None]) + model.weights_ / 2.0
+    assert np.abs(gradient).max() < 1e-3
+    assert np.abs((errors * counts[:, None]).sum(axis=0)).max() < 1e-3
+
+
+def test_probabilities_sum_to_one_and_follow_the_evidence() -> None:
+    rows = csr_array(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    model = Softmax(2, prior_variance=10.0).fit(rows, np.array([0, 0, 1, 1]))
+    chances = model.probabilities(rows)
+    assert chances.sum(axis=1) == pytest.approx(1.0)
+    assert chances[0, 0] > 0.8
+    assert chances[2, 1] > 0.8
+
+
+def test_asked_before_fit_it_says_so() -> None:
+    with pytest.raises(NotFitted):
+        Softmax(2).probabilities(csr_array(np.ones((1, 1))))
+
+
+def test_a_vocabulary_keeps_what_several_sites_say() -> None:
+    vocabulary = Vocabulary(2).fit([{"a", "b"}, {"a", "c"}, {"c"}], ["s1", "s2", "s2"])
+    assert vocabulary.columns_ == {"a": 0}
+    assert vocabulary.rows([{"a", "c"}, {"b"}]).toarray().tolist() == [[1.0], [0.0]]

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from trailmark.page import Link, Page
+from trailmark.teach.taught_site import TaughtSite
+from trailmark.trail import FAIL, GOAL, Step, Trail
+
+
+def page(name: str, *targets: str) -> Page:
+    return Page(
+        f"http://s/{name}", title=name, links=tuple(Link(f"http://s/{to}", text=to) for to in targets)
+    )
+
+
+HOME = page("home", "people", "news", "about")
+PEOPLE = page("people", "p1", "p2", "p3")
+NEWS = page("news", "n1", "people")
+PERSONS = [page(f"p{n}") for n in (1, 2, 3)]
+STORY = page("n1")
+
+
+def trail(*pages: Page, labels: str, ending: str) -> Trail:
+    named = [*labels.split(","), ending]
+    links = [None, *(Link(each.url, text=each.title) for each in pages[1:])]
+    steps = tuple(Step(each, link, name) for each, link, name in zip(pages, links, named, strict=True))
+    return Trail("http://s/home", steps)
+
+
+def taught() -> TaughtSite:
+    good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
+    return TaughtSite.of([*good, trail(HOME, NEWS, STORY, labels=",", ending=FAIL)])
+
+
+def test_unlabelled_pages_take_the_state_before_their_goal() -> None:
+    site = taught()
+    assert site.state("http://s/p1") == GOAL
+    assert site.state("http://s/people") == "<" + GOAL
+    assert site.state("http://s/home") == "<<" + GOAL
+    assert site.state("http://s/n1") == FAIL
+    # a page of a failed trail that links to the way is on the way, as the teacher can see
+    assert site.state("http://s/news") == "<<" + GOAL
+
+
+def test_a_label_that_a_person_gave_is_kept() -> None:
+    marked = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)])
+    assert marked.state("http://s/people") == "people"
+
+
+def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
+    site = taught()
+    assert site.worth["http://s/p1"] == 1.0
+    assert site.worth["http://s/people"] == 3 / 4
+    assert site.worth["http://s/home"] == 3 / 5
+    assert "http://s/news" not in site.worth
