@@ -19,7 +19,7 @@ class GroupMeans:
     have an equal say.
     """
 
-    weight: float = 3.0
+    weight: float = 2.0
     _sums: dict[Hashable, float] = field(default_factory=dict)
     _counts: dict[Hashable, int] = field(default_factory=dict)
 
