@@ -33,7 +33,8 @@ class HierarchicalNaiveBayes:
     `paths` (C, K) as in `Shrinkage`. `hold` is the share of a preliminary label that its document teaches in
     every round: at 0, as in the paper, EM may leave the labels behind, at 1 it only adds the other documents.
     `temper` below 1 softens the evidence of the words, which naive Bayes counts as if they were independent.
-    EM ends when less than `tolerance` of the documents change their class.
+    EM ends when less than `tolerance` of the documents change their class. A class that no document is
+    labelled with stays empty: nothing is known of it, and EM would fill it with whatever is left over.
 
     After `fit`: `log_words_` (C, V), `log_priors_` (C,), `weights_` (C, K + 1), `memberships_` (n, C),
     `trace_` with a `Round` for the labels alone and one for every round of EM, and `converged_`.
@@ -61,22 +62,23 @@ class HierarchicalNaiveBayes:
         start: Floats,
         rng: np.random.Generator,
         fixed: Bools | None = None,
+        weights: Floats | None = None,
         spread: Spread | None = None,
     ) -> Self:
         """Learn from counts (n, V) and preliminary labels `start` (n, C), rows of zeros where there are none.
 
-        Documents that are `fixed` (n,) keep their label in every round. `spread` lets linked documents share
-        their words.
+        Documents that are `fixed` (n,) keep their label in every round. `weights` (n,) say how much each
+        document teaches, all alike if not given. `spread` lets linked documents share their words.
         """
-        run = _Run(self, counts, rng, spread or Alone())
+        run = _Run(self, counts, rng, spread or Alone(), np.asarray(start.any(axis=0)))
+        lesson = np.ones((counts.shape[0], 1)) if weights is None else weights[:, None]
         held = self._held(start, fixed)
         self.memberships_ = start
         self.trace_: list[Round] = []
         self.converged_ = False
         while not self.converged_ and len(self.trace_) <= self.max_iterations:
-            run.maximise(
-                self.memberships_ if not self.trace_ else held * start + (1 - held) * self.memberships_
-            )
+            taught = held * start + (1 - held) * self.memberships_ if self.trace_ else start
+            run.maximise(lesson * taught)
             before, self.memberships_ = self.memberships_, run.expect()
             self.trace_.append(Round(run.log_likelihood, _moved(before, self.memberships_)))
             self.converged_ = self.trace_[-1].moved < self.tolerance
@@ -104,8 +106,14 @@ class _Run:
     """The state that EM carries from round to round."""
 
     def __init__(
-        self, model: HierarchicalNaiveBayes, counts: csr_array, rng: np.random.Generator, spread: Spread
+        self,
+        model: HierarchicalNaiveBayes,
+        counts: csr_array,
+        rng: np.random.Generator,
+        spread: Spread,
+        taught: Bools,
     ) -> None:
+        self.known = taught if taught.any() else np.ones_like(taught)
         self.temper, self.paths, self.spread, self.counts = model.temper, model.paths, spread, counts
         turns = rng.permutation(counts.shape[0]) % model.n_folds
         self.parts = [(rows := np.flatnonzero(turns == turn), counts[rows]) for turn in range(model.n_folds)]
@@ -122,7 +130,7 @@ class _Run:
             self.shrinkage.fit(folds)
         self.log_words = np.log(self.shrinkage.blend(folds.sum(axis=0)))
         priors = memberships.sum(axis=0) + 1.0
-        self.log_priors = np.log(priors / priors.sum())
+        self.log_priors = np.where(self.known, np.log(priors / priors.sum()), -np.inf)
 
     def expect(self) -> Floats:
         """E-step: P(c | d) of every document (Eq. 12)."""

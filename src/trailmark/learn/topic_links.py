@@ -67,7 +67,9 @@ class LinkSpread:
         total = np.asarray(links.sum(axis=1)).ravel()
         self._walk = csr_array(diags_array(1.0 / np.where(total > 0, total, 1.0)) @ links)
         self._back = csr_array(self._walk.T)
-        own, step = self._weights.of(np.diff(self._walk.indptr))
+        degrees = np.diff(self._walk.indptr)
+        self.linked = degrees > 0
+        own, step = self._weights.of(degrees)
         self._own, self._step = own[:, None], step[:, None]
 
     def gather(self, scores: Floats) -> Floats:

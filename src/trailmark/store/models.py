@@ -1,7 +1,7 @@
 """Model files: a folder with arrays and versioned JSON. They are data, never code: nothing is unpickled.
 
-`model.json` names its arrays by their digest, so that putting it in place is the one step by which a new model
-takes over; a crash before it leaves the old one whole.
+`model.json` names its arrays by their digest, so that putting it in place is the one step by which a new
+model takes over; a crash before it leaves the old one whole.
 """
 
 from __future__ import annotations

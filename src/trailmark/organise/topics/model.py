@@ -1,0 +1,156 @@
+"""A trained topic tree: places documents one by one, and turns into arrays for a model file and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailmark.errors import ModelError, UsageError
+from trailmark.learn.naive_bayes import Floats, normalise
+from trailmark.learn.topic_links import LinkWeights
+from trailmark.organise.topics.documents import Document
+from trailmark.organise.topics.placement import Placement, Placer, Thresholds
+from trailmark.organise.topics.tree import TopicTree, parse_tree, tree_text
+from trailmark.organise.topics.vocabulary import LONGEST_DOCUMENT, Vocabulary
+
+KIND = "topics"
+VERSION = 1
+N_WORDS_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class TopicModel:
+    """What placing needs. V words, C leaves, I interior nodes, N documents that others may link to.
+
+    `words` (V, C) and `priors` (C,) are logarithms, `scale` calibrates them; `outside_words` (V, C + I) and
+    `outside_priors` tell what fits nowhere. `met` (N, C) is what a link to each of `known` brings.
+    """
+
+    tree: TopicTree
+    vocabulary: Vocabulary
+    words: Floats
+    priors: Floats
+    outside_words: Floats
+    outside_priors: Floats
+    scale: float = 1.0
+    longest: float = LONGEST_DOCUMENT
+    links: LinkWeights | None = None
+    known: Sequence[str] = ()
+    met: Floats | None = None
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+    @cached_property
+    def placer(self) -> Placer:
+        return Placer(self.tree, self.thresholds)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {identity: row for row, identity in enumerate(self.known)}
+
+    @cached_property
+    def _everywhere(self) -> Floats:
+        """log P(w), whatever the topic, (V,)."""
+        return np.asarray(np.log(np.exp(self.words) @ np.exp(self.priors)), dtype=np.float64)
+
+    def place(self, document: Document) -> Placement:
+        """Place a document that need not have been there in training; costs its own words alone."""
+        columns, counts = self._known_words(document)
+        linked = [self._rows[cited] for cited in document.cites if cited in self._rows]
+        if not len(columns) and not linked:
+            return nowhere(document.id)
+        own = counts @ self.words[columns]
+        scores = own if self.links is None or self.met is None else self.links.join(own, self.met[linked])
+        leaves = normalise(self.scale * (scores + self.priors)[None])[0]
+        outside = counts @ self.outside_words[columns] + self.outside_priors
+        extra = normalise(outside[None])[0, len(leaves) :]
+        placed = self.placer.place(document.id, leaves, extra)
+        return replace(placed, words=self.deciding_words(document, placed.leaf))
+
+    def deciding_words(self, document: Document, leaf: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+        """The words that speak most for a leaf, and by how much each raises its logarithm."""
+        columns, counts = self._known_words(document)
+        at = self._leaf_columns[leaf]
+        gains = counts * (self.words[columns, at] - self._everywhere[columns])
+        best = [index for index in np.argsort(-gains, kind="stable")[:N_WORDS_SHOWN] if gains[index] > 0]
+        return tuple((self.vocabulary.words[columns[index]], round(float(gains[index]), 3)) for index in best)
+
+    @cached_property
+    def _leaf_columns(self) -> dict[tuple[str, ...], int]:
+        return {leaf.path: column for column, leaf in enumerate(self.tree.leaves)}
+
+    def _known_words(self, document: Document) -> tuple[NDArray[np.int64], Floats]:
+        row = self.vocabulary.counts([document.bag], self.longest)
+        return row.indices.astype(np.int64), row.data
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays, and what is best written as JSON."""
+        arrays: dict[str, NDArray[Any]] = {
+            "words": self.words.astype(np.float32),
+            "priors": self.priors,
+            "outside_words": self.outside_words.astype(np.float32),
+            "outside_priors": self.outside_priors,
+        }
+        if self.met is not None:
+            arrays["met"] = self.met.astype(np.float32)
+        links = self.links and [self.links.own, self.links.step, self.links.rounds, self.links.doubt]
+        return arrays, {
+            "tree": tree_text(self.tree),
+            "vocabulary": list(self.vocabulary.words),
+            "scale": self.scale,
+            "longest": self.longest,
+            "links": links,
+            "known": list(self.known),
+            "settle": self.thresholds.settle,
+            "second": self.thresholds.second,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> TopicModel:
+        try:
+            model = cls._read(arrays, meta)
+        except (KeyError, TypeError, ValueError, UsageError) as error:
+            raise ModelError(f"The topic model does not hold what it should: {error!r}.") from None
+        _check_shapes(model)
+        return model
+
+    @classmethod
+    def _read(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> TopicModel:
+        own, step, rounds, doubt = meta["links"] or (0.5, 0.35, 5, 2.0)
+        return cls(
+            parse_tree(meta["tree"], "The tree in the model"),
+            Vocabulary([str(word) for word in meta["vocabulary"]]),
+            arrays["words"].astype(np.float64),
+            arrays["priors"].astype(np.float64),
+            arrays["outside_words"].astype(np.float64),
+            arrays["outside_priors"].astype(np.float64),
+            float(meta["scale"]),
+            float(meta["longest"]),
+            LinkWeights(float(own), float(step), int(rounds), float(doubt)) if meta["links"] else None,
+            tuple(str(identity) for identity in meta["known"]),
+            arrays["met"].astype(np.float64) if "met" in arrays else None,
+            Thresholds(float(meta["settle"]), float(meta["second"])),
+        )
+
+
+def _check_shapes(model: TopicModel) -> None:
+    n_words, n_leaves = len(model.vocabulary), len(model.tree.leaves)
+    n_outside = n_leaves + len(model.tree.interior)
+    whole = (
+        model.words.shape == (n_words, n_leaves)
+        and model.priors.shape == (n_leaves,)
+        and model.outside_words.shape == (n_words, n_outside)
+        and model.outside_priors.shape == (n_outside,)
+        and (model.met is None or model.met.shape == (len(model.known), n_leaves))
+    )
+    if not whole:
+        raise ModelError("The topic model is damaged: its parts do not fit together. Train it again.")
+
+
+def nowhere(document: str) -> Placement:
+    """A document of which nothing is known that could place it."""
+    return Placement(document, (), 1.0, (), outside=1.0)

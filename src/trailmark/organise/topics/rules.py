@@ -1,0 +1,127 @@
+"""Keywords as rules: which documents they match, and the preliminary labels that follow (section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from trailmark.learn.naive_bayes import Floats
+from trailmark.organise.topics.documents import Document
+from trailmark.organise.topics.tree import Topic, TopicTree
+from trailmark.organise.topics.vocabulary import folded_words
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A keyword of a topic, as the words that must stand in a document."""
+
+    topic: Topic
+    keyword: str
+    words: tuple[str, ...]
+
+    def matches(self, document: Document) -> bool:
+        """In running text a phrase must stand in its order; where no order is known, all its words do."""
+        if not all(word in document.bag for word in self.words):
+            return False
+        return len(self.words) == 1 or not document.sequence or _stands_in(self.words, document.sequence)
+
+
+class KeywordRules:
+    """The rules of a tree, in order: longer phrases first, as they say more; then as the file has them."""
+
+    def __init__(self, tree: TopicTree) -> None:
+        rules = [
+            Rule(topic, keyword, tuple(folded_words(keyword)))
+            for topic in tree.topics
+            for keyword in topic.keywords
+        ]
+        self.rules = tuple(sorted(rules, key=lambda rule: -len(rule.words)))
+        self._leaves = tree.leaves
+
+    @cached_property
+    def _by_first_word(self) -> Mapping[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        for number, rule in enumerate(self.rules):
+            found[rule.words[0]] = (*found.get(rule.words[0], ()), number)
+        return found
+
+    def matching(self, document: Document) -> list[int]:
+        """The numbers of all rules that match, the first in order first."""
+        candidates = (number for word in document.bag for number in self._by_first_word.get(word, ()))
+        return sorted(number for number in candidates if self.rules[number].matches(document))
+
+    def shares(self) -> Floats:
+        """What one match of each rule says for each leaf, (rules, leaves).
+
+        The keyword of a leaf speaks for it alone, that of a topic with children for all leaves below in equal
+        parts.
+        """
+        below = np.array(
+            [
+                [leaf.path[: len(rule.topic.path)] == rule.topic.path for leaf in self._leaves]
+                for rule in self.rules
+            ],
+            dtype=np.float64,
+        ).reshape(len(self.rules), len(self._leaves))
+        return np.asarray(below / np.maximum(below.sum(axis=1, keepdims=True), 1.0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Which rules match which documents, and what labels that gives."""
+
+    rules: KeywordRules
+    of_documents: Sequence[Sequence[int]]
+
+    @classmethod
+    def of(cls, tree: TopicTree, documents: Iterable[Document]) -> Matches:
+        rules = KeywordRules(tree)
+        return cls(rules, [rules.matching(document) for document in documents])
+
+    @property
+    def coverage(self) -> float:
+        """The share of documents with any keyword."""
+        return sum(map(bool, self.of_documents)) / max(len(self.of_documents), 1)
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        """How many documents each rule matches, (rules,)."""
+        every = [number for matched in self.of_documents for number in matched]
+        return np.bincount(every, minlength=len(self.rules.rules)).astype(np.float64)
+
+    def first(self) -> Floats:
+        """The rule list as the paper has it: the first match alone decides, (documents, leaves)."""
+        shares = self.rules.shares()
+        labels = np.zeros((len(self.of_documents), shares.shape[1]))
+        for row, matched in zip(labels, self.of_documents, strict=True):
+            if matched:
+                row[:] = shares[matched[0]]
+        return labels
+
+    def votes(self) -> Floats:
+        """All matches speak, rare keywords loudest: by log(documents / documents that match), (n, leaves).
+
+        Each document with a match has one label in all, which its votes share.
+        """
+        rarity = np.log(max(len(self.of_documents), 1) / np.maximum(self.frequencies, 1.0))
+        shares = self.rules.shares() * (rarity + 1e-9)[:, None]
+        labels = np.zeros((len(self.of_documents), shares.shape[1]))
+        for row, matched in zip(labels, self.of_documents, strict=True):
+            if matched:
+                spoken = shares[matched].sum(axis=0)
+                row[:] = spoken / spoken.sum()
+        return labels
+
+
+def _stands_in(phrase: tuple[str, ...], sequence: tuple[str, ...]) -> bool:
+    start = -1
+    try:
+        while True:
+            start = sequence.index(phrase[0], start + 1)
+            if sequence[start : start + len(phrase)] == phrase:
+                return True
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""The topic trees that come with Trailmark, as `.topics` files."""
