@@ -1,7 +1,6 @@
 """Makes the weights of the citation matcher that are shipped: `python -m scripts.train_citation_matcher`.
 
-Taught on Cora's citations, on the two bibliographies of DBLP-ACM, and on citations made from BibTeX. Pairs
-are formed within folds, so that many-versioned papers do not outweigh all others.
+Taught on Cora's citations, on the two bibliographies of DBLP-ACM, and on citations made from BibTeX.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from bench.citation_data import Labelled, as_text, made_citations, read_cora, read_dblp_acm
-from bench.citations import deal, part, teach
+from bench.citations import teach
 from bench.report import add_data_option
 from trailmark.organise.citations.grouping import training_pairs
 from trailmark.organise.citations.weights import FILE_NAME, classifier_to_json
@@ -27,8 +26,7 @@ def main() -> None:
     cora = read_cora(data)
     bare = Labelled([as_text(each) for each in cora.citations], cora.papers)
     sets = (cora, bare, read_dblp_acm(data)[0], made_citations(data, MADE, seed=1))
-    folds = [part(each, at) for each in sets for at in deal(each.papers, 0)]
-    classifier = teach([training_pairs(fold.citations, fold.papers) for fold in folds])
+    classifier = teach([training_pairs(each.citations, each.papers) for each in sets])
     TARGET.write_text(classifier_to_json(classifier, TRAINED_ON), "utf-8")
 
 
