@@ -23,6 +23,7 @@ COMMANDS = {
     "replay": "trailmark.cli.replay:replay",
     "samples": "trailmark.cli.samples:samples",
     "status": "trailmark.cli.status:status",
+    "topics": "trailmark.cli.topics:topics",
 }
 
 
