@@ -1,0 +1,193 @@
+"""The weights of a token CRF: scoring, decoding and marginals in numpy, and a file that is data and no code.
+
+Trained by CRFsuite, used without it: so a model can be pruned, averaged with others, corrected, and read
+from a file that cannot do harm.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailmark.errors import ModelError, TeachingError
+from trailmark.extract.papers.labelling import Labelling, Segment, runs
+from trailmark.learn.chain import Floats, Ints, Steps, backward, best_path, forward, log_total
+
+FORMAT = "trailmark-token-crf"
+VERSION = 1
+BEGIN, INSIDE = "B-", "I-"
+
+
+@dataclass
+class CrfWeights:
+    """A linear chain over `states` (`B-title`, `I-title`, … or bare labels).
+
+    `rows` numbers the features; `weights` (F, S) are those of features in states, `steps` (S, S) of one
+    state after another.
+    """
+
+    states: tuple[str, ...]
+    rows: dict[str, int]
+    weights: Floats
+    steps: Floats
+
+    def scores(self, features: Sequence[Sequence[str]]) -> Floats:
+        """The weight of each state at each word, (L, S), by its features alone."""
+        answer = np.zeros((len(features), len(self.states)))
+        for place, names in enumerate(features):
+            known = [row for name in names if (row := self.rows.get(name)) is not None]
+            answer[place] = self.weights[known].sum(axis=0)
+        return answer
+
+    def label(self, features: Sequence[Sequence[str]]) -> Labelling:
+        """The best labelling, with the exact probability of each of its segments."""
+        if not features:
+            return Labelling((), ())
+        scores = self.scores(features)
+        labels = tuple(self.field_of(state) for state in self.best_states(scores))
+        return Labelling(labels, self._segments(labels, scores[None], Steps(self.allowed_steps())))
+
+    def best_states(self, scores: Floats) -> Ints:
+        ends = np.zeros(len(self.states))
+        path: Ints = best_path(scores[None], Steps(self.allowed_steps()), self.starts(), ends)[0]
+        return path
+
+    def marginals(self, features: Sequence[Sequence[str]]) -> Floats:
+        """How likely each state is at each word, (L, S)."""
+        scores, steps, ends = (
+            self.scores(features)[None],
+            Steps(self.allowed_steps()),
+            np.zeros(len(self.states)),
+        )
+        alpha = forward(scores, steps, self.starts())
+        beta = backward(scores, steps, ends)
+        chances: Floats = np.exp(alpha + beta - log_total(alpha, ends)[:, None, None])[0]
+        return chances
+
+    def field_of(self, state: int) -> str:
+        return self.states[state].removeprefix(BEGIN).removeprefix(INSIDE)
+
+    def states_of(self, labels: Sequence[str]) -> Ints:
+        """The states of a labelling: the first of each run begins a field where the model tells that apart.
+        """
+        numbers = {state: number for number, state in enumerate(self.states)}
+        split = self.states[0].startswith((BEGIN, INSIDE))
+        names = with_begins(labels) if split else labels
+        if unknown := set(names) - numbers.keys():
+            raise TeachingError(f"This model knows no field {min(unknown).removeprefix(BEGIN)!r}.")
+        return np.array([numbers[name] for name in names], dtype=np.int64)
+
+    def starts(self) -> Floats:
+        return np.array([-np.inf if state.startswith(INSIDE) else 0.0 for state in self.states])
+
+    def allowed_steps(self) -> Floats:
+        """`steps` with minus infinity where a field would go on without having begun, or begin twice."""
+        allowed = [[_may_follow(before, after) for after in self.states] for before in self.states]
+        return np.where(allowed, self.steps, -np.inf)
+
+    def _segments(self, labels: tuple[str, ...], scores: Floats, steps: Steps) -> tuple[Segment, ...]:
+        ends = np.zeros(len(self.states))
+        alpha, beta = forward(scores, steps, self.starts()), backward(scores, steps, ends)
+        total = float(log_total(alpha, ends)[0])
+        fields = np.array([self.field_of(number) for number in range(len(self.states))])
+        segments = []
+        for field, first, last in runs(labels):
+            inside = np.flatnonzero(fields == field)
+            within = Steps(steps.log[np.ix_(inside, inside)])
+            stretch = forward(
+                scores[:, first:last][:, :, inside], within, _entry(alpha, scores, first, inside)
+            )
+            log_share = float(log_total(stretch, beta[0, last - 1, inside])[0]) - total
+            segments.append(Segment(field, first, last, min(1.0, float(np.exp(log_share)))))
+        return tuple(segments)
+
+
+def with_begins(labels: Sequence[str]) -> list[str]:
+    """Labels as states that tell the first word of each field apart."""
+    return [
+        (INSIDE if place and labels[place - 1] == label else BEGIN) + label
+        for place, label in enumerate(labels)
+    ]
+
+
+def _entry(alpha: Floats, scores: Floats, first: int, inside: Ints) -> Floats:
+    """What α holds for the states `inside` at `first`, without the score of that word itself."""
+    entry: Floats = alpha[0, first, inside] - scores[0, first, inside]
+    return entry
+
+
+def _may_follow(before: str, after: str) -> bool:
+    if after.startswith(INSIDE):
+        return before[2:] == after[2:]
+    return not after.startswith(BEGIN) or before[2:] != after[2:]
+
+
+def averaged(models: Sequence[CrfWeights]) -> CrfWeights:
+    """One model whose weights are the means of others'; a feature that a model lacks weighs nothing there."""
+    states = models[0].states
+    rows = {name: row for row, name in enumerate(sorted(set().union(*(model.rows for model in models))))}
+    weights, steps = np.zeros((len(rows), len(states))), np.zeros((len(states), len(states)))
+    for model in models:
+        order = [model.states.index(state) for state in states]
+        where = [rows[name] for name in model.rows]
+        weights[where] += model.weights[list(model.rows.values())][:, order] / len(models)
+        steps += model.steps[np.ix_(order, order)] / len(models)
+    return CrfWeights(states, rows, weights, steps)
+
+
+def pruned(model: CrfWeights, least: float) -> CrfWeights:
+    """Without weights smaller than `least`, and without the features that then weigh nothing."""
+    weights = np.where(np.abs(model.weights) < least, 0.0, model.weights)
+    kept = {name: row for name, row in model.rows.items() if weights[row].any()}
+    rows = {name: number for number, name in enumerate(sorted(kept))}
+    return CrfWeights(model.states, rows, weights[[kept[name] for name in rows]], model.steps)
+
+
+def to_bytes(model: CrfWeights, about: Mapping[str, str]) -> bytes:
+    """A file: arrays and JSON. Weights are kept to three digits, which is more than they are known to."""
+    order = sorted(model.rows)
+    weights = model.weights[[model.rows[name] for name in order]]
+    row, column = np.nonzero(weights)
+    header = {"format": FORMAT, "version": VERSION, "states": model.states, "about": dict(about)}
+    file = io.BytesIO()
+    np.savez_compressed(
+        file,
+        header=_as_array(json.dumps(header)),
+        features=_as_array("\n".join(order)),
+        n_weights=np.bincount(row, minlength=len(order)).astype(np.uint8),
+        column=column.astype(np.uint8),
+        value=weights[row, column].astype(np.float16),
+        steps=model.steps.astype(np.float32),
+    )
+    return file.getvalue()
+
+
+def from_bytes(body: bytes) -> CrfWeights:
+    """The model in a file; a sentence where it is none, or damaged."""
+    try:
+        with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
+            header = json.loads(_as_text(arrays["header"]))
+            if header.get("format") != FORMAT or header.get("version") != VERSION:
+                raise ModelError("This is no token model that this version can read.")
+            names = _as_text(arrays["features"]).split("\n")
+            row = np.repeat(np.arange(len(names)), arrays["n_weights"])
+            weights = np.zeros((len(names), len(header["states"])))
+            weights[row, arrays["column"]] = arrays["value"]
+            steps = arrays["steps"].astype(np.float64)
+    except (ValueError, KeyError, IndexError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelError(f"This token model is damaged: {error}.") from error
+    return CrfWeights(tuple(header["states"]), {name: n for n, name in enumerate(names)}, weights, steps)
+
+
+def _as_array(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def _as_text(array: NDArray[np.uint8]) -> str:
+    return array.tobytes().decode()

@@ -1,0 +1,78 @@
+"""Fields of headers and references by conditional random fields: the default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import Self
+
+from trailmark.errors import NotFitted
+from trailmark.extract.papers.crf_weights import CrfWeights, from_bytes, pruned, to_bytes
+from trailmark.extract.papers.header_features import HeaderFeatures
+from trailmark.extract.papers.labelling import Kind, Labelling
+from trailmark.extract.papers.lexicon import Lexicon
+from trailmark.extract.papers.reference_features import ReferenceFeatures
+from trailmark.extract.papers.tagged import Tagged
+from trailmark.extract.papers.token_crf import Algorithm, TokenCRF, corrected
+from trailmark.extract.papers.tokens import TokenLine
+
+LEAST_WEIGHT = 0.01
+"""Weights below this are left out of model files; no label changes by it."""
+
+
+class FieldCRF:
+    """A CRF over the words of headers or references. After `fit`: `weights_`."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        lexicon: Lexicon,
+        *,
+        algorithm: Algorithm = "lbfgs",
+        c1: float = 0.1,
+        c2: float = 0.1,
+        max_iterations: int = 100,
+    ) -> None:
+        self.kind = kind
+        self.lexicon = lexicon
+        self.algorithm: Algorithm = algorithm
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+
+    @property
+    def features(self) -> Callable[[Sequence[TokenLine]], list[list[str]]]:
+        return HeaderFeatures(self.lexicon) if self.kind == "header" else ReferenceFeatures(self.lexicon)
+
+    def fit(self, examples: Sequence[Tagged]) -> Self:
+        """Learn from tagged texts. Takes python-crfsuite; minutes for headers, seconds for references."""
+        crf = TokenCRF(algorithm=self.algorithm, c1=self.c1, c2=self.c2, max_iterations=self.max_iterations)
+        features = self.features
+        crf.fit((features(example.lines), example.labels) for example in examples)
+        self.weights_ = crf.weights_
+        return self
+
+    def label(self, lines: Sequence[TokenLine]) -> Labelling:
+        return self._fitted().label(self.features(lines))
+
+    def corrected(self, examples: Sequence[Tagged]) -> Self:
+        """A model that has learned from a few corrected texts: in seconds, and without the first ones."""
+        features = self.features
+        taught = [(features(example.lines), example.labels) for example in examples]
+        model = copy(self)
+        model.weights_ = corrected(self._fitted(), taught)
+        return model
+
+    def to_bytes(self, about: Mapping[str, str]) -> bytes:
+        return to_bytes(pruned(self._fitted(), LEAST_WEIGHT), {**about, "kind": self.kind})
+
+    @classmethod
+    def from_bytes(cls, kind: Kind, lexicon: Lexicon, body: bytes) -> Self:
+        model = cls(kind, lexicon)
+        model.weights_ = from_bytes(body)
+        return model
+
+    def _fitted(self) -> CrfWeights:
+        if not hasattr(self, "weights_"):
+            raise NotFitted("This field model has not been taught yet.")
+        return self.weights_

@@ -1,0 +1,174 @@
+"""Fields as they stand in a reference, made comparable: people, year, pages, volume and kind of venue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from trailmark.extract.papers.lexicon import Lexicon
+from trailmark.extract.papers.person_names import NOBODY, People, read_people
+
+VenueKind = Literal[
+    "journal", "meeting", "book", "chapter", "thesis", "report", "unpublished", "web", "unknown"
+]
+
+_YEAR = re.compile(r"(?<!\d)(1[6-9]\d\d|20\d\d)(?!\d)")
+_SHORT_YEAR = re.compile(r"['’`]\s?(\d\d)(?!\d)")
+_MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_PAGES = re.compile(r"([A-Za-z]{0,2}\d+(?:[.:]\d+)?)\s*(?:[-–—−]+|to)\s*([A-Za-z]{0,2}\d+)")
+_PAGE = re.compile(r"([A-Za-z]{0,2}\d+)")
+_VOLUME_AND_ISSUE = re.compile(
+    r"(\d+|[IVXLC]+\b)\s*[(/:,]\s*(?:no\.?|nr\.?|number|issue)?\s*([\w–-]+)", re.IGNORECASE
+)
+_VOLUME = re.compile(r"(?:vol(?:ume)?\.?\s*)?\b(\d+|[IVXLC]+)\b", re.IGNORECASE)
+_ISSUE = re.compile(r"(?:no\.?|nr\.?|number|issue)\s*(\d[\w–-]*)", re.IGNORECASE)
+_KINDS: tuple[tuple[VenueKind, re.Pattern[str]], ...] = (
+    ("thesis", re.compile(r"(?i)\b(?:thesis|dissertation|diplomarbeit|habilitation)\b")),
+    (
+        "report",
+        re.compile(r"(?i)\b(?:reports?|tech\w*\.? rep\w*|memo\w*|tr|working paper|rapport|preprint)\b"),
+    ),
+    (
+        "meeting",
+        re.compile(r"(?i)\b(?:proc\w*|conf\w*|symp\w*|workshop|meeting|congress|colloqu\w+|advances in)\b"),
+    ),
+    (
+        "journal",
+        re.compile(
+            r"(?i)\b(?:journal|trans\w*|letters|magazine|review|bulletin|annals|comm\w*\.? of)\b|\bj\."
+        ),
+    ),
+)
+_UNPUBLISHED = re.compile(
+    r"\b(?:submitted|unpublished|in preparation|to appear|in press|manuscript|forthcoming|personal comm\w*)\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"(?:https?|ftp)://|\bwww\.|\bURL\b", re.IGNORECASE)
+_QUOTES = "\"“”'`‘’"
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """First and last page as printed, the last written out: 433–44 is 433 to 444. "" where there is none."""
+
+    first: str = ""
+    last: str = ""
+
+
+NO_PAGES = Pages()
+
+
+@dataclass(frozen=True, slots=True)
+class NormalReference:
+    """A reference with its fields made comparable; "", 0 and () stand for what it does not say."""
+
+    authors: People = NOBODY
+    editors: People = NOBODY
+    title: str = ""
+    year: int = 0
+    month: int = 0
+    venue: str = ""
+    venue_kind: VenueKind = "unknown"
+    volume: str = ""
+    number: str = ""
+    pages: Pages = NO_PAGES
+    publisher: str = ""
+    institution: str = ""
+    location: str = ""
+    note: str = ""
+
+
+def normalise_reference(fields: Mapping[str, str], lexicon: Lexicon | None = None) -> NormalReference:
+    """The thirteen fields of a reference, by name, as text."""
+    said = {name: tidy(text) for name, text in fields.items()}
+    volume, number = read_volume(said.get("volume", ""))
+    dated = said.get("date", "")
+    return NormalReference(
+        authors=read_people(fields.get("author", ""), lexicon),
+        editors=read_people(fields.get("editor", ""), lexicon),
+        title=said.get("title", ""),
+        year=read_year(dated) or read_year(said.get("booktitle", "")) or read_year(said.get("note", "")),
+        month=read_month(dated),
+        venue=_venue(said),
+        venue_kind=venue_kind(said),
+        volume=volume,
+        number=number,
+        pages=read_pages(said.get("pages", "")),
+        publisher=said.get("publisher", ""),
+        institution=said.get("institution", ""),
+        location=said.get("location", ""),
+        note=said.get("note", ""),
+    )
+
+
+def tidy(text: str) -> str:
+    """Without the quotes around it and the punctuation that parts it from the next field; spaces single."""
+    bare = " ".join(text.split()).strip(f"{_QUOTES},;: ")
+    bare = bare.removesuffix(".") if not re.search(r"(?:\b\w|\b[A-Z][a-z]{0,4})\.$", bare) else bare
+    return bare.strip(f"{_QUOTES},;: ")
+
+
+def read_year(text: str) -> int:
+    """The last year named, 0 where there is none; '97 is 1997."""
+    if years := _YEAR.findall(text):
+        return int(years[-1])
+    short = _SHORT_YEAR.search(text)
+    return 0 if short is None else (1900 if int(short[1]) > 30 else 2000) + int(short[1])
+
+
+def read_month(text: str) -> int:
+    """1 to 12, 0 where there is none."""
+    found = _MONTH.search(text)
+    return 1 + _MONTHS.index(found[1].lower()) if found else 0
+
+
+def read_pages(text: str) -> Pages:
+    """The first range of pages, or a single page."""
+    if found := _PAGES.search(text):
+        first, last = found[1], found[2]
+        missing = len(first) - len(last)
+        return Pages(first, first[:missing] + last if missing > 0 and last.isdigit() else last)
+    page = _PAGE.search(text)
+    return Pages(page[1], page[1]) if page else NO_PAGES
+
+
+def read_volume(text: str) -> tuple[str, str]:
+    """Volume and number: `12(9)`, `Vol. 39, No. 9`, `16, 1`."""
+    if both := _VOLUME_AND_ISSUE.search(text):
+        return both[1], both[2]
+    issue = _ISSUE.search(text)
+    rest = text[: issue.start()] if issue else text
+    volume = _VOLUME.search(rest)
+    return volume[1] if volume else "", issue[1] if issue else ""
+
+
+def venue_kind(fields: Mapping[str, str]) -> VenueKind:
+    """What kind of thing was cited, by the fields that there are and the words in them."""
+    booktitle = fields.get("booktitle", "")
+    if fields.get("tech"):
+        return "thesis" if _KINDS[0][1].search(fields["tech"]) else "report"
+    if fields.get("journal"):
+        return "meeting" if _KINDS[2][1].match(fields["journal"]) else "journal"
+    if booktitle:
+        named = next((kind for kind, pattern in _KINDS if pattern.search(booktitle)), None)
+        return named or ("chapter" if fields.get("editor") or fields.get("publisher") else "meeting")
+    return _kind_without_venue(fields)
+
+
+def _kind_without_venue(fields: Mapping[str, str]) -> VenueKind:
+    if fields.get("publisher"):
+        return "book"
+    note = fields.get("note", "")
+    if _ADDRESS.search(note):
+        return "web"
+    if fields.get("institution"):
+        return "report"
+    return "unpublished" if _UNPUBLISHED.search(note) else "unknown"
+
+
+def _venue(fields: Mapping[str, str]) -> str:
+    venue = fields.get("journal") or fields.get("booktitle") or fields.get("tech") or ""
+    return re.sub(r"^(?:in|also in|appears in)\b:?\s+", "", venue, flags=re.IGNORECASE)
