@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import zlib
+from pathlib import Path
 
 import pytest
 
+import trailmark
 from tests.extract.documents.pages import Shown, assembled, paragraph, pdf_of, stream
 from trailmark.extract.documents.document import Document, Unread
 from trailmark.extract.documents.limits import MIB, Limits
@@ -181,6 +183,17 @@ def test_a_worker_ends_when_its_caller_is_gone() -> None:
     done = subprocess.run(command, input=b"", capture_output=True, timeout=60, check=False)
     assert done.returncode == 0
     assert done.stdout.endswith(b'{"ready":true}')
+
+
+def test_without_pdfium_a_sentence_says_what_to_install() -> None:
+    """In an interpreter that has no packages but ours."""
+    code = "from trailmark.errors import UsageError\nfrom trailmark.extract.documents.pdf import PdfReader\n"
+    code += "try:\n    PdfReader()\nexcept UsageError as error:\n    print(error)\n"
+    environment = {"PYTHONPATH": str(Path(trailmark.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert 'pip install "trailmark[papers]"' in done.stdout
 
 
 def test_damaged_files_never_raise(pdf_reader: PdfReader) -> None:

@@ -13,6 +13,7 @@ from trailmark.extract.documents.places import Place, places_of
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT = re.compile(r"([^\W\d_]+)[-\u2010]$")
+_TAIL = 80  # characters at the end of a line that are looked at
 _OPEN_ADDRESS = re.compile(r"(?:://|www\.)\S*[/._=?&~-]$")
 
 
@@ -38,7 +39,7 @@ def words_of(lines: Sequence[Line]) -> frozenset[str]:
     words, cut = set[str](), False
     for line in lines:
         found = _WORD.findall(line.text.lower())
-        last = len(found) - 1 if (goes_on := bool(_CUT.search(line.text))) else len(found)
+        last = len(found) - 1 if (goes_on := bool(_CUT.search(line.text[-_TAIL:]))) else len(found)
         words.update(found[cut:last])
         cut = goes_on
     return frozenset(words)
@@ -59,10 +60,10 @@ def _joined(lines: Sequence[Line], words: AbstractSet[str]) -> Iterator[str]:
     """Each line's text, with a blank behind it, or less, where the next line goes on with the same word."""
     for number, line in enumerate(lines):
         after = lines[number + 1].text if number + 1 < len(lines) else ""
-        cut = _CUT.search(line.text)
+        cut = _CUT.search(line.text[-_TAIL:])
         if cut and after[:1].isalnum():
             yield line.text if _is_compound(cut[1], after, words) else line.text[:-1]
-        elif _OPEN_ADDRESS.search(line.text) or (line.text[-2:-1].isdigit() and line.text[-1:] in "-–"):
+        elif _OPEN_ADDRESS.search(line.text[-_TAIL:]) or (line.text[-2:-1].isdigit() and line.text[-1:] in "-–"):
             yield line.text
         else:
             yield line.text + " "

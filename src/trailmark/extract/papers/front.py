@@ -11,6 +11,7 @@ from trailmark.extract.documents.flow import flow, words_of
 from trailmark.extract.documents.headings import inline_abstract
 from trailmark.extract.papers.sections import Sections, find_sections
 
+_LONGEST_LINE = 400  # characters; a line of names is shorter
 _SIGNS = re.compile(r"[\d*∗†‡§¶‖#⋆]+|\s?\([^)]*\)?")
 _BETWEEN_NAMES = re.compile(r"\s*(?:,|;|·|•|\band\b|\bund\b|\bet\b|&)\s*", re.IGNORECASE)
 _PARTICLE = r"van|von|de[rnl]?|di|da|dos|du|la|le|bin|el|al"
@@ -82,7 +83,7 @@ def _authors(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _names_in(text: str) -> Iterator[str]:
-    if "@" in text or _NO_NAME.search(text):
+    if len(text) > _LONGEST_LINE or "@" in text or _NO_NAME.search(text):
         return
     for part in _BETWEEN_NAMES.split(_SIGNS.sub(" ", text)):
         name = " ".join(part.split())

@@ -38,7 +38,7 @@ _BEGINS_WITH_AUTHOR = re.compile(
     rf"(?:[^\W\d_a-z][\w-]+\s){{1,2}}(?:[A-Z]\.\s)?{_SURNAME}(?:,|\sand\b|\.\s)"  # Lawrence Rabiner and
 )
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b|\bin press\b|\bto appear\b|\bforthcoming\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?)\]”\"']$|\d[a-z]?$|\S*(?://|www\.)\S*$")
+_SENTENCE_END = re.compile(r"[.!?)\]”\"']$|\d[a-z]?$|(?://|www\.)\S*$")
 _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 
 
@@ -248,29 +248,26 @@ def _step(above: Line, below: Line) -> float | None:
 
 
 def _may_end(text: str) -> bool:
-    return bool(_SENTENCE_END.search(text.rstrip()))
+    return bool(_SENTENCE_END.search(text[-200:].rstrip()))
 
 
 def _by_words(lines: Sequence[Line]) -> list[int]:
     """Entries that begin with an author after one that has ended and has had its year."""
-    starts, since = list[int](), ""
+    starts, dated, before = list[int](), False, ""
     width = median(len(line.text) for line in lines) if lines else 0
     for i, line in enumerate(lines):
         if not line.text:
             continue
-        before = lines[i - 1].text if i else ""
-        ended = not starts or (
-            _may_end(before)
-            and bool(_YEAR.search(since))
-            and (len(before) < 0.95 * width or before.endswith((".", "]")))
-        )
-        if ended and (
-            not starts or _BEGINS_WITH_AUTHOR.match(line.text) or _REPEATED_AUTHOR.match(line.text)
-        ):
+        short = len(before) < 0.95 * width or before.endswith((".", "]"))
+        if not starts or (dated and short and _may_end(before) and _begins_with_author(line.text)):
             starts.append(i)
-            since = ""
-        since += " " + line.text
+            dated = False
+        dated, before = dated or bool(_YEAR.search(line.text)), line.text
     return _with_years(lines, starts)
+
+
+def _begins_with_author(text: str) -> bool:
+    return bool(_BEGINS_WITH_AUTHOR.match(text) or _REPEATED_AUTHOR.match(text))
 
 
 def _with_years(lines: Sequence[Line], starts: list[int]) -> list[int]:
