@@ -25,7 +25,7 @@ from trailmark.extract.papers.distant import (
     DistantWords,
 )
 from trailmark.extract.papers.hmm_words import header_word, reference_word
-from trailmark.extract.papers.tagged import Tagged, read_headers, read_nested_references, read_references
+from trailmark.extract.papers.tagged import Tagged, read_nested_references, read_references
 
 NAME_LISTS = {
     "first": ("firstnames_female.txt", "firstnames_male.txt"),

@@ -1,0 +1,198 @@
+"""Token CRFs against enumeration of every labelling and CRFsuite's own answers; files; corrections."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trailmark.errors import ModelError, NotFitted, TeachingError
+from trailmark.extract.papers.crf_weights import CrfWeights, averaged, from_bytes, pruned, to_bytes
+from trailmark.extract.papers.token_crf import TokenCRF, corrected
+
+SPLIT = ("B-a", "B-b", "I-a", "I-b")
+NAMES = ("x", "y", "z")
+
+
+def random_weights(seed: int, states: tuple[str, ...] = SPLIT) -> CrfWeights:
+    rng = np.random.default_rng(seed)
+    rows = {name: row for row, name in enumerate(NAMES)}
+    return CrfWeights(states, rows, rng.normal(size=(3, len(states))), rng.normal(size=(len(states),) * 2))
+
+
+def random_features(seed: int, length: int) -> list[list[str]]:
+    rng = np.random.default_rng(seed)
+    return [[name for name in (*NAMES, "never seen") if rng.random() < 0.6] for _ in range(length)]
+
+
+def follows(before: str | None, after: str) -> bool:
+    """What a labelling may look like: a field goes on only after it began, and does not begin twice."""
+    if not after.startswith(("B-", "I-")):
+        return True
+    return (before is not None and before[2:] == after[2:]) == after.startswith("I-")
+
+
+def all_labellings(model: CrfWeights, features: list[list[str]]) -> dict[tuple[str, ...], float]:
+    """exp of the summed weights of every labelling that is allowed, by the definition."""
+    answer = {}
+    for path in itertools.product(range(len(model.states)), repeat=len(features)):
+        names = [model.states[state] for state in path]
+        if not all(itertools.starmap(follows, itertools.pairwise([None, *names]))):
+            continue
+        score = sum(
+            model.weights[model.rows[name], state]
+            for state, seen in zip(path, features, strict=True)
+            for name in seen
+            if name in model.rows
+        )
+        score += sum(model.steps[before, after] for before, after in itertools.pairwise(path))
+        answer[tuple(names)] = float(np.exp(score))
+    return answer
+
+
+@given(seed=st.integers(0, 1000), length=st.integers(1, 5), split=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_labels_and_confidences_agree_with_enumerating_every_labelling(
+    seed: int, length: int, split: bool
+) -> None:
+    model = random_weights(seed, SPLIT if split else ("a", "b", "c"))
+    features = random_features(seed, length)
+    every = all_labellings(model, features)
+    total = sum(every.values())
+    best = [name.removeprefix("B-").removeprefix("I-") for name in max(every, key=lambda names: every[names])]
+    found = model.label(features)
+    assert list(found.labels) == best
+    for segment in found.segments:
+        share = sum(
+            weight
+            for names, weight in every.items()
+            if all(name.split("-")[-1] == segment.field for name in names[segment.first : segment.last])
+        )
+        assert segment.confidence == pytest.approx(share / total)
+
+
+def test_marginals_agree_with_enumerating_every_labelling() -> None:
+    model, features = random_weights(1), random_features(1, 4)
+    every = all_labellings(model, features)
+    marginals = model.marginals(features)
+    for place, state in itertools.product(range(4), range(4)):
+        share = sum(weight for names, weight in every.items() if names[place] == SPLIT[state])
+        assert marginals[place, state] == pytest.approx(share / sum(every.values()))
+
+
+def test_no_words_give_no_labels() -> None:
+    assert random_weights(0).label([]).labels == ()
+
+
+def texts(n: int, seed: int = 0) -> list[tuple[list[list[str]], list[str]]]:
+    """Capitalised words are names and small ones a title, but for `of`, which is what its neighbours are."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(n):
+        labels = ["author"] * int(rng.integers(1, 4)) + ["title"] * int(rng.integers(2, 6))
+        features = [
+            [f"w={rng.integers(20)}", "of" if rng.random() < 0.1 else f"is-{label}"] for label in labels
+        ]
+        made.append((features, labels))
+    return made
+
+
+@pytest.mark.parametrize("begins", [False, True])
+@pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
+def test_a_trained_model_labels_new_texts(algorithm: str, begins: bool) -> None:
+    crf = TokenCRF(algorithm=algorithm, begins=begins, max_iterations=30)  # type: ignore[arg-type]
+    crf.fit(iter(texts(60)))
+    asked = texts(40, seed=1)
+    right = [list(crf.label(features).labels) == labels for features, labels in asked]
+    assert np.mean(right) > 0.8
+
+
+def test_our_answers_are_those_of_crfsuite(tmp_path: Path) -> None:
+    """Without states for beginnings nothing is forbidden, and the two must agree."""
+    trainer = pycrfsuite.Trainer("lbfgs", {"max_iterations": 30, "c1": 0.1, "c2": 0.1}, verbose=False)
+    for features, labels in texts(40):
+        trainer.append(pycrfsuite.ItemSequence(features), labels)
+    trainer.train(str(tmp_path / "model"))
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(tmp_path / "model"))
+    ours = TokenCRF(begins=False, max_iterations=30).fit(texts(40)).weights_
+    for features, _ in texts(10, seed=2):
+        assert list(ours.label(features).labels) == tagger.tag(pycrfsuite.ItemSequence(features))
+        marginals = ours.marginals(features)
+        for place in range(len(features)):
+            theirs = [tagger.marginal(state, place) for state in ours.states]
+            assert marginals[place] == pytest.approx(theirs, abs=1e-5)
+
+
+def test_a_model_comes_back_from_its_file_as_it_went_in() -> None:
+    model = TokenCRF(max_iterations=20).fit(texts(30)).weights_
+    again = from_bytes(to_bytes(model, {"trained on": "a test"}))
+    assert again.states == model.states
+    for features, _ in texts(10, seed=3):
+        assert again.label(features).labels == model.label(features).labels
+        assert again.marginals(features) == pytest.approx(model.marginals(features), abs=5e-3)
+
+
+def test_a_file_is_the_same_for_the_same_model() -> None:
+    model = random_weights(3)
+    assert from_bytes(to_bytes(model, {})).rows == from_bytes(to_bytes(model, {})).rows
+    assert len(to_bytes(model, {})) == len(to_bytes(model, {}))
+
+
+@pytest.mark.parametrize("spoil", [lambda body: b"", lambda body: body[:-30], lambda body: b"PK" + body[:50]])
+def test_a_damaged_file_is_told_in_a_sentence(spoil: object) -> None:
+    assert callable(spoil)
+    with pytest.raises(ModelError):
+        from_bytes(spoil(to_bytes(random_weights(1), {})))
+
+
+def test_pruning_takes_small_weights_and_empty_features() -> None:
+    model = CrfWeights(
+        ("a", "b"), {"x": 0, "y": 1}, np.array([[0.5, 0.001], [0.002, -0.003]]), np.zeros((2, 2))
+    )
+    small = pruned(model, 0.01)
+    assert small.rows == {"x": 0}
+    assert small.weights.tolist() == [[0.5, 0.0]]
+
+
+def test_an_average_scores_as_the_mean_of_its_models() -> None:
+    one, other = random_weights(1), random_weights(2)
+    other.rows = {"z": 0, "new": 1, "x": 2}
+    features = [["x", "new"], ["y", "z"]]
+    mean = (one.scores(features) + other.scores(features)) / 2
+    assert averaged([one, other]).scores(features) == pytest.approx(mean)
+
+
+def test_a_correction_is_learned_and_the_rest_is_kept() -> None:
+    model = TokenCRF(max_iterations=30).fit(texts(60)).weights_
+    novel = ([["w=1", "note"], ["w=2", "is-author"], ["w=3", "is-title"]], ["title", "author", "title"])
+    assert list(model.label(novel[0]).labels) != novel[1]
+    after = corrected(model, [novel])
+    assert list(after.label(novel[0]).labels) == novel[1]
+    asked = texts(40, seed=1)
+    kept = [list(after.label(features).labels) == labels for features, labels in asked]
+    assert np.mean(kept) > 0.75
+
+
+def test_what_comes_out_right_already_changes_little() -> None:
+    model = TokenCRF(max_iterations=30).fit(texts(60)).weights_
+    before = model.weights.copy()
+    corrected(model, texts(3))
+    assert np.array_equal(model.weights, before)
+
+
+def test_a_field_that_the_model_does_not_know_is_told() -> None:
+    with pytest.raises(TeachingError, match="phone"):
+        corrected(random_weights(0), [([["x"]], ["phone"])])
+
+
+def test_untaught_and_untaughtable_models_say_so() -> None:
+    with pytest.raises(NotFitted):
+        TokenCRF().label([["x"]])
+    with pytest.raises(TeachingError):
+        TokenCRF().fit([])
