@@ -101,7 +101,7 @@ def test_a_damaged_file_is_reported_as_damaged(path: Path) -> None:
         size = path.stat().st_size
         file.seek(8192)
         file.write(os.urandom(1) * (size - 8192))
-    with Database(path) as database, pytest.raises(WorkspaceError, match="is damaged"):
+    with pytest.raises(WorkspaceError, match="is damaged"), Database(path) as database:
         list(ForageStore(database).visits(job.id))
 
 
