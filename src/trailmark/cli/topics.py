@@ -25,6 +25,7 @@ from trailmark.organise.topics.documents import Document, read_documents
 from trailmark.organise.topics.edit import with_keywords, with_topic, without_keywords
 from trailmark.organise.topics.placement import Placement
 from trailmark.organise.topics.suggest import doubtful_keywords, new_keywords, new_topics
+from trailmark.organise.topics.training import TopicSettings
 from trailmark.organise.topics.training import train as train_topics
 from trailmark.organise.topics.tree import parse_tree, read_tree, ready_trees
 from trailmark.workspace import Workspace
@@ -40,6 +41,8 @@ citations_option = click.option(
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Who cites whom: two ids a line, with a tab between them.",
 )
+rounds_option = click.option("--rounds", default=TopicSettings().rounds, show_default=True,
+                             type=click.IntRange(min=0), help="Rounds of EM at most.")  # fmt: skip
 seed_option = click.option("--seed", default=0, show_default=True, help="For what is drawn by chance.")
 
 
@@ -77,9 +80,12 @@ def _tree_file(name: str) -> str:
 @files_argument
 @workspace_option
 @citations_option
+@rounds_option
 @seed_option
 @json_option
-def train(files: tuple[Path, ...], folder: Path, citations: Path | None, seed: int, as_json: bool) -> None:
+def train(
+    files: tuple[Path, ...], folder: Path, citations: Path | None, rounds: int, seed: int, as_json: bool
+) -> None:
     """Learn from keywords and documents, and place every document.
 
     FILES hold documents as JSON lines; without them, the papers of the workspace are taken. Corrections that
@@ -88,9 +94,13 @@ def train(files: tuple[Path, ...], folder: Path, citations: Path | None, seed: i
     with Topics.open(folder) as place:
         documents, cited = documents_from(place, files, citations)
         with err.status(f"Training on {len(documents):,} documents…"):
-            corrections = place.corrections_of(documents)
             training = train_topics(
-                place.tree(), documents, np.random.default_rng(seed), citations=cited, corrections=corrections
+                place.tree(),
+                documents,
+                np.random.default_rng(seed),
+                citations=cited,
+                corrections=place.corrections_of(documents),
+                settings=TopicSettings(rounds=rounds),
             )
         place.keep(training, documents)
     if as_json:
@@ -162,13 +172,14 @@ def suggest(
     """
     with Topics.open(folder) as place, err.status("Looking for what could be better…"):
         documents, cited = documents_from(place, files, citations)
-        rng = np.random.default_rng(seed)
         corrections = place.corrections_of(documents)
-        training = train_topics(place.tree(), documents, rng, citations=cited, corrections=corrections)
+        training = train_topics(
+            place.tree(), documents, np.random.default_rng(seed), citations=cited, corrections=corrections
+        )
         found = (
             new_keywords(training, documents, per_topic),
             doubtful_keywords(training, documents),
-            new_topics(training, documents, rng),
+            new_topics(training, documents),
         )
     if as_json:
         click.echo(json.dumps(suggestions_data(*found), ensure_ascii=False))

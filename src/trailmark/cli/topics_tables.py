@@ -9,6 +9,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from trailmark.cli.console import count
 from trailmark.organise.topics.placement import Placement
 from trailmark.organise.topics.suggest import DoubtfulKeyword, NewKeyword, NewTopic
 from trailmark.organise.topics.training import Training
@@ -30,7 +31,8 @@ def training_table(training: Training) -> Table:
 
 
 def _sentence(told: Mapping[str, Any]) -> str:
-    ended = "converged" if told["converged"] else "stopped at the limit of rounds"
+    rounds = count(len(told["rounds"]) - 1, "round")
+    ended = f"converged after {rounds}" if told["converged"] else f"{rounds} of EM"
     return (
         f"{told['documents']:,} documents, {told['coverage']:.0%} of them with a keyword; {ended}; "
         f"{told['nowhere']:,} fit nowhere"
@@ -79,7 +81,7 @@ def tree_table(tree: TopicTree, counts: Mapping[tuple[str, ...], int], told: Map
 
 
 def _below(path: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> int:
-    return sum(count for placed, count in counts.items() if placed[: len(path)] == path)
+    return sum(number for placed, number in counts.items() if placed[: len(path)] == path)
 
 
 def suggestions_tables(

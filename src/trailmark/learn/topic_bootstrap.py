@@ -43,7 +43,7 @@ class HierarchicalNaiveBayes:
     def __init__(
         self,
         paths: Ints,
-        max_iterations: int = 2,
+        max_iterations: int = 1,
         tolerance: float = 0.02,
         n_folds: int = 3,
         hold: float = 0.5,

@@ -63,7 +63,9 @@ def _joined(lines: Sequence[Line], words: AbstractSet[str]) -> Iterator[str]:
         cut = _CUT.search(line.text[-_TAIL:])
         if cut and after[:1].isalnum():
             yield line.text if _is_compound(cut[1], after, words) else line.text[:-1]
-        elif _OPEN_ADDRESS.search(line.text[-_TAIL:]) or (line.text[-2:-1].isdigit() and line.text[-1:] in "-–"):
+        elif _OPEN_ADDRESS.search(line.text[-_TAIL:]) or (
+            line.text[-2:-1].isdigit() and line.text[-1:] in "-–"
+        ):
             yield line.text
         else:
             yield line.text + " "

@@ -74,8 +74,7 @@ class CrfWeights:
         return self.states[state].removeprefix(BEGIN).removeprefix(INSIDE)
 
     def states_of(self, labels: Sequence[str]) -> Ints:
-        """The states of a labelling: the first of each run begins a field where the model tells that apart.
-        """
+        """The states of a labelling: the first of each run begins a field where the model tells that apart."""
         numbers = {state: number for number, state in enumerate(self.states)}
         split = self.states[0].startswith((BEGIN, INSIDE))
         names = with_begins(labels) if split else labels

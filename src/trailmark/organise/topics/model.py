@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailmark.errors import ModelError, UsageError
-from trailmark.learn.naive_bayes import Floats, normalise
+from trailmark.learn.naive_bayes import Floats, Ints, normalise
 from trailmark.learn.topic_links import LinkWeights
 from trailmark.organise.topics.documents import Document
 from trailmark.organise.topics.placement import Placement, Placer, Thresholds
@@ -59,7 +59,8 @@ class TopicModel:
 
     def place(self, document: Document) -> Placement:
         """Place a document that need not have been there in training; costs its own words alone."""
-        columns, counts = self._known_words(document)
+        row = self.vocabulary.counts([document.bag], self.longest)
+        columns, counts = row.indices.astype(np.int64), row.data
         linked = [self._rows[cited] for cited in document.cites if cited in self._rows]
         if not len(columns) and not linked:
             return nowhere(document.id)
@@ -69,11 +70,12 @@ class TopicModel:
         outside = counts @ self.outside_words[columns] + self.outside_priors
         extra = normalise(outside[None])[0, len(leaves) :]
         placed = self.placer.place(document.id, leaves, extra)
-        return replace(placed, words=self.deciding_words(document, placed.leaf))
+        return replace(placed, words=self.deciding_words(columns, counts, placed.leaf))
 
-    def deciding_words(self, document: Document, leaf: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    def deciding_words(
+        self, columns: Ints, counts: Floats, leaf: tuple[str, ...]
+    ) -> tuple[tuple[str, float], ...]:
         """The words that speak most for a leaf, and by how much each raises its logarithm."""
-        columns, counts = self._known_words(document)
         at = self._leaf_columns[leaf]
         gains = counts * (self.words[columns, at] - self._everywhere[columns])
         best = [index for index in np.argsort(-gains, kind="stable")[:N_WORDS_SHOWN] if gains[index] > 0]
@@ -82,10 +84,6 @@ class TopicModel:
     @cached_property
     def _leaf_columns(self) -> dict[tuple[str, ...], int]:
         return {leaf.path: column for column, leaf in enumerate(self.tree.leaves)}
-
-    def _known_words(self, document: Document) -> tuple[NDArray[np.int64], Floats]:
-        row = self.vocabulary.counts([document.bag], self.longest)
-        return row.indices.astype(np.int64), row.data
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays, and what is best written as JSON."""

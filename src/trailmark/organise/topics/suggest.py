@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from trailmark.learn.naive_bayes import Floats, Ints, normalise
-from trailmark.learn.topic_clusters import SphericalKMeans, unit_rows
 from trailmark.organise.topics.documents import Document
+from trailmark.organise.topics.placement import Placement
 from trailmark.organise.topics.rules import Rule
 from trailmark.organise.topics.training import Training
 from trailmark.organise.topics.tree import Topic
@@ -21,9 +21,8 @@ _LEAST_MATCHES = 6  # fewer documents say little about a keyword
 _LEAST_OWN_SHARE = 0.5  # of the documents with a new keyword, those of its topic
 _LEAST_SUPPORT = 0.3
 _LEAST_GROUP = 5
-_DOCUMENTS_A_GROUP = 25
 _MOST_GROUPS = 12
-_LEAST_CLOSENESS = 0.2
+_OUTSIDE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,28 +120,60 @@ def _doubt(training: Training, rule: Rule, joint: Floats, n_documents: int) -> l
     return [DoubtfulKeyword(rule.topic.path, rule.keyword, n_documents, support, instead)]
 
 
-def new_topics(training: Training, documents: Sequence[Document], rng: np.random.Generator) -> list[NewTopic]:
-    """Groups among the documents that fit nowhere, the largest first, each named by its own words."""
-    model = training.model
-    rows = unit_rows(model.vocabulary.counts((document.bag for document in documents), model.longest))
-    fits_nowhere = np.array([not placed.topic for placed in training.placements], dtype=bool)
-    stray = np.flatnonzero(fits_nowhere & (np.diff(rows.indptr) > 0))
-    if len(stray) < _LEAST_GROUP:
-        return []
-    n_groups = int(np.clip(len(stray) // _DOCUMENTS_A_GROUP, 1, _MOST_GROUPS))
-    found = SphericalKMeans(n_groups).fit(rows[stray], rng)
-    near = found.closeness_ >= _LEAST_CLOSENESS
-    groups = [stray[near & (found.groups_ == group)] for group in range(len(found.centres_))]
-    topics = [_new_topic(training, documents, group, rows) for group in groups if len(group) >= _LEAST_GROUP]
-    return sorted(topics, key=lambda topic: -len(topic.documents))
+def new_topics(training: Training, documents: Sequence[Document]) -> list[NewTopic]:
+    """Groups among the documents that fit nowhere, best set apart first.
+
+    Each is gathered around a term that stands in them and hardly in documents that have a topic. What is
+    common to the members besides gives more keywords.
+    """
+    stray = {row for row, placed in enumerate(training.placements) if _is_stray(placed)}
+    terms = {row: _terms(documents[row]) for row in stray}
+    settled = Counter(
+        term for row, document in enumerate(documents) if row not in stray for term in _terms(document)
+    )
+    found: list[NewTopic] = []
+    while len(found) < _MOST_GROUPS:
+        here = Counter(term for row in terms for term in terms[row])
+        best = _best_apart(here, settled, len(terms), len(documents) - len(stray))
+        if best is None:
+            break
+        group = sorted(row for row in terms if best in terms[row])
+        found.append(_new_topic(training, documents, best, group, settled))
+        terms = {row: of for row, of in terms.items() if row not in group}
+    return found
 
 
-def _new_topic(training: Training, documents: Sequence[Document], group: Ints, rows: csr_array) -> NewTopic:
-    """Named by the words that weigh most more in the group than in all documents."""
-    apart = np.asarray(rows[group].mean(axis=0) - rows.mean(axis=0)).ravel()
-    words = [training.model.vocabulary.words[column] for column in np.argsort(-apart, kind="stable")[:5]]
-    ids = tuple(documents[row].id for row in group)
-    return NewTopic(_parent(training, group), " and ".join(words[:2]).capitalize(), tuple(words), ids)
+def _is_stray(placed: Placement) -> bool:
+    """It fits nowhere, or EM found room for what the keywords alone would not have let in."""
+    return not placed.topic or placed.outside >= _OUTSIDE
+
+
+def _best_apart(
+    here: Counter[tuple[str, ...]], settled: Counter[tuple[str, ...]], n_here: int, n_settled: int
+) -> tuple[str, ...] | None:
+    scored = [
+        (_separation(count, settled[term], n_here, n_settled), term)
+        for term, count in here.items()
+        if count >= _LEAST_GROUP and count >= _LEAST_OWN_SHARE * (count + settled[term])
+    ]
+    return max(scored)[1] if scored else None
+
+
+def _new_topic(
+    training: Training,
+    documents: Sequence[Document],
+    centre: tuple[str, ...],
+    group: Sequence[int],
+    settled: Counter[tuple[str, ...]],
+) -> NewTopic:
+    shared = Counter(term for row in group for term in _terms(documents[row]))
+    others = [term for term, count in shared.most_common() if count >= 2 and not set(term) <= set(centre)]
+    others.sort(key=lambda term: -_separation(shared[term], settled[term], len(group), len(documents)))
+    keywords = tuple(" ".join(term) for term in (centre, *others[:4]))
+    name = " ".join(centre).capitalize()
+    return NewTopic(
+        _parent(training, np.array(group)), name, keywords, tuple(documents[row].id for row in group)
+    )
 
 
 def _parent(training: Training, stray: Ints) -> tuple[str, ...]:

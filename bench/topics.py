@@ -1,0 +1,197 @@
+"""Topics from keywords: the shape of Table 8, the bars, an ablation, honest confidences, and outliers.
+
+    python -m bench.topics --data FOLDER
+    python -m bench.topics --documents FILE.jsonl --tree FILE.topics [--citations FILE.tsv]
+
+FOLDER holds `papers/topics/cora70.jsonl`, `cora_ml.jsonl`, `arxiv.jsonl` and `papers/citations/graph.tsv`. Any
+labelled JSON lines of those forms can be given with a tree instead. Labels are used to count, never to train.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from bench.topics_sets import (
+    LabelledSet,
+    bootstrapping,
+    keyword_matching,
+    naive_bayes_on_keywords,
+    plain_em,
+    standard_sets,
+    supervised,
+)
+from bench.topics_trials import LINK_TRIALS, TRIALS
+from trailmark.learn.naive_bayes import Floats
+from trailmark.learn.topic_calibration import calibration_error, reliability
+from trailmark.organise.topics.training import Training, train
+from trailmark.organise.topics.tree import TopicTree, read_tree
+
+LEAST = {"cora70": 0.32, "cora_ml": 0.70, "arxiv": 0.50}
+LEAST_WITH_CITATIONS = 0.50
+ABOVE_MATCHING = 0.05  # what "clearly above keyword matching" is taken to mean
+AS_THE_PAPER = 50  # leaves: from here on each step must gain, as in Table 8
+LABELS = (100, 400, 1600, 4700)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_output_options(parser)
+    parser.add_argument("--documents", type=Path, help="labelled JSON lines, in place of the data folder")
+    parser.add_argument("--tree", type=Path, help="the topic tree for --documents")
+    parser.add_argument("--citations", type=Path, help="who cites whom among --documents")
+    parser.add_argument("--ablation", action="store_true", help="also try what could be done otherwise")
+    add_data_option(parser, required=False)
+    arguments = parser.parse_args()
+    sets = _sets(parser, arguments)
+    reports = [report for data in sets.values() for report in _reports(data, arguments.ablation)]
+    return finish(reports, arguments)
+
+
+def _sets(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dict[str, LabelledSet]:
+    if arguments.documents and arguments.tree:
+        name = arguments.documents.stem
+        tree = read_tree(arguments.tree)
+        return {name: LabelledSet.read(name, tree, arguments.documents, arguments.citations)}
+    if not arguments.data:
+        parser.error("give --data FOLDER, or --documents FILE and --tree FILE")
+    return standard_sets(arguments.data)
+
+
+def _reports(data: LabelledSet, ablation: bool) -> list[Report]:
+    plain = data.train()
+    with_links = data.train(with_citations=True) if data.citations else None
+    reports = [_steps(data, plain, with_links), _reliability(data, with_links or plain), _outside(data)]
+    if ablation:
+        reports.append(_ablation(data))
+    return reports
+
+
+def _steps(data: LabelledSet, plain: Training, with_links: Training | None) -> Report:
+    """Table 8, in this collection's figures."""
+    steps = {
+        "keyword matching": keyword_matching(data),
+        "naive Bayes on keyword labels": naive_bayes_on_keywords(data),
+        "bootstrapping, keyword-labelled documents": bootstrapping(data, unlabelled=False),
+        "bootstrapping, all documents": bootstrapping(data, unlabelled=True),
+    }
+    bars = _step_bars(data, steps) if len(data.tree.leaves) >= AS_THE_PAPER else []
+    steps["as `topics train` does it"] = keywords_only = data.accuracy(plain.memberships)
+    bars += [
+        Bar(f"{data.name}: keywords only", keywords_only, least=LEAST.get(data.name)),
+        Bar(f"{data.name}: above matching", keywords_only - steps["keyword matching"], least=ABOVE_MATCHING),
+    ]
+    if with_links:
+        steps["the same, with citations"] = linked = data.accuracy(with_links.memberships)
+        bars.append(Bar(f"{data.name}: with citations", linked, least=LEAST_WITH_CITATIONS))
+    steps |= _for_scale(data)
+    title = (
+        f"{data.name}: {len(data.documents):,} documents, {len(data.tree.leaves)} leaves, "
+        f"{data.matches.coverage:.0%} hold a keyword"
+    )
+    details = {"accuracy": steps, "coverage": data.matches.coverage}
+    return Report(
+        title, ["method", "right"], [[name, f"{right:.1%}"] for name, right in steps.items()], bars, details
+    )
+
+
+def _step_bars(data: LabelledSet, steps: dict[str, float]) -> list[Bar]:
+    names = list(steps)
+    return [
+        Bar(f"{data.name}: {after} over {before}", steps[after] - steps[before], least=0.0)
+        for before, after in itertools.pairwise(names)
+    ]
+
+
+def _for_scale(data: LabelledSet) -> dict[str, float]:
+    """What other ways reach, given for comparison."""
+    found = {
+        "(bootstrapping, the first match alone labels)": bootstrapping(data, unlabelled=True, votes=False),
+        "(EM without shrinkage, Laplace)": plain_em(data),
+    }
+    for n_labels in LABELS:
+        if n_labels < 0.9 * len(data.documents):
+            found[f"(supervised naive Bayes, {n_labels:,} labels)"] = supervised(data, n_labels)
+    return found
+
+
+def _reliability(data: LabelledSet, training: Training) -> Report:
+    """What confidence says against how often it is right, before and after calibration."""
+    right = (training.memberships.argmax(axis=1) == data.truth).astype(np.float64)
+    said = training.memberships.max(axis=1)
+    raw = _uncalibrated(training).max(axis=1)
+    rows: list[list[Cell]] = [
+        [f"{mean:.0%}", f"{share:.0%}", count] for mean, share, count in reliability(said, right)
+    ]
+    before, after = calibration_error(raw, right), calibration_error(said, right)
+    scale = training.model.scale
+    title = f"{data.name}: calibration error {before:.3f} raw, {after:.3f} calibrated (scale {scale:.2f})"
+    bars = [Bar(f"{data.name}: calibration lowers the error", before - after, least=0.0)]
+    return Report(
+        title, ["confidence", "right", "documents"], rows, bars, {"raw": before, "calibrated": after}
+    )
+
+
+def _uncalibrated(training: Training) -> Floats:
+    shares = np.maximum(training.memberships, 1e-300) ** (1 / training.model.scale)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _outside(data: LabelledSet) -> Report:
+    """A branch is taken out of the tree: how well are its documents told from the others?"""
+    rows: list[list[Cell]] = []
+    areas = []
+    for branch in _branches(data.tree):
+        strangers = np.array([data.tree.leaves[leaf].path[: len(branch)] == branch for leaf in data.truth])
+        pruned = tuple(topic for topic in data.tree.topics if topic.path[: len(branch)] != branch)
+        training = train(TopicTree(pruned), data.documents, np.random.default_rng(0))
+        unsure = 1 - training.memberships.max(axis=1)
+        outside = training.outside.sum(axis=1)
+        areas.append(_area(outside, strangers))
+        rows.append([" › ".join(branch), int(strangers.sum()), areas[-1], _area(unsure, strangers)])
+    header = ["branch taken out", "strangers", "area: extra leaves", "area: low confidence"]
+    mean = float(np.mean(areas))
+    bars = [Bar(f"{data.name}: strangers are told from others better than by chance", mean, least=0.5)]
+    return Report(f"{data.name}: documents that fit nowhere", header, rows, bars)
+
+
+def _branches(tree: TopicTree) -> list[tuple[str, ...]]:
+    """The children of the topmost node that has several, as long as something would be left."""
+    level = min((topic.path[:-1] for topic in tree.topics if _siblings(tree, topic.path[:-1]) > 1), key=len)
+    return [topic.path for topic in tree.topics if topic.path[:-1] == level][:8]
+
+
+def _siblings(tree: TopicTree, parent: tuple[str, ...]) -> int:
+    return sum(topic.path[:-1] == parent for topic in tree.topics)
+
+
+def _area(scores: Floats, positive: np.ndarray) -> float:
+    """The chance that a stranger scores higher than another document."""
+    ranks = np.empty(len(scores))
+    ranks[np.argsort(scores, kind="stable")] = np.arange(len(scores))
+    n_positive = int(positive.sum())
+    above = ranks[positive].sum() - n_positive * (n_positive - 1) / 2
+    return float(above / max(n_positive * (len(scores) - n_positive), 1))
+
+
+def _ablation(data: LabelledSet) -> Report:
+    found = {name: data.accuracy(trial(data)) for name, trial in TRIALS.items()}
+    rows = [[name, f"{right:.1%}", f"{right - found['as shipped']:+.1%}"] for name, right in found.items()]
+    if data.citations:
+        linked = {name: data.accuracy(trial(data)) for name, trial in LINK_TRIALS.items()}
+        rows += [
+            [f"with citations: {name}", f"{right:.1%}", f"{right - linked['as shipped']:+.1%}"]
+            for name, right in linked.items()
+        ]
+    return Report(f"{data.name}: what pays", ["variant", "right", "against as shipped"], rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""The labelled collections of the topic benchmark, and the ways to label them that it compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from trailmark.errors import UsageError
+from trailmark.learn.naive_bayes import ExpectationMaximisation, Floats, Ints, NaiveBayes
+from trailmark.learn.topic_bootstrap import HierarchicalNaiveBayes
+from trailmark.organise.topics.citations import Citations, read_citations
+from trailmark.organise.topics.documents import Document, read_documents
+from trailmark.organise.topics.rules import Matches
+from trailmark.organise.topics.training import TopicSettings, Training, train
+from trailmark.organise.topics.tree import TopicTree, parse_tree, read_tree, ready_trees
+from trailmark.organise.topics.vocabulary import Vocabulary
+
+TREES = Path(__file__).parent / "trees"
+SEED = 0
+
+
+@dataclass(frozen=True)
+class LabelledSet:
+    """Documents whose true topics are known, and the tree that they are to be put into."""
+
+    name: str
+    tree: TopicTree
+    documents: list[Document]
+    citations: Citations | None = None
+
+    @classmethod
+    def read(cls, name: str, tree: TopicTree, documents: Path, citations: Path | None) -> LabelledSet:
+        found = read_documents(documents)
+        graph = Citations.among(found, read_citations(citations)) if citations else None
+        return cls(name, tree, found, graph)
+
+    @cached_property
+    def truth(self) -> Ints:
+        """The number of each document's leaf."""
+        leaves = {leaf: number for number, leaf in enumerate(self.tree.leaves)}
+        labels = {document.label for document in self.documents}
+        numbers = {label: leaves.get(self.tree.find(label), -1) for label in labels}
+        if missing := [label for label, number in numbers.items() if number < 0]:
+            raise UsageError(f"{missing[0]!r} is no leaf of the tree.")
+        return np.array([numbers[document.label] for document in self.documents], dtype=np.int64)
+
+    @cached_property
+    def matches(self) -> Matches:
+        return Matches.of(self.tree, self.documents)
+
+    @cached_property
+    def counts(self) -> csr_array:
+        bags = [document.bag for document in self.documents]
+        return Vocabulary.of(bags, TopicSettings().least_documents).counts(bags)
+
+    @property
+    def keyword_labelled(self) -> np.ndarray:
+        return np.array([bool(matched) for matched in self.matches.of_documents])
+
+    def accuracy(self, shares: Floats) -> float:
+        return float((shares.argmax(axis=1) == self.truth).mean())
+
+    def train(self, *, with_citations: bool = False, settings: TopicSettings | None = None) -> Training:
+        graph = self.citations if with_citations else None
+        rng = np.random.default_rng(SEED)
+        return train(self.tree, self.documents, rng, citations=graph, settings=settings)
+
+
+def standard_sets(data: Path) -> dict[str, LabelledSet]:
+    """The three sets of a data folder."""
+    topics = data / "papers" / "topics"
+    graph = data / "papers" / "citations" / "graph.tsv"
+    science = parse_tree(ready_trees()["computer-science"])
+    return {
+        "cora70": LabelledSet.read("cora70", science, topics / "cora70.jsonl", graph),
+        "cora_ml": LabelledSet.read(
+            "cora_ml", read_tree(TREES / "machine-learning.topics"), topics / "cora_ml.jsonl", None
+        ),
+        "arxiv": LabelledSet.read("arxiv", read_tree(TREES / "arxiv.topics"), topics / "arxiv.jsonl", None),
+    }
+
+
+def keyword_matching(data: LabelledSet) -> float:
+    """The rule list alone; documents without a keyword go to the most populous class (the paper's note 5)."""
+    labels = data.matches.first()
+    labels[~data.keyword_labelled, labels.sum(axis=0).argmax()] = 1.0
+    return data.accuracy(labels)
+
+
+def naive_bayes_on_keywords(data: LabelledSet) -> float:
+    """Eq. 10–12, taught by the documents that a keyword labels."""
+    return data.accuracy(NaiveBayes().fit(data.counts, data.matches.first()).predict(data.counts))
+
+
+def plain_em(data: LabelledSet) -> float:
+    """Section 5.2.2 without shrinkage: Laplace smoothing, all documents."""
+    return data.accuracy(ExpectationMaximisation().fit(data.counts, data.matches.first()).memberships_)
+
+
+def bootstrapping(data: LabelledSet, *, unlabelled: bool, votes: bool = True, draws: int = 5) -> float:
+    """EM and shrinkage, with or without the documents that no keyword labels; the mean over held-out draws."""
+    start = data.matches.votes() if votes else data.matches.first()
+    rows = np.ones(len(start), dtype=bool) if unlabelled else data.keyword_labelled
+    models = (
+        HierarchicalNaiveBayes(data.tree.leaf_paths).fit(
+            data.counts[rows], start[rows], np.random.default_rng(draw)
+        )
+        for draw in range(draws)
+    )
+    return float(np.mean([data.accuracy(model.predict(data.counts)) for model in models]))
+
+
+def supervised(data: LabelledSet, n_labels: int, draws: int = 5) -> float:
+    """Eq. 10–12 with so many labels given by people, on documents that were not labelled."""
+    return float(np.mean([_supervised_once(data, n_labels, draw) for draw in range(draws)]))
+
+
+def _supervised_once(data: LabelledSet, n_labels: int, draw: int) -> float:
+    order = np.random.default_rng(draw).permutation(len(data.truth))
+    shown, hidden = order[:n_labels], order[n_labels:]
+    labels = np.eye(len(data.tree.leaves))[data.truth[shown]]
+    shares = NaiveBayes().fit(data.counts[shown], labels).predict(data.counts[hidden])
+    return float((shares.argmax(axis=1) == data.truth[hidden]).mean())

@@ -1,0 +1,209 @@
+"""What else was tried to move the accuracy of topics, so that the ablation can be run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from bench.topics_sets import SEED, LabelledSet
+from trailmark.learn.naive_bayes import Floats, normalise
+from trailmark.learn.softmax import Softmax
+from trailmark.learn.topic_bootstrap import HierarchicalNaiveBayes
+from trailmark.learn.topic_links import LinkSpread, LinkWeights
+from trailmark.organise.topics.training import TopicSettings
+
+Trial = Callable[[LabelledSet], Floats]
+
+
+def as_shipped(data: LabelledSet) -> Floats:
+    return _bootstrap(data)
+
+
+def first_match(data: LabelledSet) -> Floats:
+    """The rule list of the paper in place of votes."""
+    return _bootstrap(data, start=data.matches.first())
+
+
+def no_rounds(data: LabelledSet) -> Floats:
+    return _bootstrap(data, rounds=0)
+
+
+def four_rounds(data: LabelledSet) -> Floats:
+    return _bootstrap(data, rounds=4)
+
+
+def more_rounds(data: LabelledSet) -> Floats:
+    return _bootstrap(data, rounds=8)
+
+
+def labels_let_go(data: LabelledSet) -> Floats:
+    """Keyword labels are only the start of EM, as in the paper."""
+    return _bootstrap(data, rounds=8, hold=0.0)
+
+
+def tempered(data: LabelledSet) -> Floats:
+    return _bootstrap(data, temper=0.5)
+
+
+def whole_length(data: LabelledSet) -> Floats:
+    """Long documents count all their words."""
+    settings = TopicSettings(longest=1e9)
+    return data.train(settings=settings).memberships
+
+
+def every_word(data: LabelledSet) -> Floats:
+    """Words that stand in two documents, and not only those in five."""
+    return data.train(settings=TopicSettings(least_documents=2)).memberships
+
+
+def expanded_keywords(data: LabelledSet) -> Floats:
+    """The five words that stand most often beside a class's keywords vote too, half as loud."""
+    votes = data.matches.votes()
+    together = np.asarray((data.counts > 0).T @ votes)
+    often = np.maximum(np.asarray((data.counts > 0).sum(axis=0)).ravel(), 1.0)
+    lift = np.where(together >= 3, together / often[:, None], 0.0)
+    expanded = np.zeros_like(lift)
+    for leaf in range(lift.shape[1]):
+        best = np.argsort(-lift[:, leaf])[:5]
+        expanded[best, leaf] = lift[best, leaf]
+    more = np.asarray((data.counts > 0) @ expanded)
+    mixed = votes + 0.5 * more
+    return _bootstrap(data, start=mixed / np.maximum(mixed.sum(axis=1, keepdims=True), 1e-12))
+
+
+def self_trained_linear(data: LabelledSet) -> Floats:
+    """A linear model, taught by the surer two thirds of what naive Bayes found."""
+    shares = _bootstrap(data)
+    sure = shares.max(axis=1) >= np.quantile(shares.max(axis=1), 1 / 3)
+    rows = _unit_rows(data.counts)
+    model = Softmax(shares.shape[1], prior_variance=10.0, max_iterations=40)
+    return model.fit(rows[sure], shares.argmax(axis=1)[sure]).probabilities(rows)
+
+
+def word_vectors(data: LabelledSet, size: int = 100) -> Floats:
+    """Words that keep the same company say the same: vectors by PPMI and SVD, mixed into the evidence."""
+    vectors = _ppmi_vectors(data.counts, size)
+    documents = _directions(np.asarray(_unit_rows(data.counts) @ vectors))
+    shares = _bootstrap(data)
+    centres = _directions(shares.T @ documents)
+    return normalise(np.log(shares + 1e-12) + 10.0 * documents @ centres.T)
+
+
+def _ppmi_vectors(counts: csr_array, size: int) -> Floats:
+    present = csr_array((counts > 0).astype(np.float64))
+    together = csr_array(present.T @ present)
+    often = np.asarray(present.sum(axis=0)).ravel()
+    lift = together.tocoo()
+    values = np.log(lift.data * present.shape[0] / (often[lift.row] * often[lift.col]))
+    positive = csr_array((np.maximum(values, 0.0), (lift.row, lift.col)), shape=together.shape)
+    rng = np.random.default_rng(SEED)
+    basis = np.linalg.qr(positive @ rng.standard_normal((positive.shape[1], size)))[0]
+    for _ in range(3):
+        basis = np.linalg.qr(positive @ (positive.T @ basis))[0]
+    left, strengths, _ = np.linalg.svd(basis.T @ positive, full_matrices=False)
+    return np.asarray(basis @ left * np.sqrt(strengths))
+
+
+def linked(weights: LinkWeights | None = None, *, ids: bool = True) -> Trial:
+    """Words shared along citations, with or without a word for every paper itself."""
+
+    def trial(data: LabelledSet) -> Floats:
+        settings = TopicSettings(links=weights or LinkWeights())
+        if ids:
+            return data.train(with_citations=True, settings=settings).memberships
+        return _linked_without_ids(data, settings.links)
+
+    return trial
+
+
+def _linked_without_ids(data: LabelledSet, weights: LinkWeights) -> Floats:
+    assert data.citations is not None
+    rows = data.citations.rows(data.documents)
+    n, size = len(data.documents), len(rows)
+    counts = csr_array((data.counts.data, data.counts.indices, np.append(data.counts.indptr,
+                       np.full(size - n, data.counts.indptr[-1]))), shape=(size, data.counts.shape[1]))  # fmt: skip
+    start = np.vstack([data.matches.votes(), np.zeros((size - n, len(data.tree.leaves)))])
+    spread = LinkSpread(data.citations.links(rows), weights)
+    model = HierarchicalNaiveBayes(data.tree.leaf_paths)
+    return model.fit(counts, start, np.random.default_rng(SEED), spread=spread).memberships_[:n]
+
+
+def label_propagation(data: LabelledSet) -> Floats:
+    """Topics from text alone, then passed along citations until they settle."""
+    assert data.citations is not None
+    rows = data.citations.rows(data.documents)
+    links = data.citations.links(rows)
+    walk = csr_array(diags_array(1 / np.maximum(np.asarray(links.sum(axis=1)).ravel(), 1)) @ links)
+    own = np.full((len(rows), len(data.tree.leaves)), 1 / len(data.tree.leaves))
+    own[: len(data.documents)] = data.train().memberships
+    shares = own
+    for _ in range(50):
+        shares = 0.95 * np.asarray(walk @ shares) + 0.05 * own
+    return shares[: len(data.documents)]
+
+
+def without_keywords(data: LabelledSet, share: float, draw: int = 0) -> Floats:
+    """How much the number of keywords matters: a share of them is not known."""
+    rng = np.random.default_rng(draw)
+    topics = tuple(
+        replace(topic, keywords=tuple(word for word in topic.keywords if rng.random() >= share))
+        for topic in data.tree.topics
+    )
+    return LabelledSet(data.name, type(data.tree)(topics), data.documents).train().memberships
+
+
+def _bootstrap(
+    data: LabelledSet,
+    *,
+    start: Floats | None = None,
+    rounds: int = TopicSettings().rounds,
+    hold: float = 0.5,
+    temper: float = 1.0,
+) -> Floats:
+    model = HierarchicalNaiveBayes(data.tree.leaf_paths, rounds, tolerance=0.0, hold=hold, temper=temper)
+    labels = data.matches.votes() if start is None else start
+    return model.fit(data.counts, labels, np.random.default_rng(SEED)).memberships_
+
+
+def _unit_rows(counts: csr_array) -> csr_array:
+    documents = np.maximum(np.bincount(counts.indices, minlength=counts.shape[1]), 1)
+    return csr_array(_unit(csr_array(counts @ diags_array(np.log(counts.shape[0] / documents)))))
+
+
+def _unit(rows: csr_array) -> csr_array:
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    return csr_array(diags_array(1 / np.maximum(lengths, 1e-12)) @ rows)
+
+
+def _directions(rows: Floats) -> Floats:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+TRIALS: dict[str, Trial] = {
+    "as shipped": as_shipped,
+    "first match in place of votes": first_match,
+    "no EM (keyword labels only)": no_rounds,
+    "four rounds of EM": four_rounds,
+    "eight rounds of EM": more_rounds,
+    "eight rounds, labels not held": labels_let_go,
+    "tempered by 0.5": tempered,
+    "long documents not capped": whole_length,
+    "words from 2 documents on": every_word,
+    "keywords expanded by co-occurrence": expanded_keywords,
+    "self-trained linear model": self_trained_linear,
+    "word vectors of the collection": word_vectors,
+    "a third of the keywords unknown": lambda data: without_keywords(data, 1 / 3),
+}
+
+LINK_TRIALS: dict[str, Trial] = {
+    "as shipped": linked(),
+    "no word for the paper itself": linked(ids=False),
+    "direct neighbours only": linked(LinkWeights(step=1.0, rounds=1)),
+    "eight steps": linked(LinkWeights(step=0.25, rounds=8)),
+    "few links trusted as many": linked(LinkWeights(doubt=0.0)),
+    "own words whole": linked(LinkWeights(own=1.0, step=0.7)),
+    "label propagation": label_propagation,
+}
