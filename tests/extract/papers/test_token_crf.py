@@ -55,6 +55,10 @@ def all_labellings(model: CrfWeights, features: list[list[str]]) -> dict[tuple[s
     return answer
 
 
+def fields_of(names: tuple[str, ...]) -> list[str]:
+    return [name.removeprefix("B-").removeprefix("I-") for name in names]
+
+
 @given(seed=st.integers(0, 1000), length=st.integers(1, 5), split=st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_labels_and_confidences_agree_with_enumerating_every_labelling(
@@ -64,9 +68,9 @@ def test_labels_and_confidences_agree_with_enumerating_every_labelling(
     features = random_features(seed, length)
     every = all_labellings(model, features)
     total = sum(every.values())
-    best = [name.removeprefix("B-").removeprefix("I-") for name in max(every, key=lambda names: every[names])]
     found = model.label(features)
-    assert list(found.labels) == best
+    as_found = [weight for names, weight in every.items() if fields_of(names) == list(found.labels)]
+    assert max(as_found) == pytest.approx(max(every.values()))  # labellings may tie
     for segment in found.segments:
         share = sum(
             weight

@@ -113,6 +113,7 @@ class _Collection:
         settings: TopicSettings,
     ) -> None:
         self.tree, self.documents, self.settings = tree, documents, settings
+        self.chosen = corrections
         self.matches = Matches.of(tree, documents)
         self.corrections = _known_corrections(tree, corrections)
         self.vocabulary = Vocabulary.of((document.bag for document in documents), settings.least_documents)
@@ -248,16 +249,21 @@ class _Outcome:
     def _placement(
         self, model: TopicModel, row: int, document: Document, leaves: Floats, extra: Floats
     ) -> Placement:
-        corrected = self.collection.corrections.get(document.id)
-        if corrected is not None:
-            leaves, extra = corrected, np.zeros_like(extra)
-        elif not self._anything_known(row):
+        chosen = self.collection.chosen.get(document.id)
+        if chosen is None and not self._anything_known(row):
             return nowhere(document.id)
         placed = model.placer.place(document.id, leaves, extra)
+        if chosen is not None:
+            placed = self._by_hand(placed, chosen)
         counts = self.collection.own_counts
         here = slice(counts.indptr[row], counts.indptr[row + 1])
         words = model.deciding_words(counts.indices[here].astype(np.int64), counts.data[here], placed.leaf)
-        return replace(placed, words=words, corrected=corrected is not None)
+        return replace(placed, words=words)
+
+    def _by_hand(self, placed: Placement, chosen: tuple[str, ...]) -> Placement:
+        below = [leaf.path for leaf in self.collection.tree.leaves if leaf.path[: len(chosen)] == chosen]
+        leaf = placed.leaf if placed.leaf in below else below[0]
+        return Placement(placed.document, chosen, 1.0, leaf, corrected=True)
 
     def _anything_known(self, row: int) -> bool:
         words, spread = self.collection.own_counts.indptr, self.collection.spread

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from trailmark.words import words
 
-LONGEST_DOCUMENT = 30.0
+LONGEST_DOCUMENT = 200.0
 
 # Words without a topic. One list for English; in other languages the words that stand in most documents play
 # the same part, and shrinkage takes care of them.
