@@ -1,0 +1,173 @@
+"""Topics as a person types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from trailmark.cli.topics import topics
+from trailmark.errors import ModelError, UsageError
+from trailmark.record import Record, Value
+from trailmark.store.models import META_NAME
+from trailmark.workspace import Workspace
+
+TREE = "Animals\n  Cats: cat\n  Dogs: dog\nPlants\n  Trees: tree\n  Herbs: herb\n"
+TEXTS = {
+    "cat": "purr whisker claw sofa kitten",
+    "dog": "growl leash bone fetch puppy",
+    "tree": "bark root branch forest timber",
+    "herb": "basil kitchen scent mint thyme",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    Workspace.create(tmp_path / "w").close()
+    (tmp_path / "tree.txt").write_text(TREE, "utf-8")
+    lines = []
+    for number in range(80):
+        keyword, words = list(TEXTS.items())[number % 4]
+        title = f"{words} {keyword}" if number % 3 == 0 else words
+        lines.append(json.dumps({"id": f"d{number}", "title": title}))
+    (tmp_path / "docs.jsonl").write_text("\n".join(lines), "utf-8")
+    return tmp_path
+
+
+def call(folder: Path, *arguments: str) -> Result:
+    """Run a command; errors of ours come through, as the wrapper of all commands expects."""
+    return CliRunner().invoke(
+        topics, [*arguments, "-w", str(folder / "w")], standalone_mode=False, catch_exceptions=False
+    )
+
+
+def ready(folder: Path) -> None:
+    call(folder, "init", "--tree", str(folder / "tree.txt"))
+    call(folder, "train", str(folder / "docs.jsonl"))
+
+
+def test_a_ready_tree_is_put_into_the_workspace_and_not_written_over(folder: Path) -> None:
+    assert "70 leaves" in call(folder, "init").stdout
+    with pytest.raises(UsageError, match="there already"):
+        call(folder, "init", "--tree", "medicine")
+    assert "12 leaves" in call(folder, "init", "--tree", "medicine", "--replace").stdout
+
+
+def test_an_unknown_or_broken_tree_is_told_in_a_sentence(folder: Path) -> None:
+    with pytest.raises(UsageError, match="There is no tree 'astronomy'"):
+        call(folder, "init", "--tree", "astronomy")
+    (folder / "broken.txt").write_text("  A: x\n", "utf-8")
+    with pytest.raises(UsageError, match="line 1"):
+        call(folder, "init", "--tree", str(folder / "broken.txt"))
+
+
+def test_training_shows_its_rounds_and_reports_follow(folder: Path) -> None:
+    call(folder, "init", "--tree", str(folder / "tree.txt"))
+    shown = call(folder, "train", str(folder / "docs.jsonl")).stdout
+    assert "80 documents, 34% of them with a keyword" in shown
+    assert "keywords alone" in shown
+    report = call(folder, "report").stdout
+    assert "Cats" in report
+    assert "(nowhere)" in report
+    listed = call(folder, "report", "Cats", "--limit", "3").stdout
+    assert "Animals › Cats" in listed
+    assert "kitten" in listed
+
+
+def test_everything_can_be_had_as_json(folder: Path) -> None:
+    call(folder, "init", "--tree", str(folder / "tree.txt"))
+    told = json.loads(call(folder, "train", str(folder / "docs.jsonl"), "--json", "--rounds", "3").stdout)
+    assert told["documents"] == 80
+    assert told["converged"]
+    counts = json.loads(call(folder, "report", "--json").stdout)
+    assert counts["Animals › Cats"] == 20
+    rows = [json.loads(line) for line in call(folder, "report", "Trees", "--json").stdout.splitlines()]
+    assert len(rows) == 20
+    assert rows[0]["words"]
+    found = json.loads(call(folder, "suggest", str(folder / "docs.jsonl"), "--json").stdout)
+    assert {"keywords", "doubtful", "topics"} == set(found)
+    of_cats = [new["keyword"] for new in found["keywords"] if new["topic"] == ["Animals", "Cats"]]
+    assert of_cats
+    assert set(" ".join(of_cats).split()) <= {*TEXTS["cat"].split(), "cat"}
+
+
+def test_new_documents_are_placed_and_kept(folder: Path) -> None:
+    ready(folder)
+    (folder / "new.jsonl").write_text('{"id": "n", "title": "A puppy with a bone"}\n{"id": "e"}\n', "utf-8")
+    first, second = call(folder, "place", str(folder / "new.jsonl"), "--json").stdout.splitlines()
+    assert json.loads(first)["topic"] == ["Animals", "Dogs"]
+    assert json.loads(second)["topic"] == []
+    assert "puppy" in call(folder, "place", str(folder / "new.jsonl")).stdout
+    assert json.loads(call(folder, "report", "--json").stdout)["Animals › Dogs"] == 21
+
+
+def test_a_correction_holds_after_the_next_training_and_can_be_taken_back(folder: Path) -> None:
+    ready(folder)
+    assert "1 corrections" in call(folder, "correct", "d1", "Herbs").stdout
+    call(folder, "train", str(folder / "docs.jsonl"))
+    assert "hand)" in call(folder, "report", "Herbs").stdout
+    rows = [json.loads(line) for line in call(folder, "report", "Herbs", "--json").stdout.splitlines()]
+    assert [row["document"] for row in rows if row["corrected"]] == ["d1"]
+    assert "0 corrections" in call(folder, "correct", "d1", "--forget").stdout
+    for arguments, complaint in (
+        (["d1"], "Give the topic"),
+        (["d1", "--forget"], "no correction"),
+        (["nobody", "Herbs"], "no document nobody"),
+        (["d1", "Fish"], "no topic 'Fish'"),
+    ):
+        with pytest.raises(UsageError, match=complaint):
+            call(folder, "correct", *arguments)
+
+
+def test_accepted_suggestions_change_the_tree_file(folder: Path) -> None:
+    ready(folder)
+    call(folder, "accept", "Cats", "kitten", "house cat")
+    call(folder, "accept", "Animals", "newt", "--new", "Newts")
+    call(folder, "accept", "Dogs", "dog", "--drop")
+    text = (folder / "w" / "topics.txt").read_text("utf-8")
+    assert text == (
+        "Animals\n  Cats: cat, kitten, house cat\n  Dogs\n  Newts: newt\nPlants\n  Trees: tree\n  Herbs: herb\n"
+    )
+    with pytest.raises(UsageError, match="--new or --drop"):
+        call(folder, "accept", "Cats", "x", "--new", "y", "--drop")
+    assert "stay empty" in call(folder, "train", str(folder / "docs.jsonl")).stdout
+
+
+def test_the_papers_of_the_workspace_are_taken_without_files(folder: Path) -> None:
+    call(folder, "init", "--tree", str(folder / "tree.txt"))
+    with pytest.raises(UsageError, match="There are no documents"):
+        call(folder, "train")
+    with Workspace.open(folder / "w") as workspace:
+        workspace.records.save(
+            Record("paper", f"p{number}", {"title": (Value(f"{keyword} {words}"),)})
+            for number, (keyword, words) in enumerate(TEXTS.items())
+        )
+    assert json.loads(call(folder, "train", "--json").stdout)["documents"] == 4
+
+
+def test_citations_are_read_from_a_file(folder: Path) -> None:
+    call(folder, "init", "--tree", str(folder / "tree.txt"))
+    (folder / "c.tsv").write_text("d0\td4\nd4\td8\n", "utf-8")
+    citations = ["--citations", str(folder / "c.tsv")]
+    assert call(folder, "train", str(folder / "docs.jsonl"), *citations).exit_code == 0
+
+
+def test_what_is_missing_is_named_with_the_next_step(folder: Path) -> None:
+    with pytest.raises(UsageError, match="trailmark topics init"):
+        call(folder, "train", str(folder / "docs.jsonl"))
+    call(folder, "init", "--tree", str(folder / "tree.txt"))
+    with pytest.raises(UsageError, match="trailmark topics train"):
+        call(folder, "place", str(folder / "docs.jsonl"))
+    with pytest.raises(UsageError, match="No document has been placed"):
+        call(folder, "report")
+    with pytest.raises(UsageError, match="more than one file"):
+        call(folder, "train", str(folder / "docs.jsonl"), str(folder / "docs.jsonl"))
+
+
+def test_a_damaged_model_is_told_in_a_sentence(folder: Path) -> None:
+    ready(folder)
+    (folder / "w" / "models" / "topics" / META_NAME).write_text("{}", "utf-8")
+    with pytest.raises(ModelError, match="damaged"):
+        call(folder, "place", str(folder / "docs.jsonl"))

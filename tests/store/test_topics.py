@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trailmark.organise.topics.placement import Placement
+from trailmark.store.database import Database
+from trailmark.store.topics import TopicStore
+
+CAT = Placement(
+    "1", ("Animals", "Cats"), 0.9, ("Animals", "Cats"), ("Animals", "Dogs"), 0.3, 0.05, (("purr", 1.5),), True
+)
+DOG = Placement("2", ("Animals",), 0.7, ("Animals", "Dogs"))
+TREE = Placement("3", ("Animals of Wood",), 0.8, ("Animals of Wood",))
+STRAY = Placement("4", (), 0.6, ())
+
+
+@pytest.fixture(params=["memory", "disk"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TopicStore]:
+    with Database(tmp_path / "t.db" if request.param == "disk" else None) as database:
+        topics = TopicStore(database)
+        topics.replace_all([CAT, DOG, TREE, STRAY], {"1": "On cats"})
+        yield topics
+
+
+def test_a_placement_comes_back_as_it_was_saved(store: TopicStore) -> None:
+    assert [store.get(name) for name in ("1", "2", "4")] == [CAT, DOG, STRAY]
+    assert store.get("5") is None
+    assert (store.title("1"), store.title("2"), store.title("5")) == ("On cats", "", "")
+
+
+def test_a_topic_lists_what_stands_at_it_and_below_the_surest_first(store: TopicStore) -> None:
+    assert list(store.under(("Animals",))) == [CAT, DOG]
+    assert list(store.under(("Animals", "Cats"))) == [CAT]
+    assert list(store.under((), limit=2)) == [CAT, TREE]
+
+
+def test_counts_are_those_of_each_topic_itself(store: TopicStore) -> None:
+    assert store.counts() == {("Animals", "Cats"): 1, ("Animals",): 1, ("Animals of Wood",): 1, (): 1}
+
+
+def test_saving_replaces_one_and_training_replaces_all(store: TopicStore) -> None:
+    moved = Placement("4", ("Animals",), 0.5, ("Animals", "Cats"))
+    store.save([moved], {})
+    assert store.get("4") == moved
+    store.replace_all([DOG], {})
+    assert list(store.under(())) == [DOG]
+
+
+def test_corrections_are_kept_changed_and_taken_back(store: TopicStore) -> None:
+    store.correct("2", ("Animals", "Dogs"))
+    store.correct("1", ("Animals",))
+    store.correct("1", ("Animals", "Cats"))
+    assert store.corrections() == {"1": ("Animals", "Cats"), "2": ("Animals", "Dogs")}
+    assert store.take_back("2")
+    assert not store.take_back("2")
+    store.replace_all([], {})
+    assert store.corrections() == {"1": ("Animals", "Cats")}
