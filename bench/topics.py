@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--tree", type=Path, help="the topic tree for --documents")
     parser.add_argument("--citations", type=Path, help="who cites whom among --documents")
     parser.add_argument("--ablation", action="store_true", help="also try what could be done otherwise")
-    add_data_option(parser, required=False)
+    add_data_option(parser, required="--documents" not in sys.argv)
     arguments = parser.parse_args()
     sets = _sets(parser, arguments)
     reports = [report for data in sets.values() for report in _reports(data, arguments.ablation)]
@@ -60,8 +60,8 @@ def _sets(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dic
         name = arguments.documents.stem
         tree = read_tree(arguments.tree)
         return {name: LabelledSet.read(name, tree, arguments.documents, arguments.citations)}
-    if not arguments.data:
-        parser.error("give --data FOLDER, or --documents FILE and --tree FILE")
+    if arguments.documents or arguments.tree:
+        parser.error("--documents and --tree belong together")
     return standard_sets(arguments.data)
 
 
