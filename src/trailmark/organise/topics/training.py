@@ -119,7 +119,7 @@ class _Collection:
         self.vocabulary = Vocabulary.of((document.bag for document in documents), settings.least_documents)
         self.own_counts = self.vocabulary.counts((document.bag for document in documents), settings.longest)
         self.rows = citations.rows(documents) if citations and citations.pairs else {}
-        self.counts = _with_ids(self.own_counts, len(self.rows)) if self.rows else self.own_counts
+        self.counts = with_ids(self.own_counts, len(self.rows)) if self.rows else self.own_counts
         self.spread: Spread = Alone()
         if citations and self.rows:
             self.spread = LinkSpread(citations.links(self.rows), settings.links)
@@ -164,7 +164,7 @@ def _known_corrections(tree: TopicTree, corrections: Mapping[str, tuple[str, ...
     return labels
 
 
-def _with_ids(counts: csr_array, n_rows: int) -> csr_array:
+def with_ids(counts: csr_array, n_rows: int) -> csr_array:
     """Rows for papers without words, and a column for every id: what is cited together belongs together."""
     missing = csr_array((n_rows - counts.shape[0], counts.shape[1]))
     words = block_array([[counts], [missing]], format="csr") if missing.shape[0] else counts
