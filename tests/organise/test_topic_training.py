@@ -93,8 +93,20 @@ def test_a_class_that_no_document_speaks_for_stays_empty_and_is_told() -> None:
 def test_no_keyword_in_any_document_is_refused_in_a_sentence() -> None:
     with pytest.raises(UsageError, match="No keyword of the tree stands in any document"):
         trained(parse_tree("A: aardvark\nB: baboon\n"))
-    with pytest.raises(UsageError, match="No keyword"):
+    with pytest.raises(UsageError, match="hold no word to learn from"):
         train(TREE, [], np.random.default_rng(0))
+    with pytest.raises(UsageError, match="hold no word to learn from"):
+        trained(parse_tree("A: the\nB: x\n"), [Document.from_text("1", "the x")])
+
+
+def test_one_document_is_enough() -> None:
+    training = trained(given=[Document.from_text("1", "a cat")])
+    assert training.placements[0].leaf == ("Animals", "Cats")
+
+
+def test_a_keyword_of_two_topics_goes_to_the_first_where_nothing_else_tells() -> None:
+    training = trained(parse_tree("A: cat\nB: cat\n"), [Document.from_text(str(n), "cat") for n in range(9)])
+    assert {placed.leaf for placed in training.placements} == {("A",)}
 
 
 def test_a_tree_of_one_level_works() -> None:

@@ -87,7 +87,7 @@ class Placer:
     def _best_two(self, leaves: Floats) -> tuple[int, int | None]:
         if len(leaves) == 1:
             return 0, None
-        second, first = np.argsort(leaves, kind="stable")[-2:]
+        first, second = np.argsort(-leaves, kind="stable")[:2]  # of equals, the first in the tree
         return int(first), int(second)
 
 

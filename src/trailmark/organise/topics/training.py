@@ -117,6 +117,8 @@ class _Collection:
         self.matches = Matches.of(tree, documents)
         self.corrections = _known_corrections(tree, corrections)
         self.vocabulary = Vocabulary.of((document.bag for document in documents), settings.least_documents)
+        if not len(self.vocabulary):
+            raise UsageError("The documents hold no word to learn from, only stop words and single letters.")
         self.own_counts = self.vocabulary.counts((document.bag for document in documents), settings.longest)
         self.rows = citations.rows(documents) if citations and citations.pairs else {}
         self.counts = with_ids(self.own_counts, len(self.rows)) if self.rows else self.own_counts
