@@ -65,7 +65,10 @@ def test_files_of_other_tools_are_read_packed_or_plain(tmp_path: Path, packed: b
         ([("Transfer-Encoding", "chunked")], b"Hello, world"),  # header left over
         ([("Transfer-Encoding", "chunked")], CHUNKED[:-7]),  # broken off before the end
         ([("Content-Encoding", "gzip")], gzip.compress(b"Hello, world", mtime=0)),
-        ([("Content-Encoding", "gzip")], gzip.compress(b"Hello", mtime=0) + gzip.compress(b", world", mtime=0)),
+        (
+            [("Content-Encoding", "gzip")],
+            gzip.compress(b"Hello", mtime=0) + gzip.compress(b", world", mtime=0),
+        ),
         ([("Content-Encoding", "gzip")], b"Hello, world"),
         ([("Content-Encoding", "deflate")], zlib.compress(b"Hello, world")),
         ([("Content-Encoding", "deflate")], zlib.compress(b"Hello, world")[2:-4]),
