@@ -81,11 +81,11 @@ def _title(a: NormalCitation, b: NormalCitation, weights: WordWeights) -> tuple[
     shared = a.title_words & b.title_words
     common, first, second = weights.of(shared), weights.of(a.title_words), weights.of(b.title_words)
     union, smaller = first + second - common, min(first, second)
-    words = common / union if union else 0.0
+    words = min(1.0, common / union) if union else 0.0  # sums in another order may differ in the last bit
     letters, letters_contained = _common(a.title_marks, b.title_marks)
     return (
         words,
-        common / smaller if smaller else 0.0,
+        min(1.0, common / smaller) if smaller else 0.0,
         letters,
         letters_contained,
         float(a.title_letters == b.title_letters != ""),
