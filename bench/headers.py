@@ -1,0 +1,284 @@
+"""Headers of papers: the tables of section 4.3 of the seed (McCallum et al. 2000), and what goes beyond them.
+
+Five-fold cross-validation on the tagged headers of the data folder, or `--train FILE --test FILE`. Error as the
+seed counts it: the abstract, the introduction's heading and the end of the page are one word each, punctuation is
+none. CRFs are also judged over all words. Distant labels come from BibTeX, tagged references and lists of names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from bench.token_scores import (
+    COUNTS,
+    BothCounts,
+    Score,
+    Split,
+    add_split_options,
+    plain_crf,
+    say,
+    splits,
+)
+from trailmark.extract.papers.distant import DistantWords
+from trailmark.extract.papers.field_crf import FieldCRF
+from trailmark.extract.papers.field_hmm import FieldHMM
+from trailmark.extract.papers.lexicon import Lexicon, build_lexicon
+from trailmark.extract.papers.tagged import HEADER_FIELDS, read_headers
+from trailmark.extract.papers.training_data import PaperData
+from trailmark.learn.hmm import HiddenMarkov
+from trailmark.learn.hmm_training import baum_welch, mixed_by_state, mixed_uniformly
+
+SOURCES = ("L", "L+D", "L*D")
+ONE_A_CLASS = {"full": "Full", "self": "Self", "ml": "ML", "smooth": "Smooth"}
+BAUM_WELCH_ROUNDS = 5
+MOST_HMM_ERROR = 7.3
+LEAST_CRF = {"words": 97.8, "macro-F1": 91.5, "wholly right": 62.0}
+N_CORRECTIONS = 10
+
+MODELS: dict[str, dict[str, Any]] = {
+    **{name: {"merging": "one", "transitions": key, "use_gaps": False} for key, name in ONE_A_CLASS.items()},
+    "V-merged (to the end)": {"merging": "v", "max_states": 0, "transitions": "ml", "use_gaps": False},
+    "V-merged": {"merging": "v", "transitions": "shrunk", "use_gaps": False},
+    "Merge search": {"merging": "search", "transitions": "shrunk", "use_gaps": False},
+    "One a class, with gaps": {"merging": "one", "transitions": "shrunk"},
+    "V-merged, with gaps": {"merging": "v", "transitions": "shrunk"},
+    "Merge search, with gaps": {"merging": "search", "transitions": "shrunk"},
+}
+"""The first four are Table 3. Gaps are line ends and commas, which the seed drops."""
+
+
+class HmmTables:
+    """Hidden Markov models of every structure and source of words, over all splits."""
+
+    def __init__(self) -> None:
+        self.scores: dict[tuple[str, str], Score] = defaultdict(Score)
+        self.all_words: dict[str, BothCounts] = defaultdict(BothCounts)
+        self.sizes: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self.weights: list[Any] = []
+        self.searches: list[dict[int, float]] = []
+
+    def add(self, split: Split, distant: DistantWords) -> None:
+        for name, settings in MODELS.items():
+            for source in SOURCES:
+                model = FieldHMM("header", emissions=source, **settings)  # type: ignore[arg-type]
+                model.fit(split.train, distant)
+                self._judge(name, source, model, split)
+
+    def _judge(self, name: str, source: str, model: FieldHMM, split: Split) -> None:
+        for truth, guess in seed_answers(model, model.model_, split):
+            self.scores[name, source].add(truth, guess)
+        if source != "L*D":
+            return
+        structure = model.tagger_.structure_
+        self.sizes[name].append((structure.n_states, structure.n_transitions))
+        for text in split.test:
+            self.all_words[name].add(text, model.label(text.lines).labels)
+        if name == "ML":
+            self.weights.append(model.tagger_.mixture_)
+        if name == "Merge search":
+            self.searches.append(model.tagger_.search_)
+
+    def table_2(self) -> Report:
+        mean = np.mean(self.weights, axis=0)
+        rows: list[list[Cell]] = [
+            [name, float(own), float(other)]
+            for name, (own, other) in zip(HEADER_FIELDS, mean, strict=True)
+            if other > 0
+        ]
+        return Report("Table 2: weights of labelled and distant words", ("class", "L", "D"), rows)
+
+    def table_3(self) -> Report:
+        return self._errors("Table 3: word error %, one state a class", list(ONE_A_CLASS.values()))
+
+    def table_4(self) -> Report:
+        """With the bar of the best structure."""
+        rest = ["ML", *[name for name in MODELS if name not in ONE_A_CLASS.values()]]
+        best = min(rest, key=lambda name: self.scores[name, "L*D"].error)
+        bar = Bar(
+            f"word error % of the best HMM ({best})", self.scores[best, "L*D"].error, most=MOST_HMM_ERROR
+        )
+        return self._errors("Table 4: word error %, structure from data", rest, [bar])
+
+    def _errors(self, title: str, names: Sequence[str], bars: Sequence[Bar] = ()) -> Report:
+        rows: list[list[Cell]] = []
+        for name in names:
+            states, transitions = np.mean(self.sizes[name], axis=0)
+            errors = [self.scores[name, source].error for source in SOURCES]
+            rows.append([name, round(states) + 2, round(transitions), *errors])
+        return Report(title, ("model", "states", "transitions", *SOURCES), rows, bars)
+
+    def table_5(self) -> Report:
+        names = ["ML", "Merge search", "V-merged", "V-merged, with gaps"]
+        header = ["class", "words", *(f"{name} {source}" for name in names for source in ("L", "L*D"))]
+        some = self.scores["ML", "L"]
+        rows: list[list[Cell]] = [
+            [label, some.right[label] + some.missed[label],
+             *(self.scores[name, source].class_error(label) for name in names for source in ("L", "L*D"))]
+            for label in sorted(HEADER_FIELDS)
+        ]  # fmt: skip
+        return Report("Table 5: word error % by class", header, rows)
+
+    def figure_9(self) -> Report:
+        sizes = sorted(set.intersection(*(set(search) for search in self.searches)))
+        rows: list[list[Cell]] = [
+            [size, 100 * float(np.mean([search[size] for search in self.searches]))] for size in sizes
+        ]
+        return Report("Figure 9: held-out word error % as states are merged", ("states", "error %"), rows)
+
+
+def seed_answers(model: FieldHMM, chain: HiddenMarkov, split: Split) -> list[tuple[list[str], list[str]]]:
+    """Truth and answer for every word as the seed counts; the abstract is where the truth says."""
+    read = [model.read(text.lines, text.labels) for text in split.test]
+    truths = [model.classes(one, text.labels) for one, text in zip(read, split.test, strict=True)]
+    answers = chain.decode([model.numbers(one) for one in read])
+    return [
+        ([HEADER_FIELDS[n] for n in truth], [HEADER_FIELDS[n] for n in answer])
+        for truth, answer in zip(truths, answers, strict=True)
+    ]
+
+
+class BaumWelchTable:
+    """Table 6: the labels of every second training header are dropped, and its words learned from without."""
+
+    def __init__(self) -> None:
+        self.scores: dict[tuple[str, str], Score] = defaultdict(Score)
+        self.surprise: dict[tuple[str, str], list[float]] = defaultdict(list)
+
+    def add(self, split: Split, distant: DistantWords) -> None:
+        labelled, unlabelled = split.train[::2], split.train[1::2]
+        for name, merging in (("ML", "one"), ("Merge search", "search")):
+            model = FieldHMM("header", merging=merging, use_gaps=False)  # type: ignore[arg-type]
+            model.fit(labelled, distant)
+            texts = [model.numbers(model.read(text.lines, text.labels)) for text in unlabelled]
+            trained = baum_welch(model.model_, texts, BAUM_WELCH_ROUNDS)
+            cut = len(texts) * 9 // 10
+            most = baum_welch(model.model_, texts[:cut], BAUM_WELCH_ROUNDS)
+            self._judge(name, "Initial (L*D)", model, model.model_, split)
+            self._judge(name, "BW-uniform", model, mixed_uniformly(model.model_, trained), split)
+            self._judge(name, "BW-varied", model, mixed_by_state(model.model_, most, texts[cut:]), split)
+
+    def _judge(self, name: str, row: str, model: FieldHMM, chain: HiddenMarkov, split: Split) -> None:
+        for truth, guess in seed_answers(model, chain, split):
+            self.scores[name, row].add(truth, guess)
+        asked = [model.numbers(model.read(text.lines, text.labels)) for text in split.test]
+        self.surprise[name, row].append(np.log(chain.perplexity(asked)))
+
+    def report(self) -> Report:
+        rows: list[list[Cell]] = []
+        for row in ("Initial (L*D)", "BW-uniform", "BW-varied"):
+            cells: list[Cell] = [row]
+            for name in ("ML", "Merge search"):
+                cells += [self.scores[name, row].error, float(np.exp(np.mean(self.surprise[name, row])))]
+            rows.append(cells)
+        header = ("", "ML error %", "ML perplexity", "Merge search error %", "Merge search perplexity")
+        return Report("Table 6: Baum-Welch on unlabelled headers", header, rows)
+
+
+class CrfTable:
+    """CRFs, next to the floor and the best HMM, by both counts."""
+
+    def __init__(self) -> None:
+        self.ours, self.floor = BothCounts(), BothCounts()
+        self.corrections: list[Report] = []
+
+    def add(self, split: Split, lexicon: Lexicon) -> None:
+        for text, guess in zip(split.test, plain_crf(split), strict=True):
+            self.floor.add(text, guess)
+        say("  plain CRF done")
+        model = FieldCRF("header", lexicon).fit(split.train)
+        answers = [model.label(text.lines).labels for text in split.test]
+        for text, answer in zip(split.test, answers, strict=True):
+            self.ours.add(text, answer)
+        say("  CRF done")
+        self.corrections = self.corrections or [corrections(model, split, answers)]
+
+    def report(self, hmms: dict[str, BothCounts]) -> Report:
+        score = self.ours.all_words
+        figures = (score.accuracy, score.macro_f1, score.whole)
+        bars = [
+            Bar(f"CRF, {name} %", figure, least=least)
+            for (name, least), figure in zip(LEAST_CRF.items(), figures, strict=True)
+        ]
+        best = sorted(hmms, key=lambda name: hmms[name].seed.error)[:1]
+        rows = [
+            *(hmms[name].row(f"HMM ({name}; abstract found by pattern)") for name in best),
+            self.floor.row("python-crfsuite, plain features"),
+            self.ours.row("CRF"),
+        ]
+        return Report("Over all words, and as the seed counts", COUNTS, rows, bars, {"f1": score.f1})
+
+    def by_class(self) -> Report:
+        ours, floor = self.ours.all_words, self.floor.all_words
+        rows: list[list[Cell]] = [
+            [name, ours.right[name] + ours.missed[name], floor.f1.get(name), figure]
+            for name, figure in ours.f1.items()
+        ]
+        return Report("F1 by class over all words", ("class", "words", "plain", "CRF"), rows)
+
+
+def corrections(model: FieldCRF, split: Split, answers: Sequence[Sequence[str]]) -> Report:
+    """What a model learns from the first wrong headers being put right, and how long that takes."""
+    wrong = [n for n, text in enumerate(split.test) if list(text.labels) != list(answers[n])][:N_CORRECTIONS]
+    rest = [text for number, text in enumerate(split.test) if number not in wrong]
+    began = time.process_time()
+    after = model.corrected([split.test[number] for number in wrong])
+    seconds = time.process_time() - began
+    before_score, after_score = Score(), Score()
+    for text in rest:
+        before_score.add(text.labels, model.label(text.lines).labels)
+        after_score.add(text.labels, after.label(text.lines).labels)
+    rows: list[list[Cell]] = [
+        ["before", before_score.error, before_score.whole, None],
+        [f"after {len(wrong)} corrected headers", after_score.error, after_score.whole, seconds],
+    ]
+    header = ("first split, the other headers", "word error %", "wholly right %", "CPU seconds")
+    return Report("Learning from corrections", header, rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=("hmm", "crf"), help="leave the other models out")
+    add_split_options(parser)
+    add_data_option(parser)
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    data = PaperData(arguments.data)
+    hmms, trained, crfs = HmmTables(), BaumWelchTable(), CrfTable()
+    distant, lexicon = data.distant_for_headers(), build_lexicon(data.names, data.bibtex)
+    for number, split in enumerate(splits(arguments, data.headers, read_headers), start=1):
+        say(f"split {number}: {len(split.train)} headers to learn from, {len(split.test)} to be judged by")
+        if arguments.only != "crf":
+            hmms.add(split, distant)
+            trained.add(split, distant)
+            say("  HMMs done")
+        if arguments.only != "hmm":
+            crfs.add(split, lexicon)
+    return finish(list(reports(arguments.only, hmms, trained, crfs)), arguments)
+
+
+def reports(only: str | None, hmms: HmmTables, trained: BaumWelchTable, crfs: CrfTable) -> list[Report]:
+    tables: list[Report] = []
+    if only != "crf":
+        tables += [
+            hmms.table_2(),
+            hmms.table_3(),
+            hmms.table_4(),
+            hmms.table_5(),
+            hmms.figure_9(),
+            trained.report(),
+        ]
+    if only != "hmm":
+        tables += [crfs.report(hmms.all_words), crfs.by_class(), *crfs.corrections]
+    return tables
+
+
+if __name__ == "__main__":
+    sys.exit(main())

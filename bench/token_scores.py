@@ -1,0 +1,172 @@
+"""What the benchmarks of headers and references share: splits, scores, and the plain CRF that is the floor."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.report import Cell
+from trailmark.extract.papers.hmm_words import header_word
+from trailmark.extract.papers.labelling import runs
+from trailmark.extract.papers.tagged import Tagged
+from trailmark.extract.papers.token_crf import TokenCRF
+from trailmark.extract.papers.training_data import read_text
+from trailmark.extract.papers.word_features import shape
+
+FOLDS = 5
+WHOLE_BLOCKS = ("abstract", "intro")
+Labels = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    train: list[Tagged]
+    test: list[Tagged]
+
+
+def add_split_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--train", type=Path, metavar="FILE", help="learn from this file instead of by folds")
+    parser.add_argument("--test", type=Path, metavar="FILE", help="and be judged by this one")
+
+
+def splits(arguments: argparse.Namespace, file: Path, read: Callable[[str], list[Tagged]]) -> list[Split]:
+    """Five folds of `file` in an order that is drawn once and for all; or the two files that were given."""
+    if arguments.train or arguments.test:
+        if not (arguments.train and arguments.test):
+            raise SystemExit("--train and --test go together")
+        return [Split(read(read_text(arguments.train)), read(read_text(arguments.test)))]
+    texts = read(read_text(file))
+    order = random.Random(0).sample(range(len(texts)), len(texts))
+    folds = [set(order[fold::FOLDS]) for fold in range(FOLDS)]
+    return [
+        Split(
+            [text for number, text in enumerate(texts) if number not in fold],
+            [text for number, text in enumerate(texts) if number in fold],
+        )
+        for fold in folds
+    ]
+
+
+@dataclass
+class Score:
+    """Right and wrong words by class, and texts without a wrong word, summed over splits."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    missed: Counter[str] = field(default_factory=Counter)
+    added: Counter[str] = field(default_factory=Counter)
+    n_texts: int = 0
+    n_whole: int = 0
+
+    def add(self, truth: Labels, guess: Labels) -> None:
+        self.n_texts += 1
+        self.n_whole += list(truth) == list(guess)
+        for one, other in zip(truth, guess, strict=True):
+            if one == other:
+                self.right[one] += 1
+            else:
+                self.missed[one] += 1
+                self.added[other] += 1
+
+    @property
+    def n_words(self) -> int:
+        return self.right.total() + self.missed.total()
+
+    @property
+    def accuracy(self) -> float:
+        return 100 * self.right.total() / self.n_words
+
+    @property
+    def error(self) -> float:
+        return 100 - self.accuracy
+
+    @property
+    def whole(self) -> float:
+        return 100 * self.n_whole / self.n_texts
+
+    @property
+    def f1(self) -> dict[str, float]:
+        return {
+            name: 200 * self.right[name] / (2 * self.right[name] + self.missed[name] + self.added[name])
+            for name in sorted(self.right.keys() | self.missed.keys())
+        }
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean over the classes that the truth has."""
+        return sum(self.f1.values()) / len(self.f1)
+
+    def class_error(self, name: str) -> float | None:
+        n_words = self.right[name] + self.missed[name]
+        return 100 * self.missed[name] / n_words if n_words else None
+
+
+@dataclass
+class BothCounts:
+    """Scores over all words, and as the seed counts."""
+
+    all_words: Score = field(default_factory=Score)
+    seed: Score = field(default_factory=Score)
+
+    def add(self, text: Tagged, guess: Labels) -> None:
+        self.all_words.add(text.labels, guess)
+        self.seed.add(*as_the_seed_counts(text, guess))
+
+    def row(self, name: str) -> list[Cell]:
+        score = self.all_words
+        return [name, score.accuracy, score.macro_f1, score.whole, self.seed.error]
+
+
+COUNTS = ("model", "words right %", "macro-F1", "texts wholly right %", "word error % as the seed counts")
+
+
+def as_the_seed_counts(text: Tagged, guess: Labels) -> tuple[list[str], list[str]]:
+    """Punctuation does not count; an abstract or introduction is one word, right if most of its words are."""
+    truth, found = list[str](), list[str]()
+    words = text.words
+    for label, first, last in runs(text.labels):
+        if label in WHOLE_BLOCKS:
+            truth.append(label)
+            found.append(Counter(guess[first:last]).most_common(1)[0][0])
+            continue
+        counted = [place for place in range(first, last) if header_word(words[place])]
+        truth += [label] * len(counted)
+        found += [guess[place] for place in counted]
+    return truth, found
+
+
+def plain_features(text: Tagged) -> Iterator[list[str]]:
+    """The floor: words and shapes in a window of five, prefixes, suffixes, line ends; no lists, no lines."""
+    words = [
+        (word, line, at, len(one)) for line, one in enumerate(text.lines) for at, word in enumerate(one.words)
+    ]
+    for number, (word, line, at, length) in enumerate(words):
+        names = [
+            "bias",
+            f"w={word.lower()}",
+            f"s={shape(word)}",
+            f"p={word[:3].lower()}",
+            f"x={word[-3:].lower()}",
+        ]
+        for offset in (-2, -1, 1, 2):
+            near = words[number + offset][0] if 0 <= number + offset < len(words) else "#"
+            names += [f"{offset}w={near.lower()}", f"{offset}s={shape(near)}"]
+        names += ["line-start"] * (at == 0) + ["line-end"] * (at == length - 1) + [f"line={min(line, 10)}"]
+        yield names
+
+
+def plain_crf(split: Split) -> list[Labels]:
+    """What python-crfsuite makes of plain features, with the usual settings."""
+    crf = TokenCRF(begins=False, max_iterations=150)
+    crf.fit((list(plain_features(text)), text.labels) for text in split.train)
+    return [crf.label(list(plain_features(text))).labels for text in split.test]
+
+
+def say(text: str) -> None:
+    """Progress, beside the tables."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
