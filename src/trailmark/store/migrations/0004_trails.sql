@@ -8,7 +8,7 @@ CREATE TABLE taught_page (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE trail (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- the number of a deleted trail is not given again
+    id INTEGER PRIMARY KEY,
     site TEXT NOT NULL,
     taught_by TEXT NOT NULL,
     taught_at REAL NOT NULL,
