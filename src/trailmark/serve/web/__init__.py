@@ -1,0 +1,1 @@
+"""What all our servers share: safe headers, templates, static files, caching, limits and error pages."""

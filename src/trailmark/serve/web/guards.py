@@ -1,0 +1,76 @@
+"""Refuses requests before anything is done for them: strange hosts, other sites' forms, bodies without end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trailmark.serve.web.errors import BadRequest, TooMuch, WebError, error_response
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+MOST_BODY_BYTES = 100_000
+_HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Guards:
+    """Answers a request that may not be answered otherwise.
+
+    The host is checked because a name server of a stranger may point his name at this machine, and his
+    scripts would then be of our origin. Forms are taken from our own pages alone.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str] = ()) -> None:
+        """`hosts` are the names that this server goes by, without ports; none: any name."""
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
+            await self._app(scope, _limited(receive), send)
+        else:
+            await error_response(scope, refusal)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> WebError | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if self._hosts and _name(host) not in self._hosts:
+            return BadRequest("This server does not go by that name.")
+        if scope["method"] in _HARMLESS:
+            return None
+        if not _is_from_here(headers, host):
+            return BadRequest("This form was sent from another site. Please open it here and send it again.")
+        length = headers.get("content-length", "0")
+        return TooMuch() if length.isdecimal() and int(length) > MOST_BODY_BYTES else None
+
+
+def _name(host: str) -> str:
+    """The host without its port."""
+    name, _, port = host.lower().rpartition(":")
+    return name if name and port.isdecimal() else host.lower()
+
+
+def _is_from_here(headers: Headers, host: str) -> bool:
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        return False
+    return headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+
+
+def _limited(receive: Receive) -> Receive:
+    """Bodies that are sent in pieces tell no length beforehand: past the limit they are at their end."""
+    taken = 0
+
+    async def receive_some() -> Message:
+        nonlocal taken
+        message = await receive()
+        if message["type"] == "http.request":
+            taken += len(message.get("body", b""))
+            if taken > MOST_BODY_BYTES:
+                raise TooMuch
+        return message
+
+    return receive_some

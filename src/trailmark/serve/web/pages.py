@@ -1,0 +1,82 @@
+"""Turns what is to be shown into HTML or JSON, with an ETag, so that nothing is sent twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import blake2b
+from importlib import resources
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from trailmark.serve.web.static import StaticFiles
+
+BASE = "trailmark.serve.web"
+REVALIDATE = "no-cache"
+"""Keep it, but ask each time whether it is still the same."""
+
+
+class Pages:
+    """Renders the templates of one server on top of the shared ones; escapes all that is put into them."""
+
+    def __init__(self, package: str, shared: Mapping[str, Any]) -> None:
+        """`package` holds `templates` and `static`; `shared` is what every template may use."""
+        folders = [resources.files(name) / "static" for name in (BASE, package)]
+        self.static = StaticFiles(folders)
+        self._environment = Environment(
+            loader=ChoiceLoader([PackageLoader(package), PackageLoader(BASE)]),
+            autoescape=True,
+            auto_reload=False,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(static=self.static.url, **shared)
+
+    def add_filters(self, filters: Mapping[str, Callable[..., Any]]) -> None:
+        self._environment.filters.update(filters)
+
+    def render(self, template: str, **values: Any) -> str:
+        return self._environment.get_template(template).render(**values)
+
+    def html(
+        self, request: Request, template: str, *, etag_of: object = None, status: int = 200, **values: Any
+    ) -> Response:
+        """A page. Its ETag is made of `etag_of` where the page itself changes without saying anything new."""
+        body = self.render(template, **values).encode("utf-8", "replace")
+        seed = body if etag_of is None else repr(etag_of).encode("utf-8", "replace")
+        return answer(request, body, "text/html; charset=utf-8", seed=seed, status=status)
+
+
+def answer(
+    request: Request, body: bytes, content_type: str, *, seed: bytes | None = None, status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:  # fmt: skip
+    """A response with an ETag; where the client has it already, only the word that it is unchanged."""
+    tag = f'"{blake2b(body if seed is None else seed, digest_size=12).hexdigest()}"'
+    sent = {"etag": tag, "cache-control": REVALIDATE, "vary": "accept"} | dict(headers or {})
+    if status == 200 and is_known(request, tag):
+        return Response(status_code=304, headers=sent)
+    return Response(body, status, sent | {"content-type": content_type})
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether `If-None-Match` names the tag, weak or not."""
+    known = request.headers.get("if-none-match", "")
+    return known.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in known.split(","))
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Response:
+    """The JSON twin of a page: the dataclass that the page was made of."""
+    body = _adapter(type(view)).dump_json(view)
+    seed = None if etag_of is None else repr(etag_of).encode("utf-8", "replace")
+    return answer(request, body, "application/json", seed=seed)
