@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from hashlib import blake2b
 from importlib import resources
 from typing import Any
@@ -18,6 +17,8 @@ from trailmark.serve.web.static import StaticFiles
 BASE = "trailmark.serve.web"
 REVALIDATE = "no-cache"
 """Keep it, but ask each time whether it is still the same."""
+
+_adapters: dict[type, TypeAdapter[Any]] = {}  # making one costs milliseconds
 
 
 class Pages:
@@ -70,13 +71,10 @@ def is_known(request: Request, tag: str) -> bool:
     return known.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in known.split(","))
 
 
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
 def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Response:
     """The JSON twin of a page: the dataclass that the page was made of."""
-    body = _adapter(type(view)).dump_json(view)
+    if type(view) not in _adapters:
+        _adapters[type(view)] = TypeAdapter(type(view))
+    body = _adapters[type(view)].dump_json(view)
     seed = None if etag_of is None else repr(etag_of).encode("utf-8", "replace")
     return answer(request, body, "application/json", seed=seed)
