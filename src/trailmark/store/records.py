@@ -32,6 +32,13 @@ class RecordStore:
             saved += len(batch)
         return saved
 
+    def put(self, record: Record) -> None:
+        """Save one as a part of a transaction that is open."""
+        self._database.execute(_INSERT, _row(record))
+
+    def delete(self, kind: str, record_id: str) -> None:
+        self._database.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, record_id))
+
     def get(self, kind: str, record_id: str) -> Record | None:
         row = self._database.execute(f"{_SELECT} WHERE kind = ? AND id = ?", (kind, record_id)).fetchone()
         return row and _record(row)
@@ -42,7 +49,7 @@ class RecordStore:
         yield from map(_record, self._database.stream(f"{_SELECT}{where} ORDER BY kind, id", values))
 
 
-def _fields_to_json(fields: dict[str, tuple[Value, ...]]) -> dict[str, list[dict[str, Any]]]:
+def fields_to_json(fields: dict[str, tuple[Value, ...]]) -> dict[str, list[dict[str, Any]]]:
     return {name: [_value_to_json(value) for value in values] for name, values in fields.items()}
 
 
@@ -55,14 +62,17 @@ def _value_to_json(value: Value) -> dict[str, Any]:
 
 
 def _row(record: Record) -> tuple[Any, ...]:
-    fields = json.dumps(_fields_to_json(record.fields), ensure_ascii=False, separators=(",", ":"))
+    fields = json.dumps(fields_to_json(record.fields), ensure_ascii=False, separators=(",", ":"))
     return record.kind, record.id, fields, record.site, record.visit
 
 
 def _record(row: tuple[Any, ...]) -> Record:
     kind, record_id, fields, site, visit = row
-    read = {name: tuple(map(_value, values)) for name, values in json.loads(fields).items()}
-    return Record(kind, record_id, read, site, visit)
+    return Record(kind, record_id, fields_from_json(json.loads(fields)), site, visit)
+
+
+def fields_from_json(written: dict[str, list[dict[str, Any]]]) -> dict[str, tuple[Value, ...]]:
+    return {name: tuple(map(_value, values)) for name, values in written.items()}
 
 
 def _value(written: dict[str, Any]) -> Value:
