@@ -14,6 +14,7 @@ from trailmark.errors import WorkspaceError
 from trailmark.store.database import Database
 from trailmark.store.forage import ForageStore
 from trailmark.store.records import RecordStore
+from trailmark.store.trails import TrailStore
 
 DATABASE_NAME = "trailmark.db"
 FOLDER_NAMES = ("archive", "models", "index")
@@ -69,6 +70,10 @@ class Workspace:
     @cached_property
     def records(self) -> RecordStore:
         return RecordStore(self.database)
+
+    @cached_property
+    def trails(self) -> TrailStore:
+        return TrailStore(self.database)
 
     def close(self) -> None:
         if "database" in self.__dict__:
