@@ -6,21 +6,19 @@ from a file that cannot do harm.
 
 from __future__ import annotations
 
-import io
-import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailmark.errors import ModelError, TeachingError
-from trailmark.extract.papers.labelling import Labelling, Segment, runs
+from trailmark.extract.papers.array_files import array_text, text_array
+from trailmark.extract.papers.labelling import Hint, Labelling, Segment, runs
 from trailmark.learn.chain import Floats, Ints, Steps, backward, best_path, forward, log_total
 
-FORMAT = "trailmark-token-crf"
-VERSION = 1
 BEGIN, INSIDE = "B-", "I-"
 
 
@@ -45,11 +43,15 @@ class CrfWeights:
             answer[place] = self.weights[known].sum(axis=0)
         return answer
 
-    def label(self, features: Sequence[Sequence[str]]) -> Labelling:
+    def label(self, features: Sequence[Sequence[str]], hints: Sequence[Hint] = ()) -> Labelling:
         """The best labelling, with the exact probability of each of its segments."""
         if not features:
             return Labelling((), ())
         scores = self.scores(features)
+        for hint in hints:
+            scores[hint.word, [self.field_of(n) == hint.field for n in range(len(self.states))]] += (
+                hint.weight
+            )
         labels = tuple(self.field_of(state) for state in self.best_states(scores))
         return Labelling(labels, self._segments(labels, scores[None], Steps(self.allowed_steps())))
 
@@ -148,45 +150,32 @@ def pruned(model: CrfWeights, least: float) -> CrfWeights:
     return CrfWeights(model.states, rows, weights[[kept[name] for name in rows]], model.steps)
 
 
-def to_bytes(model: CrfWeights, about: Mapping[str, str]) -> bytes:
-    """A file: arrays and JSON. Weights are kept to three digits, which is more than they are known to."""
+def to_arrays(model: CrfWeights) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays and plain data for a file. Weights are kept to three digits: more than they are known to."""
     order = sorted(model.rows)
     weights = model.weights[[model.rows[name] for name in order]]
     row, column = np.nonzero(weights)
-    header = {"format": FORMAT, "version": VERSION, "states": model.states, "about": dict(about)}
-    file = io.BytesIO()
-    np.savez_compressed(
-        file,
-        header=_as_array(json.dumps(header)),
-        features=_as_array("\n".join(order)),
-        n_weights=np.bincount(row, minlength=len(order)).astype(np.uint8),
-        column=column.astype(np.uint8),
-        value=weights[row, column].astype(np.float16),
-        steps=model.steps.astype(np.float32),
-    )
-    return file.getvalue()
+    arrays: dict[str, NDArray[Any]] = {
+        "features": text_array("\n".join(order)),
+        "n_weights": np.bincount(row, minlength=len(order)).astype(np.uint8),
+        "column": column.astype(np.uint8),
+        "value": weights[row, column].astype(np.float16),
+        "steps": model.steps.astype(np.float32),
+    }
+    return arrays, {"states": list(model.states)}
 
 
-def from_bytes(body: bytes) -> CrfWeights:
-    """The model in a file; a sentence where it is none, or damaged."""
+def from_arrays(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> CrfWeights:
+    """The model in them; a sentence where there is none, or a damaged one."""
     try:
-        with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
-            header = json.loads(_as_text(arrays["header"]))
-            if header.get("format") != FORMAT or header.get("version") != VERSION:
-                raise ModelError("This is no token model that this version can read.")
-            names = _as_text(arrays["features"]).split("\n")
-            row = np.repeat(np.arange(len(names)), arrays["n_weights"])
-            weights = np.zeros((len(names), len(header["states"])))
-            weights[row, arrays["column"]] = arrays["value"]
-            steps = arrays["steps"].astype(np.float64)
+        states = tuple(str(state) for state in meta["states"])
+        names = array_text(arrays["features"]).split("\n")
+        row = np.repeat(np.arange(len(names)), arrays["n_weights"])
+        weights = np.zeros((len(names), len(states)))
+        weights[row, arrays["column"]] = arrays["value"]
+        steps = arrays["steps"].astype(np.float64).reshape(len(states), len(states))
     except (ValueError, KeyError, IndexError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(f"This token model is damaged: {error}.") from error
-    return CrfWeights(tuple(header["states"]), {name: n for n, name in enumerate(names)}, weights, steps)
-
-
-def _as_array(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode(), dtype=np.uint8)
-
-
-def _as_text(array: NDArray[np.uint8]) -> str:
-    return array.tobytes().decode()
+    if not states or not (np.isfinite(weights).all() and np.isfinite(steps).all()):
+        raise ModelError("This token model is damaged: it has no states, or weights that are no numbers.")
+    return CrfWeights(states, {name: n for n, name in enumerate(names)}, weights, steps)

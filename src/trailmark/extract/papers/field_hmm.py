@@ -6,12 +6,14 @@ them (line end, comma): see `use_gaps`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trailmark.errors import NotFitted
+from trailmark.errors import ModelError, NotFitted
+from trailmark.extract.papers.array_files import array_text, text_array
 from trailmark.extract.papers.distant import DistantWords
 from trailmark.extract.papers.hmm_words import (
     SOLE_WORDS,
@@ -20,7 +22,7 @@ from trailmark.extract.papers.hmm_words import (
     reference_text,
     spread,
 )
-from trailmark.extract.papers.labelling import Kind, Labelling, Segment, runs
+from trailmark.extract.papers.labelling import Hint, Kind, Labelling, Segment, checked_kind, runs
 from trailmark.extract.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, Tagged
 from trailmark.extract.papers.tokens import TokenLine, all_words
 from trailmark.learn.chain import Floats, Ints
@@ -36,8 +38,11 @@ class FieldHMM:
     """A hidden Markov model over the words of headers or references.
 
     The other parameters are those of `TaggerHMM`. After `fit`: `vocabulary_` (word → number, from 1; 0 is for
-    unknown words), `model_`, and `tagger_`, the estimator.
+    unknown words), `model_`, and `tagger_`, the estimator; the last is not kept in files.
     """
+
+    FORMAT: ClassVar = "field-hmm"
+    VERSION: ClassVar = 1
 
     def __init__(
         self,
@@ -75,7 +80,8 @@ class FieldHMM:
         self.model_ = self.tagger_.model_
         return self
 
-    def label(self, lines: Sequence[TokenLine]) -> Labelling:
+    def label(self, lines: Sequence[TokenLine], hints: Sequence[Hint] = ()) -> Labelling:  # noqa: ARG002
+        """Hints are not used: the paper has none."""
         return self.label_read(self.read(lines), len(all_words(lines)))
 
     def read(self, lines: Sequence[TokenLine], labels: Sequence[str] | None = None) -> HmmText:
@@ -102,6 +108,32 @@ class FieldHMM:
         words = [self.vocabulary_.get(word, UNKNOWN) for word in text.words]
         return Text.of(words, text.gaps if self.use_gaps else None)
 
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays and plain data, for `store.models.save_model` or a file; states of one class say the same."""
+        model = self._fitted()
+        _, first = np.unique(model.classes, return_index=True)
+        arrays: dict[str, NDArray[Any]] = {
+            "words": text_array("\n".join(self.vocabulary_)),
+            "classes": model.classes.astype(np.uint8),
+            "starts": model.starts.astype(np.float32),
+            "steps": model.steps.astype(np.float32),
+            "ends": model.ends.astype(np.float32),
+            "emissions": model.emissions[first].astype(np.float16),
+        }
+        return arrays, {"kind": self.kind, "use_gaps": self.use_gaps}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Self:
+        """The model that `to_arrays` gave; a sentence where it is damaged."""
+        model = cls(checked_kind(meta.get("kind")), use_gaps=bool(meta.get("use_gaps")))
+        try:
+            words = array_text(arrays["words"]).split("\n")
+            model.vocabulary_ = {word: number for number, word in enumerate(words, start=1)}
+            model.model_ = _hidden_markov(arrays, 1 + len(words), len(model.fields))
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise ModelError(f"This hidden Markov model is damaged: {error}.") from error
+        return model
+
     def _tagger(self) -> TaggerHMM:
         sole = {self.fields.index(name): self.vocabulary_[word] for name, word in self._sole_words().items()}
         return TaggerHMM(
@@ -121,6 +153,18 @@ class FieldHMM:
         if not hasattr(self, "model_"):
             raise NotFitted("This field model has not been taught yet.")
         return self.model_
+
+
+def _hidden_markov(arrays: Mapping[str, NDArray[Any]], n_words: int, n_classes: int) -> HiddenMarkov:
+    classes = arrays["classes"].astype(np.int64)
+    known, row = np.unique(classes, return_inverse=True)
+    starts, steps, ends = (arrays[name].astype(np.float64) for name in ("starts", "steps", "ends"))
+    said = arrays["emissions"].astype(np.float64).reshape(len(known), n_words)
+    if known.max() >= n_classes or any(np.isnan(each).any() for each in (starts, steps, ends, said)):
+        raise ValueError("a state without a class, or a probability that is no number")
+    n_states = len(classes)
+    steps = steps.reshape(-1, n_states, n_states)
+    return HiddenMarkov(classes, starts.reshape(n_states), steps, ends.reshape(n_states), said[row])
 
 
 def _numbered(*words: Iterable[str]) -> dict[str, int]:

@@ -1,59 +1,76 @@
-"""From labelled words to fields: their text as a reader would give it, and where in the lines they stand."""
+"""From labelled words to fields: their text as a reader would give it, where it stands, and how sure it is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trailmark.extract.papers.labelling import Labelling, Segment
-from trailmark.extract.papers.tokens import Token, TokenLine
+from trailmark.extract.papers.labelling import FieldModel, Labelling, Segment
+from trailmark.extract.papers.shipped import header_model, reference_model
+from trailmark.extract.papers.tokens import Token, TokenLine, token_line
 
-_NOT_SHOWN = frozenset({"intro", "page"})
+NOT_SHOWN = frozenset({"intro", "page"})
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The characters [start, end) of the line with that number."""
+class FieldSpan:
+    """A field as found: the characters [start, end) of the text that was read.
 
-    line: int
+    `text` is what they say, on one line and with cut words whole; `confidence` is the probability that all
+    its words belong to the field.
+    """
+
+    field: str
+    text: str
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class FoundField:
-    """A field as found: its name, text, the probability that all its words belong to it, and its parts."""
-
-    name: str
-    text: str
     confidence: float
-    parts: tuple[Part, ...]
 
 
-def fields_of(lines: Sequence[TokenLine], labelling: Labelling) -> list[FoundField]:
-    """The fields of a text in order; headings of what follows are none."""
-    tokens = [(number, token) for number, line in enumerate(lines) for token in line.tokens]
-    shown = [segment for segment in labelling.segments if segment.field not in _NOT_SHOWN]
-    return [_field(segment, tokens[segment.first : segment.last]) for segment in shown]
+def read_header(lines: Sequence[str], model: FieldModel | None = None) -> list[FieldSpan]:
+    """The fields of a header of bare lines; spans count in the lines joined by line ends.
+
+    For a document, whose layout tells more, see `header_reader.read_front`.
+    """
+    return _read(lines, model or header_model())
 
 
-def by_name(fields: Sequence[FoundField]) -> Mapping[str, str]:
-    """The text of each field; where a reference has a field twice, both."""
+def read_reference(text: str, model: FieldModel | None = None) -> list[FieldSpan]:
+    """The fields of a single reference, given without its label."""
+    return _read([text], model or reference_model())
+
+
+def spans_of(lines: Sequence[TokenLine], starts: Sequence[int], labelling: Labelling) -> list[FieldSpan]:
+    """The fields of labelled lines in order, where `starts` is where each line begins in the text."""
+    tokens = [(starts[number], token) for number, line in enumerate(lines) for token in line.tokens]
+    shown = [segment for segment in labelling.segments if segment.field not in NOT_SHOWN]
+    return [_span(segment, tokens[segment.first : segment.last]) for segment in shown]
+
+
+def by_name(fields: Sequence[FieldSpan]) -> Mapping[str, str]:
+    """The text of each field, as `normalise_reference` takes it; where a field comes twice, both."""
     texts: dict[str, str] = {}
-    for field in fields:
-        texts[field.name] = f"{texts[field.name]} {field.text}" if field.name in texts else field.text
+    for span in fields:
+        texts[span.field] = f"{texts[span.field]} {span.text}" if span.field in texts else span.text
     return texts
 
 
-def _field(segment: Segment, tokens: Sequence[tuple[int, Token]]) -> FoundField:
-    parts: list[Part] = []
-    text = ""
+def _read(texts: Sequence[str], model: FieldModel) -> list[FieldSpan]:
+    lines = [token_line(text) for text in texts]
+    starts, at = list[int](), 0
+    for text in texts:
+        starts.append(at)
+        at += len(text) + 1
+    return spans_of(lines, starts, model.label(lines))
+
+
+def _span(segment: Segment, tokens: Sequence[tuple[int, Token]]) -> FieldSpan:
+    text, before = "", None
     for line, token in tokens:
-        new_line = not parts or parts[-1].line != line
-        text = _joined(text, token.text, new_line=new_line)
-        start = token.start if new_line else parts.pop().start
-        parts.append(Part(line, start, token.end))
-    return FoundField(segment.field, text, segment.confidence, tuple(parts))
+        text = _joined(text, token.text, new_line=line != before)
+        before = line
+    (first, begins), (last, ends) = tokens[0], tokens[-1]
+    return FieldSpan(segment.field, text, first + begins.start, last + ends.end, segment.confidence)
 
 
 def _joined(text: str, word: str, *, new_line: bool) -> str:

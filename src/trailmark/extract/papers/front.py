@@ -41,14 +41,14 @@ def read_front(document: Document, sections: Sections | None = None) -> Front:
     words = words_of(document.lines)
     before = sections.abstract.start if sections.abstract else sections.header.stop
     head = [line for line in document.lines[:before] if line.text]
-    first, last = _title_span(head)
+    first, last = title_span(head)
     title = flow(head[first:last], words).text
     lines = document.lines[sections.abstract.start : sections.abstract.stop]
     abstract = flow([line for line in lines if line.text], words).text
     return Front(title, tuple(_authors(head[last:])), abstract[inline_abstract(abstract) :])
 
 
-def _title_span(head: Sequence[Line]) -> tuple[int, int]:
+def title_span(head: Sequence[Line]) -> tuple[int, int]:
     """The lines in the largest print; where print has no size, the first lines up to an author."""
     sizes = [line.size if sum(map(str.isalpha, line.text)) >= 3 else 0.0 for line in head]
     largest = max(sizes, default=0.0)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from trailmark.errors import ModelError
 from trailmark.extract.papers.tokens import TokenLine
 
 Kind = Literal["header", "reference"]
@@ -31,10 +32,28 @@ class Labelling:
     segments: tuple[Segment, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What is known of a word from elsewhere: the log of how many times likelier it makes the field."""
+
+    word: int
+    field: str
+    weight: float
+
+
 class FieldModel(Protocol):
     """Finds the fields of headers, or of references."""
 
-    def label(self, lines: Sequence[TokenLine]) -> Labelling: ...
+    def label(self, lines: Sequence[TokenLine], hints: Sequence[Hint] = ()) -> Labelling: ...
+
+
+def checked_kind(said: object) -> Kind:
+    """What a model file says that it is for."""
+    if said == "header":
+        return "header"
+    if said == "reference":
+        return "reference"
+    raise ModelError(f"This model is neither for headers nor for references, but for {said!r}.")
 
 
 def runs(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
