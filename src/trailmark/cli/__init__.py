@@ -24,6 +24,7 @@ COMMANDS = {
     "samples": "trailmark.cli.samples:samples",
     "status": "trailmark.cli.status:status",
     "topics": "trailmark.cli.topics:topics",
+    "trails": "trailmark.cli.trails:trails",
 }
 
 

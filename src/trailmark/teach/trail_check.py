@@ -144,7 +144,7 @@ def _pages(trails: Sequence[Trail]) -> Iterator[Remark]:
     if empty:
         shown = "One page has" if empty == 1 else f"{empty} of {len(pages)} pages have"
         sentence = (
-            f"{shown} no words at all; perhaps scripts write them, and a plain fetch will not see them."
+            f"{shown} no words at all: a document perhaps, or a page that scripts fill."
         )
         yield Remark("empty-pages", "hint", sentence)
 
