@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trailmark.extract.papers.labelling import FieldModel, Labelling, Segment
 from trailmark.extract.papers.shipped import header_model, reference_model
-from trailmark.extract.papers.tokens import Token, TokenLine, token_line
+from trailmark.extract.papers.tokens import Token, TokenLine, reference_line, token_line
 
 NOT_SHOWN = frozenset({"intro", "page"})
 
@@ -32,12 +32,18 @@ def read_header(lines: Sequence[str], model: FieldModel | None = None) -> list[F
 
     For a document, whose layout tells more, see `header_reader.read_front`.
     """
-    return _read(lines, model or header_model())
+    starts, at = list[int](), 0
+    for line in lines:
+        starts.append(at)
+        at += len(line) + 1
+    words = [token_line(line) for line in lines]
+    return spans_of(words, starts, (model or header_model()).label(words))
 
 
 def read_reference(text: str, model: FieldModel | None = None) -> list[FieldSpan]:
     """The fields of a single reference, given without its label."""
-    return _read([text], model or reference_model())
+    words = [reference_line(text)]
+    return spans_of(words, [0], (model or reference_model()).label(words))
 
 
 def spans_of(lines: Sequence[TokenLine], starts: Sequence[int], labelling: Labelling) -> list[FieldSpan]:
@@ -53,15 +59,6 @@ def by_name(fields: Sequence[FieldSpan]) -> Mapping[str, str]:
     for span in fields:
         texts[span.field] = f"{texts[span.field]} {span.text}" if span.field in texts else span.text
     return texts
-
-
-def _read(texts: Sequence[str], model: FieldModel) -> list[FieldSpan]:
-    lines = [token_line(text) for text in texts]
-    starts, at = list[int](), 0
-    for text in texts:
-        starts.append(at)
-        at += len(text) + 1
-    return spans_of(lines, starts, model.label(lines))
 
 
 def _span(segment: Segment, tokens: Sequence[tuple[int, Token]]) -> FieldSpan:

@@ -12,6 +12,7 @@ from statistics import median
 from trailmark.extract.documents.document import Line
 
 _WORD = re.compile(r"\S+")
+_REFERENCE_WORD = re.compile(r"\S*?\d\)?(?::(?=\d)|,(?=\d+[-–—]))|\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,11 @@ class TokenLine:
 
 def token_line(text: str, layout: Layout | None = None) -> TokenLine:
     return TokenLine(tuple(Token(word[0], word.start()) for word in _WORD.finditer(text)), layout)
+
+
+def reference_line(text: str) -> TokenLine:
+    """The words of a reference; volume and pages that are printed as one, as in 77(2):257–286, are two."""
+    return TokenLine(tuple(Token(word[0], word.start()) for word in _REFERENCE_WORD.finditer(text)))
 
 
 def token_lines(text: str) -> list[TokenLine]:
