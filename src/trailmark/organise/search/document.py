@@ -1,0 +1,46 @@
+"""A record as the index takes it: the same few places for any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+TOPIC_SEPARATOR = " › "
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDocument:
+    """What is searched, shown, counted and sorted by of one record.
+
+    `text` is shown in snippets. `fields` are searched by their names and among all words; `facets` are
+    counted by their values and only that.
+    """
+
+    kind: str
+    id: str
+    title: str = ""
+    people: tuple[str, ...] = ()
+    venue: str = ""
+    topics: tuple[tuple[str, ...], ...] = ()  # paths from the top
+    site: str = ""  # host name
+    date: int | None = None  # year, month and day as one number: 19990700 is July 1999
+    text: tuple[str, ...] = ()
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cited: int = 0
+    authority: float = 0.0
+    hub: float = 0.0
+    change: int = 0  # of the store when it was read: larger is newer
+
+    @property
+    def year(self) -> int | None:
+        return None if self.date is None else self.date // 10_000
+
+    @property
+    def key(self) -> str:
+        return key_of(self.kind, self.id)
+
+
+def key_of(kind: str, record_id: str) -> str:
+    """One text for kind and id: the unit separator stands in no kind."""
+    return f"{kind}\x1f{record_id}"

@@ -1,0 +1,177 @@
+"""Answers questions from the index: hits, facets, suggestions and documents that are alike."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from trailmark.organise.search.answer import DEEPEST, Answer, Hit, SearchRequest, Sort, Suggestion
+from trailmark.organise.search.engine import count_of, tantivy
+from trailmark.organise.search.facets import count_facets
+from trailmark.organise.search.guesses import Guesses
+from trailmark.organise.search.opened import Opened, Opener
+from trailmark.organise.search.parser import parse
+from trailmark.organise.search.query import FIELDS, Query, describe
+from trailmark.organise.search.ranking import may_miss
+from trailmark.organise.search.snippets import Marker, marked, snippet
+from trailmark.organise.search.suggestions import suggest
+from trailmark.organise.search.terms import terms
+
+MOST_HITS = 1_000  # on one page
+SIMILAR_TERMS = 25
+
+_ORDERED_BY: dict[Sort, str] = {
+    "cited": "cited", "authority": "authority", "hub": "hub", "newest": "newest", "oldest": "oldest",
+    "added": "added",
+}  # fmt: skip
+
+
+class SearchIndex:
+    """The reading side of an index. Any thread may ask; what another process commits is seen at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._opener = Opener(folder)
+        self._guesses = Guesses()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is an index at all; without one, everything is answered with nothing."""
+        return self._opener.newest() is not None
+
+    @property
+    def change(self) -> int:
+        """The store's last change that can be found."""
+        opened = self._opener.newest()
+        return opened.followed.change if opened else 0
+
+    @property
+    def document_count(self) -> int:
+        opened = self._opener.newest()
+        return opened.searcher.num_docs if opened else 0
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names that may stand before a colon."""
+        return _fields(self._opener.newest())
+
+    @property
+    def facet_names(self) -> tuple[str, ...]:
+        """The facets that have values."""
+        opened = self._opener.newest()
+        return ("year", *opened.followed.facets) if opened else ()
+
+    def parse(self, text: str) -> Query:
+        return parse(text, self.fields)
+
+    def search(self, request: SearchRequest) -> Answer:
+        started = time.perf_counter()
+        opened = self._opener.newest()
+        query = parse(request.query, _fields(opened))
+        answer = _answer(opened, query, request) if opened else Answer(0, (), describe(query))
+        if opened and (answer.some_words or answer.total < Guesses.FEW):
+            answer = replace(answer, did_you_mean=self._guesses.better(opened, query))
+        return replace(answer, milliseconds=1000 * (time.perf_counter() - started))
+
+    def suggest(self, prefix: str, count: int = 8) -> list[Suggestion]:
+        """Authors, topics and titles that go on from what was typed."""
+        opened = self._opener.newest()
+        return suggest(opened, prefix, count) if opened else []
+
+    def similar(self, kind: str, record_id: str, count: int = 5) -> list[Hit]:
+        """Documents that share the words that tell most about one, the most alike first."""
+        opened = self._opener.newest()
+        address = opened.address(kind, record_id) if opened else None
+        if opened is None or address is None:
+            return []
+        query = _alike(opened, opened.shown(address))
+        found = [
+            _hit(opened, *hit, Marker(frozenset())) for hit in opened.searcher.search(query, count + 1).hits
+        ]
+        return [hit for hit in found if (hit.kind, hit.id) != (kind, record_id)][:count]
+
+    def warm(self) -> None:
+        """Do now what the first questions would have to wait for."""
+        if opened := self._opener.newest():
+            self._guesses.learn(opened)
+
+
+def _fields(opened: Opened | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*FIELDS, *(opened.followed.fields if opened else ()))))
+
+
+def _answer(opened: Opened, query: Query, request: SearchRequest) -> Answer:
+    matching = _matching(opened, query, request, every=True)
+    total, hits = _found(opened, matching, request)
+    wanted = [clause for clause in query.clauses if clause.sign != "-"]
+    some_words = not total and len(wanted) > 1 and any(map(may_miss, wanted))
+    if some_words:
+        matching = _matching(opened, query, request, every=False)
+        total, hits = _found(opened, matching, request)
+    marker = Marker.of(query)
+    end = request.offset + len(hits)
+    return Answer(
+        total,
+        tuple(_hit(opened, score, address, marker) for score, address in hits),
+        describe(query),
+        count_facets(opened, matching, request.facets, request.facet_values),
+        some_words=some_words and total > 0,
+        next_offset=end if hits and end < min(total, DEEPEST) else None,
+    )
+
+
+def _matching(opened: Opened, query: Query, request: SearchRequest, *, every: bool) -> tantivy.Query:
+    ranking = opened.ranking
+    by = ranking.by_log_frequency if request.sort == "log-tf" else ranking.by_bm25
+    return by(query, request.filters, every=every)
+
+
+def _found(
+    opened: Opened, matching: tantivy.Query, request: SearchRequest
+) -> tuple[int, list[tuple[Any, tantivy.DocAddress]]]:
+    """How many there are, and those of the page that was asked for."""
+    offset = max(0, request.offset)
+    limit = min(request.limit, MOST_HITS, DEEPEST - offset)
+    result = opened.searcher.search(
+        matching, max(1, limit), offset=min(offset, DEEPEST), order_by_field=_ORDERED_BY.get(request.sort)
+    )
+    return count_of(result), result.hits[: max(0, limit)]
+
+
+def _hit(opened: Opened, score: Any, address: tantivy.DocAddress, marker: Marker) -> Hit:
+    shown = opened.shown(address)
+    return Hit(
+        shown["kind"], shown["id"], shown["title"],
+        title_pieces=marked(shown["title"], marker),
+        snippet=snippet(shown["text"], marker),
+        people=tuple(shown["people"]), venue=shown["venue"], year=shown["year"], site=shown["site"],
+        topics=tuple(map(tuple, shown["topics"])),
+        cited=shown["cited"], authority=shown["authority"], hub=shown["hub"],
+        score=float(score),
+    )  # fmt: skip
+
+
+def _alike(opened: Opened, shown: dict[str, Any]) -> tantivy.Query:
+    """Any of the document's words with the largest tf · idf, each for what it is worth."""
+    make, occur = tantivy.Query, tantivy.Occur
+    counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
+    worth = {word: (1 + math.log(count)) * _rarity(opened, word) for word, count in counts.items()}
+    best = sorted(worth, key=lambda word: (-worth[word], word))[:SIMILAR_TERMS]
+    queries = [
+        (
+            occur.Should,
+            make.boost_query(make.term_query(opened.index.schema, field, word, "freq"), worth[word]),
+        )
+        for word in best
+        for field in ("title", "text")
+    ]
+    return make.boolean_query(queries) if queries else make.empty_query()
+
+
+def _rarity(opened: Opened, word: str) -> float:
+    """Inverse document frequency; a word of this document alone is of no use."""
+    having = opened.searcher.doc_freq("words", word)
+    return math.log(opened.searcher.num_docs / having) if having > 1 else 0.0

@@ -1,0 +1,98 @@
+"""One state of an index on disk, opened for reading, and how to notice that there is a newer one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from trailmark.errors import WorkspaceError
+from trailmark.organise.search.document import key_of
+from trailmark.organise.search.engine import tantivy
+from trailmark.organise.search.folder import CURRENT, FOLLOWED, Followed, current_build, read_followed
+from trailmark.organise.search.ranking import Ranking
+
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A searcher sees the index as it was when it was made, whatever is written meanwhile."""
+
+    index: tantivy.Index
+    searcher: tantivy.Searcher
+    build: Path
+    followed: Followed
+    stamp: Stamp
+
+    @property
+    def ranking(self) -> Ranking:
+        return Ranking(self.searcher, self.index.schema)
+
+    def shown(self, address: tantivy.DocAddress) -> dict[str, Any]:
+        """What a list shows of a document."""
+        kept = self.searcher.doc(address).get_first("shown")
+        read: dict[str, Any] = json.loads(bytes(kept or b"{}"))
+        return read
+
+    def address(self, kind: str, record_id: str) -> tantivy.DocAddress | None:
+        query = tantivy.Query.term_query(self.index.schema, "key", key_of(kind, record_id), "basic")
+        hits = self.searcher.search(query, 1, count=False).hits
+        return hits[0][1] if hits else None
+
+
+@dataclass
+class Opener:
+    """Opens the newest state; looking whether there is one costs three looks at files' dates."""
+
+    folder: Path
+    _opened: Opened | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def newest(self) -> Opened | None:
+        """None where nothing was indexed yet."""
+        opened = self._opened
+        if opened and opened.stamp == _stamp(self.folder, opened.build):
+            return opened
+        with self._lock:
+            return self._reopen()
+
+    def _reopen(self) -> Opened | None:
+        build = current_build(self.folder)
+        if build is None:
+            self._opened = None
+            return None
+        stamp = _stamp(self.folder, build)
+        if self._opened is None or self._opened.stamp != stamp:
+            try:
+                self._opened = self._open(build, stamp)
+            except ValueError as error:
+                raise WorkspaceError(
+                    f"The search index in {self.folder} cannot be read ({error}). "
+                    "Build it again with: trailmark index --rebuild"
+                ) from error
+        return self._opened
+
+    def _open(self, build: Path, stamp: Stamp) -> Opened:
+        if self._opened and self._opened.build == build:
+            index = self._opened.index
+            index.reload()
+        else:
+            index = tantivy.Index.open(str(build))
+            index.config_reader("manual")
+            index.reload()
+        return Opened(index, index.searcher(), build, read_followed(build), stamp)
+
+
+def _stamp(folder: Path, build: Path) -> Stamp:
+    return tuple(_file_stamp(path) for path in (folder / CURRENT, build / "meta.json", build / FOLLOWED))
+
+
+def _file_stamp(path: Path) -> tuple[int, int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_ino, found.st_size)

@@ -1,0 +1,149 @@
+"""How a document is laid out in tantivy: which words are searched, counted, sorted by and shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from trailmark.organise.search.document import TOPIC_SEPARATOR, IndexDocument
+from trailmark.organise.search.engine import tantivy
+from trailmark.organise.search.terms import terms
+
+FORMAT = 1  # of the files; an index of another format is built again
+TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")
+MOST_REPEATS = 32  # a word that comes more often in one document counts as coming this often
+LONGEST_SHOWN = 6_000  # characters of text kept for snippets
+LONGEST_VALUE = 200  # characters of a facet's value
+NEVER = -(2**62)  # sorts behind every date
+
+_NAME = re.compile(r"\w[\w-]*")
+
+
+def make_schema() -> tantivy.Schema:
+    builder: tantivy.SchemaBuilder = tantivy.SchemaBuilder()
+    for name in ("key", "person_key", "topic_key"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in ("words", "repeats"):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
+    for name in TEXT_FIELDS:
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
+    builder.add_json_field("fields", tokenizer_name="whitespace", index_option="position")
+    builder.add_json_field("facet", tokenizer_name="raw", fast=True, index_option="basic")
+    builder.add_integer_field("year", indexed=True, fast=True)
+    for name in ("newest", "oldest", "cited", "added"):
+        builder.add_integer_field(name, fast=True)
+    for name in ("authority", "hub"):
+        builder.add_float_field(name, fast=True)
+    builder.add_bytes_field("shown", stored=True)
+    return builder.build()
+
+
+def to_tantivy(document: IndexDocument) -> tantivy.Document:
+    made: tantivy.Document = tantivy.Document()
+    made.add_text("key", document.key)
+    _add_words(made, document)
+    _add_names(made, document)
+    made.add_json("facet", {name: list(values) for name, values in facets_of(document).items()})
+    _add_numbers(made, document)
+    made.add_bytes("shown", json.dumps(_shown(document), ensure_ascii=False).encode("utf-8", "replace"))
+    return made
+
+
+def _add_words(made: tantivy.Document, document: IndexDocument) -> None:
+    counts: Counter[str] = Counter()
+    for name, values in _texts(document).items():
+        for value in values:
+            found = terms(value)
+            counts.update(found)
+            made.add_text(name, " ".join(found))
+    made.add_text("words", " ".join(counts))
+    made.add_text("repeats", " ".join(repeats(counts)))
+    named = {"site": (document.site,), "type": (document.kind,)} | dict(document.fields)
+    made.add_json("fields", {name: _spaced(values) for name, values in named.items() if is_name(name)})
+
+
+def _texts(document: IndexDocument) -> dict[str, tuple[str, ...]]:
+    """Each text in its field of the index; values of one field are kept apart, so that no phrase spans two."""
+    others = tuple(value for values in document.fields.values() for value in values)
+    topics = tuple(name for path in document.topics for name in path)
+    venue = (document.venue,) if document.venue else ()
+    texts = ((document.title,), document.people, venue, topics, document.text, (*others, document.site))
+    return dict(zip(TEXT_FIELDS, texts, strict=True))
+
+
+def _spaced(values: Iterable[str]) -> list[str]:
+    return [" ".join(terms(value)) for value in values]
+
+
+def repeats(counts: Counter[str]) -> Iterator[str]:
+    """`word␟2`, `word␟3`, … for a word that comes so often: counting these counts the word's frequency."""
+    for word, count in counts.items():
+        for number in range(2, min(count, MOST_REPEATS) + 1):
+            yield repeat(word, number)
+
+
+def repeat(word: str, number: int) -> str:
+    return f"{word}\x1f{number}"
+
+
+def is_name(name: str) -> bool:
+    """Whether a field can be asked for by name: dots and spaces would be read as something else."""
+    return _NAME.fullmatch(name) is not None
+
+
+def _add_names(made: tantivy.Document, document: IndexDocument) -> None:
+    """Names to be completed as they are typed, from each of their words on."""
+    for key in {key for name in document.people for key in completions(name)}:
+        made.add_text("person_key", key)
+    for key in {key for path in document.topics for name in path for key in completions(name)}:
+        made.add_text("topic_key", key)
+
+
+def completions(name: str) -> list[str]:
+    """`ada lovelace␟Ada Lovelace` and `lovelace ada␟Ada Lovelace`."""
+    found, shown = terms(name), " ".join(name.split())[:LONGEST_VALUE]
+    starts = range(min(len(found), 6))
+    return [f"{' '.join((*found[at:], *found[:at]))[:LONGEST_VALUE]}\x1f{shown}" for at in starts]
+
+
+def facets_of(document: IndexDocument) -> dict[str, tuple[str, ...]]:
+    """The values by which a document is counted. A document of a topic counts for all topics above it."""
+    paths = dict.fromkeys(path[:end] for path in document.topics for end in range(1, len(path) + 1))
+    usual = {
+        "topic": tuple(TOPIC_SEPARATOR.join(path) for path in paths),
+        "venue": (document.venue,) if document.venue else (),
+        "site": (document.site,) if document.site else (),
+        "type": (document.kind,),
+    }
+    named = {name: values for name, values in document.facets.items() if is_name(name)}
+    return {name: tuple(map(facet_value, values)) for name, values in (named | usual).items() if values}
+
+
+def facet_value(value: str) -> str:
+    """As it is kept: the sign before it keeps the index from taking it for a date or a number."""
+    return "=" + " ".join(value.split())[:LONGEST_VALUE]
+
+
+def _add_numbers(made: tantivy.Document, document: IndexDocument) -> None:
+    date = document.date
+    if document.year is not None:
+        made.add_integer("year", document.year)
+    made.add_integer("newest", NEVER if date is None else date)
+    made.add_integer("oldest", NEVER if date is None else -date)
+    made.add_integer("cited", document.cited)
+    made.add_integer("added", document.change)
+    made.add_float("authority", document.authority)
+    made.add_float("hub", document.hub)
+
+
+def _shown(document: IndexDocument) -> dict[str, Any]:
+    """What a list shows of a document; the order of values is that of `Hit`."""
+    return {
+        "kind": document.kind, "id": document.id, "title": document.title, "people": document.people,
+        "venue": document.venue, "year": document.year, "site": document.site, "topics": document.topics,
+        "cited": document.cited, "authority": document.authority, "hub": document.hub,
+        "text": " … ".join(filter(None, document.text))[:LONGEST_SHOWN],
+    }  # fmt: skip
