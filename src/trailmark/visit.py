@@ -49,3 +49,4 @@ class Visit:
     wait_seconds: float = 0.0
     location: str = ""
     archived: ArchiveRef | None = None
+    why: tuple[tuple[str, float], ...] = ()  # of goals by a taught model: what spoke for it, strongest first

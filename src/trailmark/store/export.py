@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from trailmark.errors import UsageError, WorkspaceError
 from trailmark.store.database import Database
-from trailmark.store.tables import NESTED_RECORDS, TABLES, Table
+from trailmark.store.tables import NESTED, TABLES, Table
 
 __all__ = ["FORMATS", "TABLES", "export"]
 
@@ -34,8 +34,8 @@ def export(
     for name, choices in ((table, TABLES), (file_format, FORMATS)):
         if name not in choices:
             raise UsageError(f"{name!r} cannot be exported; choose one of {', '.join(choices)}.")
-    nested = table == "records" and file_format == "jsonl"
-    content = NESTED_RECORDS if nested else TABLES[table]
+    nested = table in NESTED and file_format == "jsonl"
+    content = NESTED[table] if nested else TABLES[table]
     with _opened(out) as stream:
         return FORMATS[file_format](content, content.rows(database, run_id), stream)
 

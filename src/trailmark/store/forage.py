@@ -172,6 +172,11 @@ class ForageStore(RunStore):
             if not changed:
                 raise self._refusal(job_id, held, visit.number)
             execute(INSERT_VISIT, visit_row(job_id, visit))
+            if visit.why:
+                execute(
+                    "INSERT INTO goal_reason (site_id, number, features) VALUES (?, ?, ?)",
+                    (job_id, visit.number, json.dumps(visit.why, ensure_ascii=False)),
+                )
             execute(
                 "INSERT INTO tally (run_id, outcome, visits, spent, goals) VALUES (?, ?, 1, ?, ?) "
                 "ON CONFLICT DO UPDATE SET visits = visits + 1, spent = spent + excluded.spent, "

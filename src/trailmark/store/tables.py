@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
 from trailmark.store.database import Database
+from trailmark.store.goals import FoundGoal, GoalStore
 
 ColumnType = Literal["text", "integer", "number", "yes_no", "json"]
 Rows = Callable[[Database, int | None], Iterator[tuple[Any, ...]]]
@@ -80,8 +82,35 @@ def _record_values(database: Database, run_id: int | None) -> Iterator[tuple[Any
 
 _RECORD: dict[str, ColumnType] = {"kind": "text", "id": "text", "site": "text", "visit": "integer"}
 
-NESTED_RECORDS = Table({**_RECORD, "fields": "json"}, _records)
-"""One row a record, for formats that can hold a value in a value."""
+
+def _nested_goals(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    for goal in GoalStore(database).goals(run_id):
+        path = [asdict(step) for step in goal.path]
+        why = [{"feature": feature, "weight": weight} for feature, weight in goal.why]
+        yield (*_goal_row(goal), path, why)
+
+
+def _goals(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    for goal in GoalStore(database).goals(run_id):
+        why = ", ".join(f"{feature} {weight:+.2f}" for feature, weight in goal.why)
+        yield (*_goal_row(goal), goal.clicks, goal.labels, why)
+
+
+def _goal_row(goal: FoundGoal) -> tuple[Any, ...]:
+    at = datetime.fromtimestamp(goal.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return goal.run, goal.site, goal.number, goal.url, goal.title, goal.probability, goal.score, at
+
+
+_GOAL: dict[str, ColumnType] = {
+    "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
+    "probability": "number", "score": "number", "at": "text",
+}  # fmt: skip
+
+NESTED: Mapping[str, Table] = {
+    "goals": Table({**_GOAL, "path": "json", "why": "json"}, _nested_goals),
+    "records": Table({**_RECORD, "fields": "json"}, _records),
+}
+"""For formats that can hold a value in a value: one row a record, and a goal's path step by step."""
 
 TABLES: Mapping[str, Table] = {
     "sites": Table(
@@ -120,6 +149,7 @@ TABLES: Mapping[str, Table] = {
         },
         _pages,
     ),
+    "goals": Table({**_GOAL, "path": "text", "labels": "text", "why": "text"}, _goals),
     "records": Table(
         {
             **_RECORD, "field": "text", "text": "text", "confidence": "number", "url": "text",

@@ -1,0 +1,110 @@
+"""The goals that forages found, each with the way that led there and what spoke for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from trailmark.store.database import Database
+
+_STEPS_REMEMBERED = 10_000
+_FROM = (
+    "FROM site CROSS JOIN visit ON visit.site_id = site.id "
+    "LEFT JOIN goal_reason ON goal_reason.site_id = site.id AND goal_reason.number = visit.number "
+)
+_SELECT = (
+    "SELECT run_id, site.id, start, visit.number, url, title, goal, score, at, features "
+    f"{_FROM} WHERE is_goal = 1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """A page on the way: the link that led to it, and what the model made of link and page."""
+
+    url: str
+    title: str
+    link: str  # its text; empty for the start page
+    label: str
+    goal: float  # probability that it is a goal page
+    score: float  # of the link, when it was chosen
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGoal:
+    """A goal page of a run. `path` leads from the start page to the goal itself."""
+
+    run: int
+    site: str
+    number: int
+    url: str
+    title: str
+    probability: float
+    score: float
+    at: float
+    path: tuple[PathStep, ...]
+    why: tuple[tuple[str, float], ...]
+
+    @property
+    def clicks(self) -> str:
+        """The texts of the links clicked: `Our people › Publications`."""
+        return " › ".join(step.link or "(no text)" for step in self.path[1:])
+
+    @property
+    def labels(self) -> str:
+        """The labels of the pages on the way, a dot where there is none."""
+        return " › ".join(step.label or "·" for step in self.path)
+
+
+class GoalStore:
+    """Goals as a report needs them; read only."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def goals(self, run_id: int | None = None) -> Iterator[FoundGoal]:
+        """The goals of a run or of all, by site, in the order in which they were found."""
+        sql = f"{_SELECT} AND (?1 IS NULL OR run_id = ?1) ORDER BY site.id, visit.number"
+        return self._goals(sql, (run_id,))
+
+    def at(self, url: str) -> list[FoundGoal]:
+        """The goals at this URL, of the last run first."""
+        return list(self._goals(f"{_SELECT} AND url = ? ORDER BY run_id DESC, visit.number", (url,)))
+
+    def _goals(self, sql: str, values: tuple[Any, ...]) -> Iterator[FoundGoal]:
+        path = path_finder(self._database)
+        for run, site_id, start, number, url, title, goal, score, at, features in self._database.stream(
+            sql, values
+        ):
+            why = tuple((feature, weight) for feature, weight in json.loads(features or "[]"))
+            yield FoundGoal(run, start, number, url, title, goal, score, at, path(site_id, number), why)
+
+
+def path_finder(database: Database) -> Callable[[int, int], tuple[PathStep, ...]]:
+    """Finds the pages that led to a visit, remembering only the steps that were needed last.
+
+    A redirect is no step of its own: the page behind it stands for both, with the link that led there.
+    """
+
+    @lru_cache(_STEPS_REMEMBERED)
+    def step(site_id: int, number: int) -> tuple[int | None, PathStep | None]:
+        parent, outcome, *shown = database.execute(
+            "SELECT parent, outcome, url, title, link_text, label, goal, score FROM visit "
+            "WHERE site_id = ? AND number = ?",
+            (site_id, number),
+        ).fetchone()
+        url, title, text, label, goal, score = shown
+        found = PathStep(url, title, " ".join(text.split()), label, goal, score)
+        return parent, None if outcome == "redirect" else found
+
+    def path(site_id: int, number: int | None) -> tuple[PathStep, ...]:
+        steps: list[PathStep] = []
+        while number is not None:
+            number, found = step(site_id, number)
+            steps += [] if found is None else [found]
+        return tuple(reversed(steps))
+
+    return path
