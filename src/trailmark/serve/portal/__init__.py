@@ -1,0 +1,1 @@
+"""The public face of a workspace: search, browse and cite what was found."""

@@ -1,0 +1,49 @@
+"""The portal as an application: all its pages over one workspace."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from trailmark.serve.portal.home import home_routes
+from trailmark.serve.portal.library import Readers
+from trailmark.serve.portal.portal import Portal, PortalSettings, make_pages
+from trailmark.serve.portal.record_pages import record_routes
+from trailmark.serve.portal.search_pages import search_routes
+from trailmark.serve.portal.topic_pages import topic_routes
+from trailmark.serve.web.app import WebSettings, make_app
+
+ABOUT = "Search, browse and cite what was found. Every page has a twin for machines."
+OPEN_TYPES = (
+    "application/json",
+    "application/x-ndjson",
+    "application/atom+xml",
+    "application/ld+json",
+    "application/x-bibtex",
+    "application/x-research-info-systems",
+    "application/vnd.citationstyles.csl+json",
+    "text/xml",
+)
+"""What scripts of other origins may read."""
+
+_ROUTES = (home_routes, search_routes, topic_routes, record_routes)
+
+
+def make_portal(folder: Path, settings: PortalSettings, web: WebSettings) -> FastAPI:
+    """An application over the workspace in `folder`; it reads the index that stands there."""
+    portal = Portal(settings, Readers(folder), make_pages(settings))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            portal.readers.close()
+
+    app = make_app(settings.name, ABOUT, portal.pages, web, lifespan)
+    for routes in _ROUTES:
+        app.include_router(routes(portal))
+    return app

@@ -1,0 +1,133 @@
+"""All that a page may read, for one thread; and the threads that do the reading."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from trailmark.errors import UsageError
+from trailmark.net.archive_reader import ArchiveReader
+from trailmark.organise.search.index import SearchIndex
+from trailmark.organise.topics.tree import read_tree
+from trailmark.record import Record
+from trailmark.record_kinds import FILE_NAME as KINDS_FILE
+from trailmark.record_kinds import KindSpec, read_kinds, spec_of
+from trailmark.serve.portal.topics import TopicMap
+from trailmark.store.catalogue import Catalogue
+from trailmark.store.document_files import DocumentFileStore
+from trailmark.store.papers import PaperStore
+from trailmark.store.submissions import SubmissionStore
+from trailmark.store.topics import TopicStore
+from trailmark.workspace import Workspace
+
+Answer = TypeVar("Answer")
+Kept = TypeVar("Kept")
+
+THREADS = 4
+KEPT_SECONDS = 2.0
+"""How long sums over the whole collection are kept: as long as a new document may take to be seen."""
+
+TREE_NAME = "topics.txt"
+
+
+@dataclass
+class Shelf:
+    """Sums over the whole collection, kept for a moment and shared by all threads."""
+
+    clock: Callable[[], float] = time.monotonic
+    _kept: dict[str, tuple[float, object]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, name: str, kind: type[Kept], make: Callable[[], Kept]) -> Kept:
+        """What is kept under a name; made anew when it is old, by one thread while the others wait."""
+        with self._lock:
+            at, found = self._kept.get(name, (0.0, None))
+            if isinstance(found, kind) and self.clock() - at < KEPT_SECONDS:
+                return found
+            made = make()
+            self._kept[name] = (self.clock(), made)
+            return made
+
+
+class Library:
+    """The stores of a workspace as one thread sees them."""
+
+    def __init__(self, workspace: Workspace, index: SearchIndex, shelf: Shelf) -> None:
+        database = workspace.database
+        self.workspace = workspace
+        self.index = index
+        self.records = workspace.records
+        self.papers = PaperStore(database)
+        self.placements = TopicStore(database)
+        self.catalogue = Catalogue(database)
+        self.files = DocumentFileStore(database)
+        self.submissions = SubmissionStore(database)
+        self.archive = ArchiveReader(workspace.archive_folder)
+        self._shelf = shelf
+
+    def topics(self) -> TopicMap:
+        return self._shelf.get("topics", TopicMap, self._read_topics)
+
+    def _read_topics(self) -> TopicMap:
+        path = self.workspace.folder / TREE_NAME
+        try:
+            order = [topic.path for topic in read_tree(path).topics] if path.exists() else []
+        except UsageError:  # an unfinished edit of the file must not take the portal down
+            order = []
+        return TopicMap(order, self.placements.counts())
+
+    def counts(self) -> dict[str, int]:
+        """Records by kind."""
+        return self._shelf.get("counts", dict, self.catalogue.counts)
+
+    def spec(self, kind: str) -> KindSpec:
+        """What is declared of a kind; of one that nobody declared, what its records show."""
+        return self._shelf.get(f"kind {kind}", KindSpec, lambda: self._find_spec(kind))
+
+    def _find_spec(self, kind: str) -> KindSpec:
+        return spec_of(kind, self.catalogue.field_names(kind), read_kinds(self.workspace.folder / KINDS_FILE))
+
+    def title(self, record: Record) -> str:
+        named = self.spec(record.kind).title
+        return (record.first(named) if named else "") or record.id
+
+
+class Readers:
+    """Threads that answer questions to the library, each with a connection of its own, as SQLite wants it."""
+
+    def __init__(self, folder: Path, threads: int = THREADS) -> None:
+        self._folder = folder
+        self._shelf = Shelf()
+        self.index = SearchIndex(folder / "index")
+        self._local = threading.local()
+        self._n_threads = threads
+        self._threads = ThreadPoolExecutor(threads, "portal", self._open)
+
+    def _open(self) -> None:
+        self._local.library = Library(Workspace.open(self._folder), self.index, self._shelf)
+
+    async def ask(self, question: Callable[[Library], Answer]) -> Answer:
+        """Answer a question off the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, question)
+
+    def _answer(self, question: Callable[[Library], Answer]) -> Answer:
+        library: Library = self._local.library
+        return question(library)
+
+    def close(self) -> None:
+        """Close every thread's connection in that thread; the barrier sees to it that none closes twice."""
+        barrier = threading.Barrier(self._n_threads)
+
+        def close_own() -> None:
+            self._local.library.workspace.close()
+            barrier.wait()
+
+        for _ in range(self._n_threads):
+            self._threads.submit(close_own)
+        self._threads.shutdown()

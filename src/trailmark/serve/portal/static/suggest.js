@@ -1,0 +1,90 @@
+// Offers titles, authors and topics while one types. Without this script the box searches all the same.
+"use strict";
+
+(() => {
+  const PAUSE = 120;
+
+  function enhance(form) {
+    const box = form.querySelector('input[type="search"]');
+    const list = document.createElement("ul");
+    const spoken = document.createElement("div");
+    let offers = [];
+    let at = -1;
+    let timer = 0;
+    let asked = "";
+
+    list.id = `${box.id}-suggestions`;
+    list.className = "suggestions";
+    list.hidden = true;
+    list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", "Suggestions");
+    spoken.className = "unseen";
+    spoken.setAttribute("role", "status");
+    for (const [name, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-autocomplete", "list"], ["aria-controls", list.id]]) {
+      box.setAttribute(name, value);
+    }
+    form.append(list, spoken);
+
+    function close() {
+      list.hidden = true;
+      at = -1;
+      box.setAttribute("aria-expanded", "false");
+      box.removeAttribute("aria-activedescendant");
+    }
+
+    function choose(index) {
+      location.assign(offers[index].url);
+    }
+
+    function mark(index) {
+      at = index;
+      [...list.children].forEach((item, number) => item.setAttribute("aria-selected", String(number === at)));
+      if (at >= 0) box.setAttribute("aria-activedescendant", list.children[at].id);
+      else box.removeAttribute("aria-activedescendant");
+    }
+
+    function show(found) {
+      offers = found;
+      list.replaceChildren(...offers.map((offer, number) => {
+        const item = document.createElement("li");
+        const kind = document.createElement("span");
+        item.id = `${list.id}-${number}`;
+        item.setAttribute("role", "option");
+        item.setAttribute("aria-selected", "false");
+        item.textContent = offer.text;
+        kind.className = "kind";
+        kind.textContent = offer.kind;
+        item.append(kind);
+        item.addEventListener("mousedown", (event) => { event.preventDefault(); choose(number); });
+        return item;
+      }));
+      list.hidden = offers.length === 0;
+      at = -1;
+      box.setAttribute("aria-expanded", String(offers.length > 0));
+      spoken.textContent = offers.length ? `${offers.length} suggestions` : "";
+    }
+
+    async function ask() {
+      const typed = box.value.trim();
+      if (typed === asked) return;
+      asked = typed;
+      if (typed.length < 2) { close(); return; }
+      try {
+        const answer = await fetch(`/suggest.json?q=${encodeURIComponent(typed)}`);
+        if (answer.ok && typed === box.value.trim()) show((await answer.json()).suggestions);
+      } catch { close(); }
+    }
+
+    box.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, PAUSE); });
+    box.addEventListener("blur", close);
+    box.addEventListener("keydown", (event) => {
+      if (list.hidden) return;
+      if (event.key === "ArrowDown") { event.preventDefault(); mark((at + 1) % offers.length); }
+      else if (event.key === "ArrowUp") { event.preventDefault(); mark(at <= 0 ? offers.length - 1 : at - 1); }
+      else if (event.key === "Escape") { event.preventDefault(); close(); }
+      else if (event.key === "Enter" && at >= 0) { event.preventDefault(); choose(at); }
+    });
+  }
+
+  document.querySelectorAll("form.search").forEach(enhance);
+})();
