@@ -23,6 +23,7 @@ COMMANDS = {
     "replay": "trailmark.cli.replay:replay",
     "samples": "trailmark.cli.samples:samples",
     "status": "trailmark.cli.status:status",
+    "teach": "trailmark.cli.teach:teach_command",
     "topics": "trailmark.cli.topics:topics",
     "trails": "trailmark.cli.trails:trails",
 }

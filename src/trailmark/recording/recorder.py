@@ -1,0 +1,387 @@
+"""Where browser and session meet: what happens in the tabs is told to the session, and the bar shows it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from trailmark.page import Link, Page
+from trailmark.recording import troubles
+from trailmark.recording.events import Arrived, Clicked, Closed, Done, Marked, NextSite, TabOpened, Undone
+from trailmark.recording.links import clicked_link, link_to
+from trailmark.recording.saver import Saver
+from trailmark.recording.seen import SeenPage
+from trailmark.recording.session import Node, tidy_label
+from trailmark.recording.tab import BarScript, Loaded, Moved, Place, Said, Tab
+from trailmark.trail import FAIL, GOAL
+from trailmark.url import host_of, normalise
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Frame
+    from playwright.async_api import Page as BrowserPage
+
+Ending = Literal["done", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class _NewPage:
+    page: BrowserPage
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    tab: Tab
+
+
+@dataclass(frozen=True, slots=True)
+class _Crashed:
+    tab: Tab
+
+
+@dataclass(frozen=True, slots=True)
+class _Download:
+    tab: Tab
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _FrameMoved:
+    tab: Tab
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class _BrowserGone:
+    pass
+
+
+_Signal = Said | Moved | _NewPage | _Gone | _Crashed | _Download | _FrameMoved | _BrowserGone
+
+
+class Recorder:
+    """Records one session in one browser. `run` ends when the teacher is done or the browser is gone."""
+
+    def __init__(
+        self, context: BrowserContext, saver: Saver, on_change: Callable[[], None] = lambda: None
+    ) -> None:
+        self._context = context
+        self._saver = saver
+        self._session = saver.session
+        self._on_change = on_change
+        self._script = BarScript(self._session.way)
+        self._signals: asyncio.Queue[_Signal] = asyncio.Queue()
+        self._tabs: dict[BrowserPage, Tab] = {}
+        self._next_tab = self._session.next_tab()
+        self._loading: set[asyncio.Task[None]] = set()
+        self._messages: dict[int, tuple[str, str]] = {}
+
+    async def run(self) -> Ending:
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+        self._context.on("page", lambda page: self._signals.put_nowait(_NewPage(page)))
+        self._context.on("close", lambda _: self._signals.put_nowait(_BrowserGone()))
+        for page in self._context.pages:
+            self._signals.put_nowait(_NewPage(page))
+        try:
+            await self._begin()
+            while not self._session.done:
+                signal = await self._signals.get()
+                if isinstance(signal, _BrowserGone):
+                    return "closed"
+                try:
+                    await self._handle(signal)
+                except Error:  # the page is gone in the middle of it; what follows will say so
+                    continue
+                self._on_change()
+        finally:
+            self._saver.close()
+            for task in self._loading:
+                task.cancel()
+        return "done"
+
+    @property
+    def tabs(self) -> list[Tab]:
+        """Those that are open, the oldest first."""
+        return list(self._tabs.values())
+
+    # What happens
+
+    async def _begin(self) -> None:
+        page = self._context.pages[0] if self._context.pages else await self._context.new_page()
+        tab = await self._add_tab(page)
+        self._go(tab, self._session.url_to_go_on())
+
+    async def _handle(self, signal: _Signal) -> None:
+        match signal:
+            case Said(tab, message):
+                await self._on_said(tab, message, signal)
+            case Moved(tab, url, is_top, failed_url):
+                await self._on_moved(tab, url, is_top, failed_url)
+            case _NewPage(page):
+                await self._on_new_page(page)
+            case _Gone(tab):
+                self._drop(tab)
+            case _Crashed(tab):
+                await self._on_crash(tab)
+            case _Download(tab, name):
+                await self._say(tab, troubles.download(name), "trouble")
+            case _FrameMoved(tab, frame):
+                await tab.attach_frame(frame)
+            case _BrowserGone():
+                pass
+
+    async def _on_said(self, tab: Tab, message: dict[str, Any], said: Said) -> None:
+        match message.get("say"):
+            case "hello":
+                if message.get("top"):
+                    tab.met_bar(said.session, said.context)
+                    await self._show(tab)
+            case "seen":
+                await self._on_seen(tab, message)
+            case "click":
+                await self._on_click(tab, message)
+            case "do":
+                await self._on_do(tab, message)
+
+    async def _on_seen(self, tab: Tab, message: dict[str, Any]) -> None:
+        seen = SeenPage.told(message)
+        node = self._session.at(tab.id)
+        if seen is None or node is None or node.url != seen.url:
+            return
+        self._saver.see(node.number, seen)
+        await self._keep_original(tab, node)
+        loaded = tab.loaded(node.url)
+        trouble = troubles.answered(loaded.status if loaded else 200, seen.asks_to_log_in)
+        if trouble:
+            self._messages[tab.id] = (trouble, "trouble")
+        await self._show(tab)
+
+    async def _on_click(self, tab: Tab, message: dict[str, Any]) -> None:
+        seen = SeenPage.told(message)
+        url = normalise(str(message.get("href", "")))
+        if seen is None or not url:
+            return
+        if not message.get("top"):
+            await self._enter_frame(tab, seen.url)
+        page = self._see(tab, seen)
+        if page is not None:
+            link = clicked_link(page, url, str(message.get("text", "")), int(message.get("nth", 0)))
+            self._saver.tell(Clicked(tab.id, link))
+
+    def _see(self, tab: Tab, seen: SeenPage) -> Page | None:
+        """Keep the page as it is seen now, and read it."""
+        node = self._session.at(tab.id)
+        if node is None:
+            return None
+        if node.url == seen.url:
+            self._saver.see(node.number, seen)
+        return self._saver.page(node.number)
+
+    async def _enter_frame(self, tab: Tab, url: str) -> None:
+        """A frame is a page of its own, reached through the page around it, as a forage would reach it."""
+        node = self._session.at(tab.id)
+        if node is None or node.url == url:
+            return
+        place = await tab.place(node.url)
+        around = self._saver.page(node.number)
+        link = link_to(around, [url]) if around else None
+        if link is not None or any(above.url == url for above in self._session.path(node.number)):
+            self._saver.tell(Arrived(tab.id, place.entry, url, link))
+
+    async def _on_moved(self, tab: Tab, url: str, is_top: bool, failed_url: str) -> None:
+        if is_top and failed_url:
+            self._messages[tab.id] = (troubles.failed(tab.failure, failed_url), "trouble")
+            return
+        address = normalise(url)
+        if not address:
+            return
+        place = await tab.place(address)
+        if is_top or self._is_way_on(tab, place):
+            await self._arrive(tab, place)
+
+    def _is_way_on(self, tab: Tab, place: Place) -> bool:
+        """Whether what a frame shows was clicked for or gone back to; advertisements come by themselves."""
+        clicked = self._session.clicked(tab.id)
+        return self._session.knows(tab.id, place.entry, place.url) or (
+            clicked is not None and clicked.url in self._asked(tab, place.url)
+        )
+
+    async def _arrive(self, tab: Tab, place: Place) -> None:
+        before = self._session.at(tab.id)
+        link = self._link_that_led(tab, place)
+        pages = len(self._session.nodes)
+        self._saver.tell(Arrived(tab.id, place.entry, place.url, link))
+        begun_anew = len(self._session.nodes) > pages and link is None and before is not None
+        if begun_anew and place.url != normalise(self._session.sites[self._session.site]):
+            self._messages[tab.id] = (troubles.NO_LINK, "plain")
+        await self._show(tab)
+
+    def _link_that_led(self, tab: Tab, place: Place) -> Link | None:
+        before = self._session.at(tab.id)
+        if before is None or place.typed:
+            return None
+        asked = self._asked(tab, place.url)
+        clicked = self._session.clicked(tab.id)
+        if clicked is not None and clicked.url in asked:
+            return clicked
+        page = self._saver.page(before.number)
+        return (link_to(page, asked) if page else None) or clicked
+
+    def _asked(self, tab: Tab, url: str) -> tuple[str, ...]:
+        """The addresses that led to a page by redirects, its own included."""
+        loaded = tab.loaded(url)
+        return (url, *loaded.asked) if loaded else (url,)
+
+    async def _keep_original(self, tab: Tab, node: Node) -> None:
+        loaded: Loaded | None = tab.loaded(node.url)
+        if loaded is not None and self._saver.pages[node.number].original is None:
+            fetched = await loaded.body
+            if fetched is not None:
+                self._saver.keep_original(node.number, fetched)
+
+    # What the teacher asks for
+
+    async def _on_do(self, tab: Tab, message: dict[str, Any]) -> None:
+        seen = SeenPage.told(message)
+        if seen is not None:
+            self._see(tab, seen)
+        match message.get("do"):
+            case "goal":
+                await self.mark(tab, GOAL)
+            case "fail":
+                await self.mark(tab, FAIL)
+            case "mark":
+                await self.mark(tab, str(message.get("label", "")))
+            case "open-marks":
+                await tab.ask("trailmark.openMarks()")
+            case "undo":
+                await self.undo(tab)
+            case "next":
+                await self.next_site(tab)
+            case "goto":
+                self._go_to_page(tab, int(message.get("page", -1)))
+            case "done":
+                self.finish()
+
+    async def mark(self, tab: Tab, text: str) -> None:
+        node = self._session.at(tab.id)
+        if node is None:
+            return await self._say(tab, troubles.NOTHING_HERE, "trouble")
+        try:
+            label = tidy_label(text)
+        except ValueError as error:
+            return await self._say(tab, f"{error}.", "trouble")
+        if self._saver.page(node.number) is None:
+            kept = self._saver.pages[node.number]
+            return await self._say(tab, troubles.not_a_page(kept.content_type), "trouble")
+        self._saver.tell(Marked(node.number, label))
+        return await self._say(tab, self._marked(node, label))
+
+    def _marked(self, node: Node, label: str) -> str:
+        clicks = len(self._session.path(node.number)) - 1
+        if self._session.way == "free":
+            return "Marked as useful."
+        if label == GOAL:
+            return f"Goal kept, {clicks} click{'s' * (clicks != 1)} from the start. Go on, or take the next site."
+        if label == FAIL:
+            return "Kept as a way that leads nowhere. Go back and take another link."
+        return f"Marked as {label}." if label else "The mark is gone."
+
+    async def undo(self, tab: Tab) -> None:
+        site = self._session.site
+        self._saver.tell(Undone())
+        if self._session.site != site:
+            self._go(tab, self._session.url_to_go_on())
+        await self._say(tab, "Taken back.")
+
+    async def next_site(self, tab: Tab) -> None:
+        if not self._session.has_next_site:
+            return await self._say(tab, troubles.LAST_SITE)
+        self._saver.tell(NextSite())
+        self._go(tab, self._session.sites[self._session.site])
+        return None
+
+    def finish(self) -> None:
+        self._saver.tell(Done())
+
+    def _go_to_page(self, tab: Tab, number: int) -> None:
+        if 0 <= number < len(self._session.nodes):
+            self._go(tab, self._session.nodes[number].url)
+
+    # Tabs
+
+    async def _on_new_page(self, page: BrowserPage) -> None:
+        if page in self._tabs or page.is_closed():
+            return
+        opener = await page.opener()
+        tab = await self._add_tab(page)
+        if opener in self._tabs:
+            self._saver.tell(TabOpened(tab.id, self._tabs[opener].id))
+        address = normalise(page.url)
+        if address:  # it was there before we were
+            await self._arrive(tab, await tab.place(address))
+
+    async def _add_tab(self, page: BrowserPage) -> Tab:
+        tab = Tab(self._next_tab, page, self._script, self._signals.put_nowait)
+        self._next_tab += 1
+        self._tabs[page] = tab
+        page.on("close", lambda _: self._signals.put_nowait(_Gone(tab)))
+        page.on("crash", lambda _: self._signals.put_nowait(_Crashed(tab)))
+        page.on("download", lambda it: self._signals.put_nowait(_Download(tab, it.suggested_filename)))
+        page.on("framenavigated", lambda frame: self._on_frame(tab, frame))
+        await tab.attach()
+        return tab
+
+    def _on_frame(self, tab: Tab, frame: Frame) -> None:
+        if frame.parent_frame is not None:
+            self._signals.put_nowait(_FrameMoved(tab, frame))
+
+    def _drop(self, tab: Tab) -> None:
+        if self._tabs.pop(tab.page, None) is not None:
+            self._saver.tell(Closed(tab.id))
+
+    async def _on_crash(self, tab: Tab) -> None:
+        """A crashed tab cannot be used again: another takes its place."""
+        node = self._session.at(tab.id)
+        self._drop(tab)
+        fresh = await self._add_tab(await self._context.new_page())
+        self._messages[fresh.id] = (troubles.CRASHED, "trouble")
+        self._go(fresh, node.url if node else self._session.url_to_go_on())
+        await tab.page.close()
+
+    def _go(self, tab: Tab, url: str) -> None:
+        self._spawn(tab.go(url))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._loading.add(task)
+        task.add_done_callback(self._loading.discard)
+
+    # The bar
+
+    async def _say(self, tab: Tab, message: str, tone: str = "plain") -> None:
+        self._messages[tab.id] = (message, tone)
+        for each in self.tabs:
+            await self._show(each)
+
+    async def _show(self, tab: Tab) -> None:
+        message, tone = self._messages.pop(tab.id, ("", ""))
+        await tab.show(self._state(tab) | {"message": message, "tone": tone})
+
+    def _state(self, tab: Tab) -> dict[str, Any]:
+        session, node = self._session, self._session.at(tab.id)
+        of = f"{session.site + 1} of {len(session.sites)} · " if len(session.sites) > 1 else ""
+        return {
+            "site": of + host_of(session.sites[session.site]),
+            "crumbs": [self._crumb(step) for step in session.path(node.number)] if node else [],
+            "labels": self._saver.labels(),
+            "page": node is not None,
+            "canUndo": session.can_undo,
+            "hasNext": session.has_next_site,
+        }
+
+    def _crumb(self, node: Node) -> dict[str, Any]:
+        title = self._saver.pages[node.number].title or (node.link.text if node.link else "")
+        return {"page": node.number, "title": title, "url": node.url, "label": node.label}

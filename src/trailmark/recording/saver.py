@@ -1,0 +1,181 @@
+"""Writes a teaching session down as it happens: pages into the archive, events and trails into the store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha1
+
+from trailmark import __version__
+from trailmark.errors import ArchiveError
+from trailmark.extract.html import read_page
+from trailmark.fetched import Fetched
+from trailmark.net.archive import ArchiveWriter
+from trailmark.net.archive_reader import ArchiveReader
+from trailmark.net.archive_repair import repair
+from trailmark.page import Page, Unreadable
+from trailmark.recording.events import Arrived, Done, Event, Marked, Undone, read, written
+from trailmark.recording.seen import SeenPage
+from trailmark.recording.session import Session, Way
+from trailmark.store.teaching import TeachingStore, TeachPage, TeachSession
+from trailmark.store.trails import TrailStore
+from trailmark.teach.hops import WebGraph, hops_to_useful
+from trailmark.trail import GOAL, Step, Trail
+from trailmark.visit import ArchiveRef
+from trailmark.workspace import Workspace
+
+SEEN_PREFIX = "urn:trailmark:seen:"
+"""Put before the URL of a page as it was seen, so that nobody takes it for what the server sent."""
+
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+class Saver:
+    """One session in one workspace. What it was told is on disk when a method returns."""
+
+    def __init__(
+        self, workspace: Workspace, record: TeachSession, clock: Callable[[], float] = time.time
+    ) -> None:
+        repair(workspace.archive_folder)
+        self.record = record
+        self._clock = clock
+        self._teaching = TeachingStore(workspace.database)
+        self._trails = TrailStore(workspace.database)
+        self._writer = ArchiveWriter(
+            workspace.archive_folder, f"teach{record.id}", software=f"Trailmark/{__version__}"
+        )
+        self._reader = ArchiveReader(workspace.archive_folder)
+        self._read: dict[int, tuple[str, Page | Unreadable]] = {}
+        way: Way = "free" if record.way == "free" else "trails"
+        events = [read(kind, body) for kind, body in self._teaching.events(record.id)]
+        self.session = Session.of(record.sites, way, events)
+        self.pages = {page.number: page for page in self._teaching.pages(record.id)}
+        self._kept = self._kept_before()
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def tell(self, event: Event) -> None:
+        """Let something have happened: in the session, and for good."""
+        kind, body = written(event)
+        self._teaching.add_event(self.record.id, self._clock(), kind, body)
+        self.session.tell(event)
+        match event:
+            case Arrived():
+                self._add_pages()
+            case Marked() | Undone():
+                self.keep_trails()
+            case Done():
+                self._finish()
+
+    def see(self, number: int, seen: SeenPage) -> None:
+        """Keep a page as it looks now, unless that is known."""
+        body = seen.html.encode("utf-8", "replace")
+        digest = sha1(body, usedforsecurity=False).hexdigest()
+        page = self.pages[number]
+        if digest == page.digest:
+            return
+        headers = (("Content-Type", "text/html; charset=utf-8"),)
+        fetched = Fetched(
+            SEEN_PREFIX + seen.url, 200, headers, body, "text/html", "utf-8", reason_phrase="OK"
+        )
+        ref = self._writer.write(fetched, at=self._clock(), request_headers=None)
+        content_type = page.content_type or seen.content_type
+        self._save(replace(page, title=seen.title, digest=digest, seen=ref, content_type=content_type))
+
+    def keep_original(self, number: int, fetched: Fetched) -> None:
+        """Keep what the server sent for a page."""
+        if self.pages[number].original is None:
+            ref = self._writer.write(fetched, at=self._clock())
+            page = replace(self.pages[number], status=fetched.status, content_type=fetched.content_type)
+            self._save(replace(page, original=ref))
+
+    def page(self, number: int) -> Page | None:
+        """A page as the forage would read it; None for what is no page, such as a picture."""
+        kept = self.pages[number]
+        ref = kept.seen if kept.content_type in ("", *_HTML) else kept.original
+        if ref is None:
+            return None
+        key = f"{ref.file}:{ref.offset}"
+        if self._read.get(number, ("",))[0] != key:
+            self._read[number] = (key, self._read_page(kept.url, ref))
+        page = self._read[number][1]
+        return page if isinstance(page, Page) else None
+
+    def keep_trails(self) -> int:
+        """Bring the kept trails to what the session says now; tells how many are new or changed."""
+        wanted = {end.number: self._fingerprint(end.number) for end in self.session.ends()}
+        for number in [number for number in self._kept if self._kept[number] != wanted.get(number)]:
+            self._drop_trail(number)
+        new = [number for number in wanted if number not in self._kept]
+        return sum(map(self._keep_trail, new))
+
+    def labels(self) -> list[str]:
+        """Labels to choose from: this session's, then all others, the most used first."""
+        before = [label for label in self._trails.labels() if label not in ("Goal", "Fail")]
+        return list(dict.fromkeys([*self.session.labels(), *before]))
+
+    def trail(self, number: int) -> Trail | None:
+        """The trail that ends at a page; None if a page on it cannot be read."""
+        steps = []
+        for node, label in self.session.trail(number):
+            page = self.page(node.number)
+            if page is None:
+                return None
+            steps.append(Step(page, node.link, label))
+        return Trail(steps[0].page.url, tuple(steps), self.record.taught_by)
+
+    def _add_pages(self) -> None:
+        for node in self.session.nodes[len(self.pages) :]:
+            self._save(TeachPage(node.number, node.url, self._clock()))
+
+    def _save(self, page: TeachPage) -> None:
+        self._teaching.save_page(self.record.id, page)
+        self.pages[page.number] = page
+
+    def _read_page(self, url: str, ref: ArchiveRef) -> Page | Unreadable:
+        try:
+            fetched = self._reader.read(ref)
+        except ArchiveError:  # cut off by a crash before it was whole
+            return Unreadable(url, "empty")
+        return read_page(url, fetched.body, fetched.content_type, fetched.charset)
+
+    def _fingerprint(self, number: int) -> tuple[tuple[int, str], ...]:
+        return tuple((node.number, label) for node, label in self.session.trail(number))
+
+    def _kept_before(self) -> dict[int, tuple[tuple[int, str], ...]]:
+        kept = self._teaching.trails(self.record.id)
+        ends = {end.number for end in self.session.ends()}
+        return {number: self._fingerprint(number) if number in ends else () for number in kept}
+
+    def _keep_trail(self, number: int) -> bool:
+        trail = self.trail(number) if self.session.way == "trails" else None
+        if trail is None:
+            return False
+        self._teaching.keep_trail(
+            self.record.id, number, self._trails.add(trail, self._clock(), source="browser")
+        )
+        self._kept[number] = self._fingerprint(number)
+        return True
+
+    def _drop_trail(self, number: int) -> None:
+        trail_id = self._teaching.trails(self.record.id)[number]
+        if any(summary.id == trail_id for summary in self._trails.summaries()):
+            self._trails.delete(trail_id, self._clock())
+        self._teaching.drop_trail(self.record.id, number)
+        del self._kept[number]
+
+    def _finish(self) -> None:
+        if self.session.way == "free":
+            self._save_graph()
+        self._teaching.end(self.record.id, self._clock())
+        self._writer.sync()
+
+    def _save_graph(self) -> None:
+        pages = [page for number in self.pages if (page := self.page(number)) is not None]
+        nodes = self.session.nodes
+        walked = [(nodes[node.parent].url, node.url) for node in nodes if node.parent is not None]
+        graph = WebGraph.of(pages, walked)
+        hops = hops_to_useful(graph, [node.url for node in nodes if node.label == GOAL])
+        self._teaching.save_graph(self.record.id, graph.edges(), hops)

@@ -1,0 +1,228 @@
+"""A teaching session as a machine without a browser: told what happened, it knows the trails so far.
+
+Pages make trees: each page hangs below the page whose link led to it. Going back and taking another link
+begins a branch, and the branch that was left stays as a path that was not taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from trailmark.page import Link
+from trailmark.recording.events import (
+    Arrived,
+    Clicked,
+    Closed,
+    Done,
+    Event,
+    Marked,
+    NextSite,
+    TabOpened,
+    Undone,
+)
+from trailmark.teach.trail_file import checked_label
+from trailmark.trail import FAIL, GOAL
+
+Way = Literal["trails", "free"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A page where it was met: below the page `parent`, by `link`. Without them a trail begins here."""
+
+    number: int
+    url: str
+    site: int
+    parent: int | None = None
+    link: Link | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tab:
+    at: int | None = None
+    clicked: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    page: int
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class _SiteChange:
+    before: int
+
+
+@dataclass
+class Session:
+    """The state of a session: a fold of events by `tell`."""
+
+    sites: tuple[str, ...]
+    way: Way = "trails"
+    site: int = 0
+    done: bool = False
+    nodes: list[Node] = field(default_factory=list)
+    _tabs: dict[int, _Tab] = field(default_factory=dict)
+    _places: dict[tuple[int, int, str], int] = field(default_factory=dict)
+    _shown: dict[int, str] = field(default_factory=dict)
+    _undoable: list[_Mark | _SiteChange] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, sites: tuple[str, ...], way: Way, events: Iterable[Event]) -> Session:
+        session = cls(sites, way)
+        for event in events:
+            session.tell(event)
+        return session
+
+    def tell(self, event: Event) -> None:
+        match event:
+            case Clicked(tab, link):
+                self._tabs[tab] = replace(self._tab(tab), clicked=link)
+            case TabOpened(tab, opener):
+                self._open_tab(tab, opener)
+            case Arrived():
+                self._arrive(event)
+            case Closed(tab):
+                self._tabs.pop(tab, None)
+            case Marked(page, label):
+                self._mark(page, label)
+            case Undone():
+                self._undo()
+            case NextSite():
+                self._next_site()
+            case Done():
+                self.done = True
+
+    def at(self, tab: int) -> Node | None:
+        """The page that a tab shows."""
+        number = self._tab(tab).at
+        return None if number is None else self.nodes[number]
+
+    def clicked(self, tab: int) -> Link | None:
+        """The link that was clicked there and has led nowhere yet."""
+        return self._tab(tab).clicked
+
+    def knows(self, tab: int, entry: int, url: str) -> bool:
+        """Whether the tab has shown that page at that place of its history."""
+        return (tab, entry, url) in self._places
+
+    def path(self, page: int) -> list[Node]:
+        """From the first page of the trail to `page`."""
+        way = list(self._upwards(page))
+        return way[::-1]
+
+    def ends(self) -> list[Node]:
+        """The pages at which a trail ends, as goal or as failure."""
+        return [node for node in self.nodes if node.label in (GOAL, FAIL)]
+
+    def trail(self, page: int) -> list[tuple[Node, str]]:
+        """The path to a page with its labels. A failure that was passed is none of this trail."""
+        way = self.path(page)
+        return [(node, "" if node.label == FAIL and node is not way[-1] else node.label) for node in way]
+
+    def paths_not_taken(self) -> list[list[Node]]:
+        """Branches that were left without a mark: their last pages lead to no mark."""
+        marked = {above.number for end in self.nodes if end.label for above in self._upwards(end.number)}
+        shown = {tab.at for tab in self._tabs.values()}
+        parents = {node.parent for node in self.nodes}
+        leaves = [n for n in self.nodes if n.number not in parents | marked | shown and n.parent is not None]
+        return [self.path(leaf.number) for leaf in leaves]
+
+    def labels(self) -> list[str]:
+        """Labels given so far besides the reserved ones, the latest first."""
+        given = [node.label for node in reversed(self.nodes) if node.label not in ("", GOAL, FAIL)]
+        return list(dict.fromkeys(given))
+
+    def next_tab(self) -> int:
+        """A number that no tab has had."""
+        return 1 + max([*self._tabs, *(tab for tab, _, _ in self._places)], default=0)
+
+    def url_to_go_on(self) -> str:
+        """Where to open the browser: the page of this site that was shown last, or the site's start."""
+        return self._shown.get(self.site, self.sites[self.site])
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._undoable)
+
+    @property
+    def has_next_site(self) -> bool:
+        return self.site + 1 < len(self.sites)
+
+    def _tab(self, tab: int) -> _Tab:
+        return self._tabs.get(tab, _Tab())
+
+    def _open_tab(self, tab: int, opener: int) -> None:
+        """What was clicked led to the new tab, and so to nowhere in the old one."""
+        self._tabs[tab] = self._tab(opener)
+        if opener in self._tabs:
+            self._tabs[opener] = replace(self._tabs[opener], clicked=None)
+
+    def _arrive(self, event: Arrived) -> None:
+        place = (event.tab, event.entry, event.url)
+        number = self._places.get(place)
+        if number is None:
+            number = self._known(event)
+        if number is None:
+            number = self._add(event)
+        self._places[place] = number
+        self._tabs[event.tab] = _Tab(at=number)
+        self._shown[self.nodes[number].site] = event.url
+
+    def _known(self, event: Arrived) -> int | None:
+        """A page of the path that led here; behind the same link; or, without a link, anywhere on the site."""
+        here = self._tab(event.tab).at
+        way = self._upwards(here) if here is not None else iter(())
+        for node in way:
+            if node.url == event.url:
+                return node.number
+        same = [node for node in self.nodes if node.url == event.url and node.site == self.site]
+        if event.link is not None:
+            same = [node for node in same if node.parent == here]
+        return same[-1].number if same else None
+
+    def _add(self, event: Arrived) -> int:
+        number = len(self.nodes)
+        parent = self._tab(event.tab).at if event.link is not None else None
+        link = event.link if parent is not None else None
+        self.nodes.append(Node(number, event.url, self.site, parent, link))
+        return number
+
+    def _upwards(self, page: int) -> Iterator[Node]:
+        above: int | None = page
+        while above is not None:
+            node = self.nodes[above]
+            yield node
+            above = node.parent
+
+    def _mark(self, page: int, label: str) -> None:
+        before = self.nodes[page].label
+        self._relabel(page, label)
+        self._undoable.append(_Mark(page, before))
+
+    def _relabel(self, page: int, label: str) -> None:
+        self.nodes[page] = replace(self.nodes[page], label=label)
+
+    def _undo(self) -> None:
+        if not self._undoable:
+            return
+        match self._undoable.pop():
+            case _Mark(page, before):
+                self._relabel(page, before)
+            case _SiteChange(before):
+                self.site = before
+
+    def _next_site(self) -> None:
+        if self.has_next_site:
+            self._undoable.append(_SiteChange(self.site))
+            self.site += 1
+
+
+def tidy_label(text: str) -> str:
+    """A label as it is kept, the reserved ones in their one spelling. `ValueError` says what is wrong."""
+    label = checked_label(text)
+    return next((reserved for reserved in (GOAL, FAIL) if reserved.lower() == label.lower()), label)

@@ -1,0 +1,80 @@
+"""A teaching session as a person orders it: begun or continued, recorded, and summed up."""
+
+from __future__ import annotations
+
+import getpass
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from trailmark.errors import UsageError
+from trailmark.net.browser import BrowserOptions, open_browser
+from trailmark.recording.recorder import Ending, Recorder
+from trailmark.recording.saver import Saver
+from trailmark.recording.session import Session, Way
+from trailmark.store.teaching import TeachingStore, TeachSession
+from trailmark.trail import FAIL, GOAL
+from trailmark.url import normalise
+from trailmark.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What came of a session: how it ended, and its state."""
+
+    record: TeachSession
+    ending: Ending
+    session: Session
+
+    @property
+    def goals(self) -> int:
+        return sum(node.label == GOAL for node in self.session.nodes)
+
+    @property
+    def failures(self) -> int:
+        return sum(node.label == FAIL for node in self.session.nodes)
+
+
+def start_urls(given: Iterable[str]) -> tuple[str, ...]:
+    """Start pages in normal form; a bare host will do."""
+    starts = tuple(normalise(url) or normalise(f"http://{url}") for url in given)
+    for start, url in zip(starts, given, strict=True):
+        if not start:
+            raise UsageError(f"{url} is not the address of a web page.")
+    return starts
+
+
+def open_session(workspace: Workspace, sites: tuple[str, ...], way: Way, taught_by: str = "") -> TeachSession:
+    """Begin a session, or go on with the unfinished one: it has the same sites, or none are named."""
+    store = TeachingStore(workspace.database)
+    unfinished = store.unfinished()
+    if unfinished and (not sites or (unfinished.sites == sites and unfinished.way == way)):
+        return unfinished
+    if not sites:
+        raise UsageError("Name the start pages to teach on: trailmark teach URL…")
+    return store.begin(way, sites, taught_by or teacher_name(), time.time())
+
+
+def teacher_name() -> str:
+    with suppress(Exception):  # accounts without a name, as in containers
+        return getpass.getuser()
+    return ""
+
+
+async def teach(
+    workspace: Workspace,
+    record: TeachSession,
+    options: BrowserOptions,
+    on_start: Callable[[Recorder], None] = lambda _: None,
+) -> Taught:
+    """Open a browser and record until the teacher is done or the browser is gone."""
+    saver = Saver(workspace, record)
+    try:
+        async with open_browser(options) as context:
+            recorder = Recorder(context, saver)
+            on_start(recorder)
+            ending = await recorder.run()
+    finally:
+        saver.close()
+    return Taught(record, ending, saver.session)

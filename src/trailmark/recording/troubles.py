@@ -1,0 +1,63 @@
+"""What can go wrong while teaching, told so that a person knows how to go on."""
+
+from __future__ import annotations
+
+from trailmark.url import host_of
+
+_FAILURES = {
+    "ERR_CONNECTION_REFUSED": "{host} does not answer: nobody listens there.",
+    "ERR_CONNECTION_RESET": "{host} broke the connection off.",
+    "ERR_EMPTY_RESPONSE": "{host} hung up without an answer.",
+    "ERR_CONNECTION_TIMED_OUT": "{host} does not answer.",
+    "ERR_TIMED_OUT": "{host} does not answer.",
+    "ERR_NAME_NOT_RESOLVED": "There is no site with the name {host}.",
+    "ERR_INTERNET_DISCONNECTED": "This machine is not on the internet.",
+    "ERR_ADDRESS_UNREACHABLE": "{host} cannot be reached from here.",
+    "ERR_TOO_MANY_REDIRECTS": "{host} sends the browser round in circles, without end.",
+    "ERR_UNSAFE_PORT": "The browser refuses that port of {host}.",
+}
+_GO_ON = "Go back, or take the next site."
+
+
+def failed(failure: str, url: str) -> str:
+    """A page that did not come."""
+    code = failure.removeprefix("net::")
+    if code.startswith(("ERR_CERT", "ERR_SSL")):
+        sentence = "{host} cannot prove that it is who it says."
+    else:
+        sentence = _FAILURES.get(code, "{host} could not be opened" + (f" ({code})." if code else "."))
+    return f"{sentence.format(host=host_of(url) or url)} {_GO_ON}"
+
+
+def answered(status: int, asks_to_log_in: bool) -> str:
+    """A page that is not what was wanted; empty when nothing is wrong with it."""
+    if status in (401, 403, 407) or asks_to_log_in:
+        return (
+            "This page asks you to log in. Do so here if you may: what you type is not recorded, and "
+            "--profile keeps the login. Or go back."
+        )
+    if status in (404, 410):
+        return "The site says that this page does not exist. Go back and take another link."
+    if status >= 400:
+        return f"The site answered with an error ({status}). {_GO_ON}"
+    return ""
+
+
+def download(name: str) -> str:
+    return f"{name or 'This'} is a download, not a page, and was not fetched. The trail stays where it is."
+
+
+def not_a_page(content_type: str) -> str:
+    return (
+        f"This is a document ({content_type or 'unknown kind'}), not a page with links, so no trail can end "
+        "here. Mark the page that links to it."
+    )
+
+
+NO_LINK = (
+    "No link leads here from the page before, so a new trail begins with this page. "
+    "Go back and take a link if this belongs to the trail."
+)
+CRASHED = "The tab crashed and was opened again. Nothing that you showed is lost."
+NOTHING_HERE = "There is no page to mark here yet."
+LAST_SITE = "This was the last site. Press Done when you are ready."
