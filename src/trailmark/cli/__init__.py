@@ -18,6 +18,7 @@ COMMANDS = {
     "export": "trailmark.cli.export:export",
     "forage": "trailmark.cli.forage:forage",
     "forage-worker": "trailmark.cli.forage:forage_worker",
+    "index": "trailmark.cli.index:index",
     "init": "trailmark.cli.init:init",
     "record": "trailmark.cli.record:record",
     "replay": "trailmark.cli.replay:replay",

@@ -145,5 +145,11 @@ def _shown(document: IndexDocument) -> dict[str, Any]:
         "kind": document.kind, "id": document.id, "title": document.title, "people": document.people,
         "venue": document.venue, "year": document.year, "site": document.site, "topics": document.topics,
         "cited": document.cited, "authority": document.authority, "hub": document.hub,
-        "text": " … ".join(filter(None, document.text))[:LONGEST_SHOWN],
+        "text": _shown_text(document)[:LONGEST_SHOWN],
     }  # fmt: skip
+
+
+def _shown_text(document: IndexDocument) -> str:
+    """Its text; of a record without any, what else it says of itself."""
+    values = (value for each in document.fields.values() for value in each)
+    return " … ".join(document.text) or " · ".join(values)

@@ -1,0 +1,40 @@
+"""`trailmark index`: bring the search index up to date, or build it anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from trailmark.cli.console import count, err, workspace_option
+from trailmark.workspace import Workspace
+
+
+@click.command()
+@workspace_option
+@click.option(
+    "--rebuild", is_flag=True, help="Build it anew; the old one answers until the new one is whole."
+)
+def index(folder: Path, rebuild: bool) -> None:
+    """Bring the search index up to date with the records of the workspace."""
+    from trailmark.indexing import build, catch_up, refresh_scores  # noqa: PLC0415 - needs an extra
+
+    with Workspace.open(folder) as workspace, _bar() as bar:
+        task = bar.add_task("Indexing", total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        if rebuild:
+            made = build(workspace, show)
+        else:
+            refresh_scores(workspace)
+            made = catch_up(workspace, show)
+    removed = f", {count(made.removed, 'record')} taken out" if made.removed else ""
+    err.print(f"{count(made.added, 'record')} indexed{removed}, in {made.seconds:.1f} s.")
+
+
+def _bar() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=err, transient=True)

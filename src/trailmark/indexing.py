@@ -1,0 +1,180 @@
+"""Keeps the search index in step with the store: built anew, brought up to date, or followed while it grows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+from typing import Self
+
+from trailmark.errors import TrailmarkError, WorkspaceLocked
+from trailmark.organise.hubs import CitationGraph, HubScores
+from trailmark.organise.search.folder import current_build, read_followed
+from trailmark.organise.search.from_record import Standing, document_of
+from trailmark.organise.search.writer import IndexWriter
+from trailmark.record_kinds import FILE_NAME, KindSpec, read_kinds
+from trailmark.store.changes import Change, ChangeStore
+from trailmark.store.scores import ScoreStore
+from trailmark.store.topics import TopicStore
+from trailmark.workspace import Workspace
+
+COMMIT_EVERY = 5_000  # records
+FOLLOW_SECONDS = (
+    0.5  # a record can be found two seconds after it was saved, and a commit takes a fraction of one
+)
+SCORE_DIGITS = 4  # what differs by less does not change an order that anybody sees
+
+Progress = Callable[[int, int], None]
+"""Is told how many records are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What a run did: records added or replaced, records taken out, and how long it took."""
+
+    added: int
+    removed: int
+    seconds: float
+
+
+def build(workspace: Workspace, progress: Progress = lambda _done, _of: None) -> Indexed:
+    """Build the index anew from the store. The one in use answers until the new one is whole."""
+    refresh_scores(workspace)
+    return _feed(workspace, progress, fresh=True)
+
+
+def catch_up(workspace: Workspace, progress: Progress = lambda _done, _of: None) -> Indexed:
+    """Bring into the index what has changed since its last commit; without an index, everything."""
+    return _feed(workspace, progress, fresh=False)
+
+
+def refresh_scores(workspace: Workspace) -> int:
+    """Work out hubs and authorities of the whole citation graph; tell how many papers' scores changed."""
+    store = ScoreStore(workspace.database)
+    scores = CitationGraph.of(store.edges()).scores()
+    return store.replace_all({paper: _rounded(each) for paper, each in scores.items()})
+
+
+def topic_scores(workspace: Workspace, topic: tuple[str, ...]) -> Mapping[str, HubScores]:
+    """Hubs and authorities in the graph of one topic's papers alone, as its page orders them."""
+    papers = frozenset(each.document for each in TopicStore(workspace.database).under(topic))
+    return CitationGraph.of(ScoreStore(workspace.database).edges()).within(papers).scores()
+
+
+def _rounded(scores: HubScores) -> HubScores:
+    return HubScores(round(scores.authority, SCORE_DIGITS), round(scores.hub, SCORE_DIGITS))
+
+
+def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
+    started = time.monotonic()
+    feeding = Feeding(workspace)
+    with IndexWriter(workspace.index_folder, fresh=fresh) as writer:
+        total = feeding.changes.waiting(writer.change)
+        for batch in feeding.changes.since(writer.change):
+            feeding.put(batch, writer)
+            progress(min(feeding.done, total), total)
+        if feeding.uncommitted or fresh:
+            writer.commit(feeding.change)
+        writer.finish()
+    return Indexed(feeding.added, feeding.removed, time.monotonic() - started)
+
+
+@dataclass
+class Feeding:
+    """Reads changed records with all that is known of them, and hands them to a writer."""
+
+    workspace: Workspace
+    added: int = 0
+    removed: int = 0
+    uncommitted: int = 0
+    change: int | None = None
+
+    def __post_init__(self) -> None:
+        database = self.workspace.database
+        self.changes = ChangeStore(database)
+        self._topics = TopicStore(database)
+        self._scores = ScoreStore(database)
+        self._kinds: Mapping[str, KindSpec] = read_kinds(self.workspace.folder / FILE_NAME)
+
+    @property
+    def done(self) -> int:
+        return self.added + self.removed
+
+    def put(self, batch: list[Change], writer: IndexWriter) -> None:
+        for change in batch:
+            self._put_one(change, writer)
+        self.change = batch[-1].number
+        self.uncommitted += len(batch)
+        if self.uncommitted >= COMMIT_EVERY:
+            writer.commit(self.change)
+            self.uncommitted = 0
+
+    def _put_one(self, change: Change, writer: IndexWriter) -> None:
+        record = self.workspace.records.get(change.kind, change.id)
+        if record is None:
+            writer.remove(change.kind, change.id)
+            self.removed += 1
+        else:
+            writer.add(document_of(record, self._standing(change), self._kinds))
+            self.added += 1
+
+    def _standing(self, change: Change) -> Standing:
+        """Topics, citations and scores are known of papers alone."""
+        if change.kind != "paper":
+            return Standing(change=change.number)
+        placed = self._topics.get(change.id)
+        topics = tuple(path for path in (placed.topic, placed.second) if path) if placed else ()
+        scores = self._scores.get(change.id)
+        cited = self._scores.cited(change.id)
+        return Standing(topics, cited, scores.authority, scores.hub, change.number)
+
+
+@dataclass
+class Follower:
+    """A thread that brings every change of a workspace into its index, while a portal serves it.
+
+    Where another process is writing the index, that one does it. `trouble` is the sentence of what last went
+    wrong, and is empty again after the next success.
+    """
+
+    folder: Path
+    every_seconds: float = FOLLOW_SECONDS
+    trouble: str = ""
+    _stop: Event = field(default_factory=Event)
+
+    def __post_init__(self) -> None:
+        self._thread = Thread(target=self._run, name="index follower", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        with Workspace.open(self.folder) as workspace:
+            while True:
+                self._follow(workspace)
+                if self._stop.wait(self.every_seconds):
+                    return
+
+    def _follow(self, workspace: Workspace) -> None:
+        try:
+            if is_behind(workspace):
+                catch_up(workspace)
+            self.trouble = ""
+        except WorkspaceLocked:
+            return
+        except TrailmarkError as error:
+            self.trouble = str(error)
+
+
+def is_behind(workspace: Workspace) -> bool:
+    """Whether the store has changed since the index was last brought up to date."""
+    in_use = current_build(workspace.index_folder)
+    followed = read_followed(in_use).change if in_use else 0
+    return ChangeStore(workspace.database).newest() > followed
