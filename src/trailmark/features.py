@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from trailmark.url import url_tokens
 from trailmark.words import words
 
 BODY_TOKENS = 100
+WINDOW = 10  # words before a link and after it
 _DIGITS = re.compile(r"\d+")
 _CLASSES = re.compile(r"\.[^>]*")
 _FILE_NAMES = frozenset({"html", "htm", "index"})
@@ -36,17 +37,19 @@ def plain(word: str) -> str:
     return word
 
 
-def page_tokens(page: Page, body_tokens: int = BODY_TOKENS, depth: int = 0) -> frozenset[str]:
-    """What a page shows: title, headings, its first words, its URL, and how deep it lies."""
-    return frozenset(
-        [
-            *(f"title {plain(word)}" for word in words(page.title)),
-            *(f"heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)),
-            *(f"body {plain(word)}" for word in page.tokens[:body_tokens]),
-            *(f"url {plain(word)}" for word in url_tokens(page.url)),
-            f"depth {min(depth, 4)}",
-        ]
-    )
+def page_tokens(
+    page: Page, body_tokens: int = BODY_TOKENS, depth: int = 0, *, added: bool = True
+) -> frozenset[str]:
+    """What a page shows: title, its first words, its URL; added are its headings and how deep it lies."""
+    shown = [
+        *(f"title {plain(word)}" for word in words(page.title)),
+        *(f"body {plain(word)}" for word in page.tokens[:body_tokens]),
+        *(f"url {plain(word)}" for word in url_tokens(page.url)),
+    ]
+    if added:
+        shown += [f"heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)]
+        shown.append(f"depth {min(depth, 4)}")
+    return frozenset(shown)
 
 
 @dataclass(frozen=True)
@@ -71,29 +74,39 @@ class Surroundings:
         return cls(page.url, tuple(sorted(tokens)), regions, homes, len({link.url for link in page.links}))
 
 
-def link_tokens(link: Link, around: Surroundings) -> frozenset[str]:
-    """What a link shows before it is followed."""
+def link_tokens(
+    link: Link, around: Surroundings, window: int = WINDOW, *, added: bool = True
+) -> frozenset[str]:
+    """What a link shows before it is followed: its words, those around it, its URL; added is its place."""
     said = words(link.text)
     target = url_tokens(link.url)
+    shown = [
+        *(f"says {plain(word)}" for word in said),
+        *(
+            f"near {plain(word)}"
+            for word in (*link.before[max(len(link.before) - window, 0) :], *link.after[:window])
+        ),
+        *(f"to {plain(word)}" for word in target),
+    ]
+    return frozenset([*shown, *_place(link, around, said, target)] if added else shown)
+
+
+def _place(link: Link, around: Surroundings, said: Sequence[str], target: Sequence[str]) -> Iterable[str]:
+    """Where a link stands, how it looks, and on what page."""
     named = [word for word in target if word not in _FILE_NAMES]
     alike = around.members[link.region] or 1
-    return frozenset(
-        [
-            *(f"says {plain(word)}" for word in said),
-            *(f"near {plain(word)}" for word in (*link.before, *link.after)),
-            *(f"to {plain(word)}" for word in target),
-            *(f"to last {plain(word)}" for word in named[-1:]),
-            *_way(link.url, around.url),
-            f"looks {_look(link.text)}",
-            f"length {min(len(said), 6)}",
-            f"alike {_size(alike)}",
-            f"links {_size(around.targets)}",
-            f"homes {round(3 * around.homes[link.region] / alike)}",
-            f"stands {_CLASSES.sub('', '>'.join(link.region.split('>')[-3:]))}",
-            f"kind {link.kind}",
-            *around.tokens,
-        ]
-    )
+    return [
+        *(f"to last {plain(word)}" for word in named[-1:]),
+        *_way(link.url, around.url),
+        f"looks {_look(link.text)}",
+        f"length {min(len(said), 6)}",
+        f"alike {_size(alike)}",
+        f"links {_size(around.targets)}",
+        f"homes {round(3 * around.homes[link.region] / alike)}",
+        f"stands {_CLASSES.sub('', '>'.join(link.region.split('>')[-3:]))}",
+        f"kind {link.kind}",
+        *around.tokens,
+    ]
 
 
 def _way(url: str, source: str) -> Iterable[str]:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from trailmark.errors import TeachingError, UsageError
@@ -10,11 +9,12 @@ from trailmark.fetched import Fetched
 from trailmark.forage.brief import Brief
 from trailmark.forage.forager import Fetch, Forager
 from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorers import SCORERS
 from trailmark.forage.scorers.path_learner import PathLearner
-from trailmark.learn.path_model import PathModel
 from trailmark.page import Link, Page
 from trailmark.site import Site
 from trailmark.teach.path_training import PathTraining
+from trailmark.teach.training import ForageModel, Settings
 from trailmark.trail import FAIL, GOAL, Step, Trail
 
 SECTIONS = ["news", "staff", "shop", "help"]
@@ -57,17 +57,16 @@ def trails_of(host: str) -> list[Trail]:
 
 
 @pytest.fixture(scope="module")
-def model() -> PathModel:
-    return PathTraining(prior_variance=3.0).fit([*trails_of("s1"), *trails_of("s2")])
+def model() -> ForageModel:
+    return PathTraining(Settings(prior_variance=3.0)).fit([*trails_of("s1"), *trails_of("s2")])
 
 
-def test_states_are_pairs_and_goals_are_worth_most(model: PathModel) -> None:
-    assert len(model.rewards) == 2 * model.n_labels
-    assert model.rewards.argmax() == model.n_labels + model.labels.index(GOAL)
-    assert np.all(model.rewards[: model.n_labels] == 0)
+def test_states_are_pairs_and_goals_are_worth_most(model: ForageModel) -> None:
+    assert model.pack()[0]["state_weights"].shape[1] == 2 * model.n_labels
+    assert model.labels[model.rewards.argmax()] == GOAL
 
 
-def test_taught_on_two_sites_it_goes_straight_to_the_goals_of_a_third(model: PathModel) -> None:
+def test_taught_on_two_sites_it_goes_straight_to_the_goals_of_a_third(model: ForageModel) -> None:
     pages = site_pages("s3")
     forager = Forager(Site("http://s3.example/"), PathLearner(model), politeness=Politeness(0.0))
     visits = []
@@ -83,7 +82,7 @@ def test_taught_on_two_sites_it_goes_straight_to_the_goals_of_a_third(model: Pat
     assert visits[2].label == GOAL
 
 
-def test_scores_are_shares_of_a_goal_and_the_same_each_time(model: PathModel) -> None:
+def test_scores_are_shares_of_a_goal_and_the_same_each_time(model: ForageModel) -> None:
     start = site_pages("s3")["http://s3.example/"]
 
     def rated() -> list[float]:
@@ -103,4 +102,4 @@ def test_trails_without_a_goal_cannot_be_learned_from() -> None:
 
 def test_without_a_model_the_strategy_says_what_it_needs() -> None:
     with pytest.raises(UsageError, match="teach it"):
-        PathLearner.from_brief(Brief())
+        SCORERS["path-learner"](Brief())

@@ -13,7 +13,7 @@ from trailmark.forage.brief import Brief
 from trailmark.forage.scorer import Scorer
 from trailmark.forage.scorers import SCORERS
 from trailmark.forage.scorers.path_learner import PathLearner
-from trailmark.teach.path_training import PathTraining
+from trailmark.teach.training import LITERAL, TRAINERS, Settings
 from trailmark.trail import Trail
 
 Taught = Literal["trails", "graphs"]
@@ -42,11 +42,19 @@ def _best_first(lesson: Lesson) -> Scorer:
     return SCORERS["best-first"](Brief(examples=goals))
 
 
+def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:
+    return lambda lesson: PathLearner(TRAINERS[name](lesson.trails(), settings))
+
+
 STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
     "levels": lambda lesson: levels(lesson.worlds, lesson.goal),
-    "path-learner": lambda lesson: PathLearner(PathTraining().fit(lesson.trails())),
+    "focused": _taught("focused", Settings()),
+    "maxent": _taught("maxent", Settings()),
+    "naive-bayes": _taught("naive-bayes", Settings()),
+    "path-learner": _taught("path-learner", Settings()),
+    "path-learner-literal": _taught("path-learner", LITERAL),
     "random": _untaught("random"),
     "url-only": lambda lesson: url_only(lesson.worlds, lesson.goal),
 }

@@ -39,6 +39,10 @@ class Rated:
     groups: tuple[Hashable, ...] = ()
 
 
+Reason = tuple[str, float]
+"""Something that was seen on a page or a link, and how much it spoke for the label or the score."""
+
+
 class Scorer(Protocol):
     """A strategy. It carries its belief along the path: rating a page's links costs one step, not one path.
 

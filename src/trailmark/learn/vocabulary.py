@@ -29,6 +29,13 @@ class Vocabulary:
         self.columns_: Mapping[str, int] = {token: column for column, token in enumerate(kept)}
         return self
 
+    @classmethod
+    def of(cls, tokens: Sequence[str]) -> Self:
+        """A vocabulary of these tokens, in their order: one that was fitted and saved."""
+        vocabulary = cls()
+        vocabulary.columns_ = {token: column for column, token in enumerate(tokens)}
+        return vocabulary
+
     def rows(self, sets: Sequence[Collection[str]]) -> csr_array:
         """(len(sets), len(columns_)), 1 where a token is in a set."""
         columns, ends = [], [0]

@@ -1,151 +1,128 @@
-"""Learn a path model from trails: sections 2.3, 2.4.2 and 3.1 of Vydiswaran & Sarawagi (2005)."""
+"""Teach the path learner: a field over the labels of trails (2.3, 2.4), and what its states are worth (3.1).
+
+Sections are those of Vydiswaran & Sarawagi (2005).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from trailmark.errors import TeachingError
-from trailmark.features import BODY_TOKENS, Surroundings, link_tokens, page_tokens
-from trailmark.learn.chain import Floats
+from trailmark.learn.chain import Floats, Ints
 from trailmark.learn.crf import ChainCRF, Chains, Rules
-from trailmark.learn.path_model import PathModel
+from trailmark.learn.path_judges import Judge, LabelsJudge, PairsJudge, pair_rules
+from trailmark.learn.path_model import FIELD, ForageModel
+from trailmark.learn.path_settings import Settings
 from trailmark.learn.vocabulary import Vocabulary
-from trailmark.page import Link
-from trailmark.teach.taught_site import TaughtSite
-from trailmark.trail import GOAL, Step, Trail
-
-LINK_WEIGHT = 1.0  # of a taught link, counted with the path that led to it
-PAGE_WEIGHT = 0.3  # of a trail's last page
-CROSS_WEIGHT = 0.5  # of a link between taught pages that no trail took
+from trailmark.teach.path_rewards import discounted, end_by_position, harvest_rewards
+from trailmark.teach.path_samples import Sample, Sampling, labels_of, vocabulary_of, weights_of
+from trailmark.trail import GOAL, Trail
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """A path that ends in a link or a page, the state of each position, and how much it counts."""
-
-    tokens: tuple[frozenset[str], ...]
-    states: tuple[tuple[bool, str], ...]  # is it a link, and the label of the page or of where it leads
-    weight: float
-    worth: float
-
-
-@dataclass
+@dataclass(frozen=True)
 class PathTraining:
-    """Settings of the learning; `fit` gives the model."""
+    """`fit` gives the model."""
 
-    body_tokens: int = BODY_TOKENS
-    prior_variance: float = 0.3
+    settings: Settings = field(default_factory=Settings)
     max_iterations: int = 60
-    min_sites: int = 2
-    _around: dict[str, Surroundings] = field(default_factory=dict, init=False)
 
-    def fit(self, trails: Sequence[Trail]) -> PathModel:
-        sites = _by_site(trails)
-        if not any(trail.reached_goal for trail in trails):
-            raise TeachingError("No trail ends at a goal, so there is nothing to look for.")
-        samples = {site.start: list(self._samples(site, own)) for site, own in sites}
-        flat = [sample for own in samples.values() for sample in own]
-        named = [start for start, own in samples.items() for _ in own]
-        labels = tuple(sorted({label for sample in flat for _, label in sample.states}))
-        vocabulary = Vocabulary(min(self.min_sites, len(sites))).fit(
-            [tokens for sample in flat for tokens in sample.tokens],
-            [name for sample, name in zip(flat, named, strict=True) for _ in sample.tokens],
-        )
-        weights = _balanced(flat, named)
-        states = np.array([_state(labels, *each) for sample in flat for each in sample.states])
-        fitted = ChainCRF(_rules(len(labels)), self.prior_variance, self.max_iterations).fit(
-            _chains(flat, vocabulary), states, weights
-        )
-        rewards = _rewards(flat, weights, labels)
-        return PathModel(labels, vocabulary, fitted, rewards, labels.index(GOAL))
+    def fit(self, trails: Sequence[Trail]) -> ForageModel:
+        samples = Sampling(self.settings).of(trails)
+        labels, vocabulary = labels_of(samples), vocabulary_of(samples, self.settings)
+        lesson = _Lesson(samples, labels, vocabulary)
+        judge = self._pairs(lesson) if self.settings.topology == "pairs" else self._labels(lesson)
+        rewards = self._rewards(judge, samples, labels, vocabulary)
+        return ForageModel(FIELD, self.settings, labels, vocabulary, judge, rewards)
 
-    def _samples(self, site: TaughtSite, trails: Sequence[Trail]) -> Iterator[_Sample]:
-        taken = set()
-        for trail in trails:
-            for number, step in enumerate(trail.steps):
-                way = trail.steps[:number]
-                if step.link is not None:
-                    taken.add((way[-1].page.url, step.page.url))
-                    yield self._to_link(site, way, step.link, LINK_WEIGHT)
-            yield self._to_page(site, trail.steps, PAGE_WEIGHT)
-        for url, way in site.ways.items():
-            for link in site.taught_links(url):
-                if (url, link.url) not in taken:
-                    taken.add((url, link.url))
-                    yield self._to_link(site, way, link, CROSS_WEIGHT)
+    def _pairs(self, lesson: _Lesson) -> PairsJudge:
+        chains, states = lesson.pairs()
+        return PairsJudge(self._field(pair_rules(len(lesson.labels))).fit(chains, states, lesson.weights))
 
-    def _to_page(self, site: TaughtSite, way: Sequence[Step], weight: float) -> _Sample:
-        tokens, states = [], []
-        for depth, step in enumerate(way):
-            if step.link is not None:
-                tokens.append(self._link(way[depth - 1], step.link))
-                states.append((True, site.state(step.page.url)))
-            tokens.append(page_tokens(step.page, self.body_tokens, depth))
-            states.append((False, site.state(step.page.url)))
-        return _Sample(tuple(tokens), tuple(states), weight, 0.0)
+    def _labels(self, lesson: _Lesson) -> LabelsJudge:
+        chains, states = lesson.pages()
+        return LabelsJudge(self._field(Rules.free(len(lesson.labels))).fit(chains, states, lesson.weights))
 
-    def _to_link(self, site: TaughtSite, way: Sequence[Step], link: Link, weight: float) -> _Sample:
-        before = self._to_page(site, way, weight)
-        tokens = (*before.tokens, self._link(way[-1], link))
-        states = (*before.states, (True, site.state(link.url)))
-        return _Sample(tokens, states, weight, site.worth.get(link.url, 0.0))
+    def _field(self, rules: Rules) -> ChainCRF:
+        return ChainCRF(rules, self.settings.prior_variance, max_iterations=self.max_iterations)
 
-    def _link(self, step: Step, link: Link) -> frozenset[str]:
-        url = step.page.url
-        if url not in self._around:
-            self._around[url] = Surroundings.of(step.page)
-        return link_tokens(link, self._around[url])
+    def _rewards(
+        self,
+        judge: Judge,
+        samples: Sequence[Sample],
+        labels: tuple[str, ...],
+        vocabulary: Vocabulary,
+    ) -> Floats:
+        if self.settings.rewards == "harvest":
+            return harvest_rewards(samples, labels)
+        whole = [sample for sample in samples if not sample.ends_in_link]
+        found = [self._discounted(judge, sample, labels, vocabulary) for sample in whole]
+        return np.asarray(np.mean(found, axis=0))  # Eq. 5
+
+    def _discounted(
+        self, judge: Judge, sample: Sample, labels: tuple[str, ...], vocabulary: Vocabulary
+    ) -> Floats:
+        """Eq. 4 for the link states of one trail, (labels,)."""
+        lesson = _Lesson([sample], labels, vocabulary)
+        goal = labels.index(GOAL)
+        if isinstance(judge, PairsJudge):
+            chains, _ = lesson.pairs()
+            scores = judge.field.scores(chains.features)[chains.shown()]
+            return discounted(end_by_position(scores, judge.field.log_steps, goal), self.settings.gamma)[
+                judge.n :
+            ]
+        assert isinstance(judge, LabelsJudge)
+        chains, _ = lesson.pages()
+        assert chains.edges is not None
+        steps = judge.link_scores(chains.edges).reshape(-1, judge.n, judge.n)
+        scores = judge.field.scores(chains.features)[chains.shown()]
+        return discounted(end_by_position(scores, steps, goal), self.settings.gamma)
 
 
-def _by_site(trails: Sequence[Trail]) -> list[tuple[TaughtSite, list[Trail]]]:
-    by_site: dict[str, list[Trail]] = {}
-    for trail in trails:
-        by_site.setdefault(trail.site, []).append(trail)
-    return [(TaughtSite.of(own), own) for own in by_site.values()]
+@dataclass(frozen=True)
+class _Lesson:
+    """Samples as chains of numbers. Token sets that come again (start pages, above all) are one row."""
+
+    samples: Sequence[Sample]
+    labels: tuple[str, ...]
+    vocabulary: Vocabulary
+
+    @property
+    def weights(self) -> Floats:
+        return weights_of(self.samples)
+
+    def pairs(self) -> tuple[Chains, Ints]:
+        """Pages and links in turn (2.4.2); the states of links stand behind those of pages."""
+        shown = [tokens for sample in self.samples for tokens in sample.tokens]
+        lengths = np.array([len(sample.tokens) for sample in self.samples])
+        states = [
+            self.labels.index(label) + (at % 2) * len(self.labels)
+            for sample in self.samples
+            for at, label in enumerate(sample.labels)
+        ]
+        features, rows = _rows(self.vocabulary, shown)
+        return Chains(features, lengths, rows=rows), np.array(states)
+
+    def pages(self) -> tuple[Chains, Ints]:
+        """Pages alone, links as what is seen on the step into each (2.4.1); an unread page shows nothing."""
+        nothing: frozenset[str] = frozenset()
+        shown, links, states, lengths = [], [], [], []
+        for sample in self.samples:
+            pages, steps = [*sample.tokens[::2]], [nothing, *sample.tokens[1::2]]
+            pages += [nothing] * sample.ends_in_link
+            shown += pages
+            links += steps
+            lengths.append(len(pages))
+            labels = [*sample.labels[::2], *sample.labels[-1:] * sample.ends_in_link]
+            states += [self.labels.index(label) for label in labels]
+        features, rows = _rows(self.vocabulary, shown)
+        chains = Chains(features, np.array(lengths), rows=rows, edges=self.vocabulary.rows(links))
+        return chains, np.array(states)
 
 
-def _state(labels: Sequence[str], is_link: bool, label: str) -> int:
-    return labels.index(label) + (len(labels) if is_link else 0)
-
-
-def _rules(n: int) -> Rules:
-    """Pages and links take turns, and a link of a label leads to a page of that label."""
-    allowed = np.zeros((2 * n, 2 * n), dtype=bool)
-    allowed[:n, n:] = True
-    allowed[n + np.arange(n), np.arange(n)] = True
-    starts = np.arange(2 * n) < n
-    return Rules(allowed, starts, np.ones(2 * n, dtype=bool))
-
-
-def _chains(samples: Sequence[_Sample], vocabulary: Vocabulary) -> Chains:
-    """Token sets that come again (start pages, above all) are one row."""
+def _rows(vocabulary: Vocabulary, sets: Sequence[frozenset[str]]) -> tuple[csr_array, Ints]:
     numbers: dict[frozenset[str], int] = {}
-    shown = [numbers.setdefault(tokens, len(numbers)) for sample in samples for tokens in sample.tokens]
-    lengths = np.array([len(sample.tokens) for sample in samples])
-    return Chains(vocabulary.rows(list(numbers)), lengths, rows=np.array(shown))
-
-
-def _balanced(samples: Sequence[_Sample], sites: Sequence[str]) -> Floats:
-    """Sites count by the root of what they teach, so that a large one does not drown the others."""
-    totals: dict[str, float] = {}
-    for sample, site in zip(samples, sites, strict=True):
-        totals[site] = totals.get(site, 0.0) + sample.weight
-    weights = np.array([s.weight * totals[site] ** -0.5 for s, site in zip(samples, sites, strict=True)])
-    return np.asarray(weights * sum(totals.values()) / weights.sum())
-
-
-def _rewards(samples: Sequence[_Sample], weights: Floats, labels: Sequence[str]) -> Floats:
-    """Mean worth of the taught links in each state, (2 · labels,): Eq. 5, of what really was behind them."""
-    sums, counts = np.zeros(2 * len(labels)), np.zeros(2 * len(labels))
-    for sample, weight in zip(samples, weights, strict=True):
-        is_link, label = sample.states[-1]
-        if is_link:
-            state = _state(labels, is_link, label)
-            sums[state] += weight * sample.worth
-            counts[state] += weight
-    rewards = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
-    rewards[_state(labels, True, GOAL)] = 1.0
-    return np.asarray(rewards)
+    shown = np.array([numbers.setdefault(tokens, len(numbers)) for tokens in sets])
+    return vocabulary.rows(list(numbers)), shown

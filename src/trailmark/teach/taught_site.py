@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from trailmark.learn.path_settings import States
 from trailmark.page import Link, Page
 from trailmark.trail import FAIL, GOAL, Step, Trail
 
@@ -17,17 +18,21 @@ class TaughtSite:
     """The pages on a site's trails, the shortest taught way to each, and how far each is from a goal."""
 
     start: str
+    states: States = "clicks"
     ways: dict[str, tuple[Step, ...]] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     clicks: dict[str, int] = field(default_factory=dict)  # to the nearest goal, along taught links
     worth: dict[str, float] = field(default_factory=dict)
+    _prefixes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, trails: Sequence[Trail]) -> TaughtSite:
-        site = cls(trails[0].site)
-        for trail in trails:
+    def of(cls, trails: Sequence[Trail], states: States = "clicks") -> TaughtSite:
+        site = cls(trails[0].site, states)
+        for trail in sorted(trails, key=lambda each: not each.reached_goal):
             for number, step in enumerate(trail.steps):
                 site._meet(trail.steps[: number + 1], step)
+            for step, prefix in zip(trail.steps, prefix_states(trail.steps), strict=True):
+                site._prefixes.setdefault(step.page.url, prefix)
         site.clicks = site._clicks_to_goal()
         _Harvest(site, trails).weigh()
         return site
@@ -47,8 +52,18 @@ class TaughtSite:
         """The links of a taught page that lead to other taught pages."""
         return [link for link in self.page(url).links if link.url in self.ways and link.url != url]
 
+    def states_along(self, way: Sequence[Step]) -> list[str]:
+        """The state of every page on a way. The states before a label depend on the way that is gone."""
+        if self.states == "prefix" and way[-1].label:
+            return prefix_states(way)
+        return [self.state(step.page.url) for step in way]
+
     def state(self, url: str) -> str:
         """The label of a page; of unlabelled ones, how many clicks they are before the goal (section 1.2)."""
+        if self.states == "prefix":
+            return self._prefixes[url]
+        if self.states == "binary":
+            return GOAL if self.labels[url] == GOAL else FAIL
         label = self.labels[url]
         if label not in ("", FAIL):
             return label
@@ -70,6 +85,15 @@ class TaughtSite:
                     clicks[source] = clicks[url] + 1
                     waiting.append(source)
         return clicks
+
+
+def prefix_states(way: Sequence[Step]) -> list[str]:
+    """Labels, and before each label its prefix state for all pages without one (section 1.2)."""
+    states, coming = [], FAIL
+    for step in reversed(way):
+        coming = step.label or coming
+        states.append(step.label or f"<{coming}")
+    return states[::-1]
 
 
 class _Harvest:

@@ -8,10 +8,15 @@ from trailmark.forage.brief import Brief
 from trailmark.forage.scorer import Scorer
 from trailmark.forage.scorers.best_first import BestFirst
 from trailmark.forage.scorers.breadth_first import BreadthFirst
+from trailmark.forage.scorers.path_learner import taught
 from trailmark.forage.scorers.random_order import RandomOrder
+
+TAUGHT = ("path-learner", "maxent", "naive-bayes", "focused")
+"""The strategies that need a model."""
 
 SCORERS: dict[str, Callable[[Brief], Scorer]] = {
     "best-first": BestFirst.from_brief,
     "breadth-first": BreadthFirst.from_brief,
     "random": RandomOrder.from_brief,
+    **{name: taught(name) for name in TAUGHT},
 }

@@ -1,105 +1,139 @@
-"""Follow the way that was taught: one step of the field for each link, times what its states are worth.
+"""Follow the way that was taught: labels of links along the path, times what they are worth.
 
-Section 3 of Vydiswaran & Sarawagi (2005): α (Eq. 6) goes with every waiting link, its score is Eq. 7.
+Section 3 of Vydiswaran & Sarawagi (2005): α and δ go with every waiting link, its score is Eq. 7, pages are
+labelled by δ. The baselines of section 4 forage by the same code, with judges that know no path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from trailmark.errors import UsageError
 from trailmark.features import Surroundings, link_tokens, page_tokens
 from trailmark.forage.brief import Brief
-from trailmark.forage.scorer import Rated, Reading, State
-from trailmark.learn.chain import Floats, log_product
-from trailmark.learn.path_model import PathModel
+from trailmark.forage.scorer import Rated, Reading, Reason, Scorer, State
+from trailmark.learn.chain import Floats
+from trailmark.learn.path_judges import Belief
+from trailmark.learn.path_model import ForageModel, centred
 from trailmark.page import Link, Page
 from trailmark.site import Site
 
-NEIGHBOURS = 0.5  # how much of a link's score is the mean of its page's links
+Tokens = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Belief:
-    """log α over the states that the next page may have, and how many clicks it lies from the start."""
+class _Coming:
+    """The belief with which the next page will be read, and how many clicks it lies from the start."""
 
-    log_alpha: Floats
+    belief: Belief
     depth: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    log_alpha: Floats
+    belief: Belief
     depth: int
     around: Surroundings
 
 
 @dataclass
 class PathLearner:
-    """A link is worth the rewards of its states by their probability, given the whole path to it (Eq. 7).
+    """A link is worth the rewards of its labels by their probability, given the whole path to it (Eq. 7).
 
     Links of one page share a part of their score: the words of one link tell little, those of all the links
     beside it tell what list it stands in.
     """
 
-    model: PathModel
-    body_tokens: int = 100
-    _rows: dict[frozenset[str], Floats] = field(default_factory=dict, init=False)
-
-    @classmethod
-    def from_brief(cls, brief: Brief) -> Self:
-        if not isinstance(brief.model, PathModel):
-            raise UsageError("The strategy path-learner needs a model: teach it with trails first.")
-        return cls(brief.model)
+    model: ForageModel
+    _pages: dict[Tokens, Floats] = field(default_factory=dict, init=False)
+    _links: dict[Tokens, Floats] = field(default_factory=dict, init=False)
 
     def start(self, site: Site) -> State:  # noqa: ARG002
-        return _Belief(self.model.field.log_starts, 0)
+        return _Coming(self.model.judge.start(), 0)
 
     def read(self, state: State, page: Page) -> Reading:
-        seen = self._scores([page_tokens(page, self.body_tokens, state.depth)])[0]
-        log_alpha = state.log_alpha + seen
-        log_alpha = log_alpha - log_alpha.max()
-        chances = np.exp(log_alpha[: self.model.n_labels])
-        chances = chances / chances.sum()
-        best = int(chances.argmax())
-        after = _Read(log_alpha, state.depth, Surroundings.of(page))
-        return Reading(after, self.model.labels[best], float(chances[self.model.goal]))
+        judge = self.model.judge
+        seen = self._scores([self._page_tokens(page, state.depth)], self._pages, judge.page_scores)[0]
+        belief = judge.page(state.belief, seen)
+        after = _Read(belief, state.depth, Surroundings.of(page))
+        chance = float(judge.chances(belief)[self.model.goal])
+        return Reading(after, self.model.labels[judge.best(belief)], chance)
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         if not links:
             return []
         read: _Read = reading.state
-        seen = self._scores([link_tokens(link, read.around) for link in links])
-        log_alpha = self.model.field.forward_step(read.log_alpha, seen)
-        chances = np.exp(log_alpha - log_alpha.max(axis=1, keepdims=True))
-        scores = chances @ self.model.rewards / chances.sum(axis=1)
-        shared = NEIGHBOURS * (len(links) - 1) / len(links)
-        scores = (1 - shared) * scores + shared * scores.mean()
-        onward = log_product(log_alpha, self.model.field.log_steps)
-        # the links of a start page are its sections: one says nothing of the next
-        grouped = read.depth > 0
+        judge = self.model.judge
+        seen = self._scores([self._link_tokens(link, read) for link in links], self._links, judge.link_scores)
+        onward = judge.links(read.belief, seen)
+        scores = self._shared(onward.chances @ self.model.rewards)
         return [
-            Rated(
-                float(score),
-                _Belief(belief, read.depth + 1),
-                ((read.around.url, link.region),) if grouped else (),
-            )
-            for score, belief, link in zip(scores, onward, links, strict=True)
+            Rated(score, _Coming(onward.belief(number), read.depth + 1), self._groups(read, link))
+            for number, (score, link) in enumerate(zip(scores.tolist(), links, strict=True))
         ]
 
     def combine(self, known: float, new: float) -> float:
-        return max(known, new)
+        return max(known, new) if self.model.settings.combine == "max" else known + new
 
-    def _scores(self, sets: Sequence[frozenset[str]]) -> Floats:
-        """State scores (len(sets), states). Navigation comes again on every page, so they are kept."""
-        new = [tokens for tokens in dict.fromkeys(sets) if tokens not in self._rows]
+    def why_page(self, state: State, page: Page) -> list[Reason]:
+        """The tokens of a page by how much they speak for the label it is given, against all labels."""
+        label = self.model.labels.index(self.read(state, page).label)
+        weights = centred(self.model.judge.page_weights())[:, label]
+        return self._reasons(self._page_tokens(page, state.depth), weights)
+
+    def why_link(self, reading: Reading, link: Link) -> list[Reason]:
+        """The tokens of a link by how much each adds to its score, to the first order."""
+        judge, tokens = self.model.judge, self._link_tokens(link, reading.state)
+        seen = self._scores([tokens], self._links, judge.link_scores)
+        chances = judge.links(reading.state.belief, seen).chances[0]
+        gain = chances * (self.model.rewards - chances @ self.model.rewards)
+        return self._reasons(tokens, judge.link_weights() @ gain)
+
+    def _reasons(self, tokens: Tokens, weights: Floats) -> list[Reason]:
+        columns = self.model.vocabulary.columns_
+        found = [(token, float(weights[columns[token]])) for token in tokens if token in columns]
+        return sorted(found, key=lambda reason: (-abs(reason[1]), reason[0]))
+
+    def _shared(self, scores: Floats) -> Floats:
+        share = self.model.settings.neighbours * (len(scores) - 1) / len(scores)
+        return np.asarray((1 - share) * scores + share * scores.mean())
+
+    def _groups(self, read: _Read, link: Link) -> tuple[tuple[str, str], ...]:
+        """The links of a start page are its sections: one says nothing of the next."""
+        alike = self.model.settings.within_site and read.depth > 0
+        return ((read.around.url, link.region),) if alike else ()
+
+    def _page_tokens(self, page: Page, depth: int) -> Tokens:
+        settings = self.model.settings
+        return page_tokens(page, settings.body_tokens, depth, added=settings.features == "all")
+
+    def _link_tokens(self, link: Link, read: _Read) -> Tokens:
+        settings = self.model.settings
+        return link_tokens(link, read.around, settings.window, added=settings.features == "all")
+
+    def _scores(
+        self, sets: Sequence[Tokens], known: dict[Tokens, Floats], score: Callable[[csr_array], Floats]
+    ) -> Floats:
+        """A row for each set. Navigation comes again on every page, so they are kept."""
+        new = [tokens for tokens in dict.fromkeys(sets) if tokens not in known]
         if new:
-            for tokens, row in zip(
-                new, self.model.field.scores(self.model.vocabulary.rows(new)), strict=True
-            ):
-                self._rows[tokens] = row
-        return np.stack([self._rows[tokens] for tokens in sets])
+            known.update(zip(new, score(self.model.vocabulary.rows(new)), strict=True))
+        return np.stack([known[tokens] for tokens in sets])
+
+
+def taught(strategy: str) -> Callable[[Brief], Scorer]:
+    """Makes the scorer of a strategy from the model that was taught for it."""
+
+    def scorer(brief: Brief) -> Scorer:
+        model = brief.model
+        if not isinstance(model, ForageModel):
+            raise UsageError(f"The strategy {strategy} needs a model: teach it with trails first.")
+        if model.strategy != strategy:
+            raise UsageError(f"The model was taught for {model.strategy}, not for {strategy}.")
+        return PathLearner(model)
+
+    return scorer

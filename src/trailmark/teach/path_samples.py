@@ -1,0 +1,133 @@
+"""Trails as what a learner takes: paths of token sets with the label of every page and link on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trailmark.errors import TeachingError
+from trailmark.features import Surroundings, link_tokens, page_tokens
+from trailmark.learn.chain import Floats
+from trailmark.learn.path_settings import Settings
+from trailmark.learn.vocabulary import Vocabulary
+from trailmark.page import Link
+from trailmark.teach.taught_site import TaughtSite
+from trailmark.trail import Step, Trail
+
+LINK_WEIGHT = 1.0  # of a taught link, counted with the path that led to it
+PAGE_WEIGHT = 0.3  # of a trail's last page
+CROSS_WEIGHT = 0.5  # of a link between taught pages that no trail took
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A path: page, link, page, … with the label of each; a link's label is that of the page behind it.
+
+    `worth` is what was behind its last link, if it ends in one; `weight` how much it counts.
+    """
+
+    site: str
+    tokens: tuple[frozenset[str], ...]
+    labels: tuple[str, ...]
+    weight: float = 1.0
+    worth: float = 0.0
+
+    @property
+    def ends_in_link(self) -> bool:
+        return len(self.tokens) % 2 == 0
+
+
+@dataclass
+class Sampling:
+    """Makes samples by the settings; what all links of a page share is worked out once."""
+
+    settings: Settings
+    _around: dict[str, Surroundings] = field(default_factory=dict)
+
+    def of(self, trails: Sequence[Trail]) -> list[Sample]:
+        """All that these trails teach. Sites count by the root of what they teach, lest a large one drown
+        the others; whole trails count once each (2.3)."""
+        if not any(trail.reached_goal for trail in trails):
+            raise TeachingError("No trail ends at a goal, so there is nothing to look for.")
+        by_site = [(TaughtSite.of(own, self.settings.states), own) for own in trails_by_site(trails).values()]
+        if self.settings.lessons == "trails":
+            return [self.path(site, trail.steps, 1.0) for site, own in by_site for trail in own]
+        samples = [list(self._links(site, own)) for site, own in by_site]
+        return _balanced(samples)
+
+    def _links(self, site: TaughtSite, trails: Sequence[Trail]) -> Iterator[Sample]:
+        taken = set()
+        for trail in trails:
+            for number, step in enumerate(trail.steps):
+                way = trail.steps[:number]
+                if step.link is not None:
+                    taken.add((way[-1].page.url, step.page.url))
+                    yield self._to_link(site, way, step.link, LINK_WEIGHT)
+            yield self.path(site, trail.steps, PAGE_WEIGHT)
+        for url, way in site.ways.items():
+            for link in site.taught_links(url):
+                if (url, link.url) not in taken:
+                    taken.add((url, link.url))
+                    yield self._to_link(site, way, link, CROSS_WEIGHT)
+
+    def path(self, site: TaughtSite, way: Sequence[Step], weight: float) -> Sample:
+        """A whole trail, or the beginning of one, up to a page."""
+        tokens, labels = [], []
+        for depth, (step, label) in enumerate(zip(way, site.states_along(way), strict=True)):
+            if step.link is not None:
+                tokens.append(self._link(way[depth - 1], step.link))
+                labels.append(label)
+            tokens.append(self._page(step, depth))
+            labels.append(label)
+        return Sample(site.start, tuple(tokens), tuple(labels), weight)
+
+    def _to_link(self, site: TaughtSite, way: Sequence[Step], link: Link, weight: float) -> Sample:
+        before = self.path(site, way, weight)
+        tokens = (*before.tokens, self._link(way[-1], link))
+        labels = (*before.labels, site.state(link.url))
+        return Sample(site.start, tokens, labels, weight, site.worth.get(link.url, 0.0))
+
+    def _page(self, step: Step, depth: int) -> frozenset[str]:
+        return page_tokens(step.page, self.settings.body_tokens, depth, added=self.settings.features == "all")
+
+    def _link(self, step: Step, link: Link) -> frozenset[str]:
+        url = step.page.url
+        if url not in self._around:
+            self._around[url] = Surroundings.of(step.page)
+        settings = self.settings
+        return link_tokens(link, self._around[url], settings.window, added=settings.features == "all")
+
+
+def trails_by_site(trails: Sequence[Trail]) -> dict[str, list[Trail]]:
+    by_site: dict[str, list[Trail]] = {}
+    for trail in trails:
+        by_site.setdefault(trail.site, []).append(trail)
+    return by_site
+
+
+def labels_of(samples: Sequence[Sample]) -> tuple[str, ...]:
+    return tuple(sorted({label for sample in samples for label in sample.labels}))
+
+
+def vocabulary_of(samples: Sequence[Sample], settings: Settings) -> Vocabulary:
+    sites = {sample.site for sample in samples}
+    return Vocabulary(min(settings.min_sites, len(sites))).fit(
+        [tokens for sample in samples for tokens in sample.tokens],
+        [sample.site for sample in samples for _ in sample.tokens],
+    )
+
+
+def weights_of(samples: Sequence[Sample]) -> Floats:
+    return np.array([sample.weight for sample in samples])
+
+
+def _balanced(samples: Sequence[Sequence[Sample]]) -> list[Sample]:
+    totals = [sum(sample.weight for sample in own) for own in samples]
+    scale = sum(totals) / sum(total**0.5 for total in totals)
+    return [
+        Sample(each.site, each.tokens, each.labels, each.weight * scale * total**-0.5, each.worth)
+        for own, total in zip(samples, totals, strict=True)
+        for each in own
+    ]
