@@ -23,6 +23,7 @@ COMMANDS = {
     "record": "trailmark.cli.record:record",
     "replay": "trailmark.cli.replay:replay",
     "samples": "trailmark.cli.samples:samples",
+    "serve": "trailmark.cli.serve:serve",
     "status": "trailmark.cli.status:status",
     "teach": "trailmark.cli.teach:teach_command",
     "topics": "trailmark.cli.topics:topics",

@@ -1,0 +1,101 @@
+"""`trailmark serve`: the portal of a workspace, until Ctrl-C."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from trailmark.cli.console import count, err, say, workspace_option
+from trailmark.errors import UsageError, WorkspaceLocked
+from trailmark.workspace import Workspace
+
+if TYPE_CHECKING:
+    from trailmark.serve.portal.portal import PortalSettings
+    from trailmark.serve.web.app import WebSettings
+
+_NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
+
+
+@click.command()
+@workspace_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", default=8765, type=click.IntRange(0, 65535), show_default=True,
+              help="The port to listen at; 0 takes any that is free.")  # fmt: skip
+@click.option("--name", default="Trailmark", show_default=True, help="What the portal is called.")
+@click.option("--public-url", default="", help="Where visitors find it, when that is behind another server.")
+@click.option("--rate", default=20.0, type=click.FloatRange(0), show_default=True,
+              help="Requests a second that one visitor may make; 0 is without limit.")  # fmt: skip
+def serve(folder: Path, host: str, port: int, name: str, public_url: str, rate: float) -> None:
+    """Serve the workspace as a portal: search, topics, papers and their citations.
+
+    The search index is brought up to date first, and kept so while the portal runs.
+    """
+    if missing := [each for each in _NEEDED if importlib.util.find_spec(each) is None]:
+        raise UsageError(f"The portal needs {missing[0]}: pip install 'trailmark[portal]'")
+    from trailmark.serve.web.server import address_of, make_server, open_socket  # noqa: PLC0415
+
+    _check_url(public_url)
+    with open_socket(host, port) as listening:
+        catch_up(folder)
+        app_settings = _portal_settings(folder, name, public_url), _web_settings(host, public_url, rate)
+        from trailmark.indexing import Follower  # noqa: PLC0415
+        from trailmark.serve.portal.app import make_portal  # noqa: PLC0415
+
+        logging.basicConfig(format="%(message)s")
+        server = make_server(make_portal(folder, *app_settings))
+        say(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
+        with Follower(folder):
+            try:
+                server.run(sockets=[listening])
+            except KeyboardInterrupt:  # the server has ended in good order, and hands the signal on
+                err.print("Stopped.")
+
+
+def catch_up(folder: Path) -> None:
+    """Bring the index up to date, with a bar when there is much to do."""
+    from trailmark.indexing import catch_up as index  # noqa: PLC0415 - loads the search library
+    from trailmark.indexing import refresh_scores  # noqa: PLC0415
+
+    columns = (TextColumn("Indexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Workspace.open(folder) as workspace, Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        try:
+            refresh_scores(workspace)
+            done = index(workspace, lambda number, of: bar.update(task, completed=number, total=of))
+        except WorkspaceLocked:
+            err.print("Another process is at work on the index; what it has done so far is served.")
+            return
+    if done.added or done.removed:
+        err.print(f"Indexed {count(done.added + done.removed, 'record')} in {done.seconds:.1f} s.")
+
+
+def _check_url(public_url: str) -> None:
+    parts = urlsplit(public_url)
+    if public_url and (parts.scheme not in {"http", "https"} or not parts.netloc or parts.path.strip("/")):
+        raise UsageError(f"{public_url} is not the address of a server, such as https://papers.example.org")
+
+
+def _portal_settings(folder: Path, name: str, public_url: str) -> PortalSettings:
+    from trailmark.serve.portal.portal import PortalSettings  # noqa: PLC0415
+
+    with Workspace.open(folder) as workspace:
+        agent, fetch = workspace.config.agent, workspace.config.fetch
+    return PortalSettings(name, public_url, agent.contact, agent.name, fetch.allow_private)
+
+
+def _web_settings(host: str, public_url: str, rate: float) -> WebSettings:
+    """On loopback the server goes by the names of this machine and its public one; else by any."""
+    from trailmark.serve.portal.app import OPEN_TYPES  # noqa: PLC0415
+    from trailmark.serve.web.app import WebSettings  # noqa: PLC0415
+    from trailmark.serve.web.guards import LOOPBACK_NAMES  # noqa: PLC0415
+
+    public = urlsplit(public_url).hostname
+    is_local = host in {"127.0.0.1", "::1", "localhost"}
+    named = (*LOOPBACK_NAMES, *([public] if public else []))
+    return WebSettings(named if is_local or public else (), rate, rate * 5, OPEN_TYPES)
