@@ -1,0 +1,206 @@
+"""Papers for measuring the portal: as many as wanted, with words that follow one another as in real texts.
+
+Titles and abstracts are walks through the pairs of words of real ones (`papers/topics/arxiv.jsonl` in the data
+folder), or else of sentences from the sample web's grammar. People, venues and sites are made up; a few are
+common and most are rare, as in real collections. References prefer papers that are cited already.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from trailmark.organise.citations.citation import Citation
+from trailmark.organise.topics.placement import Placement
+from trailmark.organise.topics.tree import parse_tree, ready_trees
+from trailmark.record import Record, Value
+from trailmark.samples.grammar import Grammar, chance_for
+from trailmark.samples.words import words
+from trailmark.store.papers import PaperStore, StoredCitation, StoredContext
+from trailmark.store.topics import TopicStore
+from trailmark.workspace import Workspace
+
+TREE = "computer-science"
+N_PEOPLE, N_VENUES, N_SITES = 20_000, 300, 400
+FIRST_YEAR, LAST_YEAR = 1985, 2024
+MOST_REFERENCES = 16
+N_GRAMMAR_TEXTS = 1_500
+SENTENCE = "In this we follow {}, whose results hold here as well."
+
+
+@dataclass(frozen=True, slots=True)
+class MadePaper:
+    """A paper, the topic it belongs to, and the numbers of the earlier papers that it cites."""
+
+    number: int
+    record: Record
+    topic: tuple[str, ...]
+    cites: tuple[int, ...]
+
+
+def generate(count: int, data: Path | None = None, seed: int = 0) -> Iterator[Record]:
+    """The records of so many papers; the same ones for the same seed."""
+    return (paper.record for paper in papers(count, data, seed))
+
+
+def papers(count: int, data: Path | None = None, seed: int = 0) -> Iterator[MadePaper]:
+    maker = _Maker(_texts(data, seed), Random(seed))
+    return (maker.paper(number) for number in range(count))
+
+
+def fill(
+    workspace: Workspace,
+    count: int,
+    data: Path | None = None,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Put papers with topics, citations and sentences that cite into a workspace, with the topic tree."""
+    (workspace.folder / "topics.txt").write_text(ready_trees()[TREE], "utf-8")
+    store, topics = PaperStore(workspace.database), TopicStore(workspace.database)
+    made = list(papers(count, data, seed))
+    workspace.records.save(paper.record for paper in made)
+    titles = {paper.record.id: paper.record.first("title") for paper in made}
+    topics.replace_all((Placement(each.record.id, each.topic, 0.9, each.topic) for each in made), titles)
+    for paper in made:
+        store.save_paper(paper.record.id, _citations(paper, made), _contexts(paper, made))
+        progress(paper.number + 1)
+
+
+def identity(number: int) -> str:
+    return f"p{number:06}"
+
+
+class _Maker:
+    def __init__(self, texts: Sequence[tuple[str, str]], chance: Random) -> None:
+        self._chance = chance
+        self._titles = _Chain((title for title, _ in texts), chance)
+        self._abstracts = _Chain((abstract for _, abstract in texts), chance)
+        self._topics = [topic.path for topic in parse_tree(ready_trees()[TREE]).leaves]
+        self._people = _people(chance)
+        self._venues = [
+            _venue(self._topics[number % len(self._topics)][-1], number) for number in range(N_VENUES)
+        ]
+        self._cited: list[int] = []
+
+    def paper(self, number: int) -> MadePaper:
+        topic = self._topics[self._skewed(len(self._topics))]
+        venue = self._venues[self._skewed(N_VENUES)]
+        fields = {
+            "title": [self._titles.walk(20).rstrip(".")],
+            "author": [self._people[self._skewed(N_PEOPLE)] for _ in range(self._chance.randint(1, 4))],
+            "journal" if venue.startswith("Journal") else "booktitle": [venue],
+            "year": [str(self._year())],
+            "abstract": [self._abstracts.walk(220)],
+        }
+        site = f"http://cs{self._skewed(N_SITES)}.example/"
+        values = {name: tuple(map(Value, texts)) for name, texts in fields.items()}
+        return MadePaper(number, Record("paper", identity(number), values, site), topic, self._cites(number))
+
+    def _year(self) -> int:
+        return LAST_YEAR - int(self._chance.betavariate(1, 2) * (LAST_YEAR - FIRST_YEAR + 1))
+
+    def _skewed(self, count: int) -> int:
+        """A number below `count`; small ones are the commonest, near to Zipf's law."""
+        return min(count - 1, int(count ** self._chance.random()) - 1)
+
+    def _cites(self, number: int) -> tuple[int, ...]:
+        """Half of the references are to any earlier paper, half repeat a reference that was made before."""
+        wanted = min(number, int(self._chance.expovariate(1 / 7)), MOST_REFERENCES)
+        cites: set[int] = set()
+        for _ in range(wanted):
+            again = self._cited and self._chance.random() < 0.5
+            cites.add(self._chance.choice(self._cited) if again else self._chance.randrange(number))
+        self._cited += cites
+        return tuple(sorted(cites - {number}))
+
+
+class _Chain:
+    """What word follows two others, as often as it does in the texts."""
+
+    def __init__(self, texts: Iterator[str], chance: Random) -> None:
+        self._chance = chance
+        self._next: dict[tuple[str, str], list[str]] = {}
+        for text in texts:
+            before, last = "", ""
+            for word in (*text.split(), ""):
+                self._next.setdefault((before, last), []).append(word)
+                before, last = last, word
+
+    def walk(self, most_words: int) -> str:
+        walked: list[str] = []
+        before, last = "", ""
+        while len(walked) < most_words:
+            word = self._chance.choice(self._next[before, last])
+            if not word:
+                break
+            walked.append(word)
+            before, last = last, word
+        return " ".join(walked)
+
+
+def _texts(data: Path | None, seed: int) -> list[tuple[str, str]]:
+    """Titles with their abstracts."""
+    if data is None:
+        return [_grammar_text(number, seed) for number in range(N_GRAMMAR_TEXTS)]
+    lines = (data / "papers" / "topics" / "arxiv.jsonl").read_text("utf-8").splitlines()
+    return [(paper["title"], paper["abstract"]) for paper in map(json.loads, lines)]
+
+
+def _grammar_text(number: int, seed: int) -> tuple[str, str]:
+    chance = chance_for(seed, "portal", str(number))
+    departments = [each for each in words("departments").values() if each["language"] == "en"]
+    topic = chance.choice(chance.choice(departments)["topics"])
+    rules = {name: topic[name] for name in ("thing", "method", "property")}
+    grammar = Grammar({**words("research.en"), **rules}, chance)
+    return grammar.say("title"), grammar.say("abstract")
+
+
+def _people(chance: Random) -> list[str]:
+    names = words("names")["en"]
+    first = names["female"] + names["male"]
+    letters = "ABCDEFGHJKLMNPRSTVW"
+    return [
+        f"{chance.choice(first)} {chance.choice(letters)}. {chance.choice(names['last'])}"
+        for _ in range(N_PEOPLE)
+    ]
+
+
+def _venue(subject: str, number: int) -> str:
+    form = ("Journal of {}", "Proceedings of the Conference on {}", "Workshop on {}", "Symposium on {}")[
+        number % 4
+    ]
+    return form.format(subject) + ("" if number < 140 else f" {number // 70}")
+
+
+def _citations(paper: MadePaper, made: Sequence[MadePaper]) -> list[StoredCitation]:
+    """The paper itself, and what it cites; the group of a paper is its own number."""
+    itself = StoredCitation(paper.record.id, 0, paper.number + 1, _citation(paper.record))
+    return [
+        itself,
+        *(
+            StoredCitation(paper.record.id, place, cited + 1, _citation(made[cited].record), f"[{place}]")
+            for place, cited in enumerate(paper.cites, 1)
+        ),
+    ]
+
+
+def _citation(record: Record) -> Citation:
+    authors = ", ".join(value.text for value in record.fields["author"])
+    return Citation(record.first("title"), authors, record.first("journal"), record.first("year"))
+
+
+def _contexts(paper: MadePaper, made: Sequence[MadePaper]) -> list[StoredContext]:
+    return [
+        StoredContext(
+            paper.record.id, place, _sentence(made[cited].record, place), 18, 18 + len(f"[{place}]")
+        )
+        for place, cited in enumerate(paper.cites, 1)
+    ]
+
+
+def _sentence(cited: Record, place: int) -> str:
+    return SENTENCE.format(f"[{place}] and {cited.first('author')}")
