@@ -85,8 +85,10 @@ _PAPER = KindSpec(
         FieldSpec("note", many=True),
         FieldSpec("doi", label="DOI"),
         FieldSpec("url", "link", "Found at", many=True),
+        FieldSpec("file"),
         FieldSpec("file_type", "facet", "Type of file"),
         FieldSpec("page_count", label="Number of pages"),
+        FieldSpec("remark", label="Remarks", many=True),
     ),
 )
 
@@ -99,6 +101,7 @@ _DOCUMENT = KindSpec(
         FieldSpec("reason", "facet", "Why it is no paper"),
         FieldSpec("text", "text", "Beginning"),
         FieldSpec("url", "link", "Found at", many=True),
+        FieldSpec("file"),
         FieldSpec("file_type", "facet", "Type of file"),
         FieldSpec("page_count", label="Number of pages"),
         FieldSpec("remark", label="Remarks", many=True),

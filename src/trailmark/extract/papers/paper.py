@@ -1,0 +1,199 @@
+"""A document read as a paper: its fields and references with their places, and the sentences that cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from trailmark.extract.documents.document import Document
+from trailmark.extract.documents.flow import words_of
+from trailmark.extract.papers.contexts import CitationContext, find_contexts
+from trailmark.extract.papers.fields import read_reference as read_reference_fields
+from trailmark.extract.papers.find_words import find_words
+from trailmark.extract.papers.front import read_front as read_layout
+from trailmark.extract.papers.header_reader import FrontField, FrontMatter, read_front
+from trailmark.extract.papers.labelling import FieldModel
+from trailmark.extract.papers.lexicon import Lexicon
+from trailmark.extract.papers.normalise_fields import normalise_reference, read_year, tidy
+from trailmark.extract.papers.person_names import read_people
+from trailmark.extract.papers.reference_cut import RawReference, cut_references
+from trailmark.extract.papers.sections import find_sections, reference_lines
+from trailmark.extract.papers.spans import SpanMaker
+from trailmark.record import Value
+
+Fields = dict[str, tuple[Value, ...]]
+
+PEOPLE = frozenset({"author", "editor"})
+DERIVED = ("year", "volume", "number", "pages", "venue", "venue_kind")
+"""Fields of a reference that are worked out from others, in one spelling."""
+
+_BEGINNING = 2_000  # characters that are kept of a document that is no paper
+_LONGEST_TITLE = 300
+_WORD = re.compile(r"\S+")
+_KEYWORD_HEADING = re.compile(
+    r"^(?:key\s?-?\s?words?(?: and phrases)?|index terms|mots[- ]cl[ée]s|schlagw[öo]rter)\s*[:.—–-]*\s*",
+    re.IGNORECASE,
+)
+_BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
+_NAMES_A_YEAR = ("date", "pubnum", "note")  # fields in which the year of a paper is looked for, best first
+
+
+@dataclass(frozen=True, slots=True)
+class PaperModels:
+    """What fields are found with."""
+
+    header: FieldModel
+    reference: FieldModel
+    lexicon: Lexicon | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReference:
+    """A reference as printed, and its fields with confidence and place."""
+
+    text: str
+    label: str
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPaper:
+    """What a document says. One that is no paper has a reason, and neither references nor contexts."""
+
+    kind: Literal["paper", "document"]
+    reason: str
+    fields: Fields
+    references: tuple[ReadReference, ...] = ()
+    contexts: tuple[CitationContext, ...] = ()
+
+
+def read_paper(document: Document, models: PaperModels, url: str) -> ReadPaper:
+    """All that a document says; `url` is the name under which the places of its fields are kept."""
+    sections, about = find_sections(document), _about(document)
+    if not sections.is_paper:
+        return ReadPaper("document", sections.reason, _as_document(document, sections.reason) | about)
+    spans = SpanMaker(document, url)
+    raw = cut_references(reference_lines(document), words_of(document.lines))
+    references = tuple(_read_reference(each, models, spans) for each in raw)
+    front = read_front(document, models.header, sections)
+    contexts = find_contexts(document, raw, sections)
+    return ReadPaper(
+        "paper", sections.reason, _front_fields(front, spans, models) | about, references, contexts
+    )
+
+
+def derived_fields(fields: Fields, lexicon: Lexicon | None = None) -> Fields:
+    """Year, volume, pages and venue of a reference in one spelling, each as sure as what it was taken from."""
+    said = {
+        name: (" and " if name in PEOPLE else " ").join(value.text for value in values)
+        for name, values in fields.items()
+    }
+    normal = normalise_reference(said, lexicon)
+    pages = normal.pages
+    derived = {
+        "year": (str(normal.year or ""), ("date", "booktitle", "note")),
+        "volume": (normal.volume, ("volume",)),
+        "number": (normal.number, ("volume",)),
+        "pages": (pages.first if pages.first == pages.last else f"{pages.first}-{pages.last}", ("pages",)),
+        "venue": (normal.venue, ("journal", "booktitle", "tech")),
+        "venue_kind": (normal.venue_kind, ("journal", "booktitle", "tech", "publisher", "note")),
+    }
+    return {
+        name: (_as_from(fields, origins, text),)
+        for name, (text, origins) in derived.items()
+        if text and text != "unknown"
+    }
+
+
+def _as_from(fields: Fields, origins: Iterable[str], text: str) -> Value:
+    origin = next((fields[name][0] for name in origins if fields.get(name)), Value("", 0.5))
+    return replace(origin, text=text)
+
+
+def _read_reference(raw: RawReference, models: PaperModels, spans: SpanMaker) -> ReadReference:
+    fields: dict[str, list[Value]] = {}
+    for found in read_reference_fields(raw.text, models.reference):
+        value = Value(found.text, found.confidence, spans.in_reference(raw, found.start, found.end))
+        fields.setdefault(found.field, []).extend(_parted(found.field, value, models.lexicon))
+    kept = {name: tuple(values) for name, values in fields.items() if values}
+    return ReadReference(raw.text, raw.label, kept | derived_fields(kept, models.lexicon))
+
+
+def _parted(field: str, value: Value, lexicon: Lexicon | None) -> Iterator[Value]:
+    """People one by one; any other field as it is, tidied."""
+    if field in PEOPLE:
+        texts = [person.full for person in read_people(value.text, lexicon).people]
+    else:
+        texts = [tidy(value.text)]
+    yield from (replace(value, text=text) for text in texts if text)
+
+
+def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> Fields:
+    fields: dict[str, list[Value]] = {}
+    for found in _worth_keeping(front):
+        for value in _front_values(found, spans, models.lexicon):
+            known = fields.setdefault(found.field, [])
+            if value.text.casefold() not in {each.text.casefold() for each in known}:
+                known.append(value)
+    kept = {name: tuple(values) for name, values in fields.items()}
+    return kept | _year(kept)
+
+
+def _worth_keeping(front: FrontMatter) -> Iterator[FrontField]:
+    """Every field; of titles and abstracts the best alone, for a paper has one."""
+    for found in front.fields:
+        best = {"title": front.title, "abstract": front.abstract}.get(found.field, found)
+        if found is best:
+            yield found
+
+
+def _front_values(found: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -> Iterator[Value]:
+    whole = Value(found.text, found.confidence, spans.in_text(found.start, found.end))
+    match found.field:
+        case "author":
+            for person in _parted("author", whole, lexicon):
+                yield _placed(person, found, spans)
+        case "keyword":
+            words = _KEYWORD_HEADING.sub("", " ".join(found.text.split()))
+            for word in _BETWEEN_KEYWORDS.split(words):
+                yield from _parted("keyword", replace(whole, text=word.rstrip(".")), None)
+        case "abstract":
+            yield whole
+        case _:
+            yield from _parted(found.field, whole, None)
+
+
+def _placed(person: Value, found: FrontField, spans: SpanMaker) -> Value:
+    """With the place of the name itself, where its words stand together in the field."""
+    words = list(_WORD.finditer(spans.document.text, found.start, found.end))
+    at = find_words([word[0] for word in words], person.text)
+    if not at:
+        return person
+    return replace(person, source=spans.in_text(words[at[0]].start(), words[at[-1]].end()))
+
+
+def _year(fields: Fields) -> Fields:
+    for name in _NAMES_A_YEAR:
+        for value in fields.get(name, ()):
+            if year := read_year(value.text):
+                return {"year": (replace(value, text=str(year)),)}
+    return {}
+
+
+def _about(document: Document) -> Fields:
+    """What is known of the file, whatever it says."""
+    about = {
+        "file_type": (document.kind,),
+        "page_count": (str(len(document.pages)),),
+        "remark": document.notes,
+    }
+    return {name: tuple(map(Value, texts)) for name, texts in about.items() if texts}
+
+
+def _as_document(document: Document, reason: str) -> Fields:
+    first = next((line.text for line in document.lines if line.text.strip()), "")
+    title = (read_layout(document).title or first)[:_LONGEST_TITLE]
+    texts = {"title": title, "reason": reason, "text": document.text[:_BEGINNING]}
+    return {name: (Value(text),) for name, text in texts.items() if text}
