@@ -112,7 +112,7 @@ def _save_originals(workspace: Workspace) -> None:
             body = write_pdf(
                 [Line(title.encode("ascii", "replace").decode(), size=16), Line("Abstract", "F2", 12)], title
             )
-            ref = archive.write(Fetched(url, 200, body=body, content_type="application/pdf"), at=1e9)
+            ref = archive.write(Fetched(url, 200, body=body, headers=(("Content-Type", "application/pdf"),)), at=1e9)
             with workspace.database.transaction():
                 stored = StoredFile(paper_id(number), f"{number}.pdf", "paper", "", "pdf", 1, len(body), ref)
                 files.put(stored)
@@ -157,7 +157,7 @@ def _save_contact(workspace: Workspace) -> None:
     job = store.lease_site(run.id, "test", 1e9, 2e9)
     assert job is not None
     with ArchiveWriter(workspace.archive_folder, "pages", software="test") as archive:
-        page = Fetched(f"{START}contact", 200, body=HOSTILE_PAGE, content_type="text/html")
+        page = Fetched(f"{START}contact", 200, body=HOSTILE_PAGE, headers=(("Content-Type", "text/html"),))
         ref = archive.write(page, at=1e9)
     store.save_visit(job.id, Visit(START, 0, START, "ok", 1e9, title="Harbour <Home>", status=200))
     contact = Visit(START, 1, f"{START}contact", "ok", 1e9, parent=0, link_text="Contact <us>", link_kind="a",

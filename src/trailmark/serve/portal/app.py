@@ -9,7 +9,9 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from trailmark.serve.portal.home import home_routes
-from trailmark.serve.portal.library import Readers
+from trailmark.serve.portal.library import SLOW_THREADS, Readers
+from trailmark.serve.portal.map_pages import map_routes
+from trailmark.serve.portal.originals import original_routes
 from trailmark.serve.portal.portal import Portal, PortalSettings, make_pages
 from trailmark.serve.portal.record_pages import record_routes
 from trailmark.serve.portal.search_pages import search_routes
@@ -29,19 +31,22 @@ OPEN_TYPES = (
 )
 """What scripts of other origins may read."""
 
-_ROUTES = (home_routes, search_routes, topic_routes, record_routes)
+_ROUTES = (home_routes, search_routes, topic_routes, record_routes, map_routes, original_routes)
 
 
 def make_portal(folder: Path, settings: PortalSettings, web: WebSettings) -> FastAPI:
     """An application over the workspace in `folder`; it reads the index that stands there."""
-    portal = Portal(settings, Readers(folder), make_pages(settings))
+    readers = Readers(folder)
+    slow_readers = Readers(folder, SLOW_THREADS, readers.index)
+    portal = Portal(settings, readers, slow_readers, make_pages(settings))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            portal.readers.close()
+            readers.close()
+            slow_readers.close()
 
     app = make_app(settings.name, ABOUT, portal.pages, web, lifespan)
     for routes in _ROUTES:

@@ -30,6 +30,7 @@ Answer = TypeVar("Answer")
 Kept = TypeVar("Kept")
 
 THREADS = 4
+SLOW_THREADS = 2
 KEPT_SECONDS = 2.0
 """How long sums over the whole collection are kept: as long as a new document may take to be seen."""
 
@@ -101,10 +102,10 @@ class Library:
 class Readers:
     """Threads that answer questions to the library, each with a connection of its own, as SQLite wants it."""
 
-    def __init__(self, folder: Path, threads: int = THREADS) -> None:
+    def __init__(self, folder: Path, threads: int = THREADS, index: SearchIndex | None = None) -> None:
         self._folder = folder
         self._shelf = Shelf()
-        self.index = SearchIndex(folder / "index")
+        self.index = index or SearchIndex(folder / "index")
         self._local = threading.local()
         self._n_threads = threads
         self._threads = ThreadPoolExecutor(threads, "portal", self._open)

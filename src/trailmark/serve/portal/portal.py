@@ -42,10 +42,11 @@ class PortalSettings:
 
 @dataclass
 class Portal:
-    """Shared by the routes. The readers are there while the server runs."""
+    """Shared by the routes. What takes long goes to `slow_readers`, and nobody waits for it but who asked."""
 
     settings: PortalSettings
     readers: Readers
+    slow_readers: Readers
     pages: Pages
     submitting: RateLimiter = field(init=False)
 
