@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 
 from trailmark.organise.search.document import IndexDocument
 from trailmark.record import Record
-from trailmark.record_kinds import KINDS, FieldSpec, KindSpec, spec_of
+from trailmark.record_kinds import KINDS, KindSpec, Role, spec_of
 
 VENUE_FIELDS = ("journal", "booktitle", "institution", "venue")
 """Where a record appeared, whatever the field is called; the first that has a value counts."""
 
+_ROLES: tuple[Role, ...] = ("title", "people", "date", "text")
 _DATE = re.compile(r"(?<!\d)(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 
 
@@ -36,7 +37,8 @@ def document_of(
 ) -> IndexDocument:
     spec = spec_of(record.kind, record.fields, kinds)
     texts = {name: _texts(record, name) for name in record.fields}
-    by_role = {role: _joined(spec, texts, role) for role in ("title", "people", "date", "text")}
+    roles = {name: spec.field(name).role for name in texts}
+    by_role = {role: _joined(roles, texts, role) for role in _ROLES}
     venue = next((texts[name][0] for name in VENUE_FIELDS if texts.get(name)), "")
     return IndexDocument(
         record.kind,
@@ -48,8 +50,8 @@ def document_of(
         host_of(record.site),
         date_of(by_role["date"] or texts.get("date", ())),
         by_role["text"],
-        {name: values for name, values in texts.items() if _is_searched(spec.field(name))},
-        {name: values for name, values in texts.items() if _is_facet(spec.field(name))},
+        {name: values for name, values in texts.items() if _is_searched(name, roles[name])},
+        {name: values for name, values in texts.items() if _is_facet(name, roles[name])},
         standing.cited,
         standing.authority,
         standing.hub,
@@ -61,8 +63,8 @@ def _texts(record: Record, name: str) -> tuple[str, ...]:
     return tuple(text for value in record.fields[name] if (text := value.text.strip()))
 
 
-def _joined(spec: KindSpec, texts: Mapping[str, tuple[str, ...]], role: str) -> tuple[str, ...]:
-    return tuple(text for name, values in texts.items() if spec.field(name).role == role for text in values)
+def _joined(roles: Mapping[str, Role], texts: Mapping[str, tuple[str, ...]], role: Role) -> tuple[str, ...]:
+    return tuple(text for name, values in texts.items() if roles[name] == role for text in values)
 
 
 def _title(titles: tuple[str, ...], texts: Mapping[str, tuple[str, ...]]) -> str:
@@ -71,13 +73,13 @@ def _title(titles: tuple[str, ...], texts: Mapping[str, tuple[str, ...]]) -> str
     return " ".join(first.split())[:500]
 
 
-def _is_searched(field: FieldSpec) -> bool:
+def _is_searched(name: str, role: Role) -> bool:
     """Fields that have no place of their own; the parts of an address would only be noise."""
-    return field.role in ("facet", "plain") and field.name not in VENUE_FIELDS
+    return role in ("facet", "plain") and name not in VENUE_FIELDS
 
 
-def _is_facet(field: FieldSpec) -> bool:
-    return field.role == "facet" and field.name not in VENUE_FIELDS
+def _is_facet(name: str, role: Role) -> bool:
+    return role == "facet" and name not in VENUE_FIELDS
 
 
 def date_of(texts: tuple[str, ...]) -> int | None:

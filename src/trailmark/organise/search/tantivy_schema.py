@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from trailmark.organise.search.document import TOPIC_SEPARATOR, IndexDocument
@@ -81,8 +82,8 @@ def _spaced(values: Iterable[str]) -> list[str]:
 def repeats(counts: Counter[str]) -> Iterator[str]:
     """`word␟2`, `word␟3`, … for a word that comes so often: counting these counts the word's frequency."""
     for word, count in counts.items():
-        for number in range(2, min(count, MOST_REPEATS) + 1):
-            yield repeat(word, number)
+        if count > 1:  # most come once
+            yield from (repeat(word, number) for number in range(2, min(count, MOST_REPEATS) + 1))
 
 
 def repeat(word: str, number: int) -> str:
@@ -102,11 +103,12 @@ def _add_names(made: tantivy.Document, document: IndexDocument) -> None:
         made.add_text("topic_key", key)
 
 
-def completions(name: str) -> list[str]:
+@lru_cache(maxsize=20_000)  # the same people write many papers
+def completions(name: str) -> tuple[str, ...]:
     """`ada lovelace␟Ada Lovelace` and `lovelace ada␟Ada Lovelace`."""
     found, shown = terms(name), " ".join(name.split())[:LONGEST_VALUE]
     starts = range(min(len(found), 6))
-    return [f"{' '.join((*found[at:], *found[:at]))[:LONGEST_VALUE]}\x1f{shown}" for at in starts]
+    return tuple(f"{' '.join((*found[at:], *found[:at]))[:LONGEST_VALUE]}\x1f{shown}" for at in starts)
 
 
 def facets_of(document: IndexDocument) -> dict[str, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from trailmark.words import spaced
 
@@ -14,10 +15,17 @@ _SPECIAL = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae
 def terms(text: str) -> list[str]:
     """Words in small letters without accents, in reading order. None is left out and none is stemmed."""
     plain = spaced(text)
-    found = (plain if plain.isascii() else without_accents(plain)).split()
-    return found if len(plain) <= LONGEST_TERM else [term[:LONGEST_TERM] for term in found]
+    found = plain.split()
+    if not plain.isascii():
+        found = [
+            part for word in found for part in ([word] if word.isascii() else without_accents(word).split())
+        ]
+    if max(map(len, found), default=0) > LONGEST_TERM:
+        found = [term[:LONGEST_TERM] for term in found]
+    return found
 
 
+@lru_cache(maxsize=20_000)  # the same few words with accents come again and again
 def without_accents(text: str) -> str:
     apart = unicodedata.normalize("NFKD", text.translate(_SPECIAL))
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
