@@ -6,7 +6,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Self
 
@@ -29,6 +29,8 @@ from trailmark.net.http_agent import Agent
 from trailmark.page import Page
 from trailmark.site import Site
 from trailmark.store.forage import Run, RunLimits
+from trailmark.teach.training import TRAINERS, ForageModel
+from trailmark.training import load_forage_model, models_of
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
@@ -46,10 +48,13 @@ class Order:
     best_goal_only: bool = False
     min_score: float = 0.0
     fresh: str = ""  # a mark that makes an order differ from an equal one before
+    model: str = ""  # name of the taught model
+    model_digest: str = ""  # what it had learned: a model trained anew is another order
 
     def identity(self) -> dict[str, str]:
-        """As strings, the way the store compares orders."""
-        return {name: json.dumps(value) for name, value in asdict(self).items()}
+        """As strings, the way the store compares orders. Orders without a model are told as ever."""
+        untaught = {"model", "model_digest"} if not self.model else set()
+        return {name: json.dumps(value) for name, value in asdict(self).items() if name not in untaught}
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, str]) -> Self:
@@ -57,21 +62,46 @@ class Order:
         lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         return cls(**{each.name: (known | lists)[each.name] for each in fields(cls) if each.name in known})
 
-    def brief(self) -> Brief:
+    def brief(self, workspace: Workspace) -> Brief:
         examples = tuple(_example(Path(path)) for path in self.examples)
-        return Brief(GoalPattern(self.goal), self.keywords, examples, self.seed)
+        model = self._model(workspace) if self.model else None
+        return Brief(GoalPattern(self.goal), self.keywords, examples, self.seed, model)
 
-    def scorers(self) -> Callable[[], Scorer]:
+    def scorers(self, workspace: Workspace) -> Callable[[], Scorer]:
         """Makes the scorer of each site; complains now, not in the middle, if the order cannot be met."""
-        make, brief = SCORERS[self.strategy], self.brief()
+        make, brief = SCORERS[self.strategy], self.brief(workspace)
         make(brief)
         return lambda: make(brief)
+
+    def _model(self, workspace: Workspace) -> ForageModel:
+        if models_of(workspace).card(self.model).digest != self.model_digest:
+            raise UsageError(
+                f"The model {self.model!r} was trained anew after this run began. Order the forage again: it "
+                "will be a new run."
+            )
+        return load_forage_model(workspace, self.model)
+
+
+def settle(workspace: Workspace, order: Order) -> Order:
+    """Name the model that an order means: the one asked for, else the last one that was trained."""
+    if order.strategy not in TRAINERS:
+        if order.model:
+            raise UsageError(f"The strategy {order.strategy} takes no model.")
+        return order
+    models = models_of(workspace)
+    card = models.card(order.model) if order.model else models.last(order.strategy)
+    if card.strategy != order.strategy:
+        raise UsageError(f"The model {card.name!r} was trained for the strategy {card.strategy}.")
+    if order.goal:
+        raise UsageError("A taught model tells goals by the path to them; a goal pattern has no say in it.")
+    return replace(order, model=card.name, model_digest=card.digest)
 
 
 def open_run(workspace: Workspace, order: Order, limits: RunLimits, sites: Iterable[Site], now: float) -> Run:
     """Begin the run, or go on with it after a stop or a crash: torn archive tails are cut, dead workers'
     sites are free again."""
-    order.scorers()
+    order = settle(workspace, order)
+    order.scorers(workspace)
     repair(workspace.archive_folder)
     run = workspace.forage_store.open_run(order.identity(), limits, sites, now)
     workspace.forage_store.release_dead(run.id, is_alive)
@@ -124,7 +154,7 @@ async def work(
                 fetcher=fetcher,
                 writer=writer,
                 reader=ArchiveReader(workspace.archive_folder),
-                new_scorer=order.scorers(),
+                new_scorer=order.scorers(workspace),
                 limits=_limits(order, run.limits),
                 politeness=Politeness(config.fetch.delay_seconds),
                 request_headers=fetcher.request_headers,

@@ -28,6 +28,7 @@ COMMANDS = {
     "teach": "trailmark.cli.teach:teach_command",
     "topics": "trailmark.cli.topics:topics",
     "trails": "trailmark.cli.trails:trails",
+    "train": "trailmark.cli.train:train",
 }
 
 

@@ -22,6 +22,7 @@ from trailmark.crawl import Crawl
 from trailmark.forage.scorers import SCORERS
 from trailmark.foraging import Order, open_run, work
 from trailmark.store.forage import Run, RunLimits
+from trailmark.training import models_of
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
@@ -31,8 +32,9 @@ POLL_SECONDS = 0.25
 @click.command()
 @click.argument("seeds", nargs=-1, required=True)
 @workspace_option
-@click.option("--strategy", type=click.Choice(sorted(SCORERS)), default="breadth-first", show_default=True,
-              help="The order in which links are followed.")  # fmt: skip
+@click.option("--strategy", type=click.Choice(sorted(SCORERS)),
+              help="The order in which links are followed.  [default: the model's, else breadth-first]")  # fmt: skip
+@click.option("--model", default="", help="A trained model.  [default: the last one of the strategy]")
 @click.option("--keyword", "keywords", multiple=True, help="For best-first: words of the wanted pages.")
 @click.option("--like", "examples", multiple=True, type=click.Path(dir_okay=False),
               help="For best-first: a saved HTML page like those wanted.")  # fmt: skip
@@ -61,8 +63,8 @@ def forage(
     found; `trailmark export` gives everything.
     """
     sites = read_sites(seeds)
-    order = _order(options, str(time.time_ns()) if fresh else "")
     with Workspace.open(folder) as workspace:
+        order = _order(workspace, options, str(time.time_ns()) if fresh else "")
         config = _configured(workspace.config, options)
         run = open_run(workspace, order, _run_limits(config, options), sites, time.time())
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, goal_printer(as_json)))
@@ -81,9 +83,10 @@ def forage_worker(folder: Path, number: int, order: str) -> None:
         asyncio.run(forage_until_stdin_ends(workspace, WorkerOrder.from_json(order), number))
 
 
-def _order(options: dict[str, Any], fresh: str) -> Order:
+def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
     return Order(
-        strategy=options["strategy"],
+        strategy=options["strategy"] or _usual_strategy(workspace, options["model"]),
+        model=options["model"],
         goal=options["goal"],
         keywords=options["keywords"],
         examples=options["examples"],
@@ -93,6 +96,10 @@ def _order(options: dict[str, Any], fresh: str) -> Order:
         min_score=options["min_score"],
         fresh=fresh,
     )
+
+
+def _usual_strategy(workspace: Workspace, model: str) -> str:
+    return models_of(workspace).card(model).strategy if model else "breadth-first"
 
 
 def _configured(config: Config, options: dict[str, Any]) -> Config:

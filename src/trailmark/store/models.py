@@ -47,6 +47,23 @@ def save_model(folder: Path, kind: str, version: int, arrays: Arrays, meta: Mapp
         raise ModelError(f"The model {folder} cannot be written: {error.strerror}.") from None
 
 
+def read_meta(folder: Path, kind: str, version: int) -> tuple[dict[str, Any], str]:
+    """The JSON of a model and the digest of its arrays, which are not read."""
+    written = _read_meta(folder)
+    _check_meant_for_us(folder, written, kind, version)
+    if _digest_of(written["meta"]) != written.get("digest"):
+        raise ModelError(f"The model {folder} is damaged: it is not what was saved. Train it again.")
+    return written["meta"], str(written.get("arrays"))
+
+
+def kind_of(folder: Path) -> str:
+    """What kind of model a folder says it holds; an empty text if it says nothing."""
+    try:
+        return str(_read_meta(folder).get("kind", ""))
+    except ModelError:
+        return ""
+
+
 def load_model(folder: Path, kind: str, version: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays and the JSON of a model, after checking that they are whole and meant for us."""
     written = _read_meta(folder)

@@ -1,0 +1,87 @@
+"""`trailmark train`: learn the way from the trails of a workspace, and say how well it was learned."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from trailmark.cli.console import err, out, workspace_option
+from trailmark.cli.train_tables import features_table, labels_table, summary
+from trailmark.teach.trail_check import check_trails
+from trailmark.teach.training import LITERAL, TRAINERS, Settings
+from trailmark.training import USUAL_NAME, USUAL_STRATEGY, OnProgress, report_of
+from trailmark.training import train as learn
+from trailmark.workspace import Workspace
+
+CHOICES: dict[str, Settings | None] = {"chosen": None, "usual": Settings(), "paper": LITERAL}
+
+
+@click.command()
+@workspace_option
+@click.option("--strategy", type=click.Choice(sorted(TRAINERS)), default=USUAL_STRATEGY, show_default=True,
+              help="What the model is for.")  # fmt: skip
+@click.option("--name", default=USUAL_NAME, show_default=True, help="The model's name in the workspace.")
+@click.option("--settings", type=click.Choice(list(CHOICES)), default="chosen", show_default=True,
+              help="Chosen by cross-validation, the usual ones (fast), or those of the paper.")  # fmt: skip
+@click.option("--features", default=6, type=click.IntRange(0), show_default=True,
+              help="Strongest features to show of each label.")  # fmt: skip
+@click.option("--show", is_flag=True, help="Show how the last training of this name went; train nothing.")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+def train(
+    folder: Path, strategy: str, name: str, settings: str, features: int, show: bool, as_json: bool
+) -> None:
+    """Learn from the trails of the workspace, and keep the model under models/NAME.
+
+    Each site is held back in turn: precision, recall and F1 tell how well the labels of a site are told by a
+    model that was taught on the others.
+    """
+    with Workspace.open(folder) as workspace:
+        if show:
+            report = report_of(workspace, name)
+        else:
+            with _progress() as on_progress:
+                report = learn(
+                    workspace,
+                    name,
+                    strategy,
+                    settings=CHOICES[settings],
+                    at=time.time(),
+                    on_progress=on_progress,
+                )
+            lacking = len(check_trails(workspace.trails.trails()))
+    if as_json:
+        click.echo(json.dumps(report.to_json(), ensure_ascii=False))
+        return
+    out.print(summary(report), markup=False)
+    out.print(labels_table(report))
+    if features:
+        out.print(features_table(report, features))
+    if not show:
+        more = (
+            ""
+            if not lacking
+            else f" The trails lack something: trailmark trails check says what ({lacking})."
+        )
+        err.print(
+            f"The model is models/{name}.{more} Next: trailmark forage SEEDS --model {name}", markup=False
+        )
+
+
+@contextmanager
+def _progress() -> Iterator[OnProgress]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def told(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=of)
+            bar.update(tasks[what], completed=done, total=of)
+
+        yield told

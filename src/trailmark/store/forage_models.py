@@ -1,0 +1,109 @@
+"""The taught models of a workspace: a folder each under `models`, with how well each did when it was trained."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from trailmark.errors import ModelError, UsageError
+from trailmark.store.models import Arrays, kind_of, load_model, read_meta, save_model
+
+KIND = "forage"
+VERSION = 1
+_PARTS = {"strategy": str, "trained_at": float, "learned": dict, "report": dict}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What is known of a model without reading its arrays. `digest` changes when what it learned does."""
+
+    name: str
+    strategy: str
+    trained_at: float
+    digest: str
+    report: Mapping[str, Any]
+
+
+class ForageModels:
+    """Models by name. Saving one under a name that is taken replaces it, whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save(
+        self,
+        name: str,
+        strategy: str,
+        packed: tuple[Arrays, Mapping[str, Any]],
+        report: Mapping[str, Any],
+        at: float,
+    ) -> ModelCard:
+        arrays, learned = packed
+        self.check_name(name)
+        meta = {"strategy": strategy, "trained_at": at, "learned": dict(learned), "report": dict(report)}
+        save_model(self._folder / name, KIND, VERSION, arrays, meta)
+        return self.card(name)
+
+    def check_name(self, name: str) -> None:
+        """Complains, before a long training, of a name that cannot be used."""
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r} is no name for a model: use letters, digits, - and _.")
+        if kind_of(self._folder / name) not in ("", KIND):
+            raise UsageError(f"models/{name} is a model of another kind; choose another name.")
+
+    def load(self, name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The arrays and the JSON that the model was packed as."""
+        self._must_exist(name)
+        arrays, meta = load_model(self._folder / name, KIND, VERSION)
+        return arrays, self._whole(name, meta)["learned"]
+
+    def card(self, name: str) -> ModelCard:
+        self._must_exist(name)
+        meta, arrays = read_meta(self._folder / name, KIND, VERSION)
+        self._whole(name, meta)
+        told = json.dumps([meta["strategy"], meta["learned"], arrays], sort_keys=True)
+        digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+        return ModelCard(name, meta["strategy"], meta["trained_at"], digest, meta["report"])
+
+    def names(self) -> list[str]:
+        """All models, by name."""
+        folders = self._folder.iterdir() if self._folder.is_dir() else ()
+        return sorted(folder.name for folder in folders if kind_of(folder) == KIND)
+
+    def last(self, strategy: str | None = None) -> ModelCard:
+        """The model that was trained last, of this strategy if one is named."""
+        cards = [self.card(name) for name in self.names()]
+        fitting = [card for card in cards if strategy in (None, card.strategy)]
+        if not fitting:
+            wanted = f" for the strategy {strategy}" if strategy else ""
+            raise UsageError(
+                f"There is no trained model{wanted} here. Next: trailmark train" + _option(strategy)
+            )
+        return max(fitting, key=lambda card: card.trained_at)
+
+    def _whole(self, name: str, meta: dict[str, Any]) -> dict[str, Any]:
+        missing = _PARTS.keys() - {part for part, kind in _PARTS.items() if isinstance(meta.get(part), kind)}
+        if missing:
+            raise ModelError(
+                f"The model {self._folder / name} is damaged: it lacks {', '.join(sorted(missing))}."
+            )
+        return meta
+
+    def _must_exist(self, name: str) -> None:
+        if _NAME.fullmatch(name) and (self._folder / name).is_dir():
+            return
+        known = ", ".join(self.names())
+        there = f"there are {known}" if known else "none has been trained yet. Next: trailmark train"
+        raise UsageError(f"There is no model {name!r} in this workspace; {there}.")
+
+
+def _option(strategy: str | None) -> str:
+    return f" --strategy {strategy}" if strategy else ""
