@@ -9,28 +9,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from bench.token_scores import (
-    COUNTS,
-    BothCounts,
-    Score,
-    Split,
-    add_split_options,
-    plain_crf,
-    say,
-    splits,
-)
+from bench.token_scores import BothCounts, Score, Split, add_split_options, say, splits
 from trailmark.extract.papers.distant import DistantWords
-from trailmark.extract.papers.field_crf import FieldCRF
 from trailmark.extract.papers.field_hmm import FieldHMM
-from trailmark.extract.papers.lexicon import Lexicon, build_lexicon
+from trailmark.extract.papers.lexicon import build_lexicon
 from trailmark.extract.papers.tagged import HEADER_FIELDS, read_headers
 from trailmark.extract.papers.training_data import PaperData
 from trailmark.learn.hmm import HiddenMarkov
@@ -41,7 +31,6 @@ ONE_A_CLASS = {"full": "Full", "self": "Self", "ml": "ML", "smooth": "Smooth"}
 BAUM_WELCH_ROUNDS = 5
 MOST_HMM_ERROR = 7.3
 LEAST_CRF = {"words": 97.8, "macro-F1": 91.5, "wholly right": 62.0}
-N_CORRECTIONS = 10
 
 MODELS: dict[str, dict[str, Any]] = {
     **{name: {"merging": "one", "transitions": key, "use_gaps": False} for key, name in ONE_A_CLASS.items()},
@@ -85,6 +74,11 @@ class HmmTables:
             self.weights.append(model.tagger_.mixture_)
         if name == "Merge search":
             self.searches.append(model.tagger_.search_)
+
+    def rows(self) -> list[list[Cell]]:
+        """The best one over all words, which has to find the abstract, too."""
+        best = sorted(self.all_words, key=lambda name: self.all_words[name].seed.error)[:1]
+        return [self.all_words[name].row(f"HMM ({name}; abstract found by pattern)") for name in best]
 
     def table_2(self) -> Report:
         mean = np.mean(self.weights, axis=0)
@@ -182,67 +176,6 @@ class BaumWelchTable:
         return Report("Table 6: Baum-Welch on unlabelled headers", header, rows)
 
 
-class CrfTable:
-    """CRFs, next to the floor and the best HMM, by both counts."""
-
-    def __init__(self) -> None:
-        self.ours, self.floor = BothCounts(), BothCounts()
-        self.corrections: list[Report] = []
-
-    def add(self, split: Split, lexicon: Lexicon) -> None:
-        for text, guess in zip(split.test, plain_crf(split), strict=True):
-            self.floor.add(text, guess)
-        say("  plain CRF done")
-        model = FieldCRF("header", lexicon).fit(split.train)
-        answers = [model.label(text.lines).labels for text in split.test]
-        for text, answer in zip(split.test, answers, strict=True):
-            self.ours.add(text, answer)
-        say("  CRF done")
-        self.corrections = self.corrections or [corrections(model, split, answers)]
-
-    def report(self, hmms: dict[str, BothCounts]) -> Report:
-        score = self.ours.all_words
-        figures = (score.accuracy, score.macro_f1, score.whole)
-        bars = [
-            Bar(f"CRF, {name} %", figure, least=least)
-            for (name, least), figure in zip(LEAST_CRF.items(), figures, strict=True)
-        ]
-        best = sorted(hmms, key=lambda name: hmms[name].seed.error)[:1]
-        rows = [
-            *(hmms[name].row(f"HMM ({name}; abstract found by pattern)") for name in best),
-            self.floor.row("python-crfsuite, plain features"),
-            self.ours.row("CRF"),
-        ]
-        return Report("Over all words, and as the seed counts", COUNTS, rows, bars, {"f1": score.f1})
-
-    def by_class(self) -> Report:
-        ours, floor = self.ours.all_words, self.floor.all_words
-        rows: list[list[Cell]] = [
-            [name, ours.right[name] + ours.missed[name], floor.f1.get(name), figure]
-            for name, figure in ours.f1.items()
-        ]
-        return Report("F1 by class over all words", ("class", "words", "plain", "CRF"), rows)
-
-
-def corrections(model: FieldCRF, split: Split, answers: Sequence[Sequence[str]]) -> Report:
-    """What a model learns from the first wrong headers being put right, and how long that takes."""
-    wrong = [n for n, text in enumerate(split.test) if list(text.labels) != list(answers[n])][:N_CORRECTIONS]
-    rest = [text for number, text in enumerate(split.test) if number not in wrong]
-    began = time.process_time()
-    after = model.corrected([split.test[number] for number in wrong])
-    seconds = time.process_time() - began
-    before_score, after_score = Score(), Score()
-    for text in rest:
-        before_score.add(text.labels, model.label(text.lines).labels)
-        after_score.add(text.labels, after.label(text.lines).labels)
-    rows: list[list[Cell]] = [
-        ["before", before_score.error, before_score.whole, None],
-        [f"after {len(wrong)} corrected headers", after_score.error, after_score.whole, seconds],
-    ]
-    header = ("first split, the other headers", "word error %", "wholly right %", "CPU seconds")
-    return Report("Learning from corrections", header, rows)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=("hmm", "crf"), help="leave the other models out")
@@ -251,7 +184,7 @@ def main() -> int:
     add_output_options(parser)
     arguments = parser.parse_args()
     data = PaperData(arguments.data)
-    hmms, trained, crfs = HmmTables(), BaumWelchTable(), CrfTable()
+    hmms, trained, crfs = HmmTables(), BaumWelchTable(), CrfTable("header", LEAST_CRF)
     distant, lexicon = data.distant_for_headers(), build_lexicon(data.names, data.bibtex)
     for number, split in enumerate(splits(arguments, data.headers, read_headers), start=1):
         say(f"split {number}: {len(split.train)} headers to learn from, {len(split.test)} to be judged by")
@@ -276,7 +209,7 @@ def reports(only: str | None, hmms: HmmTables, trained: BaumWelchTable, crfs: Cr
             trained.report(),
         ]
     if only != "hmm":
-        tables += [crfs.report(hmms.all_words), crfs.by_class(), *crfs.corrections]
+        tables += crfs.reports(hmms.rows())
     return tables
 
 

@@ -37,7 +37,8 @@ class TaggerHMM:
     `merging` says how states are had: one a class, neighbour-merged, V-merged until at most `max_states`
     are left, or searched: merged from there on while held-out error falls. `transitions` is a key of
     `TRANSITIONS`. `emissions` come from labelled words (L, Eq. 7), with distant ones pooled (L+D, Eq. 8) or
-    mixed in (L*D, Eq. 9). `sole_words` are classes that say a single word and nothing else.
+    mixed in (L*D, Eq. 9). `sole_words` are classes that say a single word and nothing else. `n_gaps` is how
+    many kinds of gap there may be; more, if the texts have more.
 
     After `fit`: `model_` (a `HiddenMarkov`), `structure_`, `class_emissions_` (C, V), `mixture_` (C, 2),
     the weights of L and D; and `search_`, the held-out error by number of states, if there was a search.
@@ -53,6 +54,7 @@ class TaggerHMM:
         transitions: str = "shrunk",
         emissions: EmissionSource = "L*D",
         sole_words: Mapping[int, int] | None = None,
+        n_gaps: int = 1,
     ) -> None:
         self.n_classes = n_classes
         self.n_words = n_words
@@ -61,6 +63,7 @@ class TaggerHMM:
         self.transitions = transitions
         self.emissions = emissions
         self.sole_words = sole_words
+        self.n_gaps = n_gaps
 
     def fit(self, texts: Sequence[Text], labels: Sequence[Ints], distant: Floats | None = None) -> Self:
         """Learn from the class of every word; `distant` (C, V) counts words that classes say elsewhere."""
@@ -117,7 +120,7 @@ class TaggerHMM:
 
     def _specific(self, texts: Sequence[Text], labels: Sequence[Ints]) -> Structure:
         gaps = [text.gaps for text in texts]
-        return maximally_specific(labels, gaps, 1 + int(max(gap.max() for gap in gaps)))
+        return maximally_specific(labels, gaps, max(self.n_gaps, 1 + int(max(gap.max() for gap in gaps))))
 
     def _held_out_errors(
         self, texts: Sequence[Text], labels: Sequence[Ints], distant: Floats | None
@@ -129,7 +132,7 @@ class TaggerHMM:
         inner = TaggerHMM(
             self.n_classes, self.n_words, transitions=self.transitions, emissions=self.emissions
         )
-        inner.sole_words, inner.max_states = self.sole_words, self.max_states
+        inner.sole_words, inner.max_states, inner.n_gaps = self.sole_words, self.max_states, self.n_gaps
         inner.fit([texts[n] for n in taught], [labels[n] for n in taught], distant)
         questions, truth = [texts[n] for n in asked], np.concatenate([labels[n] for n in asked])
 

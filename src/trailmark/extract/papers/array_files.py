@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from trailmark.errors import ModelError
 
 _META = "about"
-_DAMAGE = (ValueError, KeyError, TypeError, OSError, EOFError, RecursionError, zipfile.BadZipFile, zlib.error)
+_DAMAGE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OSError,
+    EOFError,
+    RecursionError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def pack(kind: str, version: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> bytes:

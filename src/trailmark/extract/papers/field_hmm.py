@@ -16,6 +16,7 @@ from trailmark.errors import ModelError, NotFitted
 from trailmark.extract.papers.array_files import array_text, text_array
 from trailmark.extract.papers.distant import DistantWords
 from trailmark.extract.papers.hmm_words import (
+    N_GAPS,
     SOLE_WORDS,
     HmmText,
     header_text,
@@ -29,6 +30,8 @@ from trailmark.learn.chain import Floats, Ints
 from trailmark.learn.hmm import HiddenMarkov, Text
 from trailmark.learn.hmm_emissions import UNKNOWN
 from trailmark.learn.hmm_tagger import EmissionSource, Merging, TaggerHMM
+
+_ALMOST_ONE = 0.01  # the logarithm of a probability of one, as rounding may leave it
 
 MIN_DISTANT_COUNT = 5
 """Rarer words of other sources only spread thin what is kept for unseen words."""
@@ -129,7 +132,7 @@ class FieldHMM:
         try:
             words = array_text(arrays["words"]).split("\n")
             model.vocabulary_ = {word: number for number, word in enumerate(words, start=1)}
-            model.model_ = _hidden_markov(arrays, 1 + len(words), len(model.fields))
+            model.model_ = _hidden_markov(arrays, 1 + len(words), len(model.fields), model._n_gaps)
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise ModelError(f"This hidden Markov model is damaged: {error}.") from error
         return model
@@ -144,7 +147,12 @@ class FieldHMM:
             transitions=self.transitions,
             emissions=self.emissions,
             sole_words=sole,
+            n_gaps=self._n_gaps,
         )
+
+    @property
+    def _n_gaps(self) -> int:
+        return N_GAPS[self.kind] if self.use_gaps else 1
 
     def _sole_words(self) -> dict[str, str]:
         return SOLE_WORDS if self.kind == "header" else {}
@@ -155,15 +163,19 @@ class FieldHMM:
         return self.model_
 
 
-def _hidden_markov(arrays: Mapping[str, NDArray[Any]], n_words: int, n_classes: int) -> HiddenMarkov:
+def _hidden_markov(
+    arrays: Mapping[str, NDArray[Any]], n_words: int, n_classes: int, n_gaps: int
+) -> HiddenMarkov:
     classes = arrays["classes"].astype(np.int64)
     known, row = np.unique(classes, return_inverse=True)
     starts, steps, ends = (arrays[name].astype(np.float64) for name in ("starts", "steps", "ends"))
     said = arrays["emissions"].astype(np.float64).reshape(len(known), n_words)
-    if known.max() >= n_classes or any(np.isnan(each).any() for each in (starts, steps, ends, said)):
-        raise ValueError("a state without a class, or a probability that is no number")
+    if known.max() >= n_classes or not all(
+        (each <= _ALMOST_ONE).all() for each in (starts, steps, ends, said)
+    ):
+        raise ValueError("a state has no class, or a chance is none")
     n_states = len(classes)
-    steps = steps.reshape(-1, n_states, n_states)
+    steps = steps.reshape(n_gaps, n_states, n_states)
     return HiddenMarkov(classes, starts.reshape(n_states), steps, ends.reshape(n_states), said[row])
 
 

@@ -17,6 +17,9 @@ from trailmark.extract.papers.tokens import TokenLine, all_words
 EMAIL, WEB, YEAR, ZIP, REPORT, NUMBER = "<email>", "<web>", "<year>", "<zip>", "<report>", "<number>"
 RANGE, ISSUE, INITIAL = "<range>", "<issue>", "<initial>"
 ABSTRACT, INTRO, PAGE = "<abstract>", "<intro>", "<page>"
+N_GAPS = {"header": 4, "reference": 8}
+"""Kinds of gap: see `header_text` and `reference_text`."""
+
 SOLE_WORDS = {"abstract": ABSTRACT, "intro": INTRO, "page": PAGE}
 
 _ADDRESSES = (

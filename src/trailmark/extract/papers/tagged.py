@@ -37,6 +37,8 @@ NESTED_FIELDS: Mapping[str, str] = {
 
 _NEW_HEADER = "<NEW_HEADER>"
 _TAG = re.compile(r"<(/?)([\w-]+)>")
+_CLOSING = re.compile(r"[.,;:?!)\]}”]+")
+_OPENING = re.compile(r"[(\[{“]+")
 _NOT_OF_THE_REFERENCE = ("ref-marker", "reference_id")
 
 
@@ -124,7 +126,34 @@ def _read_nested(line: str) -> Tagged:
             tags.append(tag[2])
         elif tag[2] in tags:
             del tags[len(tags) - 1 - tags[::-1].index(tag[2]) :]
-    return Tagged((token_line(" ".join(words)),) if words else (), _without_gaps(labels))
+    words, whole = _glued(words, _without_gaps(_in_goes_forward(words, labels)))
+    return Tagged((token_line(" ".join(words)),) if words else (), tuple(whole))
+
+
+def _in_goes_forward(words: Sequence[str], labels: Sequence[str | None]) -> list[str | None]:
+    """An untagged `in` belongs to the venue behind it, as in Cora, with the colon that may follow it."""
+    filled, after = list(labels), None
+    for place in range(len(words) - 1, -1, -1):
+        if labels[place] is None and after and (words[place].lower() == "in" or words[place] == ":"):
+            filled[place] = after
+        else:
+            after = labels[place]
+    return filled
+
+
+def _glued(words: Sequence[str], labels: Sequence[str]) -> tuple[list[str], list[str]]:
+    """As it was printed: punctuation that stands alone goes to the word before it, a bracket to that behind."""
+    glued, kept, opened = list[str](), list[str](), ""
+    for word, label in zip(words, labels, strict=True):
+        if glued and not opened and _CLOSING.fullmatch(word):
+            glued[-1] += word
+        elif _OPENING.fullmatch(word):
+            opened += word
+        else:
+            glued.append(opened + word)
+            kept.append(label)
+            opened = ""
+    return glued, kept
 
 
 def _without_gaps(labels: Sequence[str | None]) -> tuple[str, ...]:

@@ -117,25 +117,33 @@ class _Corrector:
         loss = len(wrong) + self._value(scores, guess) - self._value(scores, truth)
         if not len(wrong) or loss <= 0:
             return False
-        by_feature, by_step = self._differences(features, truth, guess, wrong)
-        rate = min(self.most, loss / float((by_feature**2).sum() + (by_step**2).sum()))
-        self.model.weights += rate * by_feature
+        touched, by_feature = self._feature_differences(features, truth, guess, wrong)
+        by_step = self._step_differences(truth, guess)
+        length = float((by_feature**2).sum() + (by_step**2).sum())
+        if not length:
+            return False  # nothing to tell the two apart by
+        rate = min(self.most, loss / length)
+        self.model.weights[touched] += rate * by_feature
         self.model.steps += rate * by_step
         return True
 
-    def _differences(
+    def _feature_differences(
         self, features: Features, truth: Ints, guess: Ints, wrong: Ints
-    ) -> tuple[Floats, Floats]:
-        """The features and the steps of the truth, less those of the guess."""
-        by_feature = np.zeros_like(self.model.weights)
-        for place in wrong:
-            rows = [self.model.rows[name] for name in features[place]]
-            np.add.at(by_feature, (rows, truth[place]), 1.0)
-            np.add.at(by_feature, (rows, guess[place]), -1.0)
-        by_step = np.zeros_like(self.model.steps)
-        np.add.at(by_step, (truth[:-1], truth[1:]), 1.0)
-        np.add.at(by_step, (guess[:-1], guess[1:]), -1.0)
-        return by_feature, by_step
+    ) -> tuple[Ints, Floats]:
+        """The rows of features in places that came out wrong, and how often the truth has each, less the guess."""
+        rows = [(self.model.rows[name], place) for place in wrong.tolist() for name in features[place]]
+        where = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        touched, local = np.unique(where[:, 0], return_inverse=True)
+        counts = np.zeros((len(touched), len(self.model.states)))
+        np.add.at(counts, (local, truth[where[:, 1]]), 1.0)
+        np.add.at(counts, (local, guess[where[:, 1]]), -1.0)
+        return touched, counts
+
+    def _step_differences(self, truth: Ints, guess: Ints) -> Floats:
+        counts = np.zeros_like(self.model.steps)
+        np.add.at(counts, (truth[:-1], truth[1:]), 1.0)
+        np.add.at(counts, (guess[:-1], guess[1:]), -1.0)
+        return counts
 
     def _value(self, scores: Floats, states: Ints) -> float:
         steps = self.model.steps[states[:-1], states[1:]].sum()

@@ -1,0 +1,159 @@
+"""References of papers: fields by hidden Markov models and CRFs, next to plain features and a peer.
+
+Five-fold cross-validation on the tagged references of the data folder, or `--train FILE --test FILE`. The bar of the
+HMM is on words as the seed counts them (McCallum et al. 2000, section 4.3: punctuation alone is no word), those of
+the CRF are on all words. Distant labels come from BibTeX and from references tagged by others.
+
+`--peer PYTHON` names an interpreter for which refextract is installed (`pip install refextract` in an environment of
+its own); it is then asked for the same references.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.crf_table import CrfTable
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from bench.token_scores import BothCounts, Score, Split, add_split_options, say, splits
+from trailmark.extract.papers.distant import DistantWords
+from trailmark.extract.papers.field_hmm import FieldHMM
+from trailmark.extract.papers.fields import by_name, spans_of
+from trailmark.extract.papers.labelling import Labelling, Segment, runs
+from trailmark.extract.papers.lexicon import build_lexicon
+from trailmark.extract.papers.normalise_fields import NormalReference, normalise_reference
+from trailmark.extract.papers.tagged import REFERENCE_FIELDS, Tagged, read_references
+from trailmark.extract.papers.training_data import PaperData
+
+SOURCES = ("L", "L+D", "L*D")
+MOST_HMM_ERROR = 10.0
+LEAST_CRF = {"words": 95.0, "macro-F1": 90.5, "wholly right": 75.0}
+PEER = Path(__file__).with_name("peers") / "refextract_fields.py"
+
+MODELS: dict[str, dict[str, Any]] = {
+    "ML": {"merging": "one", "transitions": "ml", "use_gaps": False},
+    "V-merged": {"merging": "v", "transitions": "shrunk", "use_gaps": False},
+    "One a class, with gaps": {"merging": "one", "transitions": "shrunk"},
+    "V-merged, with gaps": {"merging": "v", "transitions": "shrunk"},
+}
+"""Gaps are the marks of punctuation between words, which the seed drops."""
+
+
+class HmmTable:
+    """Hidden Markov models by structure and source of words, over all splits."""
+
+    def __init__(self) -> None:
+        self.scores: dict[tuple[str, str], Score] = defaultdict(Score)
+        self.both: dict[str, BothCounts] = defaultdict(BothCounts)
+
+    def add(self, split: Split, distant: DistantWords) -> None:
+        for name, settings in MODELS.items():
+            for source in SOURCES:
+                model = FieldHMM("reference", emissions=source, **settings)  # type: ignore[arg-type]
+                self._judge(name, source, model.fit(split.train, distant), split)
+
+    def _judge(self, name: str, source: str, model: FieldHMM, split: Split) -> None:
+        read = [model.read(text.lines) for text in split.test]
+        answers = model.model_.decode([model.numbers(one) for one in read])
+        for text, one, answer in zip(split.test, read, answers, strict=True):
+            truth = [REFERENCE_FIELDS[n] for n in model.classes(one, text.labels)]
+            self.scores[name, source].add(truth, [REFERENCE_FIELDS[n] for n in answer])
+        if source == "L*D":
+            for text in split.test:
+                self.both[name].add(text, model.label(text.lines).labels)
+
+    @property
+    def best(self) -> str:
+        return min(MODELS, key=lambda name: self.scores[name, "L*D"].error)
+
+    def row(self) -> list[Cell]:
+        return self.both[self.best].row(f"HMM ({self.best}, L*D)")
+
+    def report(self) -> Report:
+        rows: list[list[Cell]] = [
+            [name, *(self.scores[name, source].error for source in SOURCES)] for name in MODELS
+        ]
+        error = self.scores[self.best, "L*D"].error
+        bar = Bar(f"word error % of the best HMM ({self.best})", error, most=MOST_HMM_ERROR)
+        return Report("Word error %, as the seed counts", ("model", *SOURCES), rows, [bar])
+
+
+def normal(text: Tagged, labels: Sequence[str]) -> NormalReference:
+    segments = [Segment(name, first, last) for name, first, last in runs(labels)]
+    spans = spans_of(text.lines, [0] * len(text.lines), Labelling(tuple(labels), tuple(segments)))
+    return normalise_reference(by_name(spans))
+
+
+Wanted = Callable[[NormalReference], str]
+COMPARED: Mapping[str, tuple[Wanted, Sequence[str]]] = {
+    "first author": (lambda one: one.authors.people[0].last if one.authors.people else "", ("author",)),
+    "title": (lambda one: one.title, ("title", "misc")),
+    "year": (lambda one: str(one.year or ""), ("year", "journal_year")),
+    "volume": (lambda one: one.volume, ("journal_volume",)),
+    "first page": (lambda one: one.pages.first, ("journal_page",)),
+}
+"""Of each field: how we have it, and which fields of refextract may hold it."""
+
+
+def peer_report(python: Path, answers: Sequence[tuple[Tagged, Sequence[str]]]) -> Report:
+    """Of the references that have a field, the share in which it was found; the peer's may hold more than it."""
+    texts = json.dumps([" ".join(text.words) for text, _ in answers])
+    command = [str(python), str(PEER)]
+    theirs = json.loads(
+        subprocess.run(command, input=texts, capture_output=True, text=True, check=True).stdout
+    )
+    truths = [normal(text, text.labels) for text, _ in answers]
+    ours = [normal(text, guess) for text, guess in answers]
+    rows: list[list[Cell]] = []
+    for name, (wanted, keys) in COMPARED.items():
+        there = [n for n, truth in enumerate(truths) if wanted(truth)]
+        found = [" ".join(one.get(key, "") for key in keys) for one in theirs]
+        rows.append(
+            [
+                name,
+                len(there),
+                100 * sum(_holds(found[n], wanted(truths[n])) for n in there) / max(1, len(there)),
+                100
+                * sum(_bare(wanted(ours[n])) == _bare(wanted(truths[n])) for n in there)
+                / max(1, len(there)),
+            ]
+        )
+    return Report("Fields right, %", ("field", "references", "refextract", "CRF"), rows)
+
+
+def _holds(found: str, wanted: str) -> bool:
+    return _bare(wanted) in _bare(found)
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\W+", "", text.casefold())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peer", type=Path, metavar="PYTHON", help="an interpreter that has refextract")
+    add_split_options(parser)
+    add_data_option(parser)
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    data = PaperData(arguments.data)
+    hmms, crfs = HmmTable(), CrfTable("reference", LEAST_CRF)
+    distant, lexicon = data.distant_for_references(), build_lexicon(data.names, data.bibtex)
+    for number, split in enumerate(splits(arguments, data.references, read_references), start=1):
+        say(f"split {number}: {len(split.train)} references to learn from, {len(split.test)} to be judged by")
+        hmms.add(split, distant)
+        say("  HMMs done")
+        crfs.add(split, lexicon)
+    peers = [peer_report(arguments.peer, crfs.answers)] if arguments.peer else []
+    return finish([hmms.report(), *crfs.reports([hmms.row()]), *peers], arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
