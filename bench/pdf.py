@@ -25,6 +25,7 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from trailmark.extract.documents.document import Document, Unread
 from trailmark.extract.documents.limits import Limits
 from trailmark.extract.documents.reader import DocumentReader
+from trailmark.extract.papers import header_reader
 from trailmark.extract.papers.contexts import find_contexts
 from trailmark.extract.papers.front import Front, read_front
 from trailmark.extract.papers.reference_cut import cut_references
@@ -168,7 +169,18 @@ def front_report(documents: dict[str, Document], papers: list[Paper]) -> Report:
 
 def front_readers() -> dict[str, Callable[[Document], Front]]:
     """The ways to read front matter, the one that bars are for last."""
-    return {"layout": read_front}
+    return {"layout": read_front, "model and layout": by_model}
+
+
+def by_model(document: Document) -> Front:
+    """What the product says: the shipped header model with what layout tells it."""
+    matter = header_reader.read_front(document)
+    title, abstract = matter.title, matter.abstract
+    return Front(
+        title.text if title else "",
+        tuple(person.full for person in matter.authors),
+        abstract.text if abstract else "",
+    )
 
 
 def front_shares(
