@@ -33,6 +33,15 @@ class Place:
     id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SiteVisited:
+    """A site that was walked: how many pages came from it, and when it was last visited."""
+
+    start: str
+    pages: int
+    last_visit: float | None
+
+
 class Catalogue:
     """Every piece is a query of its own, so that a slow reader holds nothing open."""
 
@@ -46,6 +55,14 @@ class Catalogue:
             "SELECT kind, count(*) FROM record_time WHERE deleted = 0 GROUP BY kind ORDER BY kind"
         )
         return dict(rows.fetchall())
+
+    def sites(self) -> list[SiteVisited]:
+        """Every site of every run, each once, by its start."""
+        rows = self._database.execute(
+            "SELECT start, max(visits), max((SELECT max(at) FROM visit WHERE site_id = site.id "
+            "AND number = site.visits - 1)) FROM site GROUP BY start ORDER BY start"
+        )
+        return [SiteVisited(*row) for row in rows]
 
     def field_names(self, kind: str, sample: int = 50) -> list[str]:
         """The names of the fields that some records of a kind have, for kinds that nobody declared."""

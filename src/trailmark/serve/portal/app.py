@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from trailmark.serve.portal.about import about_routes
 from trailmark.serve.portal.home import home_routes
 from trailmark.serve.portal.library import SLOW_THREADS, Readers
 from trailmark.serve.portal.map_pages import map_routes
@@ -15,6 +16,7 @@ from trailmark.serve.portal.originals import original_routes
 from trailmark.serve.portal.portal import Portal, PortalSettings, make_pages
 from trailmark.serve.portal.record_pages import record_routes
 from trailmark.serve.portal.search_pages import search_routes
+from trailmark.serve.portal.submit_pages import submit_routes
 from trailmark.serve.portal.topic_pages import topic_routes
 from trailmark.serve.web.app import WebSettings, make_app
 
@@ -31,7 +33,16 @@ OPEN_TYPES = (
 )
 """What scripts of other origins may read."""
 
-_ROUTES = (home_routes, search_routes, topic_routes, record_routes, map_routes, original_routes)
+_ROUTES = (
+    home_routes,
+    search_routes,
+    topic_routes,
+    record_routes,
+    map_routes,
+    original_routes,
+    submit_routes,
+    about_routes,
+)
 
 
 def make_portal(folder: Path, settings: PortalSettings, web: WebSettings) -> FastAPI:

@@ -19,7 +19,7 @@ from trailmark.record import Record
 from trailmark.record_kinds import FILE_NAME as KINDS_FILE
 from trailmark.record_kinds import KindSpec, read_kinds, spec_of
 from trailmark.serve.portal.topics import TopicMap
-from trailmark.store.catalogue import Catalogue
+from trailmark.store.catalogue import Catalogue, SiteVisited
 from trailmark.store.document_files import DocumentFileStore
 from trailmark.store.papers import PaperStore
 from trailmark.store.submissions import SubmissionStore
@@ -86,6 +86,10 @@ class Library:
     def counts(self) -> dict[str, int]:
         """Records by kind."""
         return self._shelf.get("counts", dict, self.catalogue.counts)
+
+    def sites(self) -> list[SiteVisited]:
+        """The sites that were walked."""
+        return self._shelf.get("sites", list, self.catalogue.sites)
 
     def spec(self, kind: str) -> KindSpec:
         """What is declared of a kind; of one that nobody declared, what its records show."""

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from trailmark.record_kinds import KINDS
 from trailmark.serve.portal.addresses import field_query, search_url
+from trailmark.serve.portal.keys import to_key
 from trailmark.serve.portal.library import Readers
 from trailmark.serve.web.limits import RateLimiter
 from trailmark.serve.web.pages import Pages, json_answer
@@ -99,6 +100,7 @@ _FILTERS: Mapping[str, Any] = {
     "iso_time": iso_time,
     "day": day,
     "kind_label": _kind_label,
+    "key": to_key,
     "kind_url": lambda kind: search_url(field_query("type", kind)),
     "facet_label": _facet_label,
     "author_url": lambda name: search_url(field_query("author", name)),

@@ -1,0 +1,244 @@
+"""What visitors send in: sites and papers, removal requests, corrections. All of it waits for the operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+from urllib.parse import quote, urlsplit
+
+import fastapi
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from trailmark.errors import UsageError
+from trailmark.net.guard import Guard
+from trailmark.record import Record
+from trailmark.serve.portal.addresses import record_url
+from trailmark.serve.portal.forms import Form, FormField, Switch, public_url
+from trailmark.serve.portal.keys import from_key
+from trailmark.serve.portal.library import Library
+from trailmark.serve.portal.portal import Portal, now
+from trailmark.serve.portal.record_pages import Key, Kind, find_record
+from trailmark.serve.web.errors import NotFound, TooManyRequests
+from trailmark.serve.web.limits import client_of
+from trailmark.store.submissions import Submission, SubmissionKind
+
+_EMPTY = "One value a line. Leave it empty if there should be none."
+_WHEN = (
+    "Corrections are shown once the operator has agreed, and the programs that read papers learn from them."
+)
+_NOTE = FormField("note", "Anything else we should know", "area")
+_CONTACT = FormField(
+    "contact", "How we can reach you", hint="A mail address, if you want an answer. Nobody else sees it."
+)
+SUBMIT = Form(
+    "Submit a paper or a site",
+    "Tell us of a paper, or of a site that holds some. The operator looks at it before anything is visited.",
+    "/submit",
+    (
+        FormField("kind", "What is it?", "choice", value="paper",
+                  options=(("paper", "A paper"), ("site", "A site with papers")), required=True),
+        FormField("url", "Address", "url", "Such as https://example.org/papers/lind1999.pdf", required=True),
+        _NOTE,
+        _CONTACT,
+    ),
+)  # fmt: skip
+REMOVE = Form(
+    "Ask for removal",
+    "If you have a right to what is shown here and want it taken out, tell us its address: of its page here, or of the "
+    "original, or of your site. The operator decides; what was taken out does not come back.",
+    "/remove",
+    (
+        FormField("url", "Address", "url", required=True),
+        FormField("note", "Why it should be removed", "area", required=True),
+        _CONTACT,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a submission stands, as its sender sees it."""
+
+    kind: str
+    what: str
+    state: str
+    reply: str
+    sent: float
+    decided: float | None
+
+
+def status_of(library: Library, token: str) -> Status:
+    found = library.submissions.by_token(token)
+    if found is None:
+        raise NotFound("There is no such submission.")
+    what = found.url or f"{found.field} of {found.record_id}"
+    return Status(found.kind, what, found.state, found.reply, found.at, found.decided_at)
+
+
+def correction_form(library: Library, record: Record, field: str = "") -> Form:
+    """For one field, with its values as they are, and links to the forms of the others."""
+    spec = library.spec(record.kind)
+    names = list(dict.fromkeys((*(each.name for each in spec.fields), *record.fields)))
+    chosen = field if field in names else spec.title or names[0]
+    values = "\n".join(value.text for value in record.fields.get(chosen, ()))
+    action = f"{record_url(record.kind, record.id)}/correct"
+    options = tuple((name, spec.field(name).shown) for name in names)
+    asked = FormField("texts", spec.field(chosen).shown, "area", _EMPTY, values, required=False)
+    return Form(
+        "Correct a record",
+        f"What should be different about “{library.title(record)}”? {_WHEN}",
+        action,
+        (FormField("field", "Field", "hidden", value=chosen, options=options), asked, _NOTE, _CONTACT),
+        switches=tuple(
+            Switch(label, f"{action}?field={quote(name)}", name == chosen) for name, label in options
+        ),
+    )
+
+
+def record_at(library: Library, url: str, base_url: str) -> Record | None:
+    """The record whose page here has this address."""
+    parts = urlsplit(url)
+    words = parts.path.strip("/").split("/")
+    here = not parts.netloc or parts.netloc == urlsplit(base_url).netloc
+    if not here or len(words) < 3 or words[0] != "records":
+        return None
+    kind, record_id = from_key(words[1]), from_key(words[2])
+    return library.records.get(kind, record_id) if kind and record_id else None
+
+
+class Desk:
+    """Takes filled-in forms and keeps them, or tells what is wrong."""
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+        self._guard = Guard(allow_private=portal.settings.allow_private)
+
+    def submitted(self, form: Form) -> Submission | Form:
+        url, error = public_url(form["url"], self._guard)
+        if error:
+            return form.refused(error)
+        kind: SubmissionKind = "site" if form["kind"] == "site" else "paper"
+        return Submission(kind, url, note=form["note"], contact=form["contact"])
+
+    def removal(self, form: Form, record: Record | None) -> Submission | Form:
+        if record is not None:
+            url, kind, record_id = record_url(record.kind, record.id), record.kind, record.id
+            return Submission("removal", url, kind, record_id, note=form["note"], contact=form["contact"])
+        url, error = public_url(
+            form["url"], Guard(allow_private=True)
+        )  # it is only looked for, never visited
+        if error:
+            return form.refused(error)
+        return Submission("removal", url, note=form["note"], contact=form["contact"])
+
+    def correction(self, form: Form, record: Record) -> Submission | Form:
+        texts = tuple(line.strip() for line in form["texts"].splitlines() if line.strip())
+        if texts == tuple(value.text for value in record.fields.get(form["field"], ())):
+            return form.refused("That is what stands there already.")
+        return Submission(
+            "correction", "", record.kind, record.id, form["field"], texts, form["note"], form["contact"]
+        )
+
+    async def answer(self, request: Request, taken: Submission | Form) -> Response:
+        """Keep it and lead to its status page; or show the form again, with what is wrong."""
+        if isinstance(taken, Form):
+            return self._portal.html(request, "form.html", taken, status=400)
+        if wait := self._portal.submitting.wait_seconds(client_of(request.scope)):
+            raise TooManyRequests(wait)
+        try:
+            token = await self._portal.readers.ask(lambda library: library.submissions.add(taken, now()))
+        except UsageError as error:
+            return self._portal.html(request, "form.html", SUBMIT.refused(str(error)), status=400)
+        return RedirectResponse(f"/submissions/{token}", 303)
+
+
+Token = Annotated[str, Path(max_length=100)]
+FieldName = Annotated[str, Query(max_length=200)]
+_POSTED: dict[str, Any] = {
+    "response_class": RedirectResponse,
+    "status_code": 303,
+    "responses": {400: {"description": "What is wrong stands in the form.", "content": {"text/html": {}}}},
+}
+Typed = Annotated[str, fastapi.Form(max_length=20_000)]
+
+
+def submit_routes(portal: Portal) -> APIRouter:
+    router = APIRouter(tags=["submissions"])
+    desk = Desk(portal)
+    _add_form(router, portal, "/submit", SUBMIT)
+    _add_form(router, portal, "/remove", REMOVE)
+    _add_status(router, portal)
+    _add_corrections(router, portal, desk)
+
+    @router.post("/submit", **_POSTED)
+    async def send_submission(
+        request: Request, kind: Typed = "", url: Typed = "", note: Typed = "", contact: Typed = ""
+    ) -> Response:
+        form = SUBMIT.filled({"kind": kind, "url": url, "note": note, "contact": contact})
+        return await desk.answer(request, form if form.error else desk.submitted(form))
+
+    @router.post("/remove", **_POSTED)
+    async def send_removal(
+        request: Request, url: Typed = "", note: Typed = "", contact: Typed = ""
+    ) -> Response:
+        form = REMOVE.filled({"url": url, "note": note, "contact": contact})
+        base_url = portal.base_url(request)
+        record = await portal.readers.ask(lambda library: record_at(library, form["url"], base_url))
+        return await desk.answer(request, form if form.error else desk.removal(form, record))
+
+    return router
+
+
+def _add_form(router: APIRouter, portal: Portal, path: str, form: Form) -> None:
+    name = path.strip("/")
+
+    async def shown(request: Request, url: Annotated[str, Query(max_length=2000)] = "") -> Response:
+        view = replace(form, fields=tuple(_with_url(field, url) for field in form.fields))
+        return portal.html(request, "form.html", view, json_url=f"{path}.json")
+
+    async def as_json(request: Request) -> Response:
+        return portal.json(request, form)
+
+    router.add_api_route(path, shown, name=f"{name}_form", response_class=HTMLResponse)
+    router.add_api_route(f"{path}.json", as_json, name=f"{name}_form_json", response_model=Form)
+
+
+def _with_url(field: FormField, url: str) -> FormField:
+    return replace(field, value=url) if field.name == "url" else field
+
+
+def _add_status(router: APIRouter, portal: Portal) -> None:
+    @router.get("/submissions/{token}.json", response_model=Status)
+    async def status_json(request: Request, token: Token) -> Response:
+        return portal.json(request, await portal.readers.ask(lambda library: status_of(library, token)))
+
+    @router.get("/submissions/{token}", response_class=HTMLResponse)
+    async def status(request: Request, token: Token) -> Response:
+        view = await portal.readers.ask(lambda library: status_of(library, token))
+        return portal.html(request, "status.html", view, json_url=f"/submissions/{token}.json")
+
+
+def _add_corrections(router: APIRouter, portal: Portal, desk: Desk) -> None:
+    def form_of(library: Library, kind: str, key: str, field: str) -> tuple[Form, Record]:
+        record = find_record(library, kind, key)
+        return correction_form(library, record, field), record
+
+    @router.get("/records/{kind}/{key}/correct.json", response_model=Form)
+    async def correct_json(request: Request, kind: Kind, key: Key, field: FieldName = "") -> Response:
+        form, _ = await portal.readers.ask(lambda library: form_of(library, kind, key, field))
+        return portal.json(request, form)
+
+    @router.get("/records/{kind}/{key}/correct", response_class=HTMLResponse)
+    async def correct(request: Request, kind: Kind, key: Key, field: FieldName = "") -> Response:
+        form, _ = await portal.readers.ask(lambda library: form_of(library, kind, key, field))
+        return portal.html(request, "form.html", form, json_url=f"{form.action}.json")
+
+    @router.post("/records/{kind}/{key}/correct", **_POSTED)
+    async def send_correction(
+        request: Request, kind: Kind, key: Key, field: Typed = "", texts: Typed = "", note: Typed = "",
+        contact: Typed = "",
+    ) -> Response:  # fmt: skip
+        empty, record = await portal.readers.ask(lambda library: form_of(library, kind, key, field))
+        form = empty.filled({"field": field, "texts": texts, "note": note, "contact": contact})
+        return await desk.answer(request, form if form.error else desk.correction(form, record))
