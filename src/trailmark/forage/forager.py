@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 from trailmark.fetched import PASSING_FAULTS, Failed, Fetched
+from trailmark.forage.explain import why_page
 from trailmark.forage.frontier import Frontier, Waiting
 from trailmark.forage.group_means import GroupMeans
 from trailmark.forage.politeness import Politeness
+from trailmark.forage.scope import refusal
 from trailmark.forage.scorer import Rated, Reading, Scorer
-from trailmark.forage.traps import TrapLimits, trap_reason
+from trailmark.forage.traps import TrapLimits
 from trailmark.page import Link, Page, Unreadable
 from trailmark.site import Site
 from trailmark.url import host_of, registrable_domain
@@ -24,9 +26,9 @@ from trailmark.visit import ArchiveRef, Visit
 TRIES = 3  # of one URL, when the fault may pass
 FAULTS_IN_A_ROW = 6  # after so many the site is taken to be down
 REDIRECT_HOPS = 8
+GOAL_CHANCE = 0.5  # a page at least this likely to be a goal is one
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
-NOT_FOLLOWED = frozenset({"canonical"})  # another name of the page itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,7 @@ class Forager:
     ) -> Visit:
         digest = page.digest if page else ""
         repeated = bool(digest) and hash(digest) in self._digests
+        is_goal = bool(reading and reading.goal >= GOAL_CHANCE and not repeated)
         return Visit(
             site=self.site.start,
             number=self.visits,
@@ -227,11 +230,12 @@ class Forager:
             digest=digest,
             label=reading.label if reading else "",
             goal=reading.goal if reading else 0.0,
-            is_goal=bool(reading and reading.goal >= 0.5 and not repeated),
+            is_goal=is_goal,
             spent=answer.sent if isinstance(answer, Failed) else True,
             wait_seconds=answer.wait_seconds,
             location=answer.location if isinstance(answer, Fetched) else "",
             archived=archived,
+            why=why_page(self.scorer, link.state, page) if is_goal and isinstance(page, Page) else (),
         )
 
     def _host_pause(self, visit: Visit) -> float:
@@ -305,9 +309,7 @@ class Forager:
     def _may_follow(self, link: Link) -> bool:
         if self.frontier.was_taken(link.url):
             return False
-        if link.nofollow or link.kind in NOT_FOLLOWED or not self.site.covers(link.url):
-            return False
-        if reason := trap_reason(link.url):
+        if reason := refusal(self.site, link):
             self.refused[reason] += 1
             return False
         return True

@@ -71,7 +71,8 @@ class Database:
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """The rows of a query, one at a time, as they were when it began."""
         with self.plain_errors():
-            yield from self.connection.execute(sql, values)
+            for row in self.connection.execute(sql, values):  # noqa: UP028 - it would close the cursor too late
+                yield row
 
     def transaction(self) -> _Transaction:
         """All or nothing: takes the write lock at once, commits at the end, rolls back on any error."""
