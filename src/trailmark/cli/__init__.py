@@ -20,6 +20,7 @@ COMMANDS = {
     "forage-worker": "trailmark.cli.forage:forage_worker",
     "index": "trailmark.cli.index:index",
     "init": "trailmark.cli.init:init",
+    "papers": "trailmark.cli.papers:papers",
     "record": "trailmark.cli.record:record",
     "replay": "trailmark.cli.replay:replay",
     "samples": "trailmark.cli.samples:samples",

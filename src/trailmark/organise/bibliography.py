@@ -12,11 +12,11 @@ from trailmark.record import Record
 
 # Fields of a paper's record, each with its name in BibTeX and its tag in RIS.
 _BIBTEX = {"title": "title", "year": "year", "volume": "volume", "number": "number", "publisher": "publisher",
-           "address": "address", "doi": "doi", "url": "url", "abstract": "abstract"}  # fmt: skip
-_RIS = {"title": "TI", "year": "PY", "volume": "VL", "number": "IS", "publisher": "PB", "address": "CY",
+           "location": "address", "doi": "doi", "url": "url", "abstract": "abstract"}  # fmt: skip
+_RIS = {"title": "TI", "year": "PY", "volume": "VL", "number": "IS", "publisher": "PB", "location": "CY",
         "doi": "DO", "url": "UR", "abstract": "AB"}  # fmt: skip
 _CSL = {"title": "title", "volume": "volume", "number": "issue", "publisher": "publisher",
-        "address": "publisher-place", "doi": "DOI", "url": "URL", "abstract": "abstract"}  # fmt: skip
+        "location": "publisher-place", "doi": "DOI", "url": "URL", "abstract": "abstract"}  # fmt: skip
 _VENUES = ("journal", "booktitle", "institution")
 _TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#",
         "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip

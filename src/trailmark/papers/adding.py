@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import mimetypes
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -133,7 +133,7 @@ class Intake:
         self.library = library
         self.workers = workers
 
-    def add(self, incoming: Iterable[Incoming]) -> Iterator[Added]:
+    def add(self, incoming: Iterable[Incoming]) -> Generator[Added, None, None]:
         """What becomes of each file, in their order. May be left at any time and begun again."""
         workspace = self.library.workspace
         repair(workspace.archive_folder)
@@ -174,7 +174,7 @@ class Intake:
         self.library.keep(file, [job.incoming.source], reading)
         return added(self.library, job.id, "added", job.incoming.name)
 
-    def read_again(self, files: Sequence[StoredFile]) -> Iterator[Added]:
+    def read_again(self, files: Sequence[StoredFile]) -> Generator[Added, None, None]:
         """Read files anew with the models of now, from the archive; corrections hold."""
         jobs = self._again(files)
         for file, reading in read_all(jobs, self.library.workspace.models_folder, self.workers):

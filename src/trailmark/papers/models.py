@@ -39,9 +39,13 @@ class ModelPlace:
     def load(self) -> PaperModels:
         return PaperModels(self.load_one("header"), self.load_one("reference"), shipped_lexicon())
 
+    @staticmethod
+    def shipped(kind: Kind) -> FieldCRF:
+        return header_model() if kind == "header" else reference_model()
+
     def load_one(self, kind: Kind) -> FieldCRF:
         if not self.has(kind):
-            return header_model() if kind == "header" else reference_model()
+            return self.shipped(kind)
         arrays, meta = load_model(self.folder_of(kind), FieldCRF.FORMAT, FieldCRF.VERSION)
         model = FieldCRF.from_arrays(shipped_lexicon(), arrays, meta)
         if model.kind != kind:

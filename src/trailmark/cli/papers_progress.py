@@ -1,0 +1,86 @@
+"""Files taken up, as a person sees it: how far it is, one line a file, a summary, and a way to stop."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from trailmark.cli.console import count, err, say
+from trailmark.papers.adding import Added
+
+STOPPED = 130
+NOT_ALL = 1
+
+_STATES = {"added": "{} added", "known": "{} known before", "read again": "{} read again"}
+_SAID = {
+    "paper": "{} papers",
+    "document": "{} documents that are no papers",
+    "refused": "{} not opened",
+}
+
+
+def take_up(
+    results: Generator[Added, None, None], total: int, noun: str, line: Callable[[Added], str]
+) -> int:
+    """Tell what becomes of each file, and at the end of all; the exit code."""
+    seen: list[Added] = []
+    with _stopping() as is_stopped, _bar(total, noun) as advance:
+        for each in results:
+            seen.append(each)
+            if told := line(each):
+                say(told)
+            advance()
+            if is_stopped():
+                results.close()
+                break
+    err.print(_summary(seen), markup=False)
+    if is_stopped() and len(seen) < total:
+        err.print("Stopped. The same command goes on from here.")
+        return STOPPED
+    return 0 if all(each.has_text for each in seen) else NOT_ALL
+
+
+def _summary(seen: list[Added]) -> str:
+    if not seen:
+        return "There is nothing new to read."
+    states = Counter[str](each.state for each in seen)
+    told = [text.format(states[state]) for state, text in _STATES.items() if states[state]]
+    outcomes = Counter(each.outcome for each in seen)
+    said = [_SAID.get(name, name.replace("_", " ") + " {}").format(n) for name, n in outcomes.most_common()]
+    return f"{count(len(seen), 'file')}: {', '.join(told) or 'none taken up'}; {', '.join(said)}."
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C ends the work after the file under way; a second one ends it at once."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if asked:
+            signal.default_int_handler(number, frame)
+        asked.append(number)
+        err.print("Stopping after the files under way…")
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bar(total: int, noun: str) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal; elsewhere the lines themselves tell how far it is."""
+    columns = (BarColumn(30), MofNCompleteColumn(), TextColumn(f"{noun}s"), TimeRemainingColumn())
+    shown = err.is_terminal and total > 1
+    with Progress(
+        *columns, console=err, transient=True, disable=not shown, redirect_stdout=sys.stdout.isatty()
+    ) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda: progress.advance(task)

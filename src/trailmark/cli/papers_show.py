@@ -1,0 +1,226 @@
+"""Papers on a screen and as JSON: lists, and one paper with all that is known of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from trailmark.papers.adding import Added
+from trailmark.papers.overview import CitedWork, CitingPaper, Overview
+from trailmark.record import Record, Value
+from trailmark.record_kinds import spec_of
+from trailmark.store.papers import Correction, StoredContext
+
+_SHORT_ID = 8
+_LONG_TEXT = 600  # characters of a value that are shown
+_LONG_SENTENCE = 300
+
+
+def added_line(each: Added, as_json: bool) -> str:
+    """One line a file: what was taken up, and of the rest what is the matter."""
+    if as_json:
+        names = ("name", "state", "id", "outcome", "detail", "title", "references")
+        return json.dumps({name: getattr(each, name) for name in names}, ensure_ascii=False)
+    if each.state == "known":
+        return ""
+    if each.outcome == "paper":
+        return f"{each.id}  {each.title or '(no title)'}  [{each.references} references]"
+    return f"{each.id or '-' * 16}  {each.name}: {_reason(each)}"
+
+
+def _reason(each: Added) -> str:
+    if each.outcome == "document":
+        return f"no paper. {each.detail}"
+    return each.detail if each.outcome == "refused" else f"{each.outcome.replace('_', ' ')}. {each.detail}"
+
+
+def list_table(records: Sequence[Record], cited: Mapping[str, int]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("id", no_wrap=True)
+    table.add_column("year")
+    table.add_column("cited", justify="right")
+    table.add_column("title", overflow="fold")
+    table.add_column("authors", overflow="fold")
+    for record in records:
+        authors = [value.text for value in record.fields.get("author", ())]
+        table.add_row(
+            record.id[:_SHORT_ID],
+            record.first("year"),
+            str(cited.get(record.id, "")),
+            Text(record.first("title") or "(no title)"),
+            Text(", ".join(authors)),
+        )
+    return table
+
+
+def show_overview(console: Console, told: Overview) -> None:
+    """Wrapped to the width of the screen, for it is to be read."""
+    for part in _parts(told):
+        console.print(part, soft_wrap=False)
+
+
+def _parts(told: Overview) -> Iterator[RenderableType]:
+    yield Text(told.record.first("title") or "(no title)", style="bold")
+    yield _about_file(told)
+    yield ""
+    yield _fields_table(told.record)
+    for heading, parts in (
+        (f"References ({len(told.references)})", [_reference(each) for each in told.references]),
+        (f"Cited by ({len(told.cited_by)})", [_citing(each) for each in told.cited_by]),
+        ("Corrections", [_correction(each) for each in told.corrections]),
+    ):
+        if parts:
+            yield ""
+            yield Text(heading, style="bold")
+            yield from parts
+
+
+def _about_file(told: Overview) -> Text:
+    file = told.file
+    lines = (
+        [f"{told.record.id} · {file.name} · {file.page_count} pages · {file.size:,} bytes"] if file else []
+    )
+    if told.record.kind == "document" and file:
+        lines.append(f"This is no paper: {file.detail}")
+    for source in told.sources:
+        path = " › ".join(click or "(no text)" for click in source.path)
+        lines.append(f"found at {source.url}" + (f" by way of {path}" if path else ""))
+    if told.versions:
+        lines.append(f"The same work as {', '.join(told.versions)}")
+    return Text("\n".join(lines), style="dim")
+
+
+def _fields_table(record: Record) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
+    table.add_column("field", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("sure", justify="right", no_wrap=True)
+    table.add_column("where", no_wrap=True)
+    spec = spec_of(record.kind, record.fields)
+    order = [field.name for field in spec.fields]
+    names = sorted(record.fields, key=lambda name: order.index(name) if name in order else len(order))
+    for name in names:
+        for number, value in enumerate(record.fields[name]):
+            label = spec.field(name).shown if number == 0 else ""
+            table.add_row(
+                label, Text(_shortened(value.text, _LONG_TEXT)), f"{value.confidence:.2f}", where(value)
+            )
+    return table
+
+
+def where(value: Value) -> str:
+    """`p. 1 at 72,90`: the page, and the upper left corner of the box."""
+    source = value.source
+    if source is None:
+        return ""
+    page = f"p. {source.page}" if source.page else ""
+    return f"{page} at {source.box[0]:.0f},{source.box[1]:.0f}" if source.box else page
+
+
+def _reference(each: CitedWork) -> Group:
+    citation = each.citation
+    head = Text(f"{citation.number:>3}  ")
+    head.append(citation.citation.title or _shortened(citation.citation.text, 120), style="bold")
+    said = (citation.citation.authors, citation.citation.venue, citation.citation.year)
+    head.append("  " + ". ".join(filter(None, said)))
+    held = f"held as {each.held[:_SHORT_ID]} {each.held_title}" if each.held else "not held"
+    below = Padding(Text(f"work {citation.group}, {held}", style="dim"), (0, 0, 0, 5))
+    return Group(head, below, *_sentences(each.contexts))
+
+
+def _citing(each: CitingPaper) -> Group:
+    head = Text(f"  {each.paper[:_SHORT_ID]}  ")
+    head.append(each.title or "(no title)", style="bold")
+    return Group(head, *_sentences(each.contexts))
+
+
+def _sentences(contexts: Sequence[StoredContext]) -> Iterator[Padding]:
+    for each in contexts:
+        text = Text(f"p. {each.page}: ", style="dim")
+        text.append("“" + _around(each) + "”", style="italic")
+        yield Padding(text, (0, 0, 0, 5))
+
+
+def _around(context: StoredContext) -> str:
+    """The sentence, or as much of it as stands around the call-out."""
+    sentence = context.sentence
+    if len(sentence) <= _LONG_SENTENCE:
+        return sentence
+    start = max(0, context.start - _LONG_SENTENCE // 2)
+    return ("…" if start else "") + _shortened(sentence[start:], _LONG_SENTENCE)
+
+
+def _correction(each: Correction) -> Text:
+    return Text(
+        f"  {each.field}: {' | '.join(each.before) or '—'} → {' | '.join(each.after) or '—'} ({each.by})"
+    )
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def record_data(record: Record) -> dict[str, Any]:
+    """A record as plain data."""
+    return {
+        "id": record.id,
+        "kind": record.kind,
+        "site": record.site,
+        "visit": record.visit,
+        "fields": {name: [value_data(value) for value in values] for name, values in record.fields.items()},
+    }
+
+
+def value_data(value: Value) -> dict[str, Any]:
+    source = value.source
+    data: dict[str, Any] = {"text": value.text, "confidence": round(value.confidence, 4)}
+    if source:
+        data |= {"page": source.page, "box": source.box, "start": source.start, "end": source.end}
+    return data
+
+
+def overview_data(told: Overview) -> dict[str, Any]:
+    """All that is known of a paper as plain data."""
+    return {
+        **record_data(told.record),
+        "sources": [
+            {"url": each.url, "site": each.site, "visit": each.visit, "path": list(each.path)}
+            for each in told.sources
+        ],
+        "references": [_reference_data(each) for each in told.references],
+        "cited_by": [
+            {"paper": each.paper, "title": each.title, "sentences": _sentence_data(each.contexts)}
+            for each in told.cited_by
+        ],
+        "same_work_as": list(told.versions),
+        "corrections": [
+            {"field": each.field, "before": each.before, "after": each.after, "by": each.by, "at": each.at}
+            for each in told.corrections
+        ],
+    }
+
+
+def _reference_data(each: CitedWork) -> dict[str, Any]:
+    citation = each.citation
+    return {
+        "number": citation.number,
+        "label": citation.label,
+        "text": citation.citation.text,
+        "fields": {name: [value_data(value) for value in values] for name, values in citation.fields.items()},
+        "work": citation.group,
+        "held": each.held,
+        "sentences": _sentence_data(each.contexts),
+    }
+
+
+def _sentence_data(contexts: Sequence[StoredContext]) -> list[dict[str, Any]]:
+    return [
+        {"sentence": each.sentence, "start": each.start, "end": each.stop, "page": each.page, "box": each.box}
+        for each in contexts
+    ]
