@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from trailmark.page import Link, Page
@@ -199,7 +199,8 @@ class Recorder:
             return
         place = await tab.place(address)
         if is_top or self._is_way_on(tab, place):
-            await self._arrive(tab, place)
+            # A frame's page was never typed in, whatever is told of the page around it.
+            await self._arrive(tab, place if is_top else replace(place, typed=False))
 
     def _is_way_on(self, tab: Tab, place: Place) -> bool:
         """Whether what a frame shows was clicked for or gone back to; advertisements come by themselves."""
@@ -378,7 +379,7 @@ class Recorder:
             "crumbs": [self._crumb(step) for step in session.path(node.number)] if node else [],
             "labels": self._saver.labels(),
             "page": node is not None,
-            "canUndo": session.can_undo,
+            "canUndo": session.marks > 0,
             "hasNext": session.has_next_site,
         }
 

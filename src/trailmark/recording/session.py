@@ -146,8 +146,9 @@ class Session:
         return self._shown.get(self.site, self.sites[self.site])
 
     @property
-    def can_undo(self) -> bool:
-        return bool(self._undoable)
+    def marks(self) -> int:
+        """How much can be taken back, one at a time."""
+        return len(self._undoable)
 
     @property
     def has_next_site(self) -> bool:

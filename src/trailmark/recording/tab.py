@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BAR_HEIGHT = 44
 BODY_SECONDS = 10.0
+SWAP_TRIES, SWAP_SECONDS = 100, 0.02
 _REMEMBERED = 50  # documents of a tab
 _FILES = resources.files("trailmark.recording")
 
@@ -115,13 +116,28 @@ class Tab:
 
     async def place(self, url: str) -> Place:
         """The tab's place in its history; where it has moved on since, the last place with that address."""
-        assert self._session is not None
-        history: Mapping[str, Any] = await self._session.send("Page.getNavigationHistory")
+        history = await self._history()
         entries = history["entries"]
         now = entries[history["currentIndex"]]
         same = [entry for entry in entries if normalise(entry["url"]) == url]
         entry = now if now in same or not same else same[-1]
         return Place(entry["id"], url, entry["transitionType"] in _TYPED)
+
+    async def _history(self) -> Mapping[str, Any]:
+        """Chromium refuses for a moment when a page moves to another process."""
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+        assert self._session is not None
+        for _ in range(SWAP_TRIES):
+            try:
+                found: Mapping[str, Any] = await self._session.send("Page.getNavigationHistory")
+            except Error as error:
+                if "Not attached to an active page" not in str(error):
+                    raise
+                await asyncio.sleep(SWAP_SECONDS)
+            else:
+                return found
+        return {"currentIndex": 0, "entries": [{"id": 0, "url": self.page.url, "transitionType": "link"}]}
 
     def met_bar(self, session: CDPSession, context: int) -> None:
         """The document that is shown now has a bar, and this is how to speak to it."""

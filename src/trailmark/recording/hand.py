@@ -1,0 +1,147 @@
+"""A teacher's hand: moves the real mouse and presses real keys, then waits until it was taken notice of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from trailmark.recording.recorder import Recorder
+from trailmark.recording.saver import Saver
+from trailmark.recording.session import Node
+from trailmark.recording.tab import Tab
+from trailmark.trail import FAIL, GOAL
+from trailmark.url import normalise
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+KEYS = {"goal": "G", "fail": "X", "mark": "M", "undo": "Z", "next": "N", "done": "D", "dock": "B"}
+PATIENCE_SECONDS = 15.0
+
+
+class Hand:
+    """Works in the newest tab that is open."""
+
+    def __init__(self, recorder: Recorder, saver: Saver) -> None:
+        self._recorder = recorder
+        self._saver = saver
+
+    @property
+    def tab(self) -> Tab:
+        return self._recorder.tabs[-1]
+
+    @property
+    def here(self) -> Node | None:
+        """The page that the session believes to be shown."""
+        return self._saver.session.at(self.tab.id) if self._recorder.tabs else None
+
+    async def until(self, what: Callable[[], object], hope: str) -> None:
+        """Wait for something to become true."""
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while not what():
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            message = await self.tab.ask("trailmark.message()") if self._recorder.tabs else ""
+            raise TimeoutError(f"{hope} was waited for in vain. {message or ''}") from None
+
+    async def arrived(self) -> None:
+        """Until the page that is shown was seen and saved."""
+        await self.until(self._is_saved, "a page")
+
+    def _is_saved(self) -> bool:
+        node = self.here
+        return node is not None and bool(self._saver.pages[node.number].digest)
+
+    async def click(self, text: str) -> None:
+        """Click the link with that text, in the page or in one of its frames."""
+        before, tabs = self.here, len(self._recorder.tabs)
+        await (await self._link(text)).click()
+        await self.until(lambda: self._has_moved(before, tabs), f"the page behind {text}")
+        await self.arrived()
+
+    def _has_moved(self, before: Node | None, tabs: int) -> bool:
+        """The click was told, and led somewhere; a frame becomes a page by being clicked in."""
+        if len(self._recorder.tabs) > tabs:
+            return True
+        return self.here != before and self._saver.session.clicked(self.tab.id) is None
+
+    async def _link(self, text: str) -> Locator:
+        found: list[Locator] = []
+
+        async def look() -> bool:
+            for frame in self.tab.page.frames:
+                for link in (
+                    frame.get_by_role("link", name=text, exact=True),
+                    frame.locator("a, area").filter(has_text=text),
+                ):
+                    if await link.count():
+                        found.append(link.first)
+                        return True
+            return False
+
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while not await look():
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise TimeoutError(f"a link that says {text} is not there") from None
+        return found[0]
+
+    async def press(self, what: str) -> None:
+        """Press the key of a button of the bar."""
+        session = self._saver.session
+        node, site, marks = self.here, session.site, session.marks
+        await self.tab.page.keyboard.press(f"Alt+Shift+Key{KEYS[what]}")
+        match what:
+            case "goal" | "fail":
+                label = GOAL if what == "goal" else FAIL
+                assert node is not None
+                await self.until(lambda: session.nodes[node.number].label == label, f"the mark {label}")
+            case "undo":
+                await self.until(lambda: session.marks < marks or session.site != site, "the mark to go")
+            case "next":
+                await self.until(lambda: session.site != site and self._at_start(), "the next site")
+                await self.arrived()
+            case "done":
+                await self.until(lambda: session.done, "the end")
+
+    def _at_start(self) -> bool:
+        return self.here is not None and self.here.site == self._saver.session.site
+
+    async def mark(self, label: str) -> None:
+        """Open the labels by key, type one, and press Enter."""
+        node, page = self.here, self.tab.page
+        assert node is not None
+        await page.keyboard.press(f"Alt+Shift+Key{KEYS['mark']}")
+        await self._until_open()
+        await page.keyboard.type(label)
+        await page.keyboard.press("Enter")
+        nodes = self._saver.session.nodes
+        await self.until(lambda: nodes[node.number].label == label, f"the mark {label}")
+
+    async def _until_open(self) -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not ((place := await self.tab.ask("trailmark.place('.marks input')")) and place["width"]):
+                await asyncio.sleep(0.02)
+
+    async def point(self, selector: str) -> None:
+        """Click a part of the bar with the mouse."""
+        place = await self.tab.ask(f"trailmark.place({selector!r})")
+        if not place or not place["width"]:
+            raise TimeoutError(f"the bar shows no {selector}")
+        await self.tab.page.mouse.click(place["x"], place["y"])
+
+    async def back(self) -> None:
+        await self._move("go_back")
+
+    async def forward(self) -> None:
+        await self._move("go_forward")
+
+    async def _move(self, how: str) -> None:
+        before = self.here
+        await getattr(self.tab.page, how)(wait_until="commit")
+        await self.until(lambda: self.here != before, "another page")
+        shown = normalise(self.tab.page.url)
+        await self.until(lambda: self.here is not None and self.here.url == shown, "the page before")
