@@ -9,9 +9,13 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from trailmark.serve.portal.about import about_routes
+from trailmark.serve.portal.discovery import discovery_routes
+from trailmark.serve.portal.exports import export_routes
+from trailmark.serve.portal.feeds import feed_routes
 from trailmark.serve.portal.home import home_routes
 from trailmark.serve.portal.library import SLOW_THREADS, Readers
 from trailmark.serve.portal.map_pages import map_routes
+from trailmark.serve.portal.oai_pages import oai_routes
 from trailmark.serve.portal.originals import original_routes
 from trailmark.serve.portal.portal import Portal, PortalSettings, make_pages
 from trailmark.serve.portal.record_pages import record_routes
@@ -36,12 +40,16 @@ OPEN_TYPES = (
 _ROUTES = (
     home_routes,
     search_routes,
+    feed_routes,  # before topics, whose addresses may have any ending
     topic_routes,
+    export_routes,
     record_routes,
     map_routes,
     original_routes,
     submit_routes,
     about_routes,
+    discovery_routes,
+    oai_routes,
 )
 
 
