@@ -73,6 +73,7 @@ _PAPER = KindSpec(
         FieldSpec("number"),
         FieldSpec("pages"),
         FieldSpec("publisher", "facet"),
+        FieldSpec("location"),
         FieldSpec("abstract", "text"),
         FieldSpec("keyword", "facet", "Keywords", many=True),
         FieldSpec("date"),
