@@ -22,13 +22,14 @@ RELATIONS = {
 HEADINGS = {-2: "two steps back", -1: "cited by", 0: "", 1: "cites", 2: "two steps on"}
 
 MOST_IN_COLUMN = 12
-COLUMN, ROW, TOP, RADIUS = 220, 44, 56, 6
-_LABEL = 30  # letters of a title that fit beside a node
+COLUMN, ROW, TOP, MARGIN = 260, 50, 40, 26
+BOX_WIDTH, BOX_HEIGHT = 196, 38
+_LABEL = 28  # letters of a title that fit into a box
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A paper in the drawing, with its place; `column` counts steps, backwards below zero."""
+    """A paper in the drawing, with the upper left corner of its box; `column` counts steps, backwards below zero."""
 
     id: str
     title: str
@@ -92,7 +93,7 @@ def graph_of(library: Library, paper: Record, hops: int) -> Graph:
         title=library.title(paper),
         url=record_url("paper", paper.id),
         hops=hops,
-        width=COLUMN * len(x_of),
+        width=COLUMN * (len(x_of) - 1) + BOX_WIDTH + 2 * MARGIN,
         height=TOP + ROW * rows,
         headings=tuple(Heading(HEADINGS[column], x) for column, x in x_of.items() if HEADINGS[column]),
         nodes=tuple(nodes),
@@ -123,7 +124,7 @@ def _placed(library: Library, columns: dict[int, list[str]]) -> list[Node]:
     for across, (column, ids) in enumerate(columns.items()):
         first = TOP + ROW * (rows - len(ids)) // 2
         for down, paper in enumerate(ids):
-            x, y = COLUMN * across + 16, first + ROW * down + 8
+            x, y = MARGIN + COLUMN * across, first + ROW * down
             nodes.append(_node(library, paper, column, x, y))
     return nodes
 
@@ -145,10 +146,11 @@ def _edges(library: Library, nodes: list[Node]) -> Iterator[Edge]:
 
 
 def _line(start: Node, end: Node) -> str:
-    """A curve; within a column it swings out to the side."""
-    bend = COLUMN // 2 if start.column != end.column else -14
-    forward = 1 if end.x >= start.x else -1
-    first, second = start.x + bend * forward, end.x - bend * forward
-    if start.column == end.column:
-        first = second = start.x + bend
-    return f"M{start.x} {start.y} C{first} {start.y} {second} {end.y} {end.x} {end.y}"
+    """A curve from side to side; within a column it swings out to the left."""
+    y_start, y_end = start.y + BOX_HEIGHT // 2, end.y + BOX_HEIGHT // 2
+    if start.x == end.x:
+        return f"M{start.x} {y_start} C{start.x - 24} {y_start} {end.x - 24} {y_end} {end.x} {y_end}"
+    forward = end.x > start.x
+    x_start, x_end = (start.x + BOX_WIDTH, end.x) if forward else (start.x, end.x + BOX_WIDTH)
+    middle = (x_start + x_end) // 2
+    return f"M{x_start} {y_start} C{middle} {y_start} {middle} {y_end} {x_end} {y_end}"

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from trailmark.serve.portal.citation_graph import Graph, graph_of
+from trailmark.serve.portal.citation_graph import BOX_HEIGHT, BOX_WIDTH, Graph, graph_of
 from trailmark.serve.portal.portal import Portal
 from trailmark.serve.portal.record_pages import Key, Kind, find_paper
 
@@ -29,6 +29,7 @@ def map_routes(portal: Portal) -> APIRouter:
     @router.get("/records/{kind}/{key}/map", response_class=HTMLResponse)
     async def citation_map(request: Request, kind: Kind, key: Key, hops: Hops = 1) -> Response:
         view = await graph(kind, key, hops)
-        return portal.html(request, "map.html", view, json_url=f"{view.url}/map.json?hops={hops}")
+        box = {"width": BOX_WIDTH, "height": BOX_HEIGHT}
+        return portal.html(request, "map.html", view, box=box, json_url=f"{view.url}/map.json?hops={hops}")
 
     return router

@@ -27,9 +27,11 @@ _EMPTY = "One value a line. Leave it empty if there should be none."
 _WHEN = (
     "Corrections are shown once the operator has agreed, and the programs that read papers learn from them."
 )
-_NOTE = FormField("note", "Anything else we should know", "area")
+_NOTE = FormField("note", "Anything else we should know (not needed)", "area")
 _CONTACT = FormField(
-    "contact", "How we can reach you", hint="A mail address, if you want an answer. Nobody else sees it."
+    "contact",
+    "How we can reach you (not needed)",
+    hint="A mail address, if you want an answer. Nobody else sees it.",
 )
 SUBMIT = Form(
     "Submit a paper or a site",
