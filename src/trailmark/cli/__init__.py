@@ -26,6 +26,7 @@ COMMANDS = {
     "samples": "trailmark.cli.samples:samples",
     "serve": "trailmark.cli.serve:serve",
     "status": "trailmark.cli.status:status",
+    "submissions": "trailmark.cli.submissions:submissions",
     "teach": "trailmark.cli.teach:teach_command",
     "topics": "trailmark.cli.topics:topics",
     "trails": "trailmark.cli.trails:trails",

@@ -1,0 +1,89 @@
+"""What happens when the operator agrees to what a visitor sent in, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trailmark.errors import UsageError
+from trailmark.record import Record, Value
+from trailmark.store.papers import PaperStore
+from trailmark.store.submissions import Submission, SubmissionStore
+from trailmark.workspace import Workspace
+
+SEEDS_NAME = "submitted.txt"
+"""The file of a workspace that approved sites and papers are added to, a URL a line, ready to forage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision, and in a sentence what came of it."""
+
+    submission: Submission
+    sentence: str
+
+
+def approve(workspace: Workspace, number: int, reply: str, now: float) -> Decided:
+    """Do what was asked for. What cannot be done is told, and then it waits on."""
+    store = SubmissionStore(workspace.database)
+    waiting = store.get(number)
+    if waiting.state != "waiting":
+        raise UsageError(f"Submission {number} has been {waiting.state} already.")
+    match waiting.kind:
+        case "correction":
+            sentence = _correct(workspace, waiting)
+        case "removal":
+            sentence = _remove(workspace, store, waiting)
+        case _:
+            sentence = _add_seed(workspace.folder / SEEDS_NAME, waiting.url)
+    return Decided(store.decide(number, "approved", reply, now), sentence)
+
+
+def reject(workspace: Workspace, number: int, reply: str, now: float) -> Decided:
+    store = SubmissionStore(workspace.database)
+    return Decided(store.decide(number, "rejected", reply, now), "Nothing was changed.")
+
+
+def _add_seed(path: Path, url: str) -> str:
+    known = path.read_text("utf-8").splitlines() if path.exists() else []
+    if url not in known:
+        path.write_text("".join(f"{line}\n" for line in (*known, url)), "utf-8")
+    return f"{url} is in {path}. Next: trailmark forage {path}"
+
+
+def _correct(workspace: Workspace, asked: Submission) -> str:
+    record = workspace.records.get(asked.record_kind, asked.record_id)
+    if record is None:
+        raise UsageError(f"The record {asked.record_id} is no longer there. Reject it.")
+    if record.kind in {"paper", "document"}:
+        from trailmark.papers.library import correct  # noqa: PLC0415 - loads the models of papers
+
+        correct(workspace, record.id, asked.field, asked.texts, by=asked.contact or "a visitor")
+    else:
+        told = tuple(Value(text) for text in asked.texts)
+        workspace.records.save([replace(record, fields=record.fields | {asked.field: told})])
+    return f"{asked.field} of {record.id} is now: {', '.join(asked.texts) or '(nothing)'}"
+
+
+def _remove(workspace: Workspace, store: SubmissionStore, asked: Submission) -> str:
+    found = [*_meant(workspace, asked)]
+    papers = PaperStore(workspace.database)
+    for record in found:
+        store.withhold(record.kind, record.id, asked.id)
+        if record.kind == "paper":
+            papers.save_paper(record.id, ())
+    taken = "1 record was" if len(found) == 1 else f"{len(found)} records were"
+    return f"{taken} taken out, and will not come back."
+
+
+def _meant(workspace: Workspace, asked: Submission) -> Iterable[Record]:
+    """The record itself, or those that were read at an address or on the site that begins there."""
+    if asked.record_id:
+        record = workspace.records.get(asked.record_kind, asked.record_id)
+        return [record] if record else []
+    return [record for record in workspace.records.iterate() if _is_at(record, asked.url)]
+
+
+def _is_at(record: Record, url: str) -> bool:
+    return record.site == url or any(value.text == url for value in record.fields.get("url", ()))

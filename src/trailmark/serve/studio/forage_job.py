@@ -1,0 +1,66 @@
+"""A forage that was ordered in the studio."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from trailmark.config import Config
+from trailmark.crawl import Crawl
+from trailmark.errors import UsageError
+from trailmark.foraging import Order, open_run, work
+from trailmark.site import Site
+from trailmark.store.runs import RunLimits
+from trailmark.training import OnProgress, models_of
+from trailmark.url import normalise
+from trailmark.workspace import Workspace
+
+
+def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
+    """Forage the sites until they are done or somebody stops it; the run is kept either way."""
+    sites = sites_of(given["seeds"])
+    limits = RunLimits(budget_per_site=given["budget"])
+    run = open_run(workspace, _order(workspace, given), limits, sites, time.time())
+
+    def told(*_: object) -> None:
+        progress = workspace.forage_store.progress(run.id)
+        on_progress(
+            f"run {run.id}: {progress.goals} goals on {progress.visits} pages", progress.done, progress.sites
+        )
+
+    told()
+    asyncio.run(
+        work(workspace, run, _config(workspace.config, given), on_start=_stop_on_signal, on_visit=told)
+    )
+    progress = workspace.forage_store.progress(run.id)
+    return f"Run {run.id}: {progress.goals} goals on {progress.visits} pages of {progress.sites} sites."
+
+
+def sites_of(seeds: list[str]) -> list[Site]:
+    starts = {seed: normalise(seed) for seed in seeds}
+    if wrong := [seed for seed, start in starts.items() if not start]:
+        raise UsageError(f"{wrong[0]!r} is not the address of a page.")
+    if not starts:
+        raise UsageError("Name at least one start page.")
+    return [Site(start) for start in starts.values() if start]
+
+
+def _order(workspace: Workspace, given: Mapping[str, Any]) -> Order:
+    fresh = str(time.time_ns()) if given["fresh"] else ""
+    if not given["model"]:
+        return Order(strategy="breadth-first", goal=given["goal"], fresh=fresh)
+    strategy = models_of(workspace).card(given["model"]).strategy
+    return Order(strategy=strategy, model=given["model"], min_score=given["min_score"], fresh=fresh)
+
+
+def _config(config: Config, given: Mapping[str, Any]) -> Config:
+    delay = given["delay"]
+    return config if delay is None else replace(config, fetch=replace(config.fetch, delay_seconds=delay))
+
+
+def _stop_on_signal(crawl: Crawl) -> None:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, crawl.stop)

@@ -1,0 +1,104 @@
+"""What every page of the studio is made with: the workspace, templates, forms and jobs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from trailmark.errors import TrailmarkError
+from trailmark.serve.studio.access import derived
+from trailmark.serve.studio.background import Background
+from trailmark.serve.web.errors import BadRequest
+from trailmark.serve.web.pages import Pages
+from trailmark.workspace import Workspace
+
+NAME = "Trailmark studio"
+SECTIONS = (
+    ("/", "Overview"),
+    ("/trails", "Trails"),
+    ("/train", "Train"),
+    ("/runs", "Runs"),
+    ("/review", "Review"),
+    ("/teach", "Teach"),
+)
+
+
+@dataclass
+class Studio:
+    """Shared by all routes. Each request opens the workspace for itself: threads share no connection."""
+
+    folder: Path
+    token: str
+    pages: Pages
+    background: Background
+
+    @contextmanager
+    def workspace(self) -> Iterator[Workspace]:
+        """The workspace for one request; what it complains of becomes a sentence on a page."""
+        try:
+            with Workspace.open(self.folder) as workspace:
+                yield workspace
+        except TrailmarkError as error:
+            raise BadRequest(str(error)) from error
+
+    def html(self, request: Request, template: str, *, section: str = "", **values: Any) -> Response:
+        headers = values.pop("headers", {})
+        body = self.pages.render(
+            template,
+            section=section,
+            sections=SECTIONS,
+            form_key=derived(self.token, "form"),
+            notice=request.query_params.get("notice", ""),
+            here=str(request.url.path),
+            **values,
+        )
+        return Response(body, headers={"cache-control": "no-store", **headers}, media_type="text/html")
+
+
+def make_pages() -> Pages:
+    pages = Pages("trailmark.serve.studio", {"site_name": NAME})
+    pages.add_filters(_FILTERS)
+    return pages
+
+
+def to(path: str, notice: str = "", **query: Any) -> RedirectResponse:
+    """After a form: lead on to a page, with a word about what was done."""
+    given = {name: value for name, value in query.items() if value not in ("", None)}
+    given |= {"notice": notice} if notice else {}
+    return RedirectResponse(path + (f"?{urlencode(given)}" if given else ""), 303)
+
+
+def shown_time(seconds: float | None) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%-d %b %Y, %H:%M UTC") if seconds else "–"
+
+
+def host_of(url: str) -> str:
+    return url.removeprefix("https://").removeprefix("http://").split("/", 1)[0]
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 page`, `2 pages`, `1,200 pages`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def now() -> float:
+    return time.time()
+
+
+_FILTERS: Mapping[str, Any] = {
+    "time": shown_time,
+    "host": host_of,
+    "counted": counted,
+    "quoted": lambda text: quote(text, safe=""),
+    "percent": lambda share: f"{100 * share:.0f} %",
+    "short": lambda text, most=80: text if len(text) <= most else text[: most - 1].rstrip() + "…",
+}
