@@ -31,6 +31,7 @@ DERIVED = ("year", "volume", "number", "pages", "venue", "venue_kind")
 
 _BEGINNING = 2_000  # characters that are kept of a document that is no paper
 _LONGEST_TITLE = 300
+_BY_LAYOUT = 0.3  # how sure of a title is what the model does not take for one
 _WORD = re.compile(r"\S+")
 _KEYWORD_HEADING = re.compile(
     r"^(?:key\s?-?\s?words?(?: and phrases)?|index terms|mots[- ]cl[ée]s|schlagw[öo]rter)\s*[:.—–-]*\s*",
@@ -138,7 +139,15 @@ def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> 
             if value.text.casefold() not in {each.text.casefold() for each in known}:
                 known.append(value)
     kept = {name: tuple(values) for name, values in fields.items()}
+    if "title" not in kept:
+        kept |= _layout_title(spans.document)
     return kept | _year(kept)
+
+
+def _layout_title(document: Document) -> Fields:
+    """For a paper in which the model sees no title: what is printed largest, or first."""
+    title = tidy(read_layout(document).title)[:_LONGEST_TITLE]
+    return {"title": (Value(title, _BY_LAYOUT),)} if title else {}
 
 
 def _worth_keeping(front: FrontMatter) -> Iterator[FrontField]:
