@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,30 +76,67 @@ class Lesson:
 Story = Callable[[Lesson], Awaitable[None]]
 
 
-def teach(folder: Path, sites: list[str], story: Story, *, way: Way = "trails", profile: Path | None = None) -> Session:
-    """Live through a story in a browser, and give the session as it was left."""
-    workspace = Workspace.open(folder) if (folder / "trailmark.toml").exists() else Workspace.create(folder)
-    with workspace:
-        return asyncio.run(_teach(workspace, sites, story, way, profile))
+class Classroom:
+    """A browser that stays open for all lessons of a test run: starting one takes longer than most lessons."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._browser = open_browser(BrowserOptions(headless=True))
+        self._context = self._run(self._browser.__aenter__())
+
+    def close(self) -> None:
+        self._run(self._browser.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def teach(self, folder: Path, sites: list[str], story: Story, way: Way = "trails") -> Session:
+        return self._run(self._teach(folder, sites, story, way))
+
+    async def _teach(self, folder: Path, sites: list[str], story: Story, way: Way) -> Session:
+        before = self._context.pages
+        await self._context.new_page()
+        for page in before:
+            await page.close()
+        with _workspace(folder) as workspace:
+            return await live_through(workspace, self._context, sites, story, way)
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=120)
 
 
-async def _teach(
-    workspace: Workspace, sites: list[str], story: Story, way: Way, profile: Path | None
+def teach_alone(folder: Path, sites: list[str], story: Story, profile: Path | None = None) -> Session:
+    """A lesson in a browser of its own, for what harms a browser."""
+
+    async def teach() -> Session:
+        async with open_browser(BrowserOptions(headless=True, profile=profile)) as context:
+            with _workspace(folder) as workspace:
+                return await live_through(workspace, context, sites, story, "trails")
+
+    return asyncio.run(teach())
+
+
+async def live_through(
+    workspace: Workspace, context: BrowserContext, sites: list[str], story: Story, way: Way
 ) -> Session:
     saver = Saver(workspace, open_session(workspace, start_urls(sites), way, "Ann"))
-    async with open_browser(BrowserOptions(headless=True, profile=profile)) as context:
-        recorder = Recorder(context, saver)
-        recording = asyncio.ensure_future(recorder.run())
-        hand = Hand(recorder, saver)
-        try:
-            await story(Lesson(context, recorder, saver, hand, recording))
-            if recording.done():
-                recording.result()
-        finally:
-            recording.cancel()
-            await asyncio.gather(recording, return_exceptions=True)
-            saver.close()
+    recorder = Recorder(context, saver)
+    recording = asyncio.ensure_future(recorder.run())
+    try:
+        await story(Lesson(context, recorder, saver, Hand(recorder, saver), recording))
+        if recording.done():
+            recording.result()
+    finally:
+        recording.cancel()
+        await asyncio.gather(recording, return_exceptions=True)
+        saver.close()
     return saver.session
+
+
+def _workspace(folder: Path) -> Workspace:
+    return Workspace.open(folder) if (folder / "trailmark.toml").exists() else Workspace.create(folder)
 
 
 def trails_of(folder: Path) -> list[Trail]:

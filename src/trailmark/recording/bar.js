@@ -188,8 +188,10 @@
   function makeRoom() {
     room = room || new CSSStyleSheet();
     const side = docked === "top" ? "top" : "bottom";
-    room.replaceSync(`html { margin-${side}: ${setup.height}px !important; scroll-padding-${side}: ${setup.height}px }
-      html > frameset { height: calc(100vh - ${setup.height}px) !important }`);
+    const stays = !parts.toast.hidden && parts.toast.dataset.tone === "trouble";
+    const height = setup.height + (stays ? parts.toast.offsetHeight : 0);
+    room.replaceSync(`html { margin-${side}: ${height}px !important; scroll-padding-${side}: ${height}px }
+      html > frameset { height: calc(100vh - ${height}px) !important }`);
     if (!document.adoptedStyleSheets.includes(room)) document.adoptedStyleSheets = [...document.adoptedStyleSheets, room];
     parts.bar.parentNode && (parts.bar.dataset.dock = parts.marks.dataset.dock = parts.toast.dataset.dock = docked);
   }
@@ -245,13 +247,17 @@
   function say(message, tone) {
     clearTimeout(toastTimer);
     const close = make("button", { type: "button", "data-do": "hush", "aria-label": "Hide this message" }, "×");
-    parts.toast.replaceChildren(make("span", {}, message), close);
+    parts.toast.replaceChildren(make("span", {}, message), ...(tone === "trouble" ? [close] : []));
     parts.toast.dataset.tone = tone || "plain";
     parts.toast.hidden = false;
-    if (tone !== "trouble") toastTimer = setTimeout(hush, 6000);
+    if (tone !== "trouble") toastTimer = setTimeout(hush, 5000);
+    makeRoom();
   }
 
-  function hush() { parts.toast.hidden = true; }
+  function hush() {
+    parts.toast.hidden = true;
+    makeRoom();
+  }
 
   const marksOpen = () => Boolean(parts) && !parts.marks.hidden;
 
@@ -270,7 +276,8 @@
   globalThis.trailmark = {
     show,
     openMarks: toggleMarks,
-    snapshot: page,
+    /** The page's scripts have changed it under another address; give them a moment to draw. */
+    lookAgain: () => setTimeout(seen, 200),
     /** Where a part of the bar stands, for tests and for playing a session back. */
     place(selector) {
       const found = root && root.querySelector(selector);

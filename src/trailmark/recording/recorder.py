@@ -78,28 +78,39 @@ class Recorder:
         self._messages: dict[int, tuple[str, str]] = {}
 
     async def run(self) -> Ending:
-        from playwright.async_api import Error  # noqa: PLC0415 - an extra
-
-        self._context.on("page", lambda page: self._signals.put_nowait(_NewPage(page)))
-        self._context.on("close", lambda _: self._signals.put_nowait(_BrowserGone()))
         for page in self._context.pages:
-            self._signals.put_nowait(_NewPage(page))
+            self._on_page(page)
+        self._context.on("page", self._on_page)
+        self._context.on("close", self._on_close)
         try:
             await self._begin()
-            while not self._session.done:
-                signal = await self._signals.get()
-                if isinstance(signal, _BrowserGone):
-                    return "closed"
-                try:
-                    await self._handle(signal)
-                except Error:  # the page is gone in the middle of it; what follows will say so
-                    continue
-                self._on_change()
+            return await self._listen()
         finally:
+            self._context.remove_listener("page", self._on_page)
+            self._context.remove_listener("close", self._on_close)
             self._saver.close()
             for task in self._loading:
                 task.cancel()
+
+    async def _listen(self) -> Ending:
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+        while not self._session.done:
+            signal = await self._signals.get()
+            if isinstance(signal, _BrowserGone):
+                return "closed"
+            try:
+                await self._handle(signal)
+            except Error:  # the page is gone in the middle of it; what follows will say so
+                continue
+            self._on_change()
         return "done"
+
+    def _on_page(self, page: BrowserPage) -> None:
+        self._signals.put_nowait(_NewPage(page))
+
+    def _on_close(self, _: BrowserContext) -> None:
+        self._signals.put_nowait(_BrowserGone())
 
     @property
     def tabs(self) -> list[Tab]:
@@ -117,8 +128,8 @@ class Recorder:
         match signal:
             case Said(tab, message):
                 await self._on_said(tab, message, signal)
-            case Moved(tab, url, is_top, failed_url):
-                await self._on_moved(tab, url, is_top, failed_url)
+            case Moved():
+                await self._on_moved(signal)
             case _NewPage(page):
                 await self._on_new_page(page)
             case _Gone(tab):
@@ -190,17 +201,22 @@ class Recorder:
         if link is not None or any(above.url == url for above in self._session.path(node.number)):
             self._saver.tell(Arrived(tab.id, place.entry, url, link))
 
-    async def _on_moved(self, tab: Tab, url: str, is_top: bool, failed_url: str) -> None:
-        if is_top and failed_url:
-            self._messages[tab.id] = (troubles.failed(tab.failure, failed_url), "trouble")
+    async def _on_moved(self, moved: Moved) -> None:
+        tab, is_top = moved.tab, moved.is_top
+        if is_top and not moved.within:
+            tab.left_bar()
+        if is_top and moved.failed_url:
+            self._messages[tab.id] = (troubles.failed(tab.failure, moved.failed_url), "trouble")
             return
-        address = normalise(url)
+        address = normalise(moved.url)
         if not address:
             return
         place = await tab.place(address)
         if is_top or self._is_way_on(tab, place):
             # A frame's page was never typed in, whatever is told of the page around it.
             await self._arrive(tab, place if is_top else replace(place, typed=False))
+        if moved.within:
+            await tab.ask("trailmark.lookAgain()")
 
     def _is_way_on(self, tab: Tab, place: Place) -> bool:
         """Whether what a frame shows was clicked for or gone back to; advertisements come by themselves."""
@@ -368,6 +384,8 @@ class Recorder:
             await self._show(each)
 
     async def _show(self, tab: Tab) -> None:
+        if not tab.has_bar:  # it will say hello, and hear all then
+            return
         message, tone = self._messages.pop(tab.id, ("", ""))
         await tab.show(self._state(tab) | {"message": message, "tone": tone})
 

@@ -43,6 +43,7 @@ class Moved:
     url: str
     is_top: bool
     failed_url: str = ""
+    within: bool = False  # the document is the same as before
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class Tab:
     failure: str = ""  # of the last navigation that came to nothing, as Chromium names it
     _bar: tuple[CDPSession, int] | None = None
     _session: CDPSession | None = None
+    _top_frame: str = ""
     _loaded: dict[str, Loaded] = field(default_factory=dict)
     _frames: set[int] = field(default_factory=set)
 
@@ -99,6 +101,8 @@ class Tab:
         self._session.on("Page.frameNavigated", self._on_navigated)
         self._session.on("Page.navigatedWithinDocument", self._on_moved_within)
         await self._inject(self._session)
+        tree: Mapping[str, Any] = await self._session.send("Page.getFrameTree")
+        self._top_frame = tree["frameTree"]["frame"]["id"]
 
     async def attach_frame(self, frame: Frame) -> None:
         """Frames of other sites live in processes of their own and are met one by one."""
@@ -143,6 +147,14 @@ class Tab:
         """The document that is shown now has a bar, and this is how to speak to it."""
         self._bar = (session, context)
 
+    def left_bar(self) -> None:
+        """Another document is shown, whose bar has not said hello yet."""
+        self._bar = None
+
+    @property
+    def has_bar(self) -> bool:
+        return self._bar is not None
+
     async def show(self, state: Mapping[str, Any]) -> None:
         await self.ask(f"trailmark.show({json.dumps(state)})")
 
@@ -179,11 +191,14 @@ class Tab:
     def _on_navigated(self, event: Mapping[str, Any]) -> None:
         frame = event["frame"]
         is_top = "parentId" not in frame
+        if is_top:
+            self._top_frame = frame["id"]
         url = frame["url"] + frame.get("urlFragment", "")
         self.signal(Moved(self, url, is_top, frame.get("unreachableUrl", "")))
 
     def _on_moved_within(self, event: Mapping[str, Any]) -> None:
-        self.signal(Moved(self, event["url"], is_top=True))
+        if event["frameId"] == self._top_frame:
+            self.signal(Moved(self, event["url"], is_top=True, within=True))
 
     def _on_response(self, response: Response) -> None:
         request = response.request
