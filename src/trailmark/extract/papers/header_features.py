@@ -183,6 +183,8 @@ def _layout(lines: Sequence[TokenLine], line: int) -> Iterator[str]:
     yield f"centred={abs(layout.off_centre) < 0.04}"
     yield f"style={layout.bold}{layout.italic}"
     yield f"size-turn={_compare(layout, above)}"
+    if above is not None:
+        yield f"style-turn={above.bold}{above.italic}|{layout.bold}{layout.italic}"
 
 
 def _compare(layout: Layout, above: Layout | None) -> str:

@@ -6,6 +6,7 @@ regular expressions; what layout says of the title is a hint to the model. The m
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -23,6 +24,9 @@ from trailmark.extract.papers.person_names import Person, read_people
 from trailmark.extract.papers.sections import Sections, find_sections
 from trailmark.extract.papers.shipped import header_model
 from trailmark.extract.papers.tokens import TokenLine, document_lines
+
+_BETWEEN_NAMES = re.compile(r"[,;&·•]|\band\b")
+_LONGEST_NAME = 100  # characters
 
 MOST_LINES = 250
 """Of a header; what is longer is a text without headings, and its end tells nothing of its front."""
@@ -110,7 +114,8 @@ def _hints(lines: Sequence[Line], tokens: Sequence[TokenLine], sections: Section
 def _field(document: Document, span: FieldSpan, words: AbstractSet[str]) -> FrontField:
     start = _after_heading(document, span) if span.field == "abstract" else span.start
     places = places_of(document.lines, document.offsets, start, span.end)
-    text = _text(document, start, span.end, words)
+    cut = list(_cut_lines(document, start, span.end))
+    text = _names(cut) if span.field == "author" else flow(cut, words).text
     return FrontField(span.field, text, start, span.end, span.confidence, places)
 
 
@@ -123,11 +128,20 @@ def _after_heading(document: Document, span: FieldSpan) -> int:
     return min(span.end, max(span.start, begins + inline_abstract(text)))
 
 
-def _text(document: Document, start: int, end: int, words: AbstractSet[str]) -> str:
-    """What the characters say on one line, with cut words whole."""
+def _cut_lines(document: Document, start: int, end: int) -> Iterator[Line]:
+    """The lines that the characters from `start` up to `end` stand on, without what stands around them."""
     first, last = bisect_right(document.offsets, start) - 1, bisect_right(document.offsets, end - 1)
-    cut = [
-        replace(line, text=line.text[max(0, start - at) : end - at])
-        for line, at in zip(document.lines[first:last], document.offsets[first:last], strict=True)
-    ]
-    return flow([line for line in cut if line.text], words).text
+    for line, at in zip(document.lines[first:last], document.offsets[first:last], strict=True):
+        if text := line.text[max(0, start - at) : end - at]:
+            yield replace(line, text=text)
+
+
+def _names(lines: Sequence[Line]) -> str:
+    """The names on one line: where one line ends with a whole name and the next begins with one, a comma."""
+    text = ""
+    for line in lines:
+        before = _BETWEEN_NAMES.split(text[-_LONGEST_NAME:])[-1].split()
+        after = _BETWEEN_NAMES.split(line.text[:_LONGEST_NAME])[0].split()
+        whole = len(before) > 1 and len(after) > 1 and not text.endswith("-")
+        text += (", " if whole else " ") + line.text if text else line.text
+    return text
