@@ -48,13 +48,15 @@ class Order:
     best_goal_only: bool = False
     min_score: float = 0.0
     fresh: str = ""  # a mark that makes an order differ from an equal one before
+    take_files: bool = False  # documents that goal pages link to
     model: str = ""  # name of the taught model
     model_digest: str = ""  # what it had learned: a model trained anew is another order
 
     def identity(self) -> dict[str, str]:
-        """As strings, the way the store compares orders. Orders without a model are told as ever."""
-        untaught = {"model", "model_digest"} if not self.model else set()
-        return {name: json.dumps(value) for name, value in asdict(self).items() if name not in untaught}
+        """As strings, the way the store compares orders. What later versions added is told when used."""
+        unsaid = {"model", "model_digest"} if not self.model else set()
+        unsaid |= set() if self.take_files else {"take_files"}
+        return {name: json.dumps(value) for name, value in asdict(self).items() if name not in unsaid}
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, str]) -> Self:
@@ -171,6 +173,7 @@ def _limits(order: Order, limits: RunLimits) -> Limits:
         goals_wanted=order.goals_wanted,
         best_goal_only=order.best_goal_only,
         min_score=order.min_score,
+        take_files=order.take_files,
     )
 
 

@@ -223,6 +223,18 @@ def test_with_one_goal_wanted_only_a_link_that_outscores_it_is_followed() -> Non
     assert done.urls == URLS[:3]
 
 
+def test_files_that_a_goal_page_links_to_are_taken_before_enough_is_found() -> None:
+    papers = ["http://s.example/one.pdf", "http://s.example/two.ps.gz"]
+    world: dict[str, Answer] = {
+        URLS[0]: page(URLS[0], URLS[1], URLS[2], "http://s.example/map.pdf"),
+        URLS[1]: page(URLS[1], URLS[3], *papers),
+        **dict.fromkeys(papers, Fetched("", 200, content_type="application/pdf")),
+    }
+    done = walk(world, Limits(goals_wanted=1, take_files=True), goal="/a$")
+    assert done.urls == [URLS[0], URLS[1], *papers]
+    assert done.reason == "goals found"
+
+
 def test_links_marked_nofollow_and_links_elsewhere_are_left_alone() -> None:
     start = Page(
         URLS[0],

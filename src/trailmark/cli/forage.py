@@ -42,6 +42,8 @@ POLL_SECONDS = 0.25
 @click.option("--goals", "goals_wanted", type=click.IntRange(1), help="Stop a site after so many goals.")
 @click.option("--one-goal", "best_goal_only", is_flag=True,
               help="One goal a site: go on only while a link outscores it.")  # fmt: skip
+@click.option("--files", "take_files", is_flag=True,
+              help="Take the PDF and PostScript files that goal pages link to.")  # fmt: skip
 @click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), help="Leave links below alone.")
 @click.option("--budget", type=click.IntRange(0), help="Pages a site.  [default: trailmark.toml]")
 @click.option("--total-budget", type=click.IntRange(0), help="Pages in all.")
@@ -94,6 +96,7 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
         goals_wanted=options["goals_wanted"],
         best_goal_only=options["best_goal_only"],
         min_score=options["min_score"],
+        take_files=options["take_files"],
         fresh=fresh,
     )
 

@@ -18,6 +18,7 @@ from trailmark.forage.politeness import Politeness
 from trailmark.forage.scope import refusal
 from trailmark.forage.scorer import Rated, Reading, Scorer
 from trailmark.forage.traps import TrapLimits
+from trailmark.forage.wanted_files import files_first, is_wanted_file
 from trailmark.page import Link, Page, Unreadable
 from trailmark.site import Site
 from trailmark.url import host_of, registrable_domain
@@ -40,6 +41,7 @@ class Limits:
     goals_wanted: int | None = None
     best_goal_only: bool = False  # seed 000, 4.4.3: go on only while some link outscores the goal found
     min_score: float = 0.0  # links below are not worth a fetch
+    take_files: bool = False  # documents on goal pages come first, and before enough is found
     patience_seconds: float = 300.0  # the longest pause a host may ask for
 
 
@@ -124,7 +126,8 @@ class Forager:
     def _finished(self, best: Waiting | None) -> str:
         """Why the site is done, or an empty string."""
         limits = self.limits
-        if limits.goals_wanted is not None and self.goals >= limits.goals_wanted:
+        takes_file = limits.take_files and best is not None and is_wanted_file(best.url, best.score)
+        if limits.goals_wanted is not None and self.goals >= limits.goals_wanted and not takes_file:
             return "goals found"
         if limits.budget is not None and self.spent >= limits.budget:
             return "budget spent"
@@ -132,7 +135,7 @@ class Forager:
             return f"site does not answer ({self._last_fault})"
         if best is None:
             return self._no_links_left()
-        if limits.best_goal_only and self.goals and best.score <= self._best_goal:
+        if limits.best_goal_only and self.goals and best.score <= self._best_goal and not takes_file:
             return "no link outscores the goal found"
         if best.score < limits.min_score and self.visits:
             return "nothing promising left"
@@ -274,6 +277,8 @@ class Forager:
             return 0.0
         links = [link for link in page.links if self._may_follow(link)]
         rated = self.scorer.rate(reading, links)
+        if self.limits.take_files and visit.is_goal:
+            rated = files_first(rated, links)
         for link, new in zip(links, rated, strict=True):
             self._add_link(visit, link, new, depth)
         return max((new.score for new in rated), default=0.0)
