@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from trailmark.page import Link, Page
@@ -25,6 +26,7 @@ _CLASSES = re.compile(r"\.[^>]*")
 _FILE_NAMES = frozenset({"html", "htm", "index"})
 
 
+@lru_cache(maxsize=1 << 16)
 def plain(word: str) -> str:
     """A word without what varies most: numbers, and the endings of plurals."""
     word = _DIGITS.sub("9", word)

@@ -21,6 +21,9 @@ BODY_TOKENS = (100, 10, 0)
 MOST_FOLDS = 5  # when settings are tried
 CHANCE_AT_LEAST = 1e-6  # of a label that was never taught
 
+Told = tuple[str, str]
+"""The label that a page has, and the one that it was given."""
+
 Progress = Callable[[int, int], None]
 """Told how many of how many models have been taught."""
 
@@ -62,14 +65,20 @@ def leave_one_site_out(
     trails: Sequence[Trail], strategy: str, settings: Settings, progress: Progress | None = None
 ) -> LabelScores:
     """Teach on all sites but one, label the pages of that one's trails, for each in turn."""
-    told: list[tuple[str, str]] = []
-    sites = list(trails_by_site(trails))
-    folds = [frozenset([site]) for site in sites]
+    return label_scores(labels_told(trails, strategy, settings, progress))
+
+
+def labels_told(
+    trails: Sequence[Trail], strategy: str, settings: Settings, progress: Progress | None = None
+) -> list[Told]:
+    """The same, page by page."""
+    told: list[Told] = []
+    folds = [frozenset([site]) for site in trails_by_site(trails)]
     for number, (model, held_out) in enumerate(_models(trails, strategy, settings, folds), start=1):
         told += [pair for sample in held_out for pair in told_labels(model, sample)]
         if progress:
             progress(number, len(folds))
-    return label_scores(told)
+    return told
 
 
 def choose_settings(
@@ -118,7 +127,7 @@ class _Search:
         return float(np.mean(logs))
 
 
-def told_labels(model: ForageModel, sample: Sample) -> list[tuple[str, str]]:
+def told_labels(model: ForageModel, sample: Sample) -> list[Told]:
     """The true label of each page on a path, and the one that the best labelling gives it (Eq. 2)."""
     pages, links = (model.vocabulary.rows(sample.tokens[kind::2]) for kind in (0, 1))
     given = model.judge.decode(pages, links)
@@ -140,13 +149,13 @@ def right_chances(model: ForageModel, sample: Sample) -> Iterator[float]:
         yield max(float(chances[model.labels.index(label)]), CHANCE_AT_LEAST) if known else CHANCE_AT_LEAST
 
 
-def label_scores(told: Sequence[tuple[str, str]]) -> LabelScores:
+def label_scores(told: Sequence[Told]) -> LabelScores:
     """From pairs of the true and the given label."""
     labels = sorted({label for pair in told for label in pair} | {GOAL})
     return LabelScores(tuple(_label_score(told, label) for label in labels))
 
 
-def _label_score(told: Sequence[tuple[str, str]], label: str) -> LabelScore:
+def _label_score(told: Sequence[Told], label: str) -> LabelScore:
     right = sum(true == given == label for true, given in told)
     given = sum(given == label for _, given in told)
     support = sum(true == label for true, _ in told)

@@ -12,7 +12,7 @@ from trailmark.features import Surroundings, link_tokens, page_tokens
 from trailmark.learn.chain import Floats
 from trailmark.learn.path_settings import Settings
 from trailmark.learn.vocabulary import Vocabulary
-from trailmark.page import Link
+from trailmark.page import Link, Page
 from trailmark.teach.taught_site import TaughtSite
 from trailmark.trail import Step, Trail
 
@@ -41,10 +41,12 @@ class Sample:
 
 @dataclass
 class Sampling:
-    """Makes samples by the settings; what all links of a page share is worked out once."""
+    """Makes samples by the settings. The same pages and links come on many paths, so their tokens are kept."""
 
     settings: Settings
     _around: dict[str, Surroundings] = field(default_factory=dict)
+    _pages: dict[tuple[str, int], frozenset[str]] = field(default_factory=dict)
+    _steps: dict[tuple[str, Link], frozenset[str]] = field(default_factory=dict)
 
     def of(self, trails: Sequence[Trail]) -> list[Sample]:
         """All that these trails teach. Sites count by the root of what they teach, lest a large one drown
@@ -90,14 +92,27 @@ class Sampling:
         return Sample(site.start, tokens, labels, weight, site.worth.get(link.url, 0.0))
 
     def _page(self, step: Step, depth: int) -> frozenset[str]:
-        return page_tokens(step.page, self.settings.body_tokens, depth, added=self.settings.features == "all")
+        known = self._pages.get((step.page.url, depth))
+        if known is None:
+            added = self.settings.features == "all"
+            known = page_tokens(step.page, self.settings.body_tokens, depth, added=added)
+            self._pages[step.page.url, depth] = known
+        return known
+
+    def _surroundings(self, page: Page) -> Surroundings:
+        if page.url not in self._around:
+            self._around[page.url] = Surroundings.of(page)
+        return self._around[page.url]
 
     def _link(self, step: Step, link: Link) -> frozenset[str]:
         url = step.page.url
-        if url not in self._around:
-            self._around[url] = Surroundings.of(step.page)
-        settings = self.settings
-        return link_tokens(link, self._around[url], settings.window, added=settings.features == "all")
+        known = self._steps.get((url, link))
+        if known is None:
+            around = self._surroundings(step.page)
+            added = self.settings.features == "all"
+            known = link_tokens(link, around, self.settings.window, added=added)
+            self._steps[url, link] = known
+        return known
 
 
 def trails_by_site(trails: Sequence[Trail]) -> dict[str, list[Trail]]:

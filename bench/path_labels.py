@@ -1,0 +1,151 @@
+"""How well pages along a path are labelled: Tables 2 and 3 of Vydiswaran & Sarawagi (2005) on our sites.
+
+Trails to goals and as many that end elsewhere are made from the labels of every site; each site in turn is
+labelled by a model taught on all others. All methods see the same tokens of the same trails. (A): mean over all
+labels of all goals; (G): goal pages alone; (B): goal pages, taught with nothing but goals and others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads cost more than they gain on small arrays
+
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from trailmark.evaluate.run import load_worlds
+from trailmark.evaluate.teaching import make_trails
+from trailmark.evaluate.world import World
+from trailmark.teach.cross_validation import LabelScore, Told, label_scores, labels_told
+from trailmark.teach.training import Settings
+from trailmark.trail import GOAL, Trail
+
+METHODS = {"naive Bayes": "naive-bayes", "maximum entropy": "maxent", "CRF": "path-learner"}
+BODY_TOKENS = (100, 10, 0)
+COMPARED_AT = 10  # body tokens, as in Table 3
+LEAST_LEAD = 0.001  # of the CRF's F1
+SETS = {
+    "departments": (("webkb", "departments"), ("faculty", "course", "project", "student")),
+    "academic": (("academic",), ("person", "publication")),
+}
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """The trails to each goal on the sites of one set."""
+
+    name: str
+    trails: dict[str, list[Trail]]
+
+    @classmethod
+    def load(cls, name: str, data: Path, most: int) -> Lessons:
+        folders, goals = SETS[name]
+        worlds = load_worlds([data / "sites" / folder for folder in folders])
+        return cls(name, {goal: _trails(worlds, goal, most) for goal in goals})
+
+    def told(self, strategy: str, settings: Settings) -> list[Told]:
+        """Labels of all goals together; a milestone of one goal is none of another."""
+        pairs: list[Told] = []
+        for goal, trails in self.trails.items():
+            print(f"{self.name} {goal} {strategy} {settings.body_tokens} {settings.states}", file=sys.stderr)
+            told = labels_told(trails, strategy, settings)
+            pairs += [(_named(goal, true), _named(goal, given)) for true, given in told]
+        return pairs
+
+
+def _trails(worlds: Sequence[World], goal: str, most: int) -> list[Trail]:
+    return [
+        trail for world in worlds if world.reachable_goals(goal) for trail in make_trails(world, goal, most)
+    ]
+
+
+def _named(goal: str, label: str) -> str:
+    return label if label == GOAL else f"{goal}: {label}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trails", type=int, default=15, help="to goals a site, and as many that fail")
+    parser.add_argument("--set", action="append", choices=list(SETS), help="[default: all]")
+    add_data_option(parser)
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    lessons = [Lessons.load(name, arguments.data, arguments.trails) for name in arguments.set or SETS]
+    tables = [(each, Tables.measure(each)) for each in lessons]
+    return finish([_table_2(tables), _table_3(tables), _all_labels(tables)], arguments)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What each method told, with all labels and with two, and the CRF with each number of body tokens."""
+
+    by_tokens: dict[int, list[Told]]
+    by_method: dict[str, list[Told]]
+    binary: dict[str, list[Told]]
+
+    @classmethod
+    def measure(cls, lessons: Lessons) -> Tables:
+        few = Settings(body_tokens=COMPARED_AT)
+        two = replace(few, states="binary")
+        by_tokens = {n: lessons.told("path-learner", Settings(body_tokens=n)) for n in BODY_TOKENS}
+        others = {name: lessons.told(strategy, few) for name, strategy in METHODS.items() if name != "CRF"}
+        binary = {name: lessons.told(strategy, two) for name, strategy in METHODS.items()}
+        return cls(by_tokens, {**others, "CRF": by_tokens[COMPARED_AT]}, binary)
+
+
+Measured = Sequence[tuple[Lessons, Tables]]
+
+
+def _table_2(measured: Measured) -> Report:
+    rows: list[list[Cell]] = []
+    for lessons, tables in measured:
+        scores = [label_scores(tables.by_tokens[n]) for n in BODY_TOKENS]
+        rows.append([f"{lessons.name} (A)", *(cell for each in scores for cell in _cells(each.mean))])
+        rows.append([f"{lessons.name} (G)", *(cell for each in scores for cell in _cells(each.goal))])
+    header = ["", *(f"{what} {n}" for n in BODY_TOKENS for what in ("P", "R", "F1"))]
+    return Report("Table 2: the CRF by words of the body", header, rows)
+
+
+def _table_3(measured: Measured) -> Report:
+    rows: list[list[Cell]] = []
+    bars: list[Bar] = []
+    for lessons, tables in measured:
+        all_labels = {name: label_scores(told) for name, told in tables.by_method.items()}
+        two = {name: label_scores(told).goal for name, told in tables.binary.items()}
+        rows.append(
+            [f"{lessons.name} (A)", *(cell for each in all_labels.values() for cell in _cells(each.mean))]
+        )
+        rows.append(
+            [f"{lessons.name} (G)", *(cell for each in all_labels.values() for cell in _cells(each.goal))]
+        )
+        rows.append([f"{lessons.name} (B)", *(cell for each in two.values() for cell in _cells(each))])
+        bars += _bars(lessons.name, {name: each.goal for name, each in all_labels.items()})
+    header = ["", *(f"{what} {name}" for name in METHODS for what in ("P", "R", "F1"))]
+    return Report(f"Table 3: methods, {COMPARED_AT} words of the body", header, rows, bars)
+
+
+def _bars(name: str, goal: dict[str, LabelScore]) -> Iterator[Bar]:
+    for other in ("maximum entropy", "naive Bayes"):
+        lead = goal["CRF"].f1 - goal[other].f1
+        yield Bar(f"{name}: goal F1 of the CRF above that of {other}", lead, least=LEAST_LEAD)
+
+
+def _all_labels(measured: Measured) -> Report:
+    rows: list[list[Cell]] = [
+        [lessons.name, score.label, *_cells(score), score.support]
+        for lessons, tables in measured
+        for score in label_scores(tables.by_method["CRF"]).by_label
+    ]
+    return Report("Every label, by the CRF", ["", "label", "P", "R", "F1", "pages"], rows)
+
+
+def _cells(score: LabelScore) -> list[Cell]:
+    return [f"{100 * value:.1f}" for value in (score.precision, score.recall, score.f1)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
