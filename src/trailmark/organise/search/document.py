@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 TOPIC_SEPARATOR = " › "
+LONGEST_KEY = 1_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +44,11 @@ class IndexDocument:
 
 
 def key_of(kind: str, record_id: str) -> str:
-    """One text for kind and id: the unit separator stands in no kind."""
-    return f"{kind}\x1f{record_id}"
+    """One text for kind and id: the unit separator stands in no kind. The index takes no endless ones."""
+    key = storable(f"{kind}\x1f{record_id}")
+    return key if len(key) <= LONGEST_KEY else sha256(key.encode()).hexdigest()
+
+
+def storable(text: str) -> str:
+    """Without lone surrogates: hostile pages hold them, and UTF-8 has no place for them."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -71,13 +72,19 @@ def snippet(text: str, marker: Marker, length: int = SNIPPET_CHARACTERS) -> tupl
 
 def _best_start(spans: list[tuple[int, int, str]], length: int) -> int:
     """Where the window begins: a little before the first word in it. Of equals, the earliest."""
-    best, start = (0, 0), 0
-    for number, (begin, _, _) in enumerate(spans):
-        inside = [
-            span[2] for span in spans[number : number + length // 2] if span[1] <= begin + length * 3 // 4
-        ]
-        if (score := (len(set(inside)), len(inside))) > best:
+    best, start, last = (0, 0), 0, 0
+    inside: Counter[str] = Counter()
+    for number, (begin, _, word) in enumerate(spans):
+        while last < len(spans) and spans[last][1] <= begin + length * 3 // 4:
+            inside[spans[last][2]] += 1
+            last += 1
+        if last <= number:  # longer than the window
+            last = number + 1
+            continue
+        if (score := (len(inside), last - number)) > best:
             best, start = score, begin
+        inside[word] -= 1
+        inside += Counter()  # forgets what is no longer inside
     return max(0, start - length // 4) if start > length * 3 // 4 else 0
 
 

@@ -14,7 +14,7 @@ TWO_MISTAKES = 7  # letters from which a word may be two mistakes away
 class Spelling:
     """Finds known words near a word: those that become equal when one letter is left out of either.
 
-    That covers one letter too many, too few or wrong, two that changed places, and many pairs of such mistakes
+    That covers one letter too many, too few or wrong, two that changed places, and some pairs of such mistakes
     (symmetric deletion). Kept as a sorted array of hashes, since a dict of all shortened words would be large.
     """
 

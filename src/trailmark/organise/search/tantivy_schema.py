@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from trailmark.organise.search.document import TOPIC_SEPARATOR, IndexDocument
+from trailmark.organise.search.document import TOPIC_SEPARATOR, IndexDocument, storable
 from trailmark.organise.search.engine import tantivy
 from trailmark.organise.search.terms import terms
 
@@ -106,7 +106,7 @@ def _add_names(made: tantivy.Document, document: IndexDocument) -> None:
 @lru_cache(maxsize=20_000)  # the same people write many papers
 def completions(name: str) -> tuple[str, ...]:
     """`ada lovelace␟Ada Lovelace` and `lovelace ada␟Ada Lovelace`."""
-    found, shown = terms(name), " ".join(name.split())[:LONGEST_VALUE]
+    found, shown = terms(name), storable(" ".join(name.split())[:LONGEST_VALUE])
     starts = range(min(len(found), 6))
     return tuple(f"{' '.join((*found[at:], *found[:at]))[:LONGEST_VALUE]}\x1f{shown}" for at in starts)
 
@@ -126,7 +126,7 @@ def facets_of(document: IndexDocument) -> dict[str, tuple[str, ...]]:
 
 def facet_value(value: str) -> str:
     """As it is kept: the sign before it keeps the index from taking it for a date or a number."""
-    return "=" + " ".join(value.split())[:LONGEST_VALUE]
+    return "=" + storable(" ".join(value.split())[:LONGEST_VALUE])
 
 
 def _add_numbers(made: tantivy.Document, document: IndexDocument) -> None:

@@ -50,6 +50,7 @@ class IndexWriter:
         self._fields, self._facets = set(followed.fields), set(followed.facets)
         try:
             self._index = tantivy.Index(make_schema(), path=str(self._build))
+            self._index.config_reader("manual")  # else a thread would look for new files, to no purpose here
             self._writer: tantivy.IndexWriter = self._index.writer(HEAP_BYTES, 1)
         except ValueError as error:
             raise WorkspaceError(f"{_damaged(self.folder)} ({error})") from error
