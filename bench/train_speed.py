@@ -1,0 +1,145 @@
+"""What the path learner costs: training on many trails, rating the links of a page that was never seen.
+
+The sites are made up: trees of pages with navigation, words drawn by Zipf's law. It measures cost alone, never
+accuracy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bench.report import Bar, Report, add_output_options, finish
+from trailmark.features import Surroundings, link_tokens
+from trailmark.forage.scorers.path_learner import PathLearner
+from trailmark.page import Link, Page
+from trailmark.site import Site
+from trailmark.teach.training import TRAINERS, ForageModel, Settings
+from trailmark.trail import FAIL, GOAL, Step, Trail
+
+N_SITES, CHILDREN, NAVIGATION = 10, 3, 20
+N_WORDS, BODY_WORDS = 5_000, 150
+PAGES_RATED, LINKS_RATED = 30, 200
+MOST_TRAINING_SECONDS, MOST_RATING_MS = 10.0, 4.0
+MILESTONES = {0: "home", 1: "section", 4: "group"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_output_options(parser)
+    parser.add_argument("--trails", type=int, default=500)
+    parser.add_argument("--length", type=int, default=8, help="pages of a trail")
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(0)
+    trails = _trails(arguments.trails, arguments.length, rng)
+    seconds, model = {}, {}
+    for strategy, trainer in TRAINERS.items():
+        began = time.process_time()
+        model[strategy] = trainer(trails, Settings())
+        seconds[strategy] = time.process_time() - began
+    costs = {strategy: _rating_ms(each, rng) for strategy, each in model.items()}
+    rows = [
+        [name, f"{seconds[name]:.2f} s", f"{costs[name].features:.2f} ms", f"{costs[name].rating:.2f} ms"]
+        for name in TRAINERS
+    ]
+    links = f"of {LINKS_RATED} links"
+    head = ["strategy", f"training on {len(trails)} trails", f"features {links}", f"rating {links} by them"]
+    bars = [
+        Bar("path-learner, training, CPU seconds", seconds["path-learner"], most=MOST_TRAINING_SECONDS),
+        Bar(f"path-learner, rating {links}, CPU ms", costs["path-learner"].rating, most=MOST_RATING_MS),
+    ]
+    return finish(Report("Path learner: cost in CPU time", head, rows, bars), arguments)
+
+
+def _trails(count: int, length: int, rng: np.random.Generator) -> list[Trail]:
+    sites = [_Tree(f"http://site{number}.example/", rng) for number in range(N_SITES)]
+    return [sites[number % N_SITES].trail(number // N_SITES, length) for number in range(count)]
+
+
+@dataclass
+class _Tree:
+    """A site whose pages are made when they are walked: every page leads to a few below it and to the top."""
+
+    start: str
+    rng: np.random.Generator
+    _pages: dict[tuple[int, ...], Page] = field(default_factory=dict)
+
+    def trail(self, number: int, length: int) -> Trail:
+        """Every other trail is of the first branches, and reaches a goal; the others take the last branch."""
+        ways = [number // 2 // (CHILDREN - 1) ** place % (CHILDREN - 1) for place in range(length - 1)]
+        way = tuple(reversed(ways))
+        if number % 2:
+            way = (*way[:-1], CHILDREN - 1)
+        steps = [Step(self._page(()), None, MILESTONES[0])]
+        for depth in range(1, length):
+            page, link = self._page(way[:depth]), self._page(way[: depth - 1]).links[way[depth - 1]]
+            ending = GOAL if not number % 2 else FAIL
+            steps.append(Step(page, link, ending if depth == length - 1 else MILESTONES.get(depth, "")))
+        return Trail(self.start, tuple(steps))
+
+    def _page(self, way: tuple[int, ...]) -> Page:
+        if way not in self._pages:
+            below = [
+                self._link((*way, child), f"body>div.list{len(way)}>ul>li>a") for child in range(CHILDREN)
+            ]
+            menu = [self._link((child % CHILDREN,), "body>ul.menu>li>a") for child in range(NAVIGATION)]
+            title = " ".join(_words(self.rng, 4))
+            tokens = tuple(_words(self.rng, BODY_WORDS))
+            self._pages[way] = Page(self._url(way), title, tokens=tokens, links=(*below, *menu))
+        return self._pages[way]
+
+    def _url(self, way: tuple[int, ...]) -> str:
+        return self.start + "".join(f"part{branch}/" for branch in way)
+
+    def _link(self, way: tuple[int, ...], region: str) -> Link:
+        return _link(self._url(way), region, self.rng)
+
+
+def _link(url: str, region: str, rng: np.random.Generator) -> Link:
+    around = _words(rng, 20)
+    text = " ".join(_words(rng, 3))
+    return Link(url, text, tuple(around[:10]), tuple(around[10:]), region)
+
+
+def _words(rng: np.random.Generator, count: int) -> list[str]:
+    return [f"w{number % N_WORDS}" for number in rng.zipf(1.2, count).tolist()]
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """CPU milliseconds a page: what its links show, and what they are worth by that."""
+
+    features: float
+    rating: float
+
+
+def _rating_ms(model: ForageModel, rng: np.random.Generator) -> _Cost:
+    """Of pages never seen, so that nothing is remembered of their links."""
+    scorer, site = PathLearner(model), Site("http://new.example/")
+    pages = [_new_page(number, rng) for number in range(PAGES_RATED)]
+    readings = [scorer.read(scorer.start(site), page) for page in pages]
+    began = time.process_time()
+    for page in pages:
+        around = Surroundings.of(page)
+        for link in page.links:
+            link_tokens(link, around, model.settings.window, added=model.settings.features == "all")
+    halfway = time.process_time()
+    for page, reading in zip(pages, readings, strict=True):
+        scorer.rate(reading, page.links)  # features once more, and the rating
+    features, both = halfway - began, time.process_time() - halfway
+    return _Cost(1000 * features / len(pages), 1000 * (both - features) / len(pages))
+
+
+def _new_page(number: int, rng: np.random.Generator) -> Page:
+    url = f"http://new.example/{number}"
+    links = [_link(f"{url}/part{link}/", "body>div>ul>li>a", rng) for link in range(LINKS_RATED)]
+    title, tokens = " ".join(_words(rng, 4)), tuple(_words(rng, BODY_WORDS))
+    return Page(url, title, tokens=tokens, links=tuple(links))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
