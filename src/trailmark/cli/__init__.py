@@ -15,6 +15,7 @@ from trailmark.errors import TrailmarkError
 COMMANDS = {
     "demo": "trailmark.cli.demo:demo",
     "evaluate": "trailmark.cli.evaluate:evaluate",
+    "explain": "trailmark.cli.explain:explain",
     "export": "trailmark.cli.export:export",
     "forage": "trailmark.cli.forage:forage",
     "forage-worker": "trailmark.cli.forage:forage_worker",
@@ -28,6 +29,7 @@ COMMANDS = {
     "status": "trailmark.cli.status:status",
     "submissions": "trailmark.cli.submissions:submissions",
     "teach": "trailmark.cli.teach:teach_command",
+    "studio": "trailmark.cli.studio:studio",
     "topics": "trailmark.cli.topics:topics",
     "trails": "trailmark.cli.trails:trails",
     "train": "trailmark.cli.train:train",

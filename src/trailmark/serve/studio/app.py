@@ -1,0 +1,42 @@
+"""The studio as an application: all its pages over one workspace, for whoever has the token."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from trailmark.serve.studio.access import Access
+from trailmark.serve.studio.background import Background
+from trailmark.serve.studio.home import home_routes
+from trailmark.serve.studio.job_pages import job_routes
+from trailmark.serve.studio.studio import NAME, Studio, make_pages
+from trailmark.serve.studio.trail_pages import trail_routes
+from trailmark.serve.studio.train_pages import train_routes
+from trailmark.serve.web.app import WebSettings, make_app
+
+ABOUT = "The operator's pages of a workspace."
+
+_ROUTES = (home_routes, trail_routes, train_routes, job_routes)
+
+
+def make_studio(folder: Path, token: str) -> FastAPI:
+    studio = Studio(folder, token, make_pages(), Background(folder))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            studio.background.close()
+
+    settings = WebSettings(requests_per_second=0)
+    app = make_app(NAME, ABOUT, studio.pages, settings, lifespan)
+    for routes in _ROUTES:
+        app.include_router(routes(studio), include_in_schema=False)
+    # Within the guards: a strange host is refused before the token is looked at, refusals have safe headers.
+    app.user_middleware.append(Middleware(Access, token=token))
+    return app

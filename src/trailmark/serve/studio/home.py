@@ -1,0 +1,77 @@
+"""The start page: the way from trails to results, and how far along it this workspace is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from trailmark.serve.studio.studio import Studio, counted
+from trailmark.store.review import ReviewStore
+from trailmark.teach.trail_check import Remark, check_trails
+from trailmark.training import models_of
+from trailmark.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class HomeStep:
+    title: str
+    path: str
+    sentence: str
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    name: str
+    steps: tuple[HomeStep, ...]
+    remarks: list[Remark]
+
+
+def home_view(workspace: Workspace) -> Home:
+    steps = (_trails(workspace), _model(workspace), _runs(workspace), _review(workspace))
+    remarks = check_trails(workspace.trails.trails()) if len(workspace.trails) else []
+    return Home(workspace.folder.name, steps, remarks)
+
+
+def _trails(workspace: Workspace) -> HomeStep:
+    trails, sites = len(workspace.trails), len(workspace.trails.sites())
+    told = f"{counted(trails, 'trail')} on {counted(sites, 'site')}." if trails else "Show it the way first."
+    return HomeStep("Trails", "/trails" if trails else "/teach", told, bool(trails))
+
+
+def _model(workspace: Workspace) -> HomeStep:
+    names = models_of(workspace).names()
+    told = (
+        f"{counted(len(names), 'model')}: {', '.join(names)}." if names else "Let it learn from the trails."
+    )
+    return HomeStep("Train", "/train", told, bool(names))
+
+
+def _runs(workspace: Workspace) -> HomeStep:
+    runs = workspace.forage_store.runs()
+    if not runs:
+        return HomeStep("Runs", "/runs", "Then let it forage other sites.", False)
+    progress = workspace.forage_store.progress(runs[0].id)
+    told = f"{counted(len(runs), 'run')}; the last found {counted(progress.goals, 'goal')} on "
+    return HomeStep("Runs", "/runs", f"{told}{counted(progress.visits, 'page')}.", True)
+
+
+def _review(workspace: Workspace) -> HomeStep:
+    runs = workspace.forage_store.runs()
+    answers = sum(len(ReviewStore(workspace.database).answers(run.id)) for run in runs)
+    told = f"{counted(answers, 'answer')} given." if answers else "Answer a few questions where it is unsure."
+    return HomeStep("Review", "/review", told, bool(answers))
+
+
+def home_routes(studio: Studio) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/", response_class=HTMLResponse)
+    def home(request: Request) -> Response:
+        with studio.workspace() as workspace:
+            view = home_view(workspace)
+        return studio.html(request, "overview.html", section="/", view=view)
+
+    return router
