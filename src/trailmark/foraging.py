@@ -148,7 +148,7 @@ async def work(
     worker = worker_name(number)
     software = f"Trailmark/{__version__}"
     with ArchiveWriter(workspace.archive_folder, f"w{number}", software=software) as writer:
-        async with _fetcher(config) as fetcher:
+        async with fetcher_of(config) as fetcher:
             crawl = Crawl(
                 store=workspace.forage_store,
                 run=run,
@@ -177,7 +177,8 @@ def _limits(order: Order, limits: RunLimits) -> Limits:
     )
 
 
-def _fetcher(config: Config) -> HttpFetcher:
+def fetcher_of(config: Config) -> HttpFetcher:
+    """The fetcher that the settings describe: polite and guarded."""
     fetch = config.fetch
     return HttpFetcher(
         Agent(config.agent.name, contact=config.agent.contact),

@@ -1,0 +1,130 @@
+"""What a trained model makes of one page and its links: of a page that a run or a trail passed, or a fresh one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trailmark.config import Config
+from trailmark.crawl import read
+from trailmark.errors import ArchiveError, UsageError
+from trailmark.fetched import Failed, Fetched, Fetcher
+from trailmark.forage.brief import Brief
+from trailmark.forage.explain import Explanation, explain
+from trailmark.forage.scorers import SCORERS
+from trailmark.foraging import fetcher_of
+from trailmark.net.archive_reader import ArchiveReader
+from trailmark.page import Link, Page, Unreadable
+from trailmark.site import Site
+from trailmark.store.ways import WayStore
+from trailmark.training import load_forage_model
+from trailmark.visit import Visit
+from trailmark.workspace import Workspace
+
+REDIRECT_HOPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Pages from a start page on, each with the link that led to it, and where they were found."""
+
+    site: Site
+    path: tuple[tuple[Link | None, Page], ...]
+    source: str
+
+
+def explain_way(workspace: Workspace, model: str, way: Way) -> Explanation:
+    """The last page of the way and its links, as this model of the workspace sees them."""
+    loaded = load_forage_model(workspace, model)
+    return explain(SCORERS[loaded.strategy](Brief(model=loaded)), way.site, way.path)
+
+
+def known_way(workspace: Workspace, url: str) -> Way | None:
+    """The way by which a run last came to this page, or a trail; None if neither did."""
+    return _walked(workspace, url) or _taught(workspace, url)
+
+
+def _walked(workspace: Workspace, url: str) -> Way | None:
+    found = WayStore(workspace.database).to(url)
+    if found is None:
+        return None
+    site, visits = found
+    path: list[tuple[Link | None, Page]] = []
+    hop: Visit | None = None  # the first of the redirects to the next page
+    for visit in visits:
+        page = _archived(workspace, visit)
+        if page is None:
+            hop = hop or visit
+        else:
+            path.append((_link(path[-1][1], hop or visit) if path else None, page))
+            hop = None
+    return Way(site, tuple(path), f"as a run reached it ({_clicks(path)})")
+
+
+def _archived(workspace: Workspace, visit: Visit) -> Page | None:
+    if visit.archived is None:
+        return None
+    try:
+        page = read(ArchiveReader(workspace.archive_folder).read(visit.archived))
+    except ArchiveError as error:
+        raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
+    return page if isinstance(page, Page) else None
+
+
+def _link(page: Page, visit: Visit) -> Link:
+    known = (link for link in page.links if link.url == visit.url and link.text == visit.link_text)
+    return next(known, Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind))
+
+
+def _taught(workspace: Workspace, url: str) -> Way | None:
+    for kept in workspace.trails.iterate():
+        for number, step in enumerate(kept.trail.steps):
+            if step.page.url == url:
+                path = [(step.link, step.page) for step in kept.trail.steps[: number + 1]]
+                return Way(Site(kept.trail.site), tuple(path), f"as trail {kept.id} reached it")
+    return None
+
+
+def _clicks(path: Sequence[tuple[Link | None, Page]]) -> str:
+    texts = [link.text or "(no text)" for link, _ in path if link is not None]
+    return " › ".join(" ".join(text.split()) for text in texts) or "its start page"
+
+
+def fetched_way(config: Config, urls: Sequence[str]) -> Way:
+    """Fetch these pages, the start page first, each with the pause and the checks of a forage."""
+    return asyncio.run(_fetch_all(config, urls))
+
+
+async def _fetch_all(config: Config, urls: Sequence[str]) -> Way:
+    async with fetcher_of(config) as fetcher:
+        path: list[tuple[Link | None, Page]] = []
+        for url in urls:
+            if path:
+                await asyncio.sleep(config.fetch.delay_seconds)
+            page = await _fetch(fetcher, url, config.fetch.delay_seconds)
+            path.append((_link_to(path[-1][1], url) if path else None, page))
+    return Way(Site(path[0][1].url), tuple(path), "as it was fetched now" + _as_start(path))
+
+
+def _as_start(path: Sequence[tuple[Link | None, Page]]) -> str:
+    return ", read as a start page" if len(path) == 1 else ""
+
+
+def _link_to(page: Page, url: str) -> Link:
+    return next((link for link in page.links if link.url == url), Link(url))
+
+
+async def _fetch(fetcher: Fetcher, url: str, pause: float) -> Page:
+    answer: Fetched | Failed = await fetcher.fetch(url)
+    for _ in range(REDIRECT_HOPS):
+        if not isinstance(answer, Fetched) or not answer.location:
+            break
+        await asyncio.sleep(pause)
+        answer = await fetcher.fetch(answer.location)
+    page = read(answer)
+    if isinstance(page, Page):
+        return page
+    reason = page.reason if isinstance(page, Unreadable) else answer.outcome
+    detail = f": {answer.detail}" if isinstance(answer, Failed) and answer.detail else ""
+    raise UsageError(f"{url} could not be read ({reason}{detail}).")
