@@ -23,6 +23,7 @@ BODY_TOKENS = 100
 WINDOW = 10  # words before a link and after it
 _DIGITS = re.compile(r"\d+")
 _CLASSES = re.compile(r"\.[^>]*")
+_PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth"})
 _FILE_NAMES = frozenset({"html", "htm", "index"})
 
 
@@ -52,6 +53,11 @@ def page_tokens(
         shown += [f"heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)]
         shown.append(f"depth {min(depth, 4)}")
     return frozenset(shown)
+
+
+def is_of_page(token: str) -> bool:
+    """Whether pages show this token, rather than links."""
+    return token.split(" ", 1)[0] in _PAGE_KINDS
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,23 @@ from __future__ import annotations
 import pytest
 
 from tests.forage.world import Answer, Walk
+from tests.teach.small_sites import trails_of
 from trailmark.errors import UsageError
 from trailmark.forage.brief import Brief
 from trailmark.forage.forager import Forager
 from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorers import SCORERS
+from trailmark.forage.scorers import SCORERS, TAUGHT
 from trailmark.page import Link, Page
 from trailmark.site import Site
+from trailmark.teach.training import TRAINERS, Settings
 
 SITE = Site("http://s.example/")
 BRIEF = Brief(keywords=("contact", "address"), seed=3)
-UNTAUGHT = ["best-first", "breadth-first", "random"]
+TRAILS = [*trails_of("s1"), *trails_of("s2")]
+BRIEFS = {
+    **dict.fromkeys(SCORERS, BRIEF),
+    **{name: Brief(model=TRAINERS[name](TRAILS, Settings())) for name in TAUGHT},
+}
 
 
 def world() -> dict[str, Answer]:
@@ -31,9 +37,9 @@ def world() -> dict[str, Answer]:
     }
 
 
-@pytest.mark.parametrize("name", UNTAUGHT)
+@pytest.mark.parametrize("name", SCORERS)
 def test_scores_are_shares_of_a_goal_one_for_each_link(name: str) -> None:
-    scorer = SCORERS[name](BRIEF)
+    scorer = SCORERS[name](BRIEFS[name])
     page = world()["http://s.example/"]
     assert isinstance(page, Page)
     reading = scorer.read(scorer.start(SITE), page)
@@ -44,10 +50,10 @@ def test_scores_are_shares_of_a_goal_one_for_each_link(name: str) -> None:
     assert scorer.rate(reading, ()) == []
 
 
-@pytest.mark.parametrize("name", UNTAUGHT)
+@pytest.mark.parametrize("name", SCORERS)
 def test_told_the_same_a_strategy_answers_the_same(name: str) -> None:
     orders = [
-        Walk(Forager(SITE, SCORERS[name](BRIEF), politeness=Politeness(0.0)), world()).run().urls
+        Walk(Forager(SITE, SCORERS[name](BRIEFS[name]), politeness=Politeness(0.0)), world()).run().urls
         for _ in "ab"
     ]
     assert orders[0] == orders[1]
@@ -71,3 +77,9 @@ def test_random_order_depends_on_the_seed_alone() -> None:
 
     assert order(1) == order(1)
     assert len({tuple(order(seed)) for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_a_strategy_that_is_taught_says_that_it_needs_a_model(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} needs a model"):
+        SCORERS[name](Brief())

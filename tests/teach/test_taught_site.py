@@ -45,6 +45,20 @@ def test_a_label_that_a_person_gave_is_kept() -> None:
     assert marked.state("http://s/people") == "people"
 
 
+def test_pages_before_a_label_take_its_prefix_on_the_trail_that_is_gone() -> None:
+    good = trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)
+    bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
+    site = TaughtSite.of([bad, good], "prefix")
+    assert site.states_along(good.steps) == ["<people", "people", GOAL]
+    assert site.states_along(bad.steps) == ["<Fail", "<Fail", FAIL]
+    assert site.state("http://s/home") == "<people"  # a way to the goal counts for more than one astray
+
+
+def test_two_states_know_goals_and_others_alone() -> None:
+    site = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)], "binary")
+    assert [site.state(f"http://s/{name}") for name in ("home", "people", "p1")] == [FAIL, FAIL, GOAL]
+
+
 def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
     site = taught()
     assert site.worth["http://s/p1"] == 1.0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trailmark.errors import ModelError, UsageError
+from trailmark.features import is_of_page
 from trailmark.learn.chain import Floats
 from trailmark.learn.crf import ChainCRF, Rules
 from trailmark.learn.path_judges import ApartJudge, Arrays, Judge, LabelsJudge, PairsJudge, pair_rules
@@ -45,9 +46,12 @@ class ForageModel:
         if label not in self.labels:
             raise UsageError(f"The model knows no label {label!r}; it knows {', '.join(self.labels)}.")
         number = self.labels.index(label)
-        said = [centred(each)[:, number] for each in (self.judge.page_weights(), self.judge.link_weights())]
-        weights = np.where(np.abs(said[0]) > np.abs(said[1]), said[0], said[1])
         tokens = list(self.vocabulary.columns_)
+        of_page = np.array([is_of_page(token) for token in tokens], dtype=bool)
+        pages, links = (
+            centred(each)[:, number] for each in (self.judge.page_weights(), self.judge.link_weights())
+        )
+        weights = np.where(of_page, pages, links)
         return [(tokens[at], float(weights[at])) for at in np.argsort(-weights, kind="stable")[:n]]
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
