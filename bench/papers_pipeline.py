@@ -1,0 +1,182 @@
+"""Papers from PDF files to records, references and a citation graph: how fast, and how much of it is found.
+
+Takes up `papers/pdf/aistats2007` of the data folder into a workspace, as `trailmark papers add` does, and then the
+PDF files of the sample web, of which all is known. Shares of the real papers are of what was found, not of what is
+right: `bench.pdf` compares titles, authors and abstracts with their descriptions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.pdf import cpu_seconds, described, describes, overlap, plain, same_authors
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from trailmark.extract.documents.document import Document
+from trailmark.extract.documents.reader import DocumentReader
+from trailmark.papers.adding import Added, Intake, files_at, id_of, incoming_files
+from trailmark.papers.library import PaperLibrary
+from trailmark.papers.models import ModelPlace
+from trailmark.samples import sample_web
+from trailmark.workspace import Workspace
+
+FIELDS = ("title", "author", "affiliation", "email", "abstract", "year")
+REFERENCE_FIELDS = ("author", "title", "year", "venue", "pages")
+LEAST_PAPERS_A_SECOND = 2.0
+LEAST_RIGHT = {"title": 0.95, "authors": 0.90, "abstract": 0.85}
+LEAST_SAMPLE = 0.97
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of some files, and what it cost."""
+
+    added: list[Added]
+    seconds: float
+
+    @property
+    def papers(self) -> int:
+        return sum(each.outcome == "paper" for each in self.added)
+
+
+def take_up(library: PaperLibrary, files: list[Path], workers: int) -> Taken:
+    """CPU seconds of all processes, their start and the loading of models included."""
+    before = cpu_seconds()
+    added = list(Intake(library, workers).add(incoming_files(files)))
+    return Taken(added, cpu_seconds() - before)
+
+
+def speed_report(real: Taken, sample: Taken, again: Taken) -> Report:
+    rows: list[list[Cell]] = [
+        [name, len(taken.added), taken.papers, taken.seconds, len(taken.added) / taken.seconds]
+        for name, taken in (("real papers", real), ("sample papers", sample), ("real papers, again", again))
+    ]
+    header = ["files", "number", "papers", "CPU s", "files a CPU s"]
+    bars = [Bar("real papers a CPU second", real.papers / real.seconds, least=LEAST_PAPERS_A_SECOND)]
+    return Report("Speed of the whole pipeline", header, rows, bars)
+
+
+def found_report(library: PaperLibrary, real: Taken) -> Report:
+    """How many papers have each field, and how many references each of theirs."""
+    records = [library.find(each.id) for each in real.added if each.outcome == "paper"]
+    rows: list[list[Cell]] = [
+        ["paper", name, sum(name in record.fields for record in records) / len(records), _surety(
+            value.confidence for record in records for value in record.fields.get(name, ()))]
+        for name in FIELDS
+    ]  # fmt: skip
+    references = [each for record in records for each in library.papers.citations(record.id) if each.number]
+    rows += [
+        ["reference", name, sum(name in each.fields for each in references) / len(references), _surety(
+            value.confidence for each in references for value in each.fields.get(name, ()))]
+        for name in REFERENCE_FIELDS
+    ]  # fmt: skip
+    cited = {
+        (record.id, context.number) for record in records for context in library.papers.contexts(record.id)
+    }
+    rows.append(["reference", "sentence that cites it", len(cited) / len(references), None])
+    groups = {each.group for each in references}
+    title = f"Found in {len(records)} papers with {len(references)} references to {len(groups)} works"
+    return Report(title, ["of a", "field", "share that has it", "mean confidence"], rows)
+
+
+def _surety(confidences: Iterator[float]) -> float | None:
+    values = list(confidences)
+    return sum(values) / len(values) if values else None
+
+
+def right_report(library: PaperLibrary, files: list[Path]) -> Report:
+    """Records against descriptions; of the files whose description is of another paper nothing is counted."""
+    right, counted = dict.fromkeys(LEAST_RIGHT, 0), 0
+    with DocumentReader() as reader:
+        for path in files:
+            true, document = described(path.with_suffix(".md").read_text()), reader.read(path.read_bytes())
+            record = library.record(id_of(path.read_bytes()))
+            if record is None or not isinstance(document, Document) or not describes(true, document):
+                continue
+            counted += 1
+            authors = tuple(value.text for value in record.fields.get("author", ()))
+            right["title"] += plain(record.first("title")) == plain(true.title)
+            right["authors"] += same_authors(authors, true.authors)
+            right["abstract"] += overlap(record.first("abstract"), true.abstract) >= 0.95
+    rows: list[list[Cell]] = [[name, counted, n / max(1, counted)] for name, n in right.items()]
+    bars = [
+        Bar(f"{name} right", right[name] / max(1, counted), least=least)
+        for name, least in LEAST_RIGHT.items()
+    ]
+    return Report("Records of real papers, share right", ["field", "papers", "right"], rows, bars)
+
+
+def sample_report(library: PaperLibrary) -> Report:
+    """The citation graph of the sample web, which is known."""
+    true = set(_sample_links())
+    held = {paper for link in true for paper in link} | set(_sample_ids())
+    found = {link for link in library.papers.links() if link[0] in held}
+    right = len(found & true)
+    precision, recall = right / max(1, len(found)), right / max(1, len(true))
+    bars = [
+        Bar("citations of the sample web found", recall, least=LEAST_SAMPLE),
+        Bar("citations found that are right", precision, least=LEAST_SAMPLE),
+    ]
+    rows: list[list[Cell]] = [[len(true), len(found), right, precision, recall]]
+    return Report(
+        "Citation graph of the sample web", ["true", "found", "right", "precision", "recall"], rows, bars
+    )
+
+
+def _sample_ids() -> Iterator[str]:
+    for site in sample_web().sites:
+        yield from (id_of(site.respond(each.pdf).body) for each in site.truth.publications if each.pdf)
+
+
+def _sample_links() -> Iterator[tuple[str, str]]:
+    for site in sample_web().sites:
+        papers = [each for each in site.truth.publications if each.pdf]
+        ids = {
+            f"{', '.join(each.authors)}. {each.title}. {each.venue}, {each.year}.": id_of(
+                site.respond(each.pdf).body
+            )
+            for each in papers
+        }
+        for each, own in zip(papers, ids.values(), strict=True):
+            yield from ((own, ids[cited]) for cited in each.references if cited in ids)
+
+
+def write_samples(folder: Path) -> list[Path]:
+    for site in sample_web().sites:
+        for each in site.truth.publications:
+            if each.pdf:
+                name = f"{site.name}-{each.pdf.rpartition('/')[2]}"
+                (folder / name).write_bytes(site.respond(each.pdf).body)
+    return sorted(folder.iterdir())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_option(parser)
+    add_output_options(parser)
+    parser.add_argument("--workers", type=int, default=1, help="processes that read")
+    arguments = parser.parse_args()
+    files = files_at([arguments.data / "papers" / "pdf" / "aistats2007"])
+    with tempfile.TemporaryDirectory() as folder, Workspace.create(Path(folder) / "workspace") as workspace:
+        library = PaperLibrary(workspace)
+        ModelPlace(workspace.models_folder).load()  # so that the first file does not pay for it
+        real = take_up(library, files, arguments.workers)
+        samples = Path(folder) / "samples"
+        samples.mkdir()
+        sample = take_up(library, write_samples(samples), arguments.workers)
+        again = take_up(library, files, arguments.workers)
+        reports = [
+            speed_report(real, sample, again),
+            found_report(library, real),
+            right_report(library, files),
+            sample_report(library),
+        ]
+    return finish(reports, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
