@@ -112,7 +112,9 @@ def _save_originals(workspace: Workspace) -> None:
             body = write_pdf(
                 [Line(title.encode("ascii", "replace").decode(), size=16), Line("Abstract", "F2", 12)], title
             )
-            ref = archive.write(Fetched(url, 200, body=body, headers=(("Content-Type", "application/pdf"),)), at=1e9)
+            ref = archive.write(
+                Fetched(url, 200, body=body, headers=(("Content-Type", "application/pdf"),)), at=1e9
+            )
             with workspace.database.transaction():
                 stored = StoredFile(paper_id(number), f"{number}.pdf", "paper", "", "pdf", 1, len(body), ref)
                 files.put(stored)

@@ -91,11 +91,10 @@ def _portal_settings(folder: Path, name: str, public_url: str) -> PortalSettings
 
 def _web_settings(host: str, public_url: str, rate: float) -> WebSettings:
     """On loopback the server goes by the names of this machine and its public one; else by any."""
-    from trailmark.serve.portal.app import OPEN_TYPES  # noqa: PLC0415
     from trailmark.serve.web.app import WebSettings  # noqa: PLC0415
     from trailmark.serve.web.guards import LOOPBACK_NAMES  # noqa: PLC0415
 
     public = urlsplit(public_url).hostname
     is_local = host in {"127.0.0.1", "::1", "localhost"}
     named = (*LOOPBACK_NAMES, *([public] if public else []))
-    return WebSettings(named if is_local or public else (), rate, rate * 5, OPEN_TYPES)
+    return WebSettings(named if is_local or public else (), rate, rate * 5)

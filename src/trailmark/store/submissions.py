@@ -50,8 +50,9 @@ class Submission:
 class SubmissionStore:
     """Submissions by number, and by the token that their senders know."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, most_waiting: int = MOST_WAITING) -> None:
         self._database = database
+        self._most_waiting = most_waiting
 
     def add(self, sent: Submission, now: float) -> str:
         """Keep it, and tell the token by which its sender can ask how it stands.
@@ -67,7 +68,7 @@ class SubmissionStore:
             ).fetchone()
             if known:
                 return str(known[0])
-            if self.waiting() >= MOST_WAITING:
+            if self.waiting() >= self._most_waiting:
                 raise UsageError("Too many submissions are waiting already. Please try again another day.")
             token = secrets.token_urlsafe(16)
             self._database.execute(_INSERT, (*values, sent.note, sent.contact, token, now))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -67,7 +68,7 @@ def make_portal(folder: Path, settings: PortalSettings, web: WebSettings) -> Fas
             readers.close()
             slow_readers.close()
 
-    app = make_app(settings.name, ABOUT, portal.pages, web, lifespan)
+    app = make_app(settings.name, ABOUT, portal.pages, replace(web, open_types=OPEN_TYPES), lifespan)
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app

@@ -65,10 +65,8 @@ def offers_for(library: Library, typed: str) -> Offers:
 def _leads_to(library: Library, offer: Suggestion) -> str:
     if offer.kind == "title" and offer.id:
         return record_url(offer.record_kind, offer.id)
-    if offer.kind == "topic":
-        node = library.topics().of(tuple(offer.text.split(" › ")))
-        if node:
-            return node.url
+    if offer.kind == "topic" and (node := library.topics().named(offer.text)):
+        return node.url
     return search_url(field_query(offer.kind, offer.text))
 
 

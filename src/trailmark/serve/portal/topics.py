@@ -47,12 +47,20 @@ class TopicMap:
         nodes = list(self.root.walk())
         self._by_path = {node.path: node for node in nodes}
         self._by_slug = {node.slug: node for node in nodes}
+        self._by_name: dict[str, list[TopicNode]] = {}
+        for node in nodes[1:]:
+            self._by_name.setdefault(node.name, []).append(node)
 
     def at(self, slug: str) -> TopicNode | None:
         return self._by_slug.get(slug.strip("/"))
 
     def of(self, path: Path) -> TopicNode | None:
         return self._by_path.get(path)
+
+    def named(self, name: str) -> TopicNode | None:
+        """The topic of a name that stands but once in the tree."""
+        found = self._by_name.get(name, [])
+        return found[0] if len(found) == 1 else None
 
     def above(self, node: TopicNode) -> list[TopicNode]:
         """From the top down to the topic itself, without the root."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trailmark.serve.web.errors import BadRequest, TooMuch, WebError, error_response
@@ -61,7 +62,7 @@ def _is_from_here(headers: Headers, host: str) -> bool:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Bodies that are sent in pieces tell no length beforehand: past the limit they are at their end."""
+    """Bodies that are sent in pieces tell no length beforehand, and are cut off past the limit."""
     taken = 0
 
     async def receive_some() -> Message:
@@ -70,7 +71,7 @@ def _limited(receive: Receive) -> Receive:
         if message["type"] == "http.request":
             taken += len(message.get("body", b""))
             if taken > MOST_BODY_BYTES:
-                raise TooMuch
+                raise HTTPException(TooMuch.status)  # the only kind that form readers let through
         return message
 
     return receive_some

@@ -1,0 +1,33 @@
+"""One portal over one small collection for all tests that only read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.serve.collection import make_collection
+from tests.serve.served import Served, serve_portal
+from trailmark.indexing import build
+from trailmark.workspace import Workspace
+
+
+@pytest.fixture(scope="session")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = make_collection(tmp_path_factory.mktemp("portal") / "workspace")
+    with Workspace.open(folder) as workspace:
+        build(workspace)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def portal(collection: Path) -> Iterator[Served]:
+    with serve_portal(collection) as served:
+        yield served
+
+
+@pytest.fixture
+def own_collection(tmp_path: Path) -> Path:
+    """A workspace that a test may change."""
+    return make_collection(tmp_path / "workspace")
