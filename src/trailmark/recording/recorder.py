@@ -146,7 +146,7 @@ class Recorder:
     async def _on_said(self, tab: Tab, message: dict[str, Any], said: Said) -> None:
         match message.get("say"):
             case "hello":
-                if message.get("top"):
+                if message.get("top") and message.get("url") != "about:blank":  # what comes next will say hello
                     tab.met_bar(said.session, said.context)
                     await self._show(tab)
             case "seen":
@@ -366,7 +366,7 @@ class Recorder:
         fresh = await self._add_tab(await self._context.new_page())
         self._messages[fresh.id] = (troubles.CRASHED, "trouble")
         self._go(fresh, node.url if node else self._session.url_to_go_on())
-        await tab.page.close()
+        self._spawn(tab.page.close())  # which may take for ever
 
     def _go(self, tab: Tab, url: str) -> None:
         self._spawn(tab.go(url))

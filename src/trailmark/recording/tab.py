@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BAR_HEIGHT = 44
 BODY_SECONDS = 10.0
+ANSWER_SECONDS = 5.0
 SWAP_TRIES, SWAP_SECONDS = 100, 0.02
 _REMEMBERED = 50  # documents of a tab
 _FILES = resources.files("trailmark.recording")
@@ -165,11 +166,11 @@ class Tab:
         session, context = self._bar
         from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
-        with suppress(Error):  # the document may be gone, and the next one will say hello
-            answer: Mapping[str, Any] = await session.send(
-                "Runtime.evaluate",
-                {"expression": expression, "contextId": context, "returnByValue": True},
-            )
+        values = {"expression": expression, "contextId": context, "returnByValue": True}
+        # The document may be gone, and the next one will say hello; a page that crashes never answers.
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                answer: Mapping[str, Any] = await session.send("Runtime.evaluate", values)
             return answer["result"].get("value")
         return None
 
