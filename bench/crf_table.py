@@ -16,11 +16,15 @@ N_CORRECTIONS = 10
 
 
 class CrfTable:
-    """Our CRF next to the floor over all splits; `least` are the bars for words, macro-F1 and whole texts."""
+    """Our CRF next to the floor over all splits; `least` are the bars for words, macro-F1 and whole texts.
 
-    def __init__(self, kind: Kind, least: Mapping[str, float]) -> None:
+    `foreign` are texts of another kind than those trained on, to see what corrections teach.
+    """
+
+    def __init__(self, kind: Kind, least: Mapping[str, float], foreign: Sequence[Tagged] = ()) -> None:
         self.kind = kind
         self.least = least
+        self.foreign = foreign
         self.ours, self.floor = BothCounts(), BothCounts()
         self.answers: list[tuple[Tagged, Labels]] = []
         self._corrections: list[Report] = []
@@ -35,7 +39,14 @@ class CrfTable:
             self.ours.add(text, guess)
             self.answers.append((text, guess))
         say("  CRF done")
-        self._corrections = self._corrections or [corrections(model, split, found)]
+        if not self._corrections:
+            self._corrections = [
+                corrections(model, texts, split.test, name) for name, texts in self._to_correct(split).items()
+            ]
+
+    def _to_correct(self, split: Split) -> dict[str, Sequence[Tagged]]:
+        same: dict[str, Sequence[Tagged]] = {"texts of the same kind": split.test}
+        return {**same, "texts of another kind": self.foreign} if self.foreign else same
 
     def reports(self, hmms: Sequence[Sequence[Cell]]) -> list[Report]:
         """With rows for hidden Markov models, if there are any."""
@@ -60,19 +71,42 @@ class CrfTable:
         return Report("F1 by class over all words", ("class", "words", "plain", "CRF"), rows)
 
 
-def corrections(model: FieldCRF, split: Split, answers: Sequence[Labels]) -> Report:
-    """What a model learns from the first wrong texts being put right, and how long that takes."""
-    wrong = [n for n, text in enumerate(split.test) if list(text.labels) != list(answers[n])][:N_CORRECTIONS]
-    rest = [text for number, text in enumerate(split.test) if number not in wrong]
+def corrections(model: FieldCRF, texts: Sequence[Tagged], known: Sequence[Tagged], name: str) -> Report:
+    """What a model learns from wrong texts of the first half being put right, judged by the second half.
+
+    `known` are texts of the kind that the model was trained on: what was learned before should not be lost.
+    """
+    half = len(texts) // 2
+    wrong = [text for text in texts[:half] if model.label(text.lines).labels != text.labels][:N_CORRECTIONS]
     began = time.process_time()
-    after = model.corrected([split.test[number] for number in wrong])
+    after = model.corrected(wrong)
     seconds = time.process_time() - began
-    scores = {"before": Score(), f"after {len(wrong)} corrected texts": Score()}
-    for score, one in zip(scores.values(), (model, after), strict=True):
-        for text in rest:
-            score.add(text.labels, one.label(text.lines).labels)
-    rows: list[list[Cell]] = [[name, score.error, score.whole] for name, score in scores.items()]
-    rows[0].append(None)
-    rows[1].append(seconds)
-    header = ("first split, the other texts", "word error %", "wholly right %", "CPU seconds")
-    return Report("Learning from corrections", header, rows)
+    rows: list[list[Cell]] = []
+    for one, spent in ((model, None), (after, seconds)):
+        scores = [judged(one, group) for group in (wrong, texts[half:], known)]
+        rows.append(
+            [
+                f"after {len(wrong)} corrected texts" if spent is not None else "before",
+                scores[0].whole,
+                scores[1].error,
+                scores[1].whole,
+                scores[2].error,
+                spent,
+            ]
+        )
+    header = (
+        "",
+        "the corrected wholly right %",
+        f"{len(texts) - half} others: word error %",
+        "wholly right %",
+        "texts as trained on: word error %",
+        "CPU seconds",
+    )
+    return Report(f"Learning from corrections: {name}", header, rows)
+
+
+def judged(model: FieldCRF, texts: Sequence[Tagged]) -> Score:
+    score = Score()
+    for text in texts:
+        score.add(text.labels, model.label(text.lines).labels)
+    return score

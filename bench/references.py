@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from trailmark.extract.papers.training_data import PaperData
 SOURCES = ("L", "L+D", "L*D")
 MOST_HMM_ERROR = 10.0
 LEAST_CRF = {"words": 95.0, "macro-F1": 90.5, "wholly right": 75.0}
+N_FOREIGN = 300  # references of other sciences, to learn from corrections of them
 PEER = Path(__file__).with_name("peers") / "refextract_fields.py"
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -144,7 +146,8 @@ def main() -> int:
     add_output_options(parser)
     arguments = parser.parse_args()
     data = PaperData(arguments.data)
-    hmms, crfs = HmmTable(), CrfTable("reference", LEAST_CRF)
+    foreign = random.Random(0).sample(data.nested_references, min(N_FOREIGN, len(data.nested_references)))
+    hmms, crfs = HmmTable(), CrfTable("reference", LEAST_CRF, foreign)
     distant, lexicon = data.distant_for_references(), build_lexicon(data.names, data.bibtex)
     for number, split in enumerate(splits(arguments, data.references, read_references), start=1):
         say(f"split {number}: {len(split.train)} references to learn from, {len(split.test)} to be judged by")
