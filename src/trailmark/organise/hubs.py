@@ -6,7 +6,7 @@ the hub scores of those that cite it, its hub score the sum of the authorities t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +87,7 @@ class CitationGraph:
         names = tuple(paper for paper, keep in zip(self.papers, kept, strict=True) if keep)
         return CitationGraph(names, renumbered[self.citing[inside]], renumbered[self.cited[inside]])
 
-    def scores(self) -> Mapping[str, HubScores]:
+    def scores(self) -> dict[str, HubScores]:
         authority, hub = hits(len(self.papers), self.citing, self.cited)
         both = zip(authority.tolist(), hub.tolist(), strict=True)
         return {paper: HubScores(*each) for paper, each in zip(self.papers, both, strict=True)}

@@ -79,7 +79,7 @@ queries = st.lists(clauses, max_size=3).map(tuple).map(Query)
 def test_what_is_found_is_what_looking_at_every_document_finds(
     documents: list[IndexDocument], asked: list[Query]
 ) -> None:
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         index = index_of(
             [*documents, IndexDocument("other", "o", fields={"colour": ("none",)})], Path(folder)
         )
@@ -116,7 +116,7 @@ def check_facets(answer: Answer, true: list[IndexDocument]) -> None:
 def test_log_frequencies_are_weighted_as_the_formula_says(
     documents: list[IndexDocument], words: list[str]
 ) -> None:
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         answer = index_of(documents, Path(folder)).search(
             SearchRequest(" OR ".join(words), "log-tf", limit=20)
         )
@@ -133,7 +133,7 @@ def test_relevance_is_bm25_with_field_weights(documents: list[IndexDocument], wo
         IndexDocument("paper", each.id, each.title, each.people, each.venue, each.topics, text=each.text)
         for each in documents
     ]
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         answer = index_of(plain, Path(folder)).search(SearchRequest(word, limit=20))
     by_id = {each.id: each for each in plain}
     for hit in answer.hits:
@@ -339,7 +339,7 @@ def test_whatever_a_page_says_can_be_kept_and_found(text: str, name: str) -> Non
         {name: (text,)},
         {name: (text,)},
     )
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         index = index_of([document, LIBRARY[0]], Path(folder))
         assert index.document_count == 2
         hit = next(hit for hit in index.search(SearchRequest("")).hits if hit.id != "forage")

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from trailmark.organise.citations.citation import Citation
+from trailmark.organise.hubs import HubScores
+from trailmark.organise.topics.placement import Placement
+from trailmark.record import Record, Value
+from trailmark.store.changes import Change, ChangeStore
+from trailmark.store.database import Database
+from trailmark.store.papers import PaperStore, StoredCitation
+from trailmark.store.records import RecordStore
+from trailmark.store.scores import ScoreStore
+from trailmark.store.topics import TopicStore
+
+
+def changed_after(database: Database, number: int) -> list[str]:
+    return [change.id for batch in ChangeStore(database).since(number) for change in batch]
+
+
+def paper(name: str, title: str = "") -> Record:
+    return Record("paper", name, {"title": (Value(title),)})
+
+
+def cite(database: Database, citing: str, own_group: int, *groups: int) -> None:
+    references = [StoredCitation(citing, at, group, Citation("x")) for at, group in enumerate(groups, 1)]
+    PaperStore(database).save_paper(
+        citing, [StoredCitation(citing, 0, own_group, Citation("x")), *references]
+    )
+
+
+def test_every_saved_record_has_a_larger_number_than_those_before(database: Database) -> None:
+    store, changes = RecordStore(database), ChangeStore(database)
+    assert changes.newest() == 0
+    store.save([paper("a"), paper("b")])
+    store.save([paper("a", "again")])
+    assert [(change.id, change.number) for batch in changes.since(0) for change in batch] == [
+        ("b", 2),
+        ("a", 3),
+    ]
+    assert (changes.newest(), changes.waiting(0), changes.waiting(2)) == (3, 2, 1)
+
+
+def test_batches_together_are_all_that_changed(database: Database) -> None:
+    RecordStore(database).save(paper(str(number)) for number in range(25))
+    batches = list(ChangeStore(database).since(0, batch=10))
+    assert [len(batch) for batch in batches] == [10, 10, 5]
+    assert [change.number for batch in batches for change in batch] == list(range(1, 26))
+
+
+def test_a_deleted_record_is_a_change_too(database: Database) -> None:
+    store = RecordStore(database)
+    store.save([paper("a"), paper("b")])
+    database.execute("DELETE FROM record WHERE id = 'a'")
+    assert changed_after(database, 2) == ["a"]
+    assert ChangeStore(database).latest(5) == [Change(2, "paper", "b")]
+
+
+def test_the_latest_records_come_first(database: Database) -> None:
+    RecordStore(database).save([paper("a"), paper("b"), paper("c"), paper("a")])
+    assert [change.id for change in ChangeStore(database).latest(2)] == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda database: TopicStore(database).save([Placement("a", ("AI",), 1.0, ("AI",))], {}),
+        lambda database: TopicStore(database).replace_all([], {}),
+        lambda database: cite(database, "c", 30, 10),
+        lambda database: cite(database, "b", 20),
+        lambda database: ScoreStore(database).replace_all({"a": HubScores(0.5, 0.5)}),
+    ],
+    ids=["placed", "no longer placed", "cited once more", "no longer cited", "scored"],
+)
+def test_what_else_becomes_known_of_a_paper_changes_it(
+    database: Database, change: Callable[[Database], object]
+) -> None:
+    RecordStore(database).save([paper("a"), paper("b"), paper("c")])
+    TopicStore(database).save([Placement("a", ("Theory",), 1.0, ("Theory",))], {})
+    cite(database, "a", 10)
+    cite(database, "b", 20, 10)
+    before = ChangeStore(database).newest()
+    change(database)
+    assert "a" in changed_after(database, before)
+
+
+def test_what_is_known_of_no_record_changes_none(database: Database) -> None:
+    TopicStore(database).save([Placement("elsewhere", ("AI",), 1.0, ("AI",))], {})
+    cite(database, "elsewhere", 1)
+    assert ChangeStore(database).newest() == 0
+
+
+def test_citations_between_papers_are_counted_once_and_never_to_oneself(database: Database) -> None:
+    cite(database, "a", 10, 20, 10)
+    cite(database, "b", 20, 10, 99)
+    cite(database, "c", 30, 10, 10)
+    scores = ScoreStore(database)
+    assert sorted(scores.edges()) == [("a", "b"), ("b", "a"), ("c", "a")]
+    assert [scores.cited(name) for name in ("a", "b", "c", "none")] == [2, 1, 0, 0]
+
+
+def test_only_scores_that_differ_are_written(database: Database) -> None:
+    scores = ScoreStore(database)
+    assert scores.replace_all({"a": HubScores(1.0, 0.0), "b": HubScores(0.5, 0.5)}) == 2
+    assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}) == 2
+    assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}) == 0
+    assert [scores.get(name) for name in ("a", "b")] == [HubScores(1.0, 0.0), HubScores()]
