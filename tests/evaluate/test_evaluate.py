@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,7 +11,7 @@ from trailmark.errors import UsageError
 from trailmark.evaluate.forage_world import oracle, walk
 from trailmark.evaluate.measures import means, measure
 from trailmark.evaluate.run import Evaluation, load_worlds
-from trailmark.evaluate.strategies import STRATEGIES, Lesson
+from trailmark.evaluate.strategies import STRATEGIES, Lesson, Taught
 from trailmark.evaluate.teaching import make_trails
 from trailmark.evaluate.world import World
 from trailmark.fetched import Fetched
@@ -114,6 +115,25 @@ def test_a_site_that_is_tested_is_never_taught(tmp_path: Path) -> None:
     for world in worlds:
         assert world not in evaluation._taught_for(world)
         assert len(evaluation._taught_for(world)) == 1
+
+
+def test_every_strategy_runs_and_says_what_it_was_taught_from(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        folder_of(tmp_path, name)
+    worlds = load_worlds([tmp_path])
+    for taught in get_args(Taught):
+        outcomes = list(Evaluation(worlds[:1], worlds, ["person"], list(STRATEGIES), 2, taught).run())
+        assert [outcome.strategy for outcome in outcomes] == list(STRATEGIES)
+        assert all(outcome.fetched == 10 for outcome in outcomes)
+        for outcome in outcomes:
+            assert outcome.taught == ("graphs" if outcome.strategy in ("levels", "url-only") else taught)
+
+
+def test_whole_sites_teach_the_way_to_every_goal(world: World) -> None:
+    few, all_of_them = Lesson([world], "person", 1), Lesson([world], "person", 1, "graphs")
+    assert sum(trail.reached_goal for trail in few.trails) == 1
+    assert sum(trail.reached_goal for trail in all_of_them.trails) == 3
+    assert sum(not trail.reached_goal for trail in all_of_them.trails) == 3
 
 
 def test_a_folder_without_sites_is_an_error(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ NAMES = [*sorted(STRATEGIES), ORACLE]
 @click.option("--teach", "taught_folders", multiple=True, type=click.Path(path_type=Path, exists=True),
               help="Teach on these sites.  [default: on all other FOLDERS]")  # fmt: skip
 @click.option("--taught", type=click.Choice(get_args(Taught)), default="trails", show_default=True,
-              help="What is taught: trails made from labels, or whole sites.")  # fmt: skip
+              help="What is taught: trails made from labels, or whole sites. Levels and url-only always learn "
+                   "from whole sites.")  # fmt: skip
 @click.option("--trails", "trails_a_site", default=15, type=click.IntRange(1), show_default=True,
               help="Trails to goals that a site teaches, and as many that end elsewhere.")  # fmt: skip
 @click.option("--strategy", "strategies", multiple=True, type=click.Choice(NAMES), help="[default: all]")
@@ -67,13 +68,22 @@ def evaluate(
 def _table(outcomes: list[Outcome]) -> Table:
     title = "Pages fetched until … of the goals, and how many times the oracle's"
     table = Table(box=None, pad_edge=False, header_style="bold", title=title)
-    for name in ("goal", "site", "strategy", "goals", *(f"{share} %" for share in SHARES), "auc", "CPU s"):
+    for name in (
+        "goal",
+        "site",
+        "strategy",
+        "taught",
+        "goals",
+        *(f"{share} %" for share in SHARES),
+        "auc",
+        "CPU s",
+    ):
         table.add_column(
-            name, justify="left" if name in ("goal", "site", "strategy") else "right", no_wrap=True
+            name, justify="left" if name in ("goal", "site", "strategy", "taught") else "right", no_wrap=True
         )
     for each in outcomes:
         pages = [_figure(each.pages_to[str(share)], each.ratio[str(share)]) for share in SHARES]
-        row = [each.goal, each.site, each.strategy, str(each.reachable), *pages]
+        row = [each.goal, each.site, each.strategy, each.taught, str(each.reachable), *pages]
         table.add_row(*row, f"{each.auc:.2f}", f"{each.cpu_seconds:.1f}")
     return table
 
@@ -85,10 +95,10 @@ def _figure(pages: float | None, ratio: float | None) -> str:
 def _means_table(outcomes: list[Outcome]) -> Table:
     title = "Geometric means over sites: against the oracle, and against breadth-first, at 75 %"
     table = Table(box=None, pad_edge=False, header_style="bold", title=title)
-    for name in ("goal", "strategy", "× oracle", "× breadth-first", "auc"):
-        table.add_column(name, justify="left" if name in ("goal", "strategy") else "right")
+    for name in ("goal", "strategy", "taught", "× oracle", "× breadth-first", "auc"):
+        table.add_column(name, justify="left" if name in ("goal", "strategy", "taught") else "right")
     for row in means(outcomes):
         figures = [row["ratio"]["75"], row["pages_to_vs_breadth_first"]["75"], row["auc"]]
         shown = ["–" if figure is None else f"{figure:.2f}" for figure in figures]
-        table.add_row(row["goal"], row["strategy"], *shown)
+        table.add_row(row["goal"], row["strategy"], row["taught"], *shown)
     return table

@@ -10,7 +10,7 @@ from typing import Any
 from trailmark.errors import UsageError
 from trailmark.evaluate.forage_world import oracle, walk
 from trailmark.evaluate.measures import Outcome, means, measure
-from trailmark.evaluate.strategies import ORACLE, STRATEGIES, Lesson, Taught
+from trailmark.evaluate.strategies import ORACLE, STRATEGIES, Lesson, Taught, taught_from
 from trailmark.evaluate.world import World
 from trailmark.net.site_folder import find_site_folders
 
@@ -35,7 +35,7 @@ class Evaluation:
             best = oracle(world, goal)
             for strategy in self.strategies:
                 taken = best if strategy == ORACLE else walk(world, STRATEGIES[strategy](lesson))
-                yield measure(world, goal, strategy, self.taught, taken, best)
+                yield measure(world, goal, strategy, taught_from(strategy, self.taught), taken, best)
 
     def _tasks(self) -> list[tuple[World, str]]:
         """Sites without a goal that can be reached have nothing to measure."""

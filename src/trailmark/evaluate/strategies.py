@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from trailmark.evaluate.link_baselines import levels, url_only
@@ -12,7 +13,6 @@ from trailmark.evaluate.world import World
 from trailmark.forage.brief import Brief
 from trailmark.forage.scorer import Scorer
 from trailmark.forage.scorers import SCORERS
-from trailmark.forage.scorers.path_learner import PathLearner
 from trailmark.teach.training import LITERAL, TRAINERS, Settings
 from trailmark.trail import Trail
 
@@ -28,8 +28,16 @@ class Lesson:
     trails_a_site: int
     taught: Taught = "trails"
 
+    @cached_property
     def trails(self) -> list[Trail]:
-        return [trail for world in self.worlds for trail in make_trails(world, self.goal, self.trails_a_site)]
+        """Of whole sites, the way to every goal and as many that end elsewhere."""
+        return [
+            trail
+            for world in self.worlds
+            for trail in make_trails(
+                world, self.goal, len(world.depths) if self.taught == "graphs" else self.trails_a_site
+            )
+        ]
 
 
 def _untaught(name: str) -> Callable[[Lesson], Scorer]:
@@ -38,19 +46,19 @@ def _untaught(name: str) -> Callable[[Lesson], Scorer]:
 
 def _best_first(lesson: Lesson) -> Scorer:
     """Likeness to the goal pages that were shown."""
-    goals = tuple(trail.steps[-1].page for trail in lesson.trails() if trail.reached_goal)
+    goals = tuple(trail.steps[-1].page for trail in lesson.trails if trail.reached_goal)
     return SCORERS["best-first"](Brief(examples=goals))
 
 
 def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:
-    return lambda lesson: PathLearner(TRAINERS[name](lesson.trails(), settings))
+    return lambda lesson: SCORERS[name](Brief(model=TRAINERS[name](lesson.trails, settings)))
 
 
 STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
-    "levels": lambda lesson: levels(lesson.worlds, lesson.goal),
     "focused": _taught("focused", Settings()),
+    "levels": lambda lesson: levels(lesson.worlds, lesson.goal),
     "maxent": _taught("maxent", Settings()),
     "naive-bayes": _taught("naive-bayes", Settings()),
     "path-learner": _taught("path-learner", Settings()),
@@ -59,3 +67,9 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "url-only": lambda lesson: url_only(lesson.worlds, lesson.goal),
 }
 ORACLE = "oracle"
+FROM_GRAPHS = frozenset({"levels", "url-only"})  # they need the distance of every page to a goal
+
+
+def taught_from(strategy: str, wanted: Taught) -> Taught:
+    """What a strategy is really taught from, whatever was asked for."""
+    return "graphs" if strategy in FROM_GRAPHS else wanted
