@@ -1,4 +1,4 @@
-"""Hubs and authorities of large citation graphs: seconds of CPU, and how many rounds they take to settle.
+"""Hubs and authorities of large citation graphs: seconds that scoring them takes.
 
 The graphs are random: half of the references are to any earlier paper, half repeat an earlier reference, so
 that few papers have very many citations, as in real collections.
