@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from trailmark.organise.search.answer import Hit, SearchRequest
-from trailmark.serve.portal.addresses import record_url, search_url
+from trailmark.serve.portal.addresses import record_url
 from trailmark.serve.portal.library import Library
 from trailmark.serve.portal.portal import Portal, iso_time
 from trailmark.serve.portal.search_pages import Filters, Words
-from trailmark.serve.portal.search_view import read_asked
+from trailmark.serve.portal.search_view import PAGE_SIZE, read_asked
 from trailmark.serve.portal.topic_pages import TopicSlug, topic_filter
 from trailmark.serve.web.errors import NotFound
 from trailmark.serve.web.pages import answer
@@ -78,9 +78,9 @@ def feed_routes(portal: Portal) -> APIRouter:
     @router.get("/search.atom", **_DOCUMENTED)  # type: ignore[arg-type]
     async def search_feed(request: Request, q: Words = "", filters: Filters = [], sort: str = "") -> Response:  # noqa: ARG001, B006
         """The last added of what a search finds, whatever the order of the search."""
-        asked = read_asked(q, "added", filters, 1, ENTRIES, "")
+        asked = read_asked(q, "relevance", filters, 1, PAGE_SIZE, "")
         entries = await portal.readers.ask(lambda library: newest_entries(library, q, asked.filters))
-        page_url = search_url(q, sort="added")
+        page_url = replace(asked, sort="added").url()
         return sent(request, q or "newest additions", asked.url("/search.atom"), page_url, entries)
 
     @router.get("/topics/{slug:path}.atom", **_DOCUMENTED)  # type: ignore[arg-type]

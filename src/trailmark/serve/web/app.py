@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Any
 
 from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 
 from trailmark import __version__
 from trailmark.serve.web.errors import add_error_pages
@@ -15,6 +17,19 @@ from trailmark.serve.web.headers import SafeHeaders
 from trailmark.serve.web.limits import LimitedRate, RateLimiter
 from trailmark.serve.web.pages import Pages
 from trailmark.serve.web.static import add_static_files
+
+_ERRORS = {
+    "400": "The request must be changed; a sentence says how.",
+    "404": "There is no such thing.",
+    "429": "Asked too often; Retry-After says when to try again.",
+}
+_ERROR = {
+    "Error": {
+        "type": "object",
+        "properties": {"status": {"type": "integer"}, "error": {"type": "string"}},
+        "required": ["status", "error"],
+    }
+}
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
@@ -40,6 +55,7 @@ def make_app(title: str, about: str, pages: Pages, settings: WebSettings, lifesp
         redoc_url=None,
     )
     app.state.pages = pages
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     add_error_pages(app)
     add_static_files(app, pages.static)
     # Each stands around those before it: headers are put on refusals too.
@@ -49,3 +65,25 @@ def make_app(title: str, about: str, pages: Pages, settings: WebSettings, lifesp
         app.add_middleware(LimitedRate, limiter=limiter)
     app.add_middleware(SafeHeaders, open_types=settings.open_types)
     return app
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """The description for machines. What is not valid is told by 400 here, and not as FastAPI has it."""
+    if app.openapi_schema is None:
+        schema = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        schema["components"]["schemas"] |= _ERROR
+        for path, operations in schema["paths"].items():
+            for operation in operations.values():
+                operation["responses"].pop("422", None)
+                _add_errors(path, operation["responses"])
+        app.openapi_schema = schema
+    return app.openapi_schema
+
+
+def _add_errors(path: str, responses: dict[str, Any]) -> None:
+    told = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    content = told if path.endswith((".json", ".jsonl")) else {"text/html": {}}
+    for status, about in _ERRORS.items():
+        responses.setdefault(status, {"description": about, "content": content})
