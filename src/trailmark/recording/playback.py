@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from trailmark.errors import TrailmarkError, UsageError
 from trailmark.net.browser import BrowserOptions, open_browser
@@ -59,6 +59,10 @@ class Script:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"{name} is not a session that can be played: {error}.") from None
 
+    def sites_at(self, port: int) -> tuple[str, ...]:
+        """The sample sites where they are served."""
+        return tuple(f"http://{host_of(site)}:{port}/" for site in self.sites)
+
     @classmethod
     def sample(cls) -> Script:
         """The lesson on two sample sites that the demo shows."""
@@ -70,6 +74,20 @@ def read_script(path: Path) -> Script:
         return Script.read(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}.") from None
+
+
+class PlayingHand(Protocol):
+    """What does the steps: a real hand in a browser, or one that only follows links."""
+
+    async def arrived(self) -> None: ...
+
+    async def click(self, text: str) -> None: ...
+
+    async def press(self, what: str) -> None: ...
+
+    async def mark(self, label: str) -> None: ...
+
+    async def back(self) -> None: ...
 
 
 def play(
@@ -84,8 +102,7 @@ def play(
     with ExitStack() as stack:
         sites = script.sites
         if script.samples:
-            server = stack.enter_context(_serving(samples))
-            sites = tuple(f"http://{host_of(site)}:{server.port}/" for site in sites)
+            sites = script.sites_at(stack.enter_context(_serving(samples)).port)
         return asyncio.run(_play(script, sites, workspace, options or BrowserOptions(headless=True), say))
 
 
@@ -105,7 +122,7 @@ async def _play(
     async with open_browser(options) as context:
         recorder = Recorder(context, saver)
         recording = asyncio.ensure_future(recorder.run())
-        walking = asyncio.ensure_future(_walk(script.steps, Hand(recorder, saver), say))
+        walking = asyncio.ensure_future(walk(script.steps, Hand(recorder, saver), say))
         try:
             await asyncio.wait({recording, walking}, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.wait({walking}, timeout=LAST_STEP_SECONDS)
@@ -125,7 +142,7 @@ def _finish(recorder: Recorder, walking: asyncio.Task[None]) -> Ending:
     return "done"
 
 
-async def _walk(steps: Iterable[tuple[str, str]], hand: Hand, say: Callable[[str], None]) -> None:
+async def walk(steps: Iterable[tuple[str, str]], hand: PlayingHand, say: Callable[[str], None]) -> None:
     await hand.arrived()
     doing: Mapping[str, Callable[[str], Awaitable[None]]] = {
         "click": hand.click,

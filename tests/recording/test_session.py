@@ -1,0 +1,202 @@
+"""A session is a fold of its events: trees of pages, marks that can be taken back, trails without loops."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailmark.page import Link
+from trailmark.recording.events import (
+    Arrived,
+    Clicked,
+    Closed,
+    Done,
+    Event,
+    Marked,
+    NextSite,
+    TabOpened,
+    Undone,
+    read,
+    written,
+)
+from trailmark.recording.session import Node, Session, tidy_label
+from trailmark.trail import FAIL, GOAL
+
+A, B, C, D = (f"http://site.example/{name}" for name in "abcd")
+
+
+def link(url: str) -> Link:
+    return Link(url, "text", ("before",), ("after", "it"), "body>a")
+
+
+def walk(*events: Event, sites: tuple[str, ...] = (A,)) -> Session:
+    return Session.of(sites, "trails", events)
+
+
+def urls(path: list[Node]) -> list[str]:
+    return [node.url for node in path]
+
+
+def test_pages_hang_below_the_pages_that_led_to_them() -> None:
+    session = walk(Arrived(1, 1, A), Clicked(1, link(B)), Arrived(1, 2, B, link(B)))
+    assert urls(session.path(1)) == [A, B]
+    assert session.nodes[1].link == link(B)
+    assert session.clicked(1) is None
+
+
+def test_going_back_and_on_elsewhere_branches() -> None:
+    session = walk(
+        Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 1, A), Arrived(1, 3, C, link(C)), Marked(2, GOAL)
+    )
+    assert urls(session.path(2)) == [A, C]
+    assert [urls(path) for path in session.paths_not_taken()] == [[A, B]]
+
+
+def test_a_link_to_a_page_of_the_path_leads_back_to_it() -> None:
+    session = walk(Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 3, A, link(A)), Arrived(1, 4, C, link(C)))
+    assert urls(session.path(2)) == [A, C]
+    assert len(session.nodes) == 3
+
+
+def test_the_same_link_taken_again_is_the_same_branch() -> None:
+    session = walk(Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 1, A), Arrived(1, 5, B, link(B)))
+    assert len(session.nodes) == 2
+
+
+def test_a_page_that_was_typed_in_begins_a_trail_unless_it_is_known() -> None:
+    session = walk(Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 3, C), Arrived(1, 4, B))
+    assert session.nodes[2].parent is None
+    assert session.at(1) == session.nodes[1]
+
+
+def test_a_new_tab_takes_the_click_along() -> None:
+    session = walk(Arrived(1, 1, A), Clicked(1, link(B)), TabOpened(2, 1))
+    assert session.clicked(2) == link(B)
+    assert session.clicked(1) is None
+    session.tell(Arrived(2, 1, B, link(B)))
+    assert urls(session.path(1)) == [A, B]
+    assert session.at(1) == session.nodes[0]
+
+
+def test_a_failure_that_was_passed_is_none_of_the_trail() -> None:
+    session = walk(Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Marked(1, FAIL), Arrived(1, 3, C, link(C)), Marked(2, GOAL))
+    assert [label for _, label in session.trail(2)] == ["", "", GOAL]
+    assert [label for _, label in session.trail(1)] == ["", FAIL]
+
+
+def test_undo_takes_back_marks_and_changes_of_site_one_by_one() -> None:
+    session = walk(Arrived(1, 1, A), Marked(0, "hall"), Marked(0, GOAL), NextSite(), sites=(A, D))
+    assert session.url_to_go_on() == D
+    session.tell(Undone())
+    assert (session.site, session.url_to_go_on()) == (0, A)
+    session.tell(Undone())
+    assert session.nodes[0].label == "hall"
+    session.tell(Undone())
+    session.tell(Undone())  # nothing is left to take back
+    assert (session.nodes[0].label, session.marks) == ("", 0)
+
+
+def test_after_the_last_site_there_is_no_next() -> None:
+    session = walk(NextSite())
+    assert (session.site, session.has_next_site, session.marks) == (0, False, 0)
+
+
+@pytest.mark.parametrize(("text", "label"), [(" goal ", GOAL), ("FAIL", FAIL), ("the  people\n", "the people")])
+def test_labels_are_tidied(text: str, label: str) -> None:
+    assert tidy_label(text) == label
+
+
+@pytest.mark.parametrize("text", ["<Goal", "a" * 1000, "bell\x07"])
+def test_what_is_no_label_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="label"):
+        tidy_label(text)
+
+
+tabs = st.integers(1, 3)
+addresses = st.sampled_from([A, B, C, D])
+links = addresses.map(link)
+events: st.SearchStrategy[Event] = st.one_of(
+    st.builds(Clicked, tabs, links),
+    st.builds(TabOpened, tabs, tabs),
+    st.builds(lambda tab, entry, url, led: Arrived(tab, entry, url, link(url) if led else None),
+              tabs, st.integers(1, 4), addresses, st.booleans()),  # fmt: skip
+    st.builds(Closed, tabs),
+    st.builds(Marked, st.integers(0, 30), st.sampled_from([GOAL, FAIL, "people", ""])),
+    st.just(Undone()),
+    st.just(NextSite()),
+    st.just(Done()),
+)
+stories = st.lists(events, max_size=40)
+
+
+def told(story: list[Event]) -> tuple[Session, list[Event]]:
+    """Only pages that were met can be marked."""
+    session, happened = Session((A, D)), []
+    for event in story:
+        if isinstance(event, Marked):
+            if not session.nodes:
+                continue
+            event = Marked(event.page % len(session.nodes), event.label)  # noqa: PLW2901
+        session.tell(event)
+        happened.append(event)
+    return session, happened
+
+
+@given(stories)
+def test_a_session_read_back_is_the_session_that_was(story: list[Event]) -> None:
+    session, happened = told(story)
+    kept = [(kind, json.loads(json.dumps(body))) for kind, body in map(written, happened)]
+    assert Session.of((A, D), "trails", [read(kind, body) for kind, body in kept]) == session
+
+
+@given(stories)
+def test_paths_begin_without_a_link_never_loop_and_go_by_links(story: list[Event]) -> None:
+    session, _ = told(story)
+    for node in session.nodes:
+        path = session.path(node.number)
+        assert path[0].parent is None
+        assert path[0].link is None
+        assert all(step.link is not None for step in path[1:])
+        assert len(set(urls(path))) == len(path)
+        assert [step.number for step in path] == sorted(step.number for step in path)
+
+
+@given(stories, events)
+def test_pages_stay_where_they_were_met_and_arriving_shows_the_page(story: list[Event], last: Event) -> None:
+    session, _ = told(story)
+    before = [(node.url, node.parent, node.link) for node in session.nodes]
+    if isinstance(last, Marked):
+        return
+    session.tell(last)
+    assert [(node.url, node.parent, node.link) for node in session.nodes][: len(before)] == before
+    if isinstance(last, Arrived):
+        shown = session.at(last.tab)
+        assert shown is not None
+        assert shown.url == last.url
+
+
+@given(stories, st.lists(st.sampled_from([GOAL, FAIL, "people"]), min_size=1, max_size=5))
+def test_as_many_undos_as_marks_change_nothing(story: list[Event], labels: list[str]) -> None:
+    session, _ = told(story)
+    if not session.nodes:
+        return
+    before = list(session.nodes)
+    for number, label in enumerate(labels):
+        session.tell(Marked(number % len(before), label))
+    for _ in labels:
+        session.tell(Undone())
+    assert session.nodes == before
+
+
+@given(stories)
+def test_every_end_has_a_trail_that_fails_at_its_end_or_not_at_all(story: list[Event]) -> None:
+    session, _ = told(story)
+    for end in session.ends():
+        labels = [label for _, label in session.trail(end.number)]
+        assert labels[-1] in (GOAL, FAIL)
+        assert FAIL not in labels[:-1]
+    for path in session.paths_not_taken():
+        assert path[-1].label == ""
