@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
+from tests.serve.browsing import CHROMIUM, FLAGS
 from tests.serve.collection import make_collection
 from tests.serve.served import Served, serve_portal
 from trailmark.indexing import build
@@ -31,3 +33,11 @@ def portal(collection: Path) -> Iterator[Served]:
 def own_collection(tmp_path: Path) -> Path:
     """A workspace that a test may change."""
     return make_collection(tmp_path / "workspace")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
