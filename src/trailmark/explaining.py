@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trailmark.config import Config
 from trailmark.crawl import read
@@ -73,8 +73,9 @@ def _archived(workspace: Workspace, visit: Visit) -> Page | None:
 
 
 def _link(page: Page, visit: Visit) -> Link:
-    known = (link for link in page.links if link.url == visit.url and link.text == visit.link_text)
-    return next(known, Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind))
+    """The link that was taken, as it stands on its page; what the visit tells of it, if it is there no more."""
+    taken = Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind)
+    return next((link for link in page.links if replace(link, before=(), after=()) == taken), taken)
 
 
 def _taught(workspace: Workspace, url: str) -> Way | None:

@@ -65,9 +65,11 @@ def explain(
 
 
 def _normal(url: str) -> str:
-    normal = normalise(url if "://" in url else f"http://{url}")
+    normal = normalise(url)
     if not normal:
-        raise UsageError(f"{url!r} is not a web address that can be fetched.")
+        raise UsageError(
+            f"{url!r} is not a web address that can be fetched: it begins with http:// or https://."
+        )
     return normal
 
 

@@ -187,7 +187,7 @@ def goal_printer(as_json: bool) -> Callable[[Visit], None]:
             return
         if as_json:
             goal = {"url": visit.url, "title": visit.title, "site": visit.site, "probability": visit.goal}
-            say(json.dumps(goal, ensure_ascii=False))
+            say(json.dumps(goal | {"why": visit.why}, ensure_ascii=False))
         else:
             say(f"{visit.url}\t{visit.title}")
 

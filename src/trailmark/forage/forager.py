@@ -300,7 +300,9 @@ class Forager:
             )
             return
         if new.score > known.guess:
-            known.state = new.state  # the belief goes with the path that promises most
+            # the belief goes with the path that promises most, and so does what is told of it later
+            known.state, known.parent = new.state, visit.number
+            known.text, known.region, known.kind = link.text, link.region, link.kind
         known.guess = self.scorer.combine(known.guess, new.score)
         self.frontier.rescore(known, self._means.revised(known.guess, known.groups))
 

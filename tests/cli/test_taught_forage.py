@@ -1,0 +1,179 @@
+"""Taught on two sample departments, a forage of a third: goals by the path, few pages, and reasons for all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.taught import LOOPBACK, start_of, true_goals
+from trailmark.cli import run
+from trailmark.samples import SampleServer, sample_web, serve_samples
+
+BY_MODEL = ["--strategy", "path-learner"]
+
+
+def forage(start: str, workspace: Path, *options: str) -> int:
+    return run(["forage", start, "-w", str(workspace), *LOOPBACK, *options])
+
+
+def rows(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def exported(workspace: Path, table: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert run(["export", table, "-w", str(workspace)]) == 0
+    return rows(capsys)
+
+
+def pages_until(visits: list[dict[str, Any]], wanted: set[str], share: float) -> int:
+    """How many pages were fetched until this share of the wanted ones was."""
+    found = 0
+    for number, visit in enumerate((each for each in visits if each["spent"]), start=1):
+        found += visit["url"] in wanted
+        if found >= share * len(wanted):
+            return number
+    raise AssertionError(f"only {found} of {len(wanted)} were fetched")
+
+
+def test_a_third_department_needs_fewer_pages_than_breadth_first(
+    trained: Path, samples: SampleServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start, goals = start_of(samples, "math"), true_goals(samples, "math", "course")
+    assert forage(start, trained, *BY_MODEL) == 0
+    taught = pages_until(exported(trained, "visits", capsys), goals, 0.75)
+    assert run(["init", str(tmp_path / "plain")]) == 0
+    assert forage(start, tmp_path / "plain") == 0
+    plain = pages_until(exported(tmp_path / "plain", "visits", capsys), goals, 0.75)
+    assert taught <= 0.6 * plain
+
+
+def test_goals_are_recognised_by_the_path_and_not_by_a_pattern(
+    trained: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goals = true_goals(samples, "math", "course")
+    assert forage(start_of(samples, "math"), trained, *BY_MODEL, "--budget", "60") == 0
+    found = {row["url"] for row in exported(trained, "goals", capsys)}
+    assert len(found & goals) >= 0.75 * len(goals)
+    assert len(found & goals) >= 0.75 * len(found)
+
+
+def test_every_goal_is_told_with_path_labels_probability_and_reasons(
+    trained: Path, samples: SampleServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = start_of(samples, "math")
+    assert forage(start, trained, *BY_MODEL, "--budget", "30") == 0
+    goals = exported(trained, "goals", capsys)
+    assert goals
+    for goal in goals:
+        assert goal["probability"] >= 0.5
+        assert goal["path"][0]["url"] == start
+        assert goal["path"][-1]["url"] == goal["url"]
+        assert goal["path"][-1]["label"] == "Goal"
+        assert all(step["link"] for step in goal["path"][1:])
+        assert goal["why"]
+    assert run(["export", "goals", "-w", str(trained), "--out", str(tmp_path / "goals.csv")]) == 0
+    flat = list(csv.DictReader(io.StringIO((tmp_path / "goals.csv").read_text("utf-8"))))
+    assert [row["url"] for row in flat] == [goal["url"] for goal in goals]
+    assert all(row["path"] and row["labels"].endswith("Goal") and row["why"] for row in flat)
+    capsys.readouterr()
+    assert run(["status", "--goals", "-w", str(trained)]) == 0
+    shown = capsys.readouterr().out
+    assert "because of" in shown
+    assert goals[0]["url"] in shown
+    assert run(["status", "--goals", "--json", "-w", str(trained)]) == 0
+    assert [row["url"] for row in rows(capsys)] == [goal["url"] for goal in goals]
+
+
+def test_the_same_order_goes_on_and_a_model_trained_anew_begins_a_new_run(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve_samples(sample_web()) as server:
+        start = start_of(server, "math")
+        assert forage(start, trained, *BY_MODEL, "--budget", "5") == 0
+        assert forage(start, trained, "--model", "paths", "--budget", "9") == 0
+        pages = {path: asked for (_, path), asked in server.counts.items() if path != "/robots.txt"}
+        assert sum(pages.values()) == 9
+        assert run(["train", "--settings", "usual", "-w", str(trained)]) == 0
+        assert forage(start, trained, *BY_MODEL, "--budget", "9") == 0
+        assert len(status(trained, capsys)) == 1  # the same trails taught the same model
+        assert run(["trails", "delete", "1", "-w", str(trained)]) == 0
+        assert run(["train", "--settings", "usual", "-w", str(trained)]) == 0
+        assert forage(start, trained, *BY_MODEL, "--budget", "2") == 0
+    assert [run["progress"]["spent"] for run in status(trained, capsys)] == [2, 9]
+    assert {run["order"]["model"] for run in status(trained, capsys)} == {"paths"}
+
+
+def status(workspace: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert run(["status", "--json", "-w", str(workspace)]) == 0
+    told: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_worker_processes_forage_by_the_model_and_keep_the_reasons(
+    trained: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    starts = [start_of(samples, name) for name in ("math", "biology")]
+    command = [
+        "forage",
+        *starts,
+        "-w",
+        str(trained),
+        *LOOPBACK,
+        *BY_MODEL,
+        "--budget",
+        "25",
+        "--workers",
+        "2",
+    ]
+    assert run([*command, "--json"]) == 0
+    printed = rows(capsys)
+    goals = exported(trained, "goals", capsys)
+    assert {row["url"] for row in printed} == {goal["url"] for goal in goals}
+    assert all(goal["why"] for goal in goals)
+    assert all(row["why"] for row in printed)
+
+
+def test_one_goal_a_site_stops_when_no_link_outscores_it(
+    trained: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert forage(start_of(samples, "math"), trained, *BY_MODEL, "--one-goal") == 0
+    [run] = status(trained, capsys)
+    [site] = run["sites"]
+    assert site["reason"] == "no link outscores the goal found"
+    assert site["goals"] >= 1
+    visits = exported(trained, "visits", capsys)
+    best = max(visit["goal"] for visit in visits if visit["is_goal"])
+    first = next(number for number, visit in enumerate(visits) if visit["is_goal"])
+    assert all(visit["score"] > visits[first]["goal"] for visit in visits[first + 1 :])
+    assert best == max(visit["goal"] for visit in visits)
+
+
+def test_a_crash_in_the_middle_ends_with_the_same_pages_and_goals(
+    trained: Path, samples: SampleServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Stopped after every few pages and told again, the forage takes the pages that it takes at one go."""
+    start = start_of(samples, "math")
+    for budget in ("4", "11", "20"):
+        assert forage(start, trained, *BY_MODEL, "--budget", budget) == 0
+    in_parts = exported(trained, "visits", capsys)
+    assert forage(start, trained, *BY_MODEL, "--budget", "20", "--fresh") == 0
+    at_once = exported(trained, "visits", capsys)[len(in_parts) :]
+    assert [visit["url"] for visit in in_parts] == [visit["url"] for visit in at_once]
+    assert [visit["goal"] for visit in in_parts] == [visit["goal"] for visit in at_once]
+
+
+def test_reasons_are_kept_for_goals_alone(trained: Path, samples: SampleServer) -> None:
+    assert forage(start_of(samples, "math"), trained, *BY_MODEL, "--budget", "30") == 0
+    with sqlite3.connect(trained / "trailmark.db") as database:
+        [kept] = database.execute("SELECT count(*) FROM goal_reason").fetchone()
+        [goals] = database.execute("SELECT count(*) FROM visit WHERE is_goal").fetchone()
+    database.close()
+    assert kept == goals > 0

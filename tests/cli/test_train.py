@@ -1,0 +1,193 @@
+"""`trailmark train` as a person types it, and what it says of models that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.teach.trails import TO_GOAL, TO_NOWHERE
+from trailmark.cli import run
+from trailmark.store.models import META_NAME
+from trailmark.teach.training import TRAINERS
+from trailmark.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "untaught"
+    assert run(["init", str(folder)]) == 0
+    return folder
+
+
+def report(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_the_report_tells_labels_rewards_and_features(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["train", "--show", "--json", "-w", str(trained)]) == 0
+    told = report(capsys)
+    labels = {label["label"]: label for label in told["labels"]}
+    assert told["sites"] == ["http://physics.localhost/", "http://cs.localhost/"]
+    assert labels["Goal"]["reward"] == 1.0
+    assert 0.0 < labels["Goal"]["f1"] <= 1.0
+    assert all(label["reward"] < 1.0 for name, label in labels.items() if name != "Goal")
+    assert all(label["strongest"] for label in told["labels"])
+    assert told["labels"][0]["label"] == "Goal"
+
+
+def test_the_report_is_a_table_for_people(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run(["train", "--show", "-w", str(trained), "--features", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "Learned from 16 trails of 2 sites for path-learner." in shown
+    for heading in ("label", "precision", "recall", "F1", "worth", "what speaks most for it"):
+        assert heading in shown
+
+
+@pytest.mark.parametrize("strategy", sorted(TRAINERS))
+def test_every_strategy_can_be_trained_and_loaded(strategy: str, trained: Path) -> None:
+    command = ["train", "--strategy", strategy, "--name", f"by-{strategy}", "--settings", "usual"]
+    assert run([*command, "-w", str(trained)]) == 0
+    assert run(["train", "--show", "--name", f"by-{strategy}", "-w", str(trained)]) == 0
+
+
+def test_settings_are_chosen_by_the_trails_unless_they_are_given(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["train", "--strategy", "naive-bayes", "--name", "nb", "--json", "-w", str(trained)]) == 0
+    assert report(capsys)["chosen"] is True
+    command = ["train", "--strategy", "naive-bayes", "--name", "nb", "--settings", "paper", "--json"]
+    assert run([*command, "-w", str(trained)]) == 0
+    told = report(capsys)
+    assert told["chosen"] is False
+    assert told["settings"]["combine"] == "sum"
+
+
+def test_one_site_is_learned_without_figures_that_nothing_could_tell(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Workspace.open(workspace) as opened:
+        opened.trails.add_all([TO_GOAL, TO_NOWHERE], 0.0)
+    assert run(["train", "--json", "-w", str(workspace)]) == 0
+    told = report(capsys)
+    assert told["all_labels"] is None
+    assert all(label["precision"] is None for label in told["labels"])
+    assert run(["train", "--show", "-w", str(workspace)]) == 0
+    assert "nothing tells how well it carries over" in capsys.readouterr().out
+
+
+def test_trails_without_an_ending_are_left_out(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Workspace.open(trained) as opened:
+        opened.trails.relabel(1, len(opened.trails.get(1).trail.steps) - 1, "", 0.0)
+    assert run(["train", "--settings", "usual", "--json", "-w", str(trained)]) == 0
+    told = report(capsys)
+    assert (told["trails"], told["left_out"]) == (15, 1)
+
+
+def test_nothing_to_learn_from_ends_with_a_sentence(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["train", "-w", str(workspace)]) == 6
+    assert "There are no trails yet" in capsys.readouterr().err
+    with Workspace.open(workspace) as opened:
+        opened.trails.add(TO_NOWHERE, 0.0)
+    assert run(["train", "-w", str(workspace)]) == 6
+    assert "No trail ends at a goal" in capsys.readouterr().err
+
+
+def damaged(folder: Path) -> None:
+    [arrays] = folder.glob("arrays-*.npz")
+    arrays.write_bytes(arrays.read_bytes()[:-100])
+
+
+def foreign(folder: Path) -> None:
+    told = json.loads((folder / META_NAME).read_text())
+    (folder / META_NAME).write_text(json.dumps(told | {"kind": "topics"}))
+
+
+def newer(folder: Path) -> None:
+    told = json.loads((folder / META_NAME).read_text())
+    (folder / META_NAME).write_text(json.dumps(told | {"version": 99}))
+
+
+def edited(folder: Path) -> None:
+    (folder / META_NAME).write_text((folder / META_NAME).read_text().replace("Goal", "Gold"))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (damaged, "is damaged"),
+        (foreign, "is of another kind"),
+        (newer, "made by a newer Trailmark"),
+        (edited, "is damaged"),
+    ],
+)
+def test_a_model_that_cannot_be_used_is_told_in_a_sentence(
+    spoil: Any, words: str, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(trained / "models" / "paths")
+    assert run(["forage", "http://a.example/", "--model", "paths", "-w", str(trained)]) == 5
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "--name", "../outside"], "is no name for a model"),
+        (
+            ["train", "--show", "--name", "nobody"],
+            "There is no model 'nobody' in this workspace; there are paths",
+        ),
+        (["forage", "http://a.example/", "--model", "nobody"], "There is no model 'nobody'"),
+        (["forage", "http://a.example/", "--strategy", "maxent"], "no trained model for the strategy maxent"),
+        (["forage", "http://a.example/", "--strategy", "maxent", "--model", "paths"], "was trained for"),
+        (["forage", "http://a.example/", "--strategy", "random", "--model", "paths"], "takes no model"),
+        (["forage", "http://a.example/", "--model", "paths", "--goal", "x"], "by the path"),
+        (["explain", "http://a.example/", "--model", "nobody"], "There is no model 'nobody'"),
+        (["explain", "mailto:a@b.example"], "not a web address"),
+    ],
+)
+def test_bad_input_ends_with_one_clear_sentence(
+    arguments: list[str], words: str, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*arguments, "-w", str(trained)]) == 2
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_a_name_that_another_kind_of_model_has_is_refused(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign(trained / "models" / "paths")
+    assert run(["train", "-w", str(trained)]) == 2
+    assert "a model of another kind" in capsys.readouterr().err
+
+
+def test_a_workspace_without_a_model_says_what_comes_next(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["forage", "http://a.example/", "--strategy", "path-learner", "-w", str(workspace)]) == 2
+    assert "Next: trailmark train" in capsys.readouterr().err
+
+
+def test_a_training_that_is_stopped_leaves_the_old_model_whole(trained: Path) -> None:
+    before = sorted(path.read_bytes() for path in (trained / "models" / "paths").iterdir())
+    command = [sys.executable, "-m", "trailmark", "train", "-w", str(trained)]
+    training = subprocess.Popen(command, stderr=subprocess.PIPE)
+    with pytest.raises(subprocess.TimeoutExpired):
+        training.wait(timeout=1.0)
+    training.kill()
+    training.communicate()
+    assert sorted(path.read_bytes() for path in (trained / "models" / "paths").iterdir()) == before
