@@ -143,9 +143,7 @@ def _pages(trails: Sequence[Trail]) -> Iterator[Remark]:
     empty = sum(not (page.tokens or page.title or page.headings) for page in pages.values())
     if empty:
         shown = "One page has" if empty == 1 else f"{empty} of {len(pages)} pages have"
-        sentence = (
-            f"{shown} no words at all: a document perhaps, or a page that scripts fill."
-        )
+        sentence = f"{shown} no words at all: a document perhaps, or a page that scripts fill."
         yield Remark("empty-pages", "hint", sentence)
 
 
