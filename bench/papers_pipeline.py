@@ -62,7 +62,8 @@ def speed_report(real: Taken, sample: Taken, again: Taken) -> Report:
 
 def found_report(library: PaperLibrary, real: Taken) -> Report:
     """How many papers have each field, and how many references each of theirs."""
-    records = [library.find(each.id) for each in real.added if each.outcome == "paper"]
+    ids = dict.fromkeys(each.id for each in real.added if each.outcome == "paper")  # one stands there twice
+    records = [library.find(each) for each in ids]
     rows: list[list[Cell]] = [
         ["paper", name, sum(name in record.fields for record in records) / len(records), _surety(
             value.confidence for record in records for value in record.fields.get(name, ()))]

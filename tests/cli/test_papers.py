@@ -45,7 +45,7 @@ def test_papers_are_added_with_a_line_each_and_a_summary(folder: Path) -> None:
     assert result.exit_code == 0
     assert [line.split("  ")[1:] for line in result.stdout.splitlines()] == [
         ["Hops to the distant goal", "[2 references]"],
-        ["Where do rivers begin in spring", "[1 references]"],
+        ["Where do rivers begin in spring", "[1 reference]"],
         ["Growing trees of many topics", "[2 references]"],
     ]
     assert "3 files: 3 added; 3 papers." in result.stderr
@@ -65,7 +65,7 @@ def test_files_that_cannot_be_read_have_a_line_with_the_reason(folder: Path) -> 
     assert "7 files: 7 added; 3 papers, " in result.stderr
     listed = call(folder, "list", "--unread").stdout
     assert all(f"{name}: {reason}. " in listed for name, reason in expected.items())
-    assert "4 files else" in call(folder, "list").stderr
+    assert "4 other files" in call(folder, "list").stderr
 
 
 def test_what_is_asked_for_must_make_sense(folder: Path) -> None:

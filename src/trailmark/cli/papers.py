@@ -1,29 +1,18 @@
-"""`trailmark papers`: from files to fields, references and a citation graph."""
+"""`trailmark papers`: from files to fields, references and a citation graph.
+
+What the commands do stands in `papers_work`, which loads the models of papers and is imported when it is needed:
+so that `trailmark --help` answers at once.
+"""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from trailmark.cli.console import count, err, out, workspace_option
-from trailmark.cli.papers_progress import take_up
-from trailmark.cli.papers_show import added_line, list_table, overview_data, record_data, show_overview
+from trailmark.cli.console import workspace_option
 from trailmark.errors import UsageError
 from trailmark.organise.bibliography import FORMATS
-from trailmark.papers.adding import Intake, files_at, incoming_files, incoming_from_forage
-from trailmark.papers.library import DOCUMENT, PAPER, PaperLibrary
-from trailmark.papers.overview import as_cited, overview
-from trailmark.papers.reading import cores
-from trailmark.papers.training import train as train_models
-from trailmark.record import Record
-from trailmark.workspace import Workspace
-
-FEW = 4  # files for which other processes are not worth their start
 
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 workers_option = click.option("--workers", type=click.IntRange(1, 64),
@@ -53,19 +42,14 @@ def add(
     as_json: bool,
 ) -> None:
     """Take up FILES and the files in FOLDERS, each once. The same command goes on where it was stopped."""
+    from trailmark.cli import papers_work  # noqa: PLC0415
+
     if not paths and not from_forage:
         raise UsageError("Name files or folders, or give --from-forage.")
     if run_id is not None and not from_forage:
         raise UsageError("--run goes with --from-forage.")
-    with Workspace.open(folder) as workspace:
-        library = PaperLibrary(workspace)
-        found = list(incoming_files(files_at(paths))) if paths else []
-        if from_forage:
-            found += incoming_from_forage(library, run_id)
-        intake = Intake(library, _workers(workers, len(found)))
-        raise SystemExit(
-            take_up(intake.add(found), len(found), "file", lambda each: added_line(each, as_json))
-        )
+    code = papers_work.add(folder, paths, workers, from_forage=from_forage, run_id=run_id, as_json=as_json)
+    raise SystemExit(code)
 
 
 @papers.command("read")
@@ -75,15 +59,9 @@ def add(
 @json_option
 def read(folder: Path, again: bool, workers: int | None, as_json: bool) -> None:
     """Read files again from the archive: those that were read with other models than there are now."""
-    with Workspace.open(folder) as workspace:
-        library = PaperLibrary(workspace)
-        now = library.models.digest()
-        files = [file for file in library.files.iterate() if again or file.read_with != now]
-        if not files:
-            err.print("All files were read with the models of now. To read them anyway: --again")
-        intake = Intake(library, _workers(workers, len(files)))
-        code = take_up(intake.read_again(files), len(files), "file", lambda each: added_line(each, as_json))
-        raise SystemExit(code)
+    from trailmark.cli import papers_work  # noqa: PLC0415
+
+    raise SystemExit(papers_work.read(folder, workers, again=again, as_json=as_json))
 
 
 @papers.command("list")
@@ -95,21 +73,12 @@ def read(folder: Path, again: bool, workers: int | None, as_json: bool) -> None:
 @json_option
 def list_papers(folder: Path, sort: str, limit: int, unread: bool, as_json: bool) -> None:
     """List the papers of the workspace."""
-    with Workspace.open(folder) as workspace:
-        library = PaperLibrary(workspace)
-        if unread:
-            _list_unread(library, as_json)
-            return
-        cited = library.papers.times_cited()
-        records = _sorted(workspace.records.iterate(PAPER), sort, cited)
-        if as_json:
-            for record in records:
-                click.echo(
-                    json.dumps(record_data(record) | {"cited": cited.get(record.id, 0)}, ensure_ascii=False)
-                )
-            return
-        out.print(list_table(records[:limit], cited))
-        err.print(_shown(len(records), limit, library.files.outcomes()), markup=False)
+    from trailmark.cli import papers_work  # noqa: PLC0415
+
+    if unread:
+        papers_work.list_unread(folder, as_json=as_json)
+    else:
+        papers_work.list_papers(folder, sort, limit, as_json=as_json)
 
 
 @papers.command("show")
@@ -121,12 +90,9 @@ def show(paper_id: str, folder: Path, as_json: bool) -> None:
 
     ID may be the beginning of one.
     """
-    with Workspace.open(folder) as workspace:
-        told = overview(PaperLibrary(workspace), paper_id)
-    if as_json:
-        click.echo(json.dumps(overview_data(told), ensure_ascii=False, indent=1))
-    else:
-        show_overview(out, told)
+    from trailmark.cli import papers_work  # noqa: PLC0415
+
+    papers_work.show(folder, paper_id, as_json=as_json)
 
 
 @papers.command("export")
@@ -142,15 +108,9 @@ def export(paper_ids: tuple[str, ...], folder: Path, file_format: str, path: Pat
 
     What a paper does not say of itself, such as where it appeared, is taken from those that cite it.
     """
-    with Workspace.open(folder) as workspace:
-        library = PaperLibrary(workspace)
-        records = [library.find(each) for each in paper_ids] or list(workspace.records.iterate(PAPER))
-        text = FORMATS[file_format](as_cited(library, record) for record in records)
-    if path:
-        path.write_text(text, "utf-8")
-    else:
-        sys.stdout.write(text)
-    err.print(count(len(records), "paper") + (f" in {path}" if path else ""), markup=False)
+    from trailmark.cli import papers_work  # noqa: PLC0415
+
+    papers_work.export(folder, paper_ids, file_format, path)
 
 
 @papers.command("correct")
@@ -168,14 +128,11 @@ def correct(
     A field of its third reference is 3.title. What is said holds whenever the paper is read again;
     `trailmark papers train` learns from it.
     """
+    from trailmark.cli import papers_work  # noqa: PLC0415
+
     if is_empty == bool(values):
         raise UsageError("Give the values of the field, or --none if the paper has no such field.")
-    with Workspace.open(folder) as workspace:
-        done = PaperLibrary(workspace).correct(paper_id, field, values, by)
-    for sign, texts in (("-", done.before), ("+", done.after)):
-        for text in texts:
-            click.echo(f"{sign} {field}: {text}")
-    err.print(f"Corrected in {done.record.id}. To learn from it: trailmark papers train", markup=False)
+    papers_work.correct(folder, paper_id, field, values, by)
 
 
 @papers.command("train")
@@ -183,51 +140,6 @@ def correct(
 @json_option
 def train(folder: Path, as_json: bool) -> None:
     """Teach the models what was corrected; it takes seconds, and holds for this workspace."""
-    with Workspace.open(folder) as workspace, err.status("Learning from corrections…"):
-        trained = train_models(PaperLibrary(workspace))
-    if as_json:
-        click.echo(json.dumps(asdict(trained), ensure_ascii=False))
-        return
-    learned = [count(n, f"corrected {kind}") for kind, n in trained.lessons.items() if n]
-    out.print(f"Learned from {' and '.join(learned) or 'nothing'} in {trained.seconds:.1f} s.")
-    before, after, all_of_them = trained.right_before, trained.right_after, trained.fields
-    out.print(f"Corrected fields read right: {before} of {all_of_them} before, {after} of {all_of_them} now.")
-    for each in trained.not_found:
-        out.print(f"Not learned from: {each}.", markup=False)
-    err.print("To read the other papers with the new models: trailmark papers read")
+    from trailmark.cli import papers_work  # noqa: PLC0415
 
-
-def _workers(wanted: int | None, files: int) -> int:
-    """Few files are not worth the start of other processes."""
-    return wanted or (1 if files <= FEW else min(cores(), files))
-
-
-def _sorted(records: Iterable[Record], sort: str, cited: Mapping[str, int]) -> list[Record]:
-    by_title = sorted(records, key=lambda record: (record.first("title").casefold(), record.id))
-    if sort == "cited":
-        return sorted(by_title, key=lambda record: -cited.get(record.id, 0))
-    return (
-        sorted(by_title, key=lambda record: record.first("year"), reverse=True)
-        if sort == "year"
-        else by_title
-    )
-
-
-def _list_unread(library: PaperLibrary, as_json: bool) -> None:
-    for file in library.files.iterate():
-        if file.outcome == PAPER:
-            continue
-        if as_json:
-            click.echo(json.dumps(asdict(file), ensure_ascii=False))
-        else:
-            reason = "no paper" if file.outcome == DOCUMENT else file.outcome.replace("_", " ")
-            click.echo(f"{file.id}  {file.name}: {reason}. {file.detail}")
-
-
-def _shown(papers: int, limit: int, outcomes: Mapping[str, int]) -> str:
-    others = sum(outcomes.values()) - outcomes.get(PAPER, 0)
-    if not papers:
-        return "There are no papers yet. Next: trailmark papers add FILES…"
-    more = f", {limit} of them shown" if papers > limit else ""
-    rest = f"; {count(others, 'file')} else: trailmark papers list --unread" if others else ""
-    return f"{count(papers, 'paper')}{more}{rest}."
+    papers_work.train(folder, as_json=as_json)

@@ -18,19 +18,12 @@ STOPPED = 130
 NOT_ALL = 1
 
 _STATES = {"added": "{} added", "known": "{} known before", "read again": "{} read again"}
-_SAID = {
-    "paper": "{} papers",
-    "document": "{} documents that are no papers",
-    "refused": "{} not opened",
-}
 
 
-def take_up(
-    results: Generator[Added, None, None], total: int, noun: str, line: Callable[[Added], str]
-) -> int:
+def take_up(results: Generator[Added, None, None], total: int, line: Callable[[Added], str]) -> int:
     """Tell what becomes of each file, and at the end of all; the exit code."""
     seen: list[Added] = []
-    with _stopping() as is_stopped, _bar(total, noun) as advance:
+    with _stopping() as is_stopped, _bar(total) as advance:
         for each in results:
             seen.append(each)
             if told := line(each):
@@ -52,8 +45,20 @@ def _summary(seen: list[Added]) -> str:
     states = Counter[str](each.state for each in seen)
     told = [text.format(states[state]) for state, text in _STATES.items() if states[state]]
     outcomes = Counter(each.outcome for each in seen)
-    said = [_SAID.get(name, name.replace("_", " ") + " {}").format(n) for name, n in outcomes.most_common()]
+    said = [_said(name, number) for name, number in outcomes.most_common()]
     return f"{count(len(seen), 'file')}: {', '.join(told) or 'none taken up'}; {', '.join(said)}."
+
+
+def _said(outcome: str, number: int) -> str:
+    match outcome:
+        case "paper":
+            return count(number, "paper")
+        case "document":
+            return f"{number:,} no paper"
+        case "refused":
+            return f"{number:,} not opened"
+        case _:
+            return f"{number:,} {outcome.replace('_', ' ')}"
 
 
 @contextmanager
@@ -75,9 +80,9 @@ def _stopping() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def _bar(total: int, noun: str) -> Iterator[Callable[[], None]]:
+def _bar(total: int) -> Iterator[Callable[[], None]]:
     """A bar on a terminal; elsewhere the lines themselves tell how far it is."""
-    columns = (BarColumn(30), MofNCompleteColumn(), TextColumn(f"{noun}s"), TimeRemainingColumn())
+    columns = (BarColumn(30), MofNCompleteColumn(), TextColumn("files"), TimeRemainingColumn())
     shown = err.is_terminal and total > 1
     with Progress(
         *columns, console=err, transient=True, disable=not shown, redirect_stdout=sys.stdout.isatty()

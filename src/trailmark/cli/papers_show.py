@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from trailmark.cli.console import count
 from trailmark.papers.adding import Added
 from trailmark.papers.overview import CitedWork, CitingPaper, Overview
 from trailmark.record import Record, Value
@@ -22,7 +23,7 @@ _LONG_TEXT = 600  # characters of a value that are shown
 _LONG_SENTENCE = 300
 
 
-def added_line(each: Added, as_json: bool) -> str:
+def added_line(each: Added, *, as_json: bool) -> str:
     """One line a file: what was taken up, and of the rest what is the matter."""
     if as_json:
         names = ("name", "state", "id", "outcome", "detail", "title", "references")
@@ -30,7 +31,7 @@ def added_line(each: Added, as_json: bool) -> str:
     if each.state == "known":
         return ""
     if each.outcome == "paper":
-        return f"{each.id}  {each.title or '(no title)'}  [{each.references} references]"
+        return f"{each.id}  {each.title or '(no title)'}  [{count(each.references, 'reference')}]"
     return f"{each.id or '-' * 16}  {each.name}: {_reason(each)}"
 
 
@@ -84,7 +85,9 @@ def _parts(told: Overview) -> Iterator[RenderableType]:
 def _about_file(told: Overview) -> Text:
     file = told.file
     lines = (
-        [f"{told.record.id} · {file.name} · {file.page_count} pages · {file.size:,} bytes"] if file else []
+        [f"{told.record.id} · {file.name} · {count(file.page_count, 'page')} · {count(file.size, 'byte')}"]
+        if file
+        else []
     )
     if told.record.kind == "document" and file:
         lines.append(f"This is no paper: {file.detail}")

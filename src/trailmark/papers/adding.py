@@ -132,11 +132,13 @@ class Intake:
     def __init__(self, library: PaperLibrary, workers: int = 1) -> None:
         self.library = library
         self.workers = workers
+        self._read_with = ""  # the models that read, though others may be taught meanwhile
 
     def add(self, incoming: Iterable[Incoming]) -> Generator[Added, None, None]:
         """What becomes of each file, in their order. May be left at any time and begun again."""
         workspace = self.library.workspace
         repair(workspace.archive_folder)
+        self._read_with = self.library.models.digest()
         with ArchiveWriter(workspace.archive_folder, "papers", software=f"Trailmark/{__version__}") as writer:
             jobs = ((job, job.body, self._name_of(job)) for job in self._jobs(incoming))
             for job, reading in read_all(jobs, workspace.models_folder, self.workers):
@@ -171,11 +173,12 @@ class Intake:
             return added(self.library, job.id, "known", job.incoming.name)
         archived = job.incoming.archived or _archive(writer, job.incoming, job.body)
         file = StoredFile(job.id, job.incoming.name, "", "", "", 0, len(job.body), archived)
-        self.library.keep(file, [job.incoming.source], reading)
+        self.library.keep(file, [job.incoming.source], reading, self._read_with)
         return added(self.library, job.id, "added", job.incoming.name)
 
     def read_again(self, files: Sequence[StoredFile]) -> Generator[Added, None, None]:
         """Read files anew with the models of now, from the archive; corrections hold."""
+        self._read_with = self.library.models.digest()
         jobs = self._again(files)
         for file, reading in read_all(jobs, self.library.workspace.models_folder, self.workers):
             if reading is None:
@@ -183,7 +186,7 @@ class Intake:
                     file.name, "refused", file.id, "refused", "Its bytes are missing from the archive."
                 )
             else:
-                self.library.keep(file, [], reading)
+                self.library.keep(file, [], reading, self._read_with)
                 yield added(self.library, file.id, "read again", file.name)
 
     def _again(self, files: Sequence[StoredFile]) -> Iterator[tuple[StoredFile, bytes | None, str]]:

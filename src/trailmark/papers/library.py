@@ -83,9 +83,12 @@ class PaperLibrary:
 
     # Keeping
 
-    def keep(self, file: StoredFile, sources: Sequence[Source], reading: Reading) -> StoredFile:
-        """Save what came of a file in place of what is known of it; all of it or nothing."""
-        told = _told(file, reading, self.models.digest())
+    def keep(self, file: StoredFile, sources: Sequence[Source], reading: Reading, read_with: str) -> None:
+        """Save what came of a file in place of what is known of it; all of it or nothing.
+
+        `read_with` is the digest of the models that read it.
+        """
+        told = _told(file, reading, read_with)
         with self._writing():
             self.files.put(told)
             for source in sources:
@@ -93,7 +96,6 @@ class PaperLibrary:
             self._forget_other_kind(file.id, told.outcome)
             if isinstance(reading.outcome, ReadPaper):
                 self._put(told, reading.outcome)
-        return told
 
     def keep_source(self, document: str, source: Source) -> None:
         """A file that is known was found in another place."""
