@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trailmark.serve.portal.portal import PortalSettings
     from trailmark.serve.web.app import WebSettings
 
+USUAL_RATE = 20.0
 _NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
 
 
@@ -29,13 +30,20 @@ _NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
               help="The port to listen at; 0 takes any that is free.")  # fmt: skip
 @click.option("--name", default="Trailmark", show_default=True, help="What the portal is called.")
 @click.option("--public-url", default="", help="Where visitors find it, when that is behind another server.")
-@click.option("--rate", default=20.0, type=click.FloatRange(0), show_default=True,
+@click.option("--rate", default=USUAL_RATE, type=click.FloatRange(0), show_default=True,
               help="Requests a second that one visitor may make; 0 is without limit.")  # fmt: skip
 def serve(folder: Path, host: str, port: int, name: str, public_url: str, rate: float) -> None:
     """Serve the workspace as a portal: search, topics, papers and their citations.
 
     The search index is brought up to date first, and kept so while the portal runs.
     """
+    serve_portal(folder, host, port, name, public_url, rate)
+
+
+def serve_portal(
+    folder: Path, host: str, port: int, name: str, public_url: str = "", rate: float = USUAL_RATE
+) -> None:
+    """Serve until Ctrl-C."""
     if missing := [each for each in _NEEDED if importlib.util.find_spec(each) is None]:
         raise UsageError(f"The portal needs {missing[0]}: pip install 'trailmark[portal]'")
     from trailmark.serve.web.server import address_of, make_server, open_socket  # noqa: PLC0415

@@ -1,0 +1,102 @@
+"""The end of the demo: the portal, for the person at the terminal; without one, it asks itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import quote
+
+from rich.rule import Rule
+
+from trailmark.cli.console import err, say
+from trailmark.cli.serve import catch_up, serve_portal
+from trailmark.errors import TrailmarkError
+from trailmark.serve.portal.app import make_portal
+from trailmark.serve.portal.portal import PortalSettings
+from trailmark.serve.web.app import WebSettings
+from trailmark.serve.web.server import running
+
+NAME = "Papers of the sample web"
+
+
+def show_portal(folder: Path, port: int) -> None:
+    err.print()
+    err.print(Rule("Serve: the portal", align="left"))
+    _say_what_next(folder)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        serve_portal(folder, "127.0.0.1", port, NAME)
+    else:
+        _ask_itself(folder)
+
+
+def _ask_itself(folder: Path) -> None:
+    """One page of each kind, as somebody who came by would."""
+    catch_up(folder)
+    with running(make_portal(folder, PortalSettings(NAME), WebSettings())) as address:
+        say(f"The portal answers at {address}")
+        for path in _pages(address):
+            say(f"  {_ask(address, path)}  /{path}")
+
+
+def _pages(address: str) -> list[str]:
+    """Addresses of every kind of page, found as a visitor would find them."""
+    found = json.loads(_get(address + "search.json?q=type:paper&sort=cited")[1])
+    paper = found["hits"][0]["url"].lstrip("/")
+    topic = json.loads(_get(address + "index.json")[1])["topics"][0]["url"].lstrip("/")
+    searched = f"search?q={quote('limits OR theory')}"
+    return [
+        "",
+        searched,
+        topic,
+        paper,
+        f"{paper}/map",
+        f"{paper}.bib",
+        "submit",
+        "about",
+        "search.atom",
+        "oai?verb=Identify",
+    ]
+
+
+def _ask(address: str, path: str) -> int:
+    status, _ = _get(address + path)
+    return status
+
+
+def _get(url: str) -> tuple[int, bytes]:
+    try:
+        with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - our own server
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        raise TrailmarkError(f"The portal answered {error.code} to {url}.") from None
+
+
+def _say_what_next(folder: Path) -> None:
+    trailmark = _how_to_call_us()
+    for command, what in (
+        (f"{trailmark} serve -w {folder}", "the portal again"),
+        (
+            f"{trailmark} studio -w {folder}",
+            "trails, training, runs and questions of the model, in a browser",
+        ),
+        (f"{trailmark} status -w {folder}", "what each run did, and why each site stopped"),
+        (
+            f"{trailmark} export pages -w {folder} --out pages.csv",
+            "every page, with the clicks that led to it",
+        ),
+        ("make teach-demo", "teach the sample sites yourself"),
+        (f"{trailmark} init mine && {trailmark} forage SEEDS.txt -w mine", "your own list of sites"),
+    ):
+        err.print(f"  [bold]{command}[/]\n      {what}")
+    err.print()
+
+
+def _how_to_call_us() -> str:
+    """`trailmark`, or its path where the environment that holds it is not active."""
+    shorter = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
+    return "trailmark" if shutil.which("trailmark") else shorter
