@@ -29,7 +29,8 @@ class TopicSettings:
     """What may be chosen.
 
     One round of EM: the first gains most, and in later ones short documents drift away from the keywords.
-    The word of a person counts as much as `correction_weight` documents.
+    The word of a person counts as much as `correction_weight` documents. Words in fewer than
+    `least_documents` are left out; in a small collection that would be most, so there fewer will do.
     """
 
     least_documents: int = 5
@@ -39,6 +40,9 @@ class TopicSettings:
     thresholds: Thresholds = field(default_factory=Thresholds)
     correction_weight: float = 5.0
     held_out: float = 1 / 3
+
+    def least_documents_of(self, n_documents: int) -> int:
+        return min(self.least_documents, max(2, n_documents // 300))
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,8 @@ class _Collection:
         self.chosen = corrections
         self.matches = Matches.of(tree, documents)
         self.corrections = _known_corrections(tree, corrections)
-        self.vocabulary = Vocabulary.of((document.bag for document in documents), settings.least_documents)
+        least = settings.least_documents_of(len(documents))
+        self.vocabulary = Vocabulary.of((document.bag for document in documents), least)
         if not len(self.vocabulary):
             raise UsageError("The documents hold no word to learn from, only stop words and single letters.")
         self.own_counts = self.vocabulary.counts((document.bag for document in documents), settings.longest)
