@@ -72,11 +72,16 @@ class Asking:
 
     def next_question(self, candidates: Iterable[Candidate]) -> Question | Enough:
         """The best question, or why to stop. Candidates that were asked about are passed over."""
-        questions = [self._question(each) for each in candidates if each.key not in self._asked]
-        if not questions:
+        left = [each for each in candidates if each.key not in self._asked]
+        if not left:
             return Enough("Every page that was visited has been asked about.")
-        best = max(questions, key=lambda each: (each.value, each.candidate.key))
+        best = self.best(left)
         return self._enough(best) or best
+
+    def best(self, candidates: Iterable[Candidate]) -> Question:
+        """The question that is worth most, whether or not it is worth the time."""
+        questions = [self._question(each) for each in candidates]
+        return max(questions, key=lambda each: (each.value, each.candidate.key))
 
     def tell(self, question: Question, was_goal: bool | None) -> None:
         """The answer; None if the person could not say."""

@@ -11,8 +11,12 @@ from starlette.middleware import Middleware
 
 from trailmark.serve.studio.access import Access
 from trailmark.serve.studio.background import Background
+from trailmark.serve.studio.goal_pages import goal_routes
 from trailmark.serve.studio.home import home_routes
 from trailmark.serve.studio.job_pages import job_routes
+from trailmark.serve.studio.rating_pages import rating_routes
+from trailmark.serve.studio.review_pages import review_routes
+from trailmark.serve.studio.run_pages import run_routes
 from trailmark.serve.studio.studio import NAME, Studio, make_pages
 from trailmark.serve.studio.trail_pages import trail_routes
 from trailmark.serve.studio.train_pages import train_routes
@@ -20,7 +24,16 @@ from trailmark.serve.web.app import WebSettings, make_app
 
 ABOUT = "The operator's pages of a workspace."
 
-_ROUTES = (home_routes, trail_routes, train_routes, job_routes)
+_ROUTES = (
+    home_routes,
+    trail_routes,
+    train_routes,
+    job_routes,
+    run_routes,
+    goal_routes,
+    rating_routes,
+    review_routes,
+)
 
 
 def make_studio(folder: Path, token: str) -> FastAPI:

@@ -1,0 +1,65 @@
+"""How a model rates the links of a visited page, read along the path that was walked to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trailmark.errors import UsageError
+from trailmark.fetched import Fetched
+from trailmark.forage.explain import Explanation, explain
+from trailmark.net.archive_reader import ArchiveReader
+from trailmark.review.archived import page_of
+from trailmark.review.committee import scorer_of
+from trailmark.review.walked import Walked
+from trailmark.site import Site
+from trailmark.training import load_forage_model, models_of
+from trailmark.visit import Visit
+from trailmark.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class VisitedPage:
+    """A page of a run with the path that led to it, as the archive holds it."""
+
+    visit: Visit
+    walked: Walked
+    answer: Fetched
+
+    @property
+    def links_clicked(self) -> tuple[str, ...]:
+        """The words of the links on the way here."""
+        clicked = (self.walked.link_to(number) for number in self.walked.way(self.visit.number))
+        return tuple(link.text or link.url for link in clicked if link is not None)
+
+
+def visited_page(workspace: Workspace, run_id: int, start: str, number: int) -> VisitedPage:
+    """Reads the pages of one path alone, not the whole site."""
+    visits = list(workspace.forage_store.visits_of(run_id, start))
+    if not 0 <= number < len(visits):
+        raise UsageError(f"Run {run_id} has no visit {number} of {start}.")
+    reader = ArchiveReader(workspace.archive_folder)
+    found = ((each.number, page_of(reader, each)) for each in _way(visits, number))
+    pages = {each: page for each, page in found if page is not None}
+    archived = visits[number].archived
+    if number not in pages or archived is None:
+        raise UsageError(f"Visit {number} of {start} brought no page that can be shown.")
+    return VisitedPage(visits[number], Walked(Site(start), visits, pages), reader.read(archived))
+
+
+def _way(visits: list[Visit], number: int) -> list[Visit]:
+    way, at = [], number
+    while True:
+        way.append(visits[at])
+        parent = visits[at].parent
+        if parent is None:
+            return way
+        at = parent
+
+
+def explained(workspace: Workspace, page: VisitedPage, model_name: str) -> Explanation:
+    """What the model makes of the page and its links."""
+    card = models_of(workspace).card(model_name)
+    scorer = scorer_of(card.strategy, load_forage_model(workspace, card.name))
+    walked = page.walked
+    path = [(walked.link_to(number), walked.pages[number]) for number in walked.way(page.visit.number)]
+    return explain(scorer, walked.site, path)

@@ -1,0 +1,96 @@
+"""Charts as numbers that a template draws: no script, readable in light and dark, with their values in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from trailmark.store.run_course import CoursePoint
+
+WIDTH, HEIGHT = 360, 170
+LEFT, TOP, RIGHT, BOTTOM = 40, 10, 8, 24
+MOST_POINTS = 240
+BUCKETS = 40
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A line over two axes. `points` is ready for an SVG; `told` says in words what it shows."""
+
+    title: str
+    points: str
+    area: str
+    top_label: str
+    right_label: str
+    x_name: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChartBar:
+    name: str
+    count: int
+    width: float
+
+
+def goals_chart(course: Sequence[CoursePoint]) -> Chart:
+    goals, points = 0, [(0.0, 0.0)]
+    pages = 0
+    for each in course:
+        pages += each.spent
+        goals += each.is_goal
+        points.append((pages, goals))
+    return line_chart("Goals against pages", points, "pages", f"{goals} goals on {pages} pages")
+
+
+def speed_chart(course: Sequence[CoursePoint]) -> Chart:
+    """Pages a second, in equal parts of the time that the run took."""
+    if len(course) < 2:
+        return line_chart("Pages a second", [], "seconds", "too few pages to tell")
+    began, took = course[0].at, max(course[-1].at - course[0].at, 1e-3)
+    counts = [0] * BUCKETS
+    for each in course:
+        counts[min(int(BUCKETS * (each.at - began) / took), BUCKETS - 1)] += each.spent
+    width = took / BUCKETS
+    points = [((number + 0.5) * width, count / width) for number, count in enumerate(counts)]
+    mean = sum(counts) / took
+    return line_chart("Pages a second", points, "seconds", f"{mean:.1f} pages a second on average")
+
+
+def queue_chart(sizes: Sequence[int]) -> Chart:
+    """Links that waited after each page."""
+    points = [(float(number), float(size)) for number, size in enumerate(sizes)]
+    told = f"{sizes[-1]:,} links wait" if sizes else "nothing counted yet"
+    return line_chart("Links waiting", points, "pages", told)
+
+
+def outcome_bars(outcomes: Mapping[str, int]) -> list[ChartBar]:
+    most = max(outcomes.values(), default=1)
+    ordered = sorted(outcomes.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [ChartBar(name, count, 100 * count / most) for name, count in ordered]
+
+
+def line_chart(title: str, points: Sequence[Point], x_name: str, told: str) -> Chart:
+    thin = _thinned(points)
+    most_x = max((x for x, _ in thin), default=0.0) or 1.0
+    most_y = max((y for _, y in thin), default=0.0) or 1.0
+    across, up = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    placed = [(LEFT + across * x / most_x, TOP + up * (1 - y / most_y)) for x, y in thin]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+    ground = HEIGHT - BOTTOM
+    area = f"{placed[0][0]:.1f},{ground} {line} {placed[-1][0]:.1f},{ground}" if placed else ""
+    return Chart(title, line, area, _short(most_y), _short(most_x), x_name, told)
+
+
+def _thinned(points: Sequence[Point]) -> list[Point]:
+    """At most so many, the first and the last among them."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    step = (len(points) - 1) / (MOST_POINTS - 1)
+    return [points[round(number * step)] for number in range(MOST_POINTS)]
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"

@@ -1,0 +1,182 @@
+"""Review: one page at a time, one key an answer; retraining in the background; what the answers change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from trailmark.review.questions import Asked, Review
+from trailmark.review.rating import visited_page
+from trailmark.serve.studio.forms import read_form
+from trailmark.serve.studio.rendering import PAGE_WITH_FRAME
+from trailmark.serve.studio.run_pages import told_order
+from trailmark.serve.studio.studio import Studio, counted, now, to
+from trailmark.serve.studio.visit_address import VisitAddress
+from trailmark.serve.web.errors import BadRequest
+from trailmark.store.jobs import Job, JobStore
+from trailmark.store.review import ReviewStore, SiteChange
+from trailmark.teach.asking import Enough
+from trailmark.trail import FAIL, GOAL
+from trailmark.training import models_of
+from trailmark.workspace import Workspace
+
+ANSWERS_BEFORE_RETRAINING = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    site: str
+    visit: int
+    url: str
+    title: str
+    links_clicked: tuple[str, ...]
+    chance: float
+    least: float
+    most: float
+    frame: str
+    ratings: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewView:
+    runs: tuple[tuple[int, str], ...]
+    run: int
+    question: ShownQuestion | None
+    is_prepared: bool
+    enough: str
+    answers: int
+    new_answers: int
+    labels: tuple[str, ...]
+    job: Job | None
+    changes: tuple[SiteChange, ...]
+    sites: int
+    missing: str
+    model: str
+    budget: int
+
+
+def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
+    runs = tuple((run.id, told_order(run.identity)) for run in workspace.forage_store.runs())
+    names = models_of(workspace).names()
+    run = run_id if run_id is not None else (runs[0][0] if runs else 0)
+    if run not in {each for each, _ in runs} or not names:
+        return _missing(workspace, runs, "Train a model first." if not names else "Forage some sites first.")
+    found = Review(workspace, run).next_question()
+    store, card = ReviewStore(workspace.database), models_of(workspace).last()
+    return ReviewView(
+        runs=runs,
+        run=run,
+        question=_shown(workspace, run, found) if isinstance(found, Asked) else None,
+        is_prepared=found is not None,
+        enough=found.reason if isinstance(found, Enough) else "",
+        answers=len(store.answers(run)),
+        new_answers=store.answered_since(card.trained_at),
+        labels=tuple(label for label in workspace.trails.labels() if label not in (GOAL, FAIL)),
+        job=JobStore(workspace.database).last("review"),
+        changes=tuple(store.changes(run)),
+        sites=workspace.forage_store.progress(run).sites,
+        missing="",
+        model=card.name,
+        budget=workspace.config.forage.budget_per_site,
+    )
+
+
+def _missing(workspace: Workspace, runs: tuple[tuple[int, str], ...], sentence: str) -> ReviewView:
+    job = JobStore(workspace.database).last("review")
+    return ReviewView(runs, 0, None, False, "", 0, 0, (), job, (), 0, sentence, "", 0)
+
+
+def _shown(workspace: Workspace, run: int, asked: Asked) -> ShownQuestion:
+    each = asked.candidate
+    page = visited_page(workspace, run, each.site, each.number)
+    query = VisitAddress(run, each.site, each.number).query
+    return ShownQuestion(
+        each.site,
+        each.number,
+        each.url,
+        page.visit.title or each.url,
+        page.links_clicked,
+        asked.question.candidate.chance,
+        min(each.chances),
+        max(each.chances),
+        f"/ratings/page?{query}",
+        f"/ratings?{query}",
+    )
+
+
+def review_routes(studio: Studio) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/review", response_class=HTMLResponse)
+    def review(request: Request) -> Response:
+        with studio.workspace() as workspace:
+            studio.background.clean_up(workspace)
+            view = review_view(workspace, _run(request))
+        headers = {"content-security-policy": PAGE_WITH_FRAME}
+        return studio.html(request, "review.html", section="/review", view=view, headers=headers)
+
+    @router.post("/review/prepare")
+    async def prepare(request: Request) -> Response:
+        """Make the questions, after teaching the model again if there are new answers."""
+        form = await read_form(studio, request)
+        run, again = form.whole("run", 1, 10**9), form.text("retrain") == "yes"
+
+        def act() -> None:
+            with studio.workspace() as workspace:
+                workspace.forage_store.run(run)
+                studio.background.start(workspace, "review", {"run": run, "retrain": again})
+
+        await run_in_threadpool(act)
+        return to("/review", run=run)
+
+    @router.post("/review/answer")
+    async def answer(request: Request) -> Response:
+        form = await read_form(studio, request)
+        run, site, number = form.whole("run", 1, 10**9), form.text("site"), form.whole("visit", 0, 10**9)
+        said, label = form.text("answer"), form.text("label")
+        given = {"goal": GOAL, "fail": FAIL, "skip": "", "label": label}.get(said)
+        if given is None or (said == "label" and not label):
+            raise BadRequest("Say Goal, Not this way, a label, or that you cannot say.")
+
+        def act() -> str:
+            with studio.workspace() as workspace:
+                Review(workspace, run).answer(site, number, given, now())
+                return _retrain_after_some(studio, workspace, run)
+
+        return to("/review", await run_in_threadpool(act), run=run)
+
+    @router.post("/review/undo")
+    async def undo(request: Request) -> Response:
+        run = (await read_form(studio, request)).whole("run", 1, 10**9)
+
+        def act() -> str:
+            with studio.workspace() as workspace:
+                taken = Review(workspace, run).take_back(now())
+            return (
+                f"Taken back: {taken.answer or 'cannot say'}." if taken else "There is nothing to take back."
+            )
+
+        return to("/review", await run_in_threadpool(act), run=run)
+
+    return router
+
+
+def _retrain_after_some(studio: Studio, workspace: Workspace, run: int) -> str:
+    """Every few answers the model is taught again, while the person goes on."""
+    new = ReviewStore(workspace.database).answered_since(models_of(workspace).last().trained_at)
+    if new < ANSWERS_BEFORE_RETRAINING:
+        return ""
+    studio.background.start(workspace, "review", {"run": run, "retrain": True})
+    return f"The model is learning from your {counted(new, 'answer')}; you can go on meanwhile."
+
+
+def _run(request: Request) -> int | None:
+    given = request.query_params.get("run", "")
+    if not given:
+        return None
+    if not (given.isascii() and given.isdecimal() and len(given) < 12):
+        raise BadRequest("There is no such run.")
+    return int(given)

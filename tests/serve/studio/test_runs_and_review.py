@@ -1,0 +1,165 @@
+"""Runs are shown with charts, results with their paths, and a review goes round without JavaScript."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.review.taught import FORAGED, GOAL_LABEL, label_of, start_of, taught_workspace
+from tests.serve.studio.conftest import TOKEN, Visitor
+from trailmark.config import FILE_NAME
+from trailmark.samples.server import SampleServer, serve_samples
+from trailmark.samples.web import sample_web
+from trailmark.serve.studio.app import make_studio
+from trailmark.serve.web.server import running
+from trailmark.workspace import Workspace
+
+HIDDEN = re.compile(r'name="(run|site|visit)" value="([^"]*)"')
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[SampleServer]:
+    with serve_samples(sample_web()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def original(web: SampleServer, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    folder = tmp_path_factory.mktemp("studio") / "workspace"
+    return folder, taught_workspace(folder, web)
+
+
+@pytest.fixture
+def taught(original: tuple[Path, int], tmp_path: Path) -> Iterator[tuple[Visitor, int, Path]]:
+    folder = tmp_path / "workspace"
+    shutil.copytree(original[0], folder)
+    (folder / FILE_NAME).write_text("[fetch]\nallow_private = true\ndelay_seconds = 0.0\n")
+    with running(make_studio(folder, TOKEN)) as address:
+        visitor = Visitor(address)
+        with visitor.client:
+            visitor.get(f"/?token={TOKEN}")
+            yield visitor, original[1], folder
+
+
+def test_a_run_is_shown_with_charts_that_say_in_words_what_they_show(
+    taught: tuple[Visitor, int, Path],
+) -> None:
+    visitor, run, _ = taught
+    assert f"/runs/{run}" in visitor.get("/runs")
+    page = visitor.get(f"/runs/{run}")
+    assert page.count('role="img"') == 3
+    assert re.search(r"\d+ goals on 60 pages", page)
+    assert re.search(r"[\d,]+ links wait", page)
+    assert "by the model paths" in page
+
+
+def test_results_have_their_paths_and_can_be_rejected(taught: tuple[Visitor, int, Path]) -> None:
+    visitor, run, folder = taught
+    page = visitor.get(f"/runs/{run}/goals")
+    assert "start</li><li>" in page
+    form = dict(HIDDEN.findall(page))
+    fields = {"site": html.unescape(form["site"]), "visit": form["visit"]}
+    assert "trail that fails" in visitor.send(f"/runs/{run}/goals", f"/runs/{run}/reject", **fields)
+    with Workspace.open(folder) as workspace:
+        assert workspace.trails.summaries()[-1].ending == "Fail"
+    page = visitor.send(f"/runs/{run}/goals", f"/runs/{run}/reject", **fields, all="yes")
+    assert "The list was rejected" in page
+
+
+def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
+    visitor, run, _ = taught
+    site = quote(start_of(web, FORAGED), safe="")
+    page = visitor.get(f"/ratings?run={run}&site={site}&visit=1")
+    assert "<iframe" in page
+    assert "Links of the page, the best first" in page
+    frame = html.unescape(re.search(r'sandbox src="([^"]+)"', page)[1])  # type: ignore[index]
+    answer = visitor.client.get(frame)
+    assert 'class="link s5"' in answer.text
+    assert "Expected:" in answer.text
+    assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert "href" not in answer.text
+
+
+def test_strange_addresses_of_visits_are_refused_in_words(taught: tuple[Visitor, int, Path]) -> None:
+    visitor, run, _ = taught
+    assert "Which page is meant" in visitor.get("/ratings", status=400)
+    assert "Which page is meant" in visitor.get("/ratings?run=x&site=y&visit=-1", status=400)
+    assert "has no visit 3" in visitor.get(f"/ratings?run={run}&site=y&visit=3", status=400)
+    assert "There is no run 77" in visitor.get("/runs/77", status=400)
+    assert "Forage some sites first" in visitor.get("/review?run=77")
+    visitor.get("/review?run=²", status=400)
+
+
+def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answers(
+    taught: tuple[Visitor, int, Path], web: SampleServer
+) -> None:
+    visitor, run, folder = taught
+    with Workspace.open(folder) as workspace:
+        before = len(workspace.trails)
+    review = f"/review?run={run}"
+    visitor.send(review, "/review/prepare", run=run)
+    page = visitor.wait_for_job(review)
+    for _ in range(3):
+        asked = dict(HIDDEN.findall(page))
+        url = re.search(r'<a href="(http://history[^"]+)"', page)
+        assert url is not None, page
+        answer = "goal" if label_of(web, html.unescape(url[1])) == GOAL_LABEL else "fail"
+        page = visitor.send(
+            review, "/review/answer", run=run, site=asked["site"], visit=asked["visit"], answer=answer
+        )
+    assert "3 answers so far, 3 not learned yet" in page
+    assert "Taken back" in visitor.send(review, "/review/undo", run=run)
+    with Workspace.open(folder) as workspace:
+        assert len(workspace.trails) == before + 2
+    visitor.send(review, "/review/prepare", run=run, retrain="yes")
+    page = visitor.wait_for_job(review)
+    assert "The model has learned from your answers." in page
+    assert "Correct one, fix all" in page
+
+
+def test_an_answer_that_says_nothing_is_refused(taught: tuple[Visitor, int, Path]) -> None:
+    visitor, run, _ = taught
+    fields = {"run": run, "site": "x", "visit": 1}
+    visitor.send("/runs", "/review/answer", status=400, **fields, answer="")
+    visitor.send("/runs", "/review/answer", status=400, **fields, answer="label", label=" ")
+    assert "has no visit 1" in visitor.send("/runs", "/review/answer", status=400, **fields, answer="goal")
+
+
+def test_a_run_can_be_ordered_from_a_form(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
+    visitor, _, _ = taught
+    order: dict[str, object] = {
+        "seeds": f"{start_of(web, 'math')}  # a comment",
+        "model": "paths",
+        "budget": 12,
+        "delay": 0,
+    }
+    order["fresh"] = "yes"  # else the run of the same model goes on, with one site more
+    assert "The forage begins" in visitor.send("/runs", "/runs", **order)
+    page = visitor.wait_for_job("/runs")
+    assert re.search(r"Run 3: \d+ goals on 12 pages of 1 site", page)
+    assert "budget spent" in visitor.get("/runs/3")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("seeds", "mailto:x", "is not the address of a page"),
+        ("seeds", "", "at least one start page"),
+        ("budget", "many", "is not a number"),
+        ("budget", "0", "is not a number from 1"),
+        ("delay", "-1", "is not a number from 0"),
+        ("model", "none", "no model"),
+    ],
+)
+def test_an_order_that_cannot_be_met_is_refused_in_words(
+    taught: tuple[Visitor, int, Path], field: str, value: str, sentence: str
+) -> None:
+    visitor, _, _ = taught
+    order = {"seeds": "http://a.example/", "model": "", "budget": "5", "delay": "0", field: value}
+    assert sentence in html.unescape(visitor.send("/runs", "/runs", status=400, **order))
