@@ -11,8 +11,9 @@ from tests.papers.made import SEAS, add, dump, paper_text, write_papers, write_s
 from trailmark.errors import UsageError
 from trailmark.extract.documents.document import Document
 from trailmark.extract.documents.reader import DocumentReader
-from trailmark.papers.adding import files_at, id_of
+from trailmark.papers.adding import Intake, files_at, id_of
 from trailmark.papers.library import PaperLibrary
+from trailmark.store.submissions import SubmissionStore
 from trailmark.workspace import Workspace
 
 
@@ -121,7 +122,7 @@ def test_files_that_cannot_be_read_are_told_and_remembered(
     assert {name: each.outcome for name, each in told.items()} == expected
     assert not any(each.has_text for each in told.values())
     assert library.files.outcomes() == dict.fromkeys(expected.values(), 1)
-    with pytest.raises(UsageError, match=r"encrypted\.pdf .* could not be read"):
+    with pytest.raises(UsageError, match=r"Of encrypted\.pdf .* there is no record\. .*password"):
         library.find(told["encrypted.pdf"].id)
     assert list(workspace.records.iterate()) == []
 
@@ -182,3 +183,30 @@ def test_ids_may_be_shortened_as_long_as_they_are_clear(
         library.find("zz")
     with pytest.raises(UsageError, match="There is no paper ''"):
         library.find("")
+
+
+def test_a_paper_that_was_withdrawn_does_not_come_back(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    hops, trees, _ = (each.id for each in add(workspace, *write_papers(tmp_path / "files")))
+    SubmissionStore(workspace.database).withhold("paper", hops)
+    library.papers.save_paper(hops, ())
+    (told,) = Intake(library).read_again([file for file in library.files.iterate() if file.id == hops])
+    assert told.outcome == "withheld"
+    assert library.record(hops) is None
+    assert list(library.papers.citations(hops)) == []
+    assert library.papers.contexts(hops) == []
+    assert [link for link in library.papers.links() if hops in link] == []
+    assert library.find(trees).first("title") == "Growing trees of many topics"
+    assert {each.state for each in add(workspace, tmp_path / "files")} == {"known"}
+    assert library.record(hops) is None
+
+
+def test_an_identifier_on_the_first_page_is_kept(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    path = tmp_path / "paper.txt"
+    text = paper_text("Hops to the distant goal", "Anna Lind", [SEAS])
+    path.write_text(text.replace("Abstract", "https://doi.org/10.1000/trails.5(2).12.\n\nAbstract", 1))
+    (told,) = add(workspace, path)
+    assert library.find(told.id).first("doi") == "10.1000/trails.5(2).12"

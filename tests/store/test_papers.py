@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from trailmark.organise.citations.citation import Citation
+from trailmark.record import Span, Value
 from trailmark.store.database import Database
 from trailmark.store.papers import Correction, PaperStore, StoredCitation, StoredContext
 
@@ -57,3 +58,44 @@ def test_corrections_are_kept_in_the_order_they_were_made(database: Database) ->
     for each in made:
         store.add_correction(each)
     assert store.corrections() == made
+
+
+def test_a_group_goes_over_to_another_version_when_its_paper_goes(database: Database) -> None:
+    store = PaperStore(database)
+    for paper in ("draft", "final"):
+        store.save_paper(paper, [StoredCitation(paper, 0, 1, HOPS)])
+    assert store.held(1) == "draft"
+    store.save_paper("draft", ())
+    assert store.held(1) == "final"
+
+
+def test_a_citation_that_is_replaced_keeps_its_contexts_and_leaves_no_empty_group(database: Database) -> None:
+    store = PaperStore(database)
+    own, other = StoredCitation("p1", 0, 1, HOPS), StoredCitation("p1", 1, 2, TREES, "[1]")
+    store.save_paper("p1", [own, other], [StoredContext("p1", 1, "See [1].", 4, 7)])
+    new = StoredCitation("p1", 1, 5, HOPS, "[1]", {"title": (Value("Hops", 0.5, Span("u", 1, 2, 3)),)})
+    with database.transaction():
+        store.replace_citation(new)
+    assert list(store.citations("p1")) == [own, new]
+    assert len(store.contexts("p1", 1)) == 1
+    assert store.group(2) == []
+    groups = database.execute("SELECT id FROM citation_group ORDER BY id").fetchall()
+    assert groups == [(1,), (5,)]
+
+
+def test_the_graph_counts_each_citing_paper_once_and_none_that_cites_itself(database: Database) -> None:
+    store = PaperStore(database)
+    store.save_paper("a", [StoredCitation("a", 0, 1, HOPS), StoredCitation("a", 1, 1, HOPS)])
+    twice = [StoredCitation("b", number, 1, HOPS) for number in (1, 2)]
+    store.save_paper("b", [StoredCitation("b", 0, 2, TREES), *twice])
+    assert store.links() == [("b", "a")]
+    assert store.times_cited() == {"a": 1}
+
+
+def test_corrections_tell_who_made_them_and_are_found_by_paper(database: Database) -> None:
+    store = PaperStore(database)
+    first = Correction("p1", "title", ("Hop",), ("Hops",), 1.0, "Eva")
+    store.add_correction(first)
+    store.add_correction(Correction("p2", "title", (), ("Trees",), 2.0))
+    assert store.corrections("p1") == [first]
+    assert len(store.corrections()) == 2

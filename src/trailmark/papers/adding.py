@@ -17,7 +17,7 @@ from trailmark.extract.documents.limits import DEFAULT_LIMITS
 from trailmark.fetched import Fetched
 from trailmark.net.archive import ArchiveWriter
 from trailmark.net.archive_repair import repair
-from trailmark.papers.library import PaperLibrary
+from trailmark.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
 from trailmark.papers.reading import Reading, read_all
 from trailmark.store.document_files import Source, StoredFile
 from trailmark.visit import ArchiveRef
@@ -56,7 +56,7 @@ class Added:
 
     @property
     def has_text(self) -> bool:
-        return self.outcome in {"paper", "document"}
+        return self.outcome in {PAPER, DOCUMENT, WITHHELD}
 
 
 def files_at(paths: Iterable[Path]) -> list[Path]:

@@ -21,7 +21,7 @@ from trailmark.extract.papers.person_names import read_people
 from trailmark.extract.papers.reference_cut import RawReference, cut_references
 from trailmark.extract.papers.sections import find_sections, reference_lines
 from trailmark.extract.papers.spans import SpanMaker
-from trailmark.record import Value
+from trailmark.record import Span, Value
 
 Fields = dict[str, tuple[Value, ...]]
 
@@ -31,6 +31,8 @@ DERIVED = ("year", "volume", "number", "pages", "venue", "venue_kind")
 
 _BEGINNING = 2_000  # characters that are kept of a document that is no paper
 _LONGEST_TITLE = 300
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
+_BY_PATTERN = 0.9  # how sure of an identifier that looks like one
 _BY_LAYOUT = 0.3  # how sure of a title is what the model does not take for one
 _WORD = re.compile(r"\S+")
 _KEYWORD_HEADING = re.compile(
@@ -78,11 +80,9 @@ def read_paper(document: Document, models: PaperModels, url: str) -> ReadPaper:
     spans = SpanMaker(document, url)
     raw = cut_references(reference_lines(document), words_of(document.lines))
     references = tuple(_read_reference(each, models, spans) for each in raw)
-    front = read_front(document, models.header, sections)
-    contexts = find_contexts(document, raw, sections)
-    return ReadPaper(
-        "paper", sections.reason, _front_fields(front, spans, models) | about, references, contexts
-    )
+    front = _front_fields(read_front(document, models.header, sections), spans, models)
+    fields = front | _doi(spans, sections.header) | about
+    return ReadPaper("paper", sections.reason, fields, references, find_contexts(document, raw, sections))
 
 
 def derived_fields(fields: Fields, lexicon: Lexicon | None = None) -> Fields:
@@ -188,6 +188,17 @@ def _year(fields: Fields) -> Fields:
         for value in fields.get(name, ()):
             if year := read_year(value.text):
                 return {"year": (replace(value, text=str(year)),)}
+    return {}
+
+
+def _doi(spans: SpanMaker, header: range) -> Fields:
+    """Of the paper itself: before its body, or in the margin of its first page."""
+    document = spans.document
+    margin = [line for line in document.pages[0].lines if line.role == "margin"]
+    for line in (*document.lines[: header.stop], *margin):
+        if found := _DOI.search(line.text):
+            place = Span(spans.url, page=line.page, box=line.box)
+            return {"doi": (Value(found[0].rstrip(".,;"), _BY_PATTERN, place),)}
     return {}
 
 

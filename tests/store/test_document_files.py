@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trailmark.site import Site
+from trailmark.store.database import Database
+from trailmark.store.document_files import DocumentFileStore, Source, StoredFile
+from trailmark.store.forage import ForageStore, RunLimits
+from trailmark.visit import ArchiveRef, Visit
+
+PLACE = ArchiveRef("a.warc.gz", 10, 20)
+FILE = StoredFile("ab12", "hops.pdf", "paper", "It is one.", "pdf", 9, 1_000, PLACE, "shipped", 5.0)
+START = "http://a.example/"
+
+
+def forage(database: Database) -> None:
+    """A site with a list of papers, two of which were fetched as files."""
+    store = ForageStore(database)
+    run = store.open_run({"strategy": "x"}, RunLimits(), [Site(START)], 0.0)
+    job = store.lease_site(run.id, "h:1:0", 0.0, 60.0)
+    assert job
+    page = Visit(START, 0, START, "ok", 1.0, status=200, content_type="text/html", archived=PLACE)
+    papers = replace(page, number=1, url=f"{START}papers", parent=0, link_text="Our  papers", link_kind="a")
+    pdf = replace(
+        papers, number=2, url=f"{START}1", parent=1, link_text="PDF", content_type="application/pdf"
+    )
+    named = replace(
+        pdf, number=3, url=f"{START}2.PS.gz", link_text="", content_type="application/octet-stream"
+    )
+    gone = replace(pdf, number=4, url=f"{START}3.pdf", status=404, outcome="http_404")
+    for visit in (page, papers, pdf, named, gone):
+        store.save_visit(job.id, visit)
+
+
+def test_a_file_and_where_it_was_found_survive_the_store(database: Database) -> None:
+    store, source = DocumentFileStore(database), Source("http://a.example/1", 3, 7, START, ("Papers", "PDF"))
+    store.put(FILE)
+    store.add_source("ab12", source)
+    store.add_source("ab12", source)
+    store.add_source("ab12", Source("file:///hops.pdf"))
+    assert store.get("ab12") == FILE
+    assert store.get("ab") is None
+    assert store.sources("ab12") == [source, Source("file:///hops.pdf")]
+    assert list(store.iterate()) == [FILE]
+    assert store.outcomes() == {"paper": 1}
+
+
+def test_a_file_read_again_keeps_its_sources(database: Database) -> None:
+    store = DocumentFileStore(database)
+    store.put(FILE)
+    store.add_source("ab12", Source("file:///hops.pdf"))
+    store.put(replace(FILE, outcome="broken"))
+    assert store.outcomes() == {"broken": 1}
+    assert len(store.sources("ab12")) == 1
+
+
+def test_every_change_is_counted(database: Database) -> None:
+    store = DocumentFileStore(database)
+    seen = [store.last_change()]
+    store.put(FILE)
+    seen.append(store.last_change())
+    store.put(replace(FILE, id="cd34"))
+    seen.append(store.last_change())
+    store.touch("ab12")
+    seen.append(store.last_change())
+    assert seen == [0, 1, 2, 3]
+
+
+def test_ids_are_found_by_their_beginning_and_by_that_alone(database: Database) -> None:
+    store = DocumentFileStore(database)
+    for name in ("ab12", "ab34", "cd56"):
+        store.put(replace(FILE, id=name))
+    assert store.beginning_with("ab") == ["ab12", "ab34"]
+    assert store.beginning_with("cd56") == ["cd56"]
+    assert store.beginning_with("%") == store.beginning_with("b12") == []
+
+
+def test_files_that_a_forage_fetched_are_found_with_the_way_to_them(database: Database) -> None:
+    forage(database)
+    store = DocumentFileStore(database)
+    first, second = store.found_by_forage()
+    assert (first.source.url, first.source.visit, first.source.site) == (f"{START}1", 2, START)
+    assert first.source.path == ("Our papers", "PDF")
+    assert second.source.path == ("Our papers", "")
+    assert first.archived == PLACE
+    assert list(store.found_by_forage(run_id=99)) == []
+    store.put(FILE)
+    store.add_source("ab12", first.source)
+    assert [found.source.visit for found in store.found_by_forage()] == [3]
