@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from bench.token_scores import BothCounts, Score, Split, add_split_options, say, splits
+from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, say, splits
 from trailmark.extract.papers.distant import DistantWords
 from trailmark.extract.papers.field_hmm import FieldHMM
 from trailmark.extract.papers.lexicon import build_lexicon
@@ -208,7 +208,9 @@ def reports(only: str | None, hmms: HmmTables, trained: BaumWelchTable, crfs: Cr
             hmms.figure_9(),
             trained.report(),
         ]
-    if only != "hmm":
+    if only == "hmm":
+        tables.append(Report("Over all words, and as the seed counts", COUNTS, hmms.rows()))
+    else:
         tables += crfs.reports(hmms.rows())
     return tables
 

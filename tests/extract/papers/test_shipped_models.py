@@ -13,7 +13,7 @@ from trailmark.errors import ModelError
 from trailmark.extract.papers.array_files import pack, unpack
 from trailmark.extract.papers.field_crf import FieldCRF
 from trailmark.extract.papers.field_hmm import FieldHMM
-from trailmark.extract.papers.fields import FieldSpan, by_name, read_header, read_reference
+from trailmark.extract.papers.fields import MOST_WORDS, FieldSpan, by_name, read_header, read_reference
 from trailmark.extract.papers.labelling import FieldModel
 from trailmark.extract.papers.lexicon import shipped_lexicon
 from trailmark.extract.papers.shipped import header_hmm, header_model, reference_hmm, reference_model
@@ -93,6 +93,17 @@ def test_volume_and_pages_in_one_word_are_told_apart() -> None:
 
 def test_nothing_gives_no_fields() -> None:
     assert read_header([]) == read_header(["", " "]) == read_reference("") == []
+
+
+@pytest.mark.parametrize("word", ["@" * 50_000, "A.B-" * 20_000, "1:" * 20_000, "a," * 20_000, "(" * 50_000])
+def test_texts_without_end_are_read_as_far_as_fields_can_reach(word: str) -> None:
+    assert read_reference(f"{word} {word}")
+    assert read_header([word, "A Title", word])
+
+
+def test_words_beyond_a_few_thousand_belong_to_no_field() -> None:
+    spans = read_reference("word " * 5_000)
+    assert sum(len(span.text.split()) for span in spans) == MOST_WORDS
 
 
 def test_fields_that_come_twice_are_joined() -> None:

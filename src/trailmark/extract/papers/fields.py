@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from trailmark.extract.papers.labelling import FieldModel, Labelling, Segment
 from trailmark.extract.papers.shipped import header_model, reference_model
-from trailmark.extract.papers.tokens import Token, TokenLine, reference_line, token_line
+from trailmark.extract.papers.tokens import Token, TokenLine, first_words, reference_line, token_line
+
+MOST_WORDS = 2_000
+"""Of a header or reference; words beyond them belong to no field."""
 
 NOT_SHOWN = frozenset({"intro", "page"})
 
@@ -36,13 +39,13 @@ def read_header(lines: Sequence[str], model: FieldModel | None = None) -> list[F
     for line in lines:
         starts.append(at)
         at += len(line) + 1
-    words = [token_line(line) for line in lines]
+    words = first_words([token_line(line) for line in lines], MOST_WORDS)
     return spans_of(words, starts, (model or header_model()).label(words))
 
 
 def read_reference(text: str, model: FieldModel | None = None) -> list[FieldSpan]:
     """The fields of a single reference, given without its label."""
-    words = [reference_line(text)]
+    words = first_words([reference_line(text)], MOST_WORDS)
     return spans_of(words, [0], (model or reference_model()).label(words))
 
 

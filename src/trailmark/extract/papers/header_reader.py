@@ -16,14 +16,14 @@ from trailmark.extract.documents.document import Document, Line
 from trailmark.extract.documents.flow import flow, words_of
 from trailmark.extract.documents.headings import inline_abstract, is_abstract_heading, is_introduction_heading
 from trailmark.extract.documents.places import Place, places_of
-from trailmark.extract.papers.fields import FieldSpan, spans_of
+from trailmark.extract.papers.fields import MOST_WORDS, FieldSpan, spans_of
 from trailmark.extract.papers.front import title_span
 from trailmark.extract.papers.labelling import FieldModel, Hint
 from trailmark.extract.papers.lexicon import shipped_lexicon
 from trailmark.extract.papers.person_names import Person, read_people
 from trailmark.extract.papers.sections import Sections, find_sections
 from trailmark.extract.papers.shipped import header_model
-from trailmark.extract.papers.tokens import TokenLine, document_lines
+from trailmark.extract.papers.tokens import TokenLine, document_lines, first_words
 
 _BETWEEN_NAMES = re.compile(r"[,;&·•]|\band\b")
 _LONGEST_NAME = 100  # characters
@@ -83,7 +83,8 @@ def read_front(
     sections = sections or find_sections(document)
     lines = document.lines[: min(MOST_LINES, _header_end(document.lines, sections))]
     page = document.pages[0] if document.pages else None
-    tokens = document_lines(lines, (page.width, page.height) if page else (0.0, 0.0))
+    size = (page.width, page.height) if page else (0.0, 0.0)
+    tokens = first_words(document_lines(lines, size), MOST_WORDS)
     labelling = (model or header_model()).label(tokens, list(_hints(lines, tokens, sections)))
     words = words_of(document.lines)
     spans = spans_of(tokens, document.offsets, labelling)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trailmark.extract.papers.tokens import TokenLine, all_words
+from trailmark.extract.papers.word_features import LONGEST_WORD
 
 EMAIL, WEB, YEAR, ZIP, REPORT, NUMBER = "<email>", "<web>", "<year>", "<zip>", "<report>", "<number>"
 RANGE, ISSUE, INITIAL = "<range>", "<issue>", "<initial>"
@@ -61,7 +62,7 @@ class HmmText:
 
 def header_word(token: str) -> str:
     """The word for a token of a header, "" where there is nothing but punctuation."""
-    lower = token.lower()
+    lower = token[:LONGEST_WORD].lower()
     for name, pattern in _ADDRESSES:
         if pattern.match(lower):
             return name

@@ -78,6 +78,15 @@ def document_lines(lines: Sequence[Line], page_size: tuple[float, float] = (0.0,
     return [token_line(line.text, _layout(line, usual, *page_size)) for line in lines]
 
 
+def first_words(lines: Sequence[TokenLine], most: int) -> list[TokenLine]:
+    """The lines without the words beyond the first `most`: there are texts without end, and without lines."""
+    kept, left = list[TokenLine](), most
+    for line in lines:
+        kept.append(line if len(line) <= left else TokenLine(line.tokens[:left], line.layout))
+        left = max(0, left - len(line))
+    return kept
+
+
 def all_words(lines: Iterable[TokenLine]) -> list[str]:
     return [token.text for line in lines for token in line.tokens]
 

@@ -8,6 +8,9 @@ from functools import lru_cache
 
 from trailmark.extract.papers.lexicon import Lexicon, core, word_classes
 
+LONGEST_WORD = 100
+"""Characters of a word that are looked at; what is longer is no word, and may be meant to keep us busy."""
+
 _RUN = re.compile(r"(.)\1+")
 _FORMS = (
     ("email", re.compile(r"\S+@\S+\.\S+")),
@@ -53,6 +56,7 @@ def shape(token: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def word_features(token: str, lexicon: Lexicon) -> WordFeatures:
+    token = token[:LONGEST_WORD]
     bare, last = core(token), token[-1] if not token[-1].isalnum() else "a"
     lower = token.lower()
     own = [f"w={lower[:25]}", f"c={bare[:25]}", f"s={shape(token)}"]
