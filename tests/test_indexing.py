@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from trailmark.cli import cli
 from trailmark.errors import WorkspaceLocked
-from trailmark.indexing import Follower, build, catch_up, is_behind, refresh_scores, topic_scores
+from trailmark.indexing import Follower, build, catch_up, is_behind, refresh_scores
 from trailmark.organise.citations.citation import Citation
 from trailmark.organise.search.answer import Answer, SearchRequest
 from trailmark.organise.search.folder import current_build
@@ -171,9 +171,12 @@ def test_a_topic_has_hubs_and_authorities_of_its_own(workspace: Workspace) -> No
         cite(workspace, citing, *cited)
     placed = [Placement(name, ("AI",), 1.0, ("AI",)) for name in "abxy"]
     TopicStore(workspace.database).save(placed, {})
-    scores = topic_scores(workspace, ("AI",))
-    assert max(scores, key=lambda name: scores[name].authority) == "x"
-    assert set(scores) == {"a", "b", "x", "y"}
+    workspace.records.save(paper(name, "x") for name in "abcdexyz")
+    build(workspace)
+    filters = (("topic", "AI"),)
+    assert [hit.id for hit in asked(workspace, sort="authority", filters=filters).hits][:2] == ["x", "y"]
+    assert asked(workspace, sort="hub", filters=filters).hits[0].id == "a"
+    assert asked(workspace, sort="authority").hits[0].id == "z"
 
 
 def wait_until(true: Callable[[], bool]) -> float:

@@ -11,6 +11,7 @@ from typing import Self
 
 from trailmark.errors import TrailmarkError, WorkspaceLocked
 from trailmark.organise.hubs import CitationGraph, HubScores
+from trailmark.organise.search.document import SCORE_DIGITS
 from trailmark.organise.search.folder import current_build, read_followed
 from trailmark.organise.search.from_record import Standing, document_of
 from trailmark.organise.search.writer import IndexWriter
@@ -24,7 +25,6 @@ COMMIT_EVERY = 5_000  # records
 FOLLOW_SECONDS = (
     0.5  # a record can be found two seconds after it was saved, and a commit takes a fraction of one
 )
-SCORE_DIGITS = 4  # what differs by less does not change an order that anybody sees
 
 Progress = Callable[[int, int], None]
 """Is told how many records are done, and of how many."""
@@ -51,16 +51,27 @@ def catch_up(workspace: Workspace, progress: Progress = lambda _done, _of: None)
 
 
 def refresh_scores(workspace: Workspace) -> int:
-    """Work out hubs and authorities of the whole citation graph; tell how many papers' scores changed."""
+    """Work out hubs and authorities, in the whole citation graph and in each topic's; tell how many changed."""
     store = ScoreStore(workspace.database)
-    scores = CitationGraph.of(store.edges()).scores()
-    return store.replace_all({paper: _rounded(each) for paper, each in scores.items()})
+    graph = CitationGraph.of(store.edges())
+    whole = {paper: _rounded(each) for paper, each in graph.scores().items()}
+    of_topics = {
+        (paper, topic): _rounded(each)
+        for topic, papers in _topic_papers(workspace).items()
+        for paper, each in graph.within(papers).scores().items()
+    }
+    unlinked = HubScores()
+    return store.replace_all(whole, {key: each for key, each in of_topics.items() if each != unlinked})
 
 
-def topic_scores(workspace: Workspace, topic: tuple[str, ...]) -> Mapping[str, HubScores]:
-    """Hubs and authorities in the graph of one topic's papers alone, as its page orders them."""
-    papers = frozenset(each.document for each in TopicStore(workspace.database).under(topic))
-    return CitationGraph.of(ScoreStore(workspace.database).edges()).within(papers).scores()
+def _topic_papers(workspace: Workspace) -> dict[tuple[str, ...], set[str]]:
+    """The papers of every topic, with those of all topics below it."""
+    papers: dict[tuple[str, ...], set[str]] = {}
+    for placement in TopicStore(workspace.database).under(()):
+        for path in (placement.topic, placement.second):
+            for end in range(1, len(path) + 1):
+                papers.setdefault(path[:end], set()).add(placement.document)
+    return papers
 
 
 def _rounded(scores: HubScores) -> HubScores:
@@ -126,9 +137,13 @@ class Feeding:
             return Standing(change=change.number)
         placed = self._topics.get(change.id)
         topics = tuple(path for path in (placed.topic, placed.second) if path) if placed else ()
-        scores = self._scores.get(change.id)
-        cited = self._scores.cited(change.id)
-        return Standing(topics, cited, scores.authority, scores.hub, change.number)
+        return Standing(
+            topics,
+            self._scores.cited(change.id),
+            self._scores.get(change.id),
+            self._scores.of_topics(change.id),
+            change.number,
+        )
 
 
 @dataclass

@@ -70,9 +70,10 @@ def test_the_latest_records_come_first(database: Database) -> None:
         lambda database: TopicStore(database).replace_all([], {}),
         lambda database: cite(database, "c", 30, 10),
         lambda database: cite(database, "b", 20),
-        lambda database: ScoreStore(database).replace_all({"a": HubScores(0.5, 0.5)}),
+        lambda database: ScoreStore(database).replace_all({"a": HubScores(0.5, 0.5)}, {}),
+        lambda database: ScoreStore(database).replace_all({}, {("a", ("AI",)): HubScores(0.5, 0.5)}),
     ],
-    ids=["placed", "no longer placed", "cited once more", "no longer cited", "scored"],
+    ids=["placed", "no longer placed", "cited once more", "no longer cited", "scored", "scored in a topic"],
 )
 def test_what_else_becomes_known_of_a_paper_changes_it(
     database: Database, change: Callable[[Database], object]
@@ -103,7 +104,11 @@ def test_citations_between_papers_are_counted_once_and_never_to_oneself(database
 
 def test_only_scores_that_differ_are_written(database: Database) -> None:
     scores = ScoreStore(database)
-    assert scores.replace_all({"a": HubScores(1.0, 0.0), "b": HubScores(0.5, 0.5)}) == 2
-    assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}) == 2
-    assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}) == 0
+    topics: dict[tuple[str, tuple[str, ...]], HubScores] = {("a", ("AI", "Logic")): HubScores(0.3, 0.0)}
+    assert scores.replace_all({"a": HubScores(1.0, 0.0), "b": HubScores(0.5, 0.5)}, topics) == 3
+    assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}, topics) == 2
+    assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}, topics) == 0
     assert [scores.get(name) for name in ("a", "b")] == [HubScores(1.0, 0.0), HubScores()]
+    assert scores.of_topics("a") == {("AI", "Logic"): HubScores(0.3, 0.0)}
+    assert scores.replace_all({}, {}) == 3
+    assert scores.of_topics("a") == {}

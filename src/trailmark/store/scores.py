@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from trailmark.organise.hubs import HubScores
 from trailmark.store.database import Database
+
+TopicPath = tuple[str, ...]
+
+_BETWEEN = "\x1f"  # cannot stand in the name of a topic
 
 # A paper may cite another more than once, and itself: neither makes it better known.
 _HELD = (
@@ -34,17 +39,36 @@ class ScoreStore:
         row = found.fetchone()
         return HubScores(*row) if row else HubScores()
 
-    def replace_all(self, scores: Mapping[str, HubScores]) -> int:
+    def of_topics(self, paper: str) -> dict[TopicPath, HubScores]:
+        """Its scores among the papers of each topic it is in."""
+        sql = "SELECT topic, authority, hub FROM topic_score WHERE paper = ?"
+        return {tuple(topic.split(_BETWEEN)): HubScores(*both) for topic, *both in self._rows(sql, paper)}
+
+    def _rows(self, sql: str, paper: str) -> list[tuple[Any, ...]]:
+        return self._database.execute(sql, (paper,)).fetchall()
+
+    def replace_all(
+        self, whole: Mapping[str, HubScores], of_topics: Mapping[tuple[str, TopicPath], HubScores]
+    ) -> int:
         """Keep these scores and no others; tell how many changed. What did not change is not touched."""
-        kept = {
-            paper: HubScores(*both) for paper, *both in self._database.stream("SELECT * FROM paper_score")
+        topics: dict[tuple[str, ...], HubScores] = {
+            (paper, _BETWEEN.join(path)): each for (paper, path), each in of_topics.items()
         }
-        gone = kept.keys() - scores.keys()
-        changed = {paper: each for paper, each in scores.items() if kept.get(paper) != each}
         with self._database.transaction():
-            for paper in sorted(gone):
-                self._database.execute("DELETE FROM paper_score WHERE paper = ?", (paper,))
-            for paper, each in changed.items():
-                row = (paper, each.authority, each.hub)
-                self._database.execute("INSERT OR REPLACE INTO paper_score VALUES (?, ?, ?)", row)
+            changed = self._replace(
+                "paper_score", ("paper",), {(paper,): each for paper, each in whole.items()}
+            )
+            return changed + self._replace("topic_score", ("paper", "topic"), topics)
+
+    def _replace(self, table: str, keys: tuple[str, ...], scores: Mapping[tuple[str, ...], HubScores]) -> int:
+        rows = self._database.stream(f"SELECT authority, hub, {', '.join(keys)} FROM {table}")  # noqa: S608
+        kept = {tuple(key): HubScores(authority, hub) for authority, hub, *key in rows}
+        gone = kept.keys() - scores.keys()
+        changed = {key: each for key, each in scores.items() if kept.get(key) != each}
+        where = " AND ".join(f"{name} = ?" for name in keys)
+        for key in sorted(gone):
+            self._database.execute(f"DELETE FROM {table} WHERE {where}", key)  # noqa: S608
+        insert = f"INSERT OR REPLACE INTO {table} VALUES ({'?, ' * len(keys)}?, ?)"  # noqa: S608
+        for key, each in changed.items():
+            self._database.execute(insert, (*key, each.authority, each.hub))
         return len(gone) + len(changed)

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from trailmark.organise.hubs import HubScores
+
 TOPIC_SEPARATOR = " › "
 LONGEST_KEY = 1_000  # characters
+SCORE_DIGITS = 4  # of scores from 0 to 1: what differs by less changes no order that anybody sees
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +33,8 @@ class IndexDocument:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cited: int = 0
-    authority: float = 0.0
-    hub: float = 0.0
+    scores: HubScores = HubScores()  # noqa: RUF009 - frozen
+    topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)  # among a topic's papers
     change: int = 0  # of the store when it was read: larger is newer
 
     @property

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from trailmark.organise.hubs import HubScores
 from trailmark.organise.search.document import IndexDocument
 from trailmark.record import Record
 from trailmark.record_kinds import KINDS, KindSpec, Role, spec_of
@@ -24,8 +25,8 @@ class Standing:
 
     topics: tuple[tuple[str, ...], ...] = ()
     cited: int = 0
-    authority: float = 0.0
-    hub: float = 0.0
+    scores: HubScores = HubScores()  # noqa: RUF009 - frozen
+    topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)
     change: int = 0
 
 
@@ -53,8 +54,8 @@ def document_of(
         {name: values for name, values in texts.items() if _is_searched(name, roles[name])},
         {name: values for name, values in texts.items() if _is_facet(name, roles[name])},
         standing.cited,
-        standing.authority,
-        standing.hub,
+        standing.scores,
+        standing.topic_scores,
         standing.change,
     )
 

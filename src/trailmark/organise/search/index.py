@@ -125,8 +125,16 @@ def _answer(opened: Opened, query: Query, request: SearchRequest) -> Answer:
 
 def _matching(opened: Opened, query: Query, request: SearchRequest, *, every: bool) -> tantivy.Query:
     ranking = opened.ranking
+    if topic := _own_topic(request):
+        return ranking.by_topic_score(query, request.filters, request.sort, topic, every=every)
     by = ranking.by_log_frequency if request.sort == "log-tf" else ranking.by_bm25
     return by(query, request.filters, every=every)
+
+
+def _own_topic(request: SearchRequest) -> str:
+    """The one topic that was chosen, if hubs or authorities are asked for: it has scores of its own."""
+    topics = [value for name, value in request.filters if name == "topic"]
+    return topics[0] if request.sort in ("authority", "hub") and len(topics) == 1 else ""
 
 
 def _found(
@@ -135,8 +143,9 @@ def _found(
     """How many there are, and those of the page that was asked for."""
     offset = max(0, request.offset)
     limit = min(request.limit, MOST_HITS, DEEPEST - offset)
+    column = None if _own_topic(request) else _ORDERED_BY.get(request.sort)
     result = opened.searcher.search(
-        matching, max(1, limit), offset=min(offset, DEEPEST), order_by_field=_ORDERED_BY.get(request.sort)
+        matching, max(1, limit), offset=min(offset, DEEPEST), order_by_field=column
     )
     return count_of(result), result.hits[: max(0, limit)]
 

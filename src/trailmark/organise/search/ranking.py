@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from trailmark.organise.search.engine import count_of, tantivy
 from trailmark.organise.search.query import Clause, Part, Query, Term, Years
-from trailmark.organise.search.tantivy_schema import MOST_REPEATS, facet_value, is_name, repeat
+from trailmark.organise.search.tantivy_schema import (
+    MOST_REPEATS,
+    SCORE_BITS,
+    facet_value,
+    is_name,
+    repeat,
+    score_bit,
+)
 
 WEIGHTS = {"title": 3.0, "people": 2.0, "topic": 1.5, "venue": 1.0, "text": 1.0, "other": 0.5}
 """What BM25 in each field of the index counts for."""
@@ -37,6 +44,21 @@ class Ranking:
         for k to n, and there is a term for "at least k times", so that tantivy only has to add constants.
         """
         return self._matching(query, filters, self._log_part, every=every)
+
+    def by_topic_score(
+        self, query: Query, filters: Iterable[tuple[str, str]], name: str, topic: str, *, every: bool
+    ) -> tantivy.Query:
+        """Scores are the authority or hub score among the papers of one topic: the sum of its binary digits."""
+        occur, path = tantivy.Occur, (topic,)
+        bits = [
+            (occur.Should, self._constant(self._exactly("topic_score", score_bit(name, path, bit)), 2.0**bit))
+            for bit in range(SCORE_BITS)
+        ]
+        matching = self._constant(self.by_bm25(query, filters, every=every))
+        return tantivy.Query.boolean_query([(occur.Must, matching), *bits])
+
+    def _exactly(self, field: str, value: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self.schema, field, value, "basic")
 
     def _matching(
         self,

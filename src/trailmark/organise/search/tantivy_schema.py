@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from trailmark.organise.search.document import TOPIC_SEPARATOR, IndexDocument, storable
+from trailmark.organise.search.document import SCORE_DIGITS, TOPIC_SEPARATOR, IndexDocument, storable
 from trailmark.organise.search.engine import tantivy
 from trailmark.organise.search.terms import terms
 
-FORMAT = 1  # of the files; an index of another format is built again
+FORMAT = 2  # of the files; an index of another format is built again
 TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")
 MOST_REPEATS = 32  # a word that comes more often in one document counts as coming this often
 LONGEST_SHOWN = 6_000  # characters of text kept for snippets
 LONGEST_VALUE = 200  # characters of a facet's value
+SCORE_BITS = (10**SCORE_DIGITS).bit_length()
 NEVER = -(2**62)  # sorts behind every date
 
 _NAME = re.compile(r"\w[\w-]*")
@@ -25,7 +26,7 @@ _NAME = re.compile(r"\w[\w-]*")
 
 def make_schema() -> tantivy.Schema:
     builder: tantivy.SchemaBuilder = tantivy.SchemaBuilder()
-    for name in ("key", "person_key", "topic_key"):
+    for name in ("key", "person_key", "topic_key", "topic_score"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("words", "repeats"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
@@ -137,8 +138,25 @@ def _add_numbers(made: tantivy.Document, document: IndexDocument) -> None:
     made.add_integer("oldest", NEVER if date is None else -date)
     made.add_integer("cited", document.cited)
     made.add_integer("added", document.change)
-    made.add_float("authority", document.authority)
-    made.add_float("hub", document.hub)
+    made.add_float("authority", document.scores.authority)
+    made.add_float("hub", document.scores.hub)
+    for path, scores in document.topic_scores.items():
+        for bit in (*score_bits("authority", path, scores.authority), *score_bits("hub", path, scores.hub)):
+            made.add_text("topic_score", bit)
+
+
+def score_bits(name: str, topic: tuple[str, ...], score: float) -> Iterator[str]:
+    """A term for each binary digit that is set in a score of a topic.
+
+    Asked for any of these terms, each for what its digit is worth, the index adds them up to the score. A
+    column for every topic would do the same at a far greater cost.
+    """
+    number = round(score * 10**SCORE_DIGITS)
+    return (score_bit(name, topic, bit) for bit in range(SCORE_BITS) if number >> bit & 1)
+
+
+def score_bit(name: str, topic: tuple[str, ...], bit: int) -> str:
+    return storable(f"{name}\x1f{TOPIC_SEPARATOR.join(topic)[:LONGEST_VALUE]}\x1f{bit}")
 
 
 def _shown(document: IndexDocument) -> dict[str, Any]:
@@ -146,7 +164,7 @@ def _shown(document: IndexDocument) -> dict[str, Any]:
     return {
         "kind": document.kind, "id": document.id, "title": document.title, "people": document.people,
         "venue": document.venue, "year": document.year, "site": document.site, "topics": document.topics,
-        "cited": document.cited, "authority": document.authority, "hub": document.hub,
+        "cited": document.cited, "authority": document.scores.authority, "hub": document.scores.hub,
         "text": _shown_text(document)[:LONGEST_SHOWN],
     }  # fmt: skip
 
