@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trailmark.errors import ModelError, NotFitted, TeachingError
-from trailmark.extract.papers.crf_weights import CrfWeights, averaged, from_arrays, pruned, to_arrays
+from trailmark.extract.papers.crf_weights import CrfWeights, from_arrays, pruned, to_arrays
 from trailmark.extract.papers.token_crf import TokenCRF, corrected
 
 SPLIT = ("B-a", "B-b", "I-a", "I-b")
@@ -177,14 +177,6 @@ def test_pruning_takes_small_weights_and_empty_features() -> None:
     small = pruned(model, 0.01)
     assert small.rows == {"x": 0}
     assert small.weights.tolist() == [[0.5, 0.0]]
-
-
-def test_an_average_scores_as_the_mean_of_its_models() -> None:
-    one, other = random_weights(1), random_weights(2)
-    other.rows = {"z": 0, "new": 1, "x": 2}
-    features = [["x", "new"], ["y", "z"]]
-    mean = (one.scores(features) + other.scores(features)) / 2
-    assert averaged([one, other]).scores(features) == pytest.approx(mean)
 
 
 def test_a_correction_is_learned_and_the_rest_is_kept() -> None:

@@ -1,7 +1,6 @@
 """The weights of a token CRF: scoring, decoding and marginals in numpy, and a file that is data and no code.
 
-Trained by CRFsuite, used without it: so a model can be pruned, averaged with others, corrected, and read
-from a file that cannot do harm.
+Trained by CRFsuite, used without it: so a model can be pruned, corrected, and read from a file that cannot do harm.
 """
 
 from __future__ import annotations
@@ -127,19 +126,6 @@ def _may_follow(before: str, after: str) -> bool:
     if after.startswith(INSIDE):
         return before[2:] == after[2:]
     return not after.startswith(BEGIN) or before[2:] != after[2:]
-
-
-def averaged(models: Sequence[CrfWeights]) -> CrfWeights:
-    """One model whose weights are the means of others'; a feature that a model lacks weighs nothing there."""
-    states = models[0].states
-    rows = {name: row for row, name in enumerate(sorted(set().union(*(model.rows for model in models))))}
-    weights, steps = np.zeros((len(rows), len(states))), np.zeros((len(states), len(states)))
-    for model in models:
-        order = [model.states.index(state) for state in states]
-        where = [rows[name] for name in model.rows]
-        weights[where] += model.weights[list(model.rows.values())][:, order] / len(models)
-        steps += model.steps[np.ix_(order, order)] / len(models)
-    return CrfWeights(states, rows, weights, steps)
 
 
 def pruned(model: CrfWeights, least: float) -> CrfWeights:
