@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from trailmark.serve.web.app import WebSettings
 
 USUAL_RATE = 20.0
+_MOST_PROCESSES = 8  # more than that, and they wait for one another
 _NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
 
 
@@ -32,37 +35,46 @@ _NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
 @click.option("--public-url", default="", help="Where visitors find it, when that is behind another server.")
 @click.option("--rate", default=USUAL_RATE, type=click.FloatRange(0), show_default=True,
               help="Requests a second that one visitor may make; 0 is without limit.")  # fmt: skip
-def serve(folder: Path, host: str, port: int, name: str, public_url: str, rate: float) -> None:
+@click.option(
+    "--processes", type=click.IntRange(1, 64), help="How many serve at once.  [default: one for each core]"
+)
+def serve(
+    folder: Path, host: str, port: int, name: str, public_url: str, rate: float, processes: int | None
+) -> None:
     """Serve the workspace as a portal: search, topics, papers and their citations.
 
     The search index is brought up to date first, and kept so while the portal runs.
     """
-    serve_portal(folder, host, port, name, public_url, rate)
+    serve_portal(folder, host, port, name, public_url, rate, processes)
 
 
 def serve_portal(
-    folder: Path, host: str, port: int, name: str, public_url: str = "", rate: float = USUAL_RATE
-) -> None:
+    folder: Path, host: str, port: int, name: str, public_url: str = "", rate: float = USUAL_RATE,
+    processes: int | None = None,
+) -> None:  # fmt: skip
     """Serve until Ctrl-C."""
     if missing := [each for each in _NEEDED if importlib.util.find_spec(each) is None]:
         raise UsageError(f"The portal needs {missing[0]}: pip install 'trailmark[portal]'")
-    from trailmark.serve.web.server import address_of, make_server, open_socket  # noqa: PLC0415
+    from trailmark.indexing import Follower  # noqa: PLC0415
+    from trailmark.serve.portal.processes import Processes  # noqa: PLC0415
+    from trailmark.serve.web.server import address_of, open_socket  # noqa: PLC0415
 
     _check_url(public_url)
     with open_socket(host, port) as listening:
         catch_up(folder)
-        app_settings = _portal_settings(folder, name, public_url), _web_settings(host, public_url, rate)
-        from trailmark.indexing import Follower  # noqa: PLC0415
-        from trailmark.serve.portal.app import make_portal  # noqa: PLC0415
-
+        settings = _portal_settings(folder, name, public_url), _web_settings(host, public_url, rate)
         logging.basicConfig(format="%(message)s")
-        server = make_server(make_portal(folder, *app_settings))
-        say(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
-        with Follower(folder):
-            try:
-                server.run(sockets=[listening])
-            except KeyboardInterrupt:  # the server has ended in good order, and hands the signal on
-                err.print("Stopped.")
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
+        try:
+            with Processes(folder, *settings, listening, processes or _cores()) as serving, Follower(folder):
+                say(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
+                serving.watch()
+        except KeyboardInterrupt:
+            err.print("Stopped.")
+
+
+def _cores() -> int:
+    return min(_MOST_PROCESSES, len(os.sched_getaffinity(0)))
 
 
 def catch_up(folder: Path) -> None:

@@ -9,9 +9,10 @@ from trailmark.organise.citations.citation import Citation
 from trailmark.serve.portal.addresses import record_url
 from trailmark.serve.portal.cards import shortened
 from trailmark.serve.portal.library import Library
+from trailmark.store.citing import CitingPaper, citing_papers
 from trailmark.store.papers import ITSELF, StoredCitation, StoredContext
 
-MOST_CITING = 200
+MOST_CITING = 100
 _LONGEST_SENTENCE = 600
 
 
@@ -69,25 +70,16 @@ def _reference(library: Library, each: StoredCitation, said: tuple[Sentence, ...
     )  # fmt: skip
 
 
-def citing_papers(library: Library, paper: str, most: int = MOST_CITING) -> tuple[Citing, ...]:
-    """The held papers that cite a paper, newest first."""
-    numbers: dict[str, list[int]] = defaultdict(list)
-    for each in library.papers.cited_by(paper):
-        if each.paper != paper:
-            numbers[each.paper].append(each.number)
-    found = [_citing(library, other, which) for other, which in list(numbers.items())[:most]]
-    return tuple(
-        sorted((each for each in found if each), key=lambda each: (each.year, each.id), reverse=True)
-    )
+def citations_of(library: Library, paper: str, most: int = MOST_CITING) -> tuple[tuple[Citing, ...], int]:
+    """The held papers that cite a paper, newest first, and how many there are in all."""
+    found, total = citing_papers(library.workspace.database, paper, most)
+    return tuple(_citing(library, each) for each in found), total
 
 
-def _citing(library: Library, paper: str, numbers: list[int]) -> Citing | None:
-    record = library.records.get("paper", paper)
-    if record is None:
-        return None
-    contexts = [context for number in numbers for context in library.papers.contexts(paper, number)]
+def _citing(library: Library, each: CitingPaper) -> Citing:
+    contexts = [context for number in each.numbers for context in library.papers.contexts(each.paper, number)]
     sentences = tuple(map(_sentence, contexts))
-    return Citing(paper, library.title(record), record_url("paper", paper), record.first("year"), sentences)
+    return Citing(each.paper, each.title or each.paper, record_url("paper", each.paper), each.year, sentences)
 
 
 def _sentence(context: StoredContext) -> Sentence:

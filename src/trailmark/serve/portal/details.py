@@ -8,7 +8,7 @@ from trailmark.organise.bibliography import to_bibtex
 from trailmark.record import Record
 from trailmark.serve.portal.addresses import outside_url, record_url
 from trailmark.serve.portal.cards import Card, card_of
-from trailmark.serve.portal.citation_map import Citing, Reference, citing_papers, references_of
+from trailmark.serve.portal.citation_map import Citing, Reference, citations_of, references_of
 from trailmark.serve.portal.library import Library
 from trailmark.serve.portal.record_view import ShownField, shown_fields
 from trailmark.serve.portal.search_view import HitView, TopicLink, hit_view
@@ -59,6 +59,7 @@ class Details:
     placed: Placed | None
     references: tuple[Reference, ...]
     cited_by: tuple[Citing, ...]
+    cited_by_count: int
     similar: tuple[HitView, ...]
     trails: tuple[Trail, ...]
     original_urls: tuple[str, ...]
@@ -82,6 +83,7 @@ def details_of(library: Library, record: Record) -> Details:
     stamp = library.catalogue.stamp(record.kind, record.id)
     url = record_url(record.kind, record.id)
     archived_type = file.kind if file else "page" if _archived_visit(library, record) else ""
+    cited_by, cited_by_count = citations_of(library, record.id) if is_paper else ((), 0)
     return Details(
         kind=record.kind,
         kind_label=spec.label,
@@ -92,7 +94,8 @@ def details_of(library: Library, record: Record) -> Details:
         fields=shown_fields(record, spec, has_images=file is not None and file.kind == "pdf"),
         placed=_placed(library, record.id) if is_paper else None,
         references=references_of(library, record.id) if is_paper else (),
-        cited_by=citing_papers(library, record.id) if is_paper else (),
+        cited_by=cited_by,
+        cited_by_count=cited_by_count,
         similar=_similar(library, record),
         trails=trails,
         original_urls=_originals(record, trails),

@@ -103,7 +103,12 @@ def search_routes(portal: Portal) -> APIRouter:
         asked = read_asked(q, sort, filters, page, limit, "")
         view = await readers.ask(lambda library: find(library, asked))
         return portal.html(
-            request, "search.html", view, query=q, json_url=view.json_url, etag_of=view.untimed
+            request,
+            "search.html",
+            view,
+            query=q,
+            json_url=view.json_url,
+            etag_of=(readers.index.change, asked),
         )
 
     @router.get("/search.json", response_model=SearchView)
@@ -116,8 +121,10 @@ def search_routes(portal: Portal) -> APIRouter:
         view = await readers.ask(lambda library: find(library, asked))
         if names := split_names(fields):
             body = json.dumps(chosen(view, names), ensure_ascii=False).encode("utf-8", "replace")
-            return answer(request, body, "application/json", seed=repr((view.untimed, names)).encode())
-        return portal.json(request, view, etag_of=view.untimed)
+            return answer(
+                request, body, "application/json", seed=repr((readers.index.change, asked, names)).encode()
+            )
+        return portal.json(request, view, etag_of=(readers.index.change, asked))
 
     @router.get("/suggest.json", response_model=Offers)
     async def suggest(request: Request, q: Annotated[str, Query(max_length=200)] = "") -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from trailmark.organise.search.answer import DEEPEST, FACETS, SORTS, Answer, Hit, Piece, SearchRequest, Sort
 from trailmark.serve.portal.addresses import record_url
@@ -97,11 +97,6 @@ class SearchView:
     feed_url: str
     json_url: str
 
-    @property
-    def untimed(self) -> SearchView:
-        """The same but for the time that it took, which is news to nobody."""
-        return replace(self, milliseconds=0.0, hits=tuple(replace(hit, score=0.0) for hit in self.hits))
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -118,11 +113,11 @@ class Asked:
         return SearchRequest(self.query, self.sort, offset, self.limit, facets, self.filters)
 
     def url(self, path: str = "/search") -> str:
-        """One address for one search: what is as usual is left out."""
+        """One address for one search: what is as usual is left out, and filters come last."""
         chosen = [("q", self.query)] if self.query or path == "/search" else []
-        chosen += [("filter", f"{name}:{value}") for name, value in self.filters]
         usual = (("sort", self.sort, "relevance"), ("page", self.page, 1), ("limit", self.limit, PAGE_SIZE))
         chosen += [(name, str(value)) for name, value, normal in usual if value != normal]
+        chosen += [("filter", f"{name}:{value}") for name, value in self.filters]
         return f"{path}?{urlencode(chosen)}" if chosen else path
 
 
@@ -203,20 +198,21 @@ def search_view(asked: Asked, answer: Answer, topics: TopicMap) -> SearchView:
 
 
 def _facet(first: Asked, name: str, found: Sequence[tuple[str, int]]) -> Facet:
+    here = first.url()  # one more filter is added at its end, which is quicker than putting it all together
     choices = []
     for value, count in found:
         chosen = (name, value) in first.filters
-        other = _without(first, (name, value)) if chosen else _with(first, (name, value))
-        choices.append(Choice(value, other.url(), count, chosen))
+        url = (
+            _without(first, (name, value)).url()
+            if chosen
+            else f"{here}&filter={quote_plus(f'{name}:{value}')}"
+        )
+        choices.append(Choice(value, url, count, chosen))
     return Facet(name, FACET_LABELS.get(name, _label(name)), tuple(choices))
 
 
 def _label(name: str) -> str:
     return name.replace("_", " ").capitalize()
-
-
-def _with(asked: Asked, chosen: tuple[str, str]) -> Asked:
-    return replace(asked, filters=(*asked.filters, chosen))
 
 
 def _without(asked: Asked, dropped: tuple[str, str]) -> Asked:

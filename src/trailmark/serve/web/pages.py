@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from trailmark import __version__
 from trailmark.serve.web.static import StaticFiles
 
 BASE = "trailmark.serve.web"
@@ -49,7 +50,7 @@ class Pages:
     ) -> Response:
         """A page. Its ETag is made of `etag_of` where the page itself changes without saying anything new."""
         body = self.render(template, **values).encode("utf-8", "replace")
-        seed = body if etag_of is None else repr(etag_of).encode("utf-8", "replace")
+        seed = body if etag_of is None else _seed(etag_of)
         return answer(request, body, "text/html; charset=utf-8", seed=seed, status=status)
 
 
@@ -76,5 +77,10 @@ def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Respo
     if type(view) not in _adapters:
         _adapters[type(view)] = TypeAdapter(type(view))
     body = _adapters[type(view)].dump_json(view)
-    seed = None if etag_of is None else repr(etag_of).encode("utf-8", "replace")
+    seed = None if etag_of is None else _seed(etag_of)
     return answer(request, body, "application/json", seed=seed)
+
+
+def _seed(etag_of: object) -> bytes:
+    """Another version may show the same in another way."""
+    return repr((__version__, etag_of)).encode("utf-8", "replace")
