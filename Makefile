@@ -3,18 +3,19 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint types layers pytest bench install clean browser help
+.PHONY: demo teach-demo test lint types layers pytest bench install clean browser help
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    install and forage the sample web (two minutes, no internet)"
+	@echo "make demo    install; teach, learn, forage, read, order and serve the sample web (no internet)"
+	@echo "make teach-demo   teach the sample sites yourself, in a browser window"
 	@echo "make test    install what tests need; ruff, mypy, import-linter, pytest"
 	@echo "make bench   run the benchmarks (TRAILMARK_DATA=folder for those on real data)"
 
 $(VENV)/.installed: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[all]"
 	@touch $@
 
 $(VENV)/.test-installed: pyproject.toml
@@ -25,8 +26,11 @@ $(VENV)/.test-installed: pyproject.toml
 
 install: $(VENV)/.installed
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.installed browser
 	@$(BIN)/trailmark demo
+
+teach-demo: $(VENV)/.installed browser
+	@$(BIN)/trailmark demo --by-hand
 
 test: $(VENV)/.test-installed browser lint types layers pytest
 

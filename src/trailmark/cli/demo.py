@@ -23,7 +23,8 @@ NEEDED = ("fastapi", "jinja2", "multipart", "playwright", "pycrfsuite", "pypdfiu
               show_default=True, help="Where the demo keeps what it finds; made anew each time.")  # fmt: skip
 @click.option("--port", default=8765, type=click.IntRange(0, 65535), show_default=True,
               help="Of the portal at the end.")  # fmt: skip
-def demo(folder: Path, port: int) -> None:
+@click.option("--by-hand", is_flag=True, help="Teach yourself, in a browser window.")
+def demo(folder: Path, port: int, by_hand: bool) -> None:
     """Teach, learn, forage, read, order and serve, on the sample web."""
     if missing := [each for each in NEEDED if importlib.util.find_spec(each) is None]:
         raise UsageError(f"The demo shows everything and needs {missing[0]}: pip install 'trailmark[all]'")
@@ -36,16 +37,16 @@ def demo(folder: Path, port: int) -> None:
             (folder / MARK).touch()
             sites = count(len(web.sites), "sample site")
             err.print(f"{sites} are served on this machine. No internet is used.\n")
-            _all_steps(workspace, web, server)
+            _all_steps(workspace, web, server, by_hand=by_hand)
         show_portal(folder, port)
 
 
-def _all_steps(workspace: Workspace, web: SampleWeb, server: SampleServer) -> None:
+def _all_steps(workspace: Workspace, web: SampleWeb, server: SampleServer, *, by_hand: bool) -> None:
     from trailmark.cli.demo_forage import COMPANIES, DEPARTMENTS, forage_sites  # noqa: PLC0415
-    from trailmark.cli.demo_steps import add_papers, fill_topics, learn, show_the_way  # noqa: PLC0415
+    from trailmark.cli.demo_steps import add_papers, fill_topics, learn, play_lesson, teach_by_hand  # noqa: PLC0415
 
     _chapter("Teach: a person clicks through three departments and marks papers as goals")
-    show_the_way(workspace, server)
+    (teach_by_hand if by_hand else play_lesson)(workspace, server)
     _chapter("Learn: from these clicks, what leads to a paper")
     learn(workspace)
     _chapter("Forage: eight departments, five of them never seen, 90 pages each")

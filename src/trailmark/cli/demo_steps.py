@@ -15,13 +15,14 @@ from trailmark.cli.topics_tables import tree_table
 from trailmark.cli.topics_workspace import TREE_NAME, Topics, documents_from
 from trailmark.cli.train_tables import labels_table
 from trailmark.errors import UsageError
-from trailmark.net.browser import find_browser
+from trailmark.net.browser import BrowserOptions, find_browser, has_display
 from trailmark.organise.topics.training import train as train_topics
 from trailmark.papers.adding import Added, Intake, incoming_from_forage
 from trailmark.papers.library import PaperLibrary
 from trailmark.papers.reading import cores
 from trailmark.recording.plain_hand import play_plainly
 from trailmark.recording.playback import Script, play
+from trailmark.recording.teaching import Taught, open_session, teach
 from trailmark.samples import SampleServer
 from trailmark.teach.training import Settings
 from trailmark.training import train
@@ -30,7 +31,7 @@ from trailmark.workspace import Workspace
 SHOWN = 6  # papers, before the rest is only counted
 
 
-def show_the_way(workspace: Workspace, server: SampleServer) -> None:
+def play_lesson(workspace: Workspace, server: SampleServer) -> None:
     """Play the sample lesson, click by click, in a browser if there is one."""
     lesson = Script.sample()
     try:
@@ -40,6 +41,26 @@ def show_the_way(workspace: Workspace, server: SampleServer) -> None:
         taught = asyncio.run(play_plainly(lesson, lesson.sites_at(server.port), workspace, _tell))
     else:
         taught = play(lesson, workspace, samples=server, say=_tell)
+    _tell_what_was_taught(taught)
+
+
+def teach_by_hand(workspace: Workspace, server: SampleServer) -> None:
+    """Let the person at the keyboard show the way to papers."""
+    find_browser()
+    if not has_display():
+        raise UsageError(
+            "There is no display here to open a browser on. Teach in a page of the studio instead."
+        )
+    sites = Script.sample().sites_at(server.port)
+    err.print("Find papers: mark the page of a paper as a goal, and a page off the way as not this way.")
+    record = open_session(workspace, sites, "trails")
+    taught = asyncio.run(teach(workspace, record, BrowserOptions()))
+    if not taught.goals:
+        raise UsageError("No goal was shown, so there is nothing to learn. Try again.")
+    _tell_what_was_taught(taught)
+
+
+def _tell_what_was_taught(taught: Taught) -> None:
     trails = count(taught.goals + taught.failures, "trail")
     err.print(f"{trails}: {taught.goals} to a goal, {taught.failures} that lead elsewhere.")
 
