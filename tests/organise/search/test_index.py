@@ -287,6 +287,14 @@ def test_names_topics_and_titles_are_completed_from_any_of_their_words(library: 
     assert library.suggest("learning", 1) == library.suggest("learning")[:1]
 
 
+def test_titles_that_begin_so_come_before_others_and_the_most_cited_before_the_rest(tmp_path: Path) -> None:
+    titles = {"Deep nets": 1, "Deep learning": 5, "On deep thoughts": 9, "Shallow seas": 20}
+    papers = [IndexDocument("paper", title, title, cited=cited) for title, cited in titles.items()]
+    suggested = index_of(papers, tmp_path).suggest("dee")
+    assert [each.text for each in suggested] == ["Deep learning", "Deep nets", "On deep thoughts"]
+    assert [(each.record_kind, each.id) for each in suggested[:1]] == [("paper", "Deep learning")]
+
+
 def test_documents_that_share_rare_words_are_alike(tmp_path: Path) -> None:
     texts = [
         "hidden markov models of text",
@@ -425,7 +433,7 @@ def test_an_index_of_another_format_counts_as_none(tmp_path: Path) -> None:
     assert index_of(LIBRARY[:1], tmp_path).document_count == 1
 
 
-@pytest.mark.parametrize("note", ["", "[]", '{"format": 2}', '{"format": 2, "build": "../.."}', "\x00"])
+@pytest.mark.parametrize("note", ["", "[]", '{"format": 3}', '{"format": 3, "build": "../.."}', "\x00"])
 def test_a_damaged_note_counts_as_none(tmp_path: Path, note: str) -> None:
     index = index_of(LIBRARY, tmp_path)
     (tmp_path / CURRENT).write_text(note)

@@ -12,11 +12,12 @@ from trailmark.organise.search.terms import terms
 
 SHORTEST_TITLE = 2  # letters from which titles are looked for: with one, nearly all would match
 MOST_SUGGESTIONS = 50
+MOST_BEGINNINGS = 200  # titles that begin so, among which the most cited are looked for
 LONGEST_TYPED = 100
 
 
 def suggest(opened: Opened, typed: str, count: int) -> list[Suggestion]:
-    """Up to a third authors and a third topics, the commonest first; the rest titles, the most cited first."""
+    """Up to a third authors and a third topics, the commonest first; the rest titles."""
     found = terms(typed[:LONGEST_TYPED])
     count = min(count, MOST_SUGGESTIONS)
     if not found or count < 1:
@@ -40,16 +41,23 @@ def _names(opened: Opened, kind: Literal["author", "topic"], typed: str, count: 
 
 
 def _titles(opened: Opened, found: list[str], count: int) -> list[Suggestion]:
-    hits = opened.searcher.search(
-        _title_query(opened, found), count, count=False, order_by_field="cited"
-    ).hits
-    shown = (opened.shown(address) for _, address in hits)
-    titles: dict[str, dict[str, Any]] = {}
-    for each in shown:
-        titles.setdefault(each["title"], each)
-    return [
-        Suggestion(title, "title", 1, each["id"], each["kind"]) for title, each in titles.items() if title
-    ]
+    """Titles that begin with what was typed, then others that have the words; the most cited first."""
+    searcher = opened.searcher
+    keys = searcher.terms_with_prefix("title_key", " ".join(found), limit=MOST_BEGINNINGS)
+    begun = tantivy.Query.term_set_query(
+        opened.index.schema, "key", [key.partition("\x1f")[2] for key, _ in keys]
+    )
+    titles: dict[str, Suggestion] = {}
+    for query in (begun, _title_query(opened, found)):
+        if len(titles) < count:
+            for _, address in searcher.search(query, count, count=False, order_by_field="cited").hits:
+                shown = opened.shown(address)
+                titles.setdefault(shown["title"], _title(shown))
+    return list(titles.values())[:count]
+
+
+def _title(shown: dict[str, Any]) -> Suggestion:
+    return Suggestion(shown["title"], "title", 1, shown["id"], shown["kind"])
 
 
 def _title_query(opened: Opened, found: list[str]) -> tantivy.Query:

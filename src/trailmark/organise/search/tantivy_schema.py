@@ -13,7 +13,7 @@ from trailmark.organise.search.document import SCORE_DIGITS, TOPIC_SEPARATOR, In
 from trailmark.organise.search.engine import tantivy
 from trailmark.organise.search.terms import terms
 
-FORMAT = 2  # of the files; an index of another format is built again
+FORMAT = 3  # of the files; an index of another format is built again
 TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")
 MOST_REPEATS = 32  # a word that comes more often in one document counts as coming this often
 LONGEST_SHOWN = 6_000  # characters of text kept for snippets
@@ -26,7 +26,7 @@ _NAME = re.compile(r"\w[\w-]*")
 
 def make_schema() -> tantivy.Schema:
     builder: tantivy.SchemaBuilder = tantivy.SchemaBuilder()
-    for name in ("key", "person_key", "topic_key", "topic_score"):
+    for name in ("key", "person_key", "topic_key", "title_key", "topic_score"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("words", "repeats"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
@@ -102,6 +102,8 @@ def _add_names(made: tantivy.Document, document: IndexDocument) -> None:
         made.add_text("person_key", key)
     for key in {key for path in document.topics for name in path for key in completions(name)}:
         made.add_text("topic_key", key)
+    if begun := " ".join(terms(document.title))[:LONGEST_VALUE]:
+        made.add_text("title_key", f"{begun}\x1f{document.key}")
 
 
 @lru_cache(maxsize=20_000)  # the same people write many papers
