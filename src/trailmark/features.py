@@ -7,13 +7,11 @@ its URL lies to that of its page, and the words by which its page names itself.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from trailmark.page import Link, Page
 from trailmark.url import url_tokens
@@ -89,14 +87,27 @@ def link_tokens(
     said = words(link.text)
     target = url_tokens(link.url)
     shown = [
-        *(f"says {plain(word)}" for word in said),
-        *(
-            f"near {plain(word)}"
-            for word in (*link.before[max(len(link.before) - window, 0) :], *link.after[:window])
-        ),
-        *(f"to {plain(word)}" for word in target),
+        *map(_says, said),
+        *map(_near, link.before[max(len(link.before) - window, 0) :]),
+        *map(_near, link.after[:window]),
+        *map(_to, target),
     ]
     return frozenset([*shown, *_place(link, around, said, target)] if added else shown)
+
+
+@lru_cache(maxsize=1 << 15)
+def _says(word: str) -> str:
+    return f"says {plain(word)}"
+
+
+@lru_cache(maxsize=1 << 16)
+def _near(word: str) -> str:
+    return f"near {plain(word)}"
+
+
+@lru_cache(maxsize=1 << 15)
+def _to(word: str) -> str:
+    return f"to {plain(word)}"
 
 
 def _place(link: Link, around: Surroundings, said: Sequence[str], target: Sequence[str]) -> Iterable[str]:
@@ -105,31 +116,53 @@ def _place(link: Link, around: Surroundings, said: Sequence[str], target: Sequen
     alike = around.members[link.region] or 1
     return [
         *(f"to last {plain(word)}" for word in named[-1:]),
-        *_way(link.url, around.url),
+        *_way(link.url, *_folder(around.url)),
         f"looks {_look(link.text)}",
         f"length {min(len(said), 6)}",
         f"alike {_size(alike)}",
         f"links {_size(around.targets)}",
         f"homes {round(3 * around.homes[link.region] / alike)}",
-        f"stands {_CLASSES.sub('', '>'.join(link.region.split('>')[-3:]))}",
+        _stands(link.region),
         f"kind {link.kind}",
         *around.tokens,
     ]
 
 
-def _way(url: str, source: str) -> Iterable[str]:
+@lru_cache(maxsize=1 << 12)
+def _stands(region: str) -> str:
+    return f"stands {_CLASSES.sub('', '>'.join(region.split('>')[-3:]))}"
+
+
+@lru_cache(maxsize=1 << 10)
+def _folder(url: str) -> tuple[str, tuple[str, ...]]:
+    """The host of a page and the folders that it lies in."""
+    host, path = _host_and_path(url)
+    return host, tuple(part for part in path.rpartition("/")[0].split("/") if part)
+
+
+def _host_and_path(url: str) -> tuple[str, str]:
+    """URLs here are in normal form, so they can be cut by hand."""
+    host, slash, path = url.partition("://")[2].partition("?")[0].partition("/")
+    return host, slash + path
+
+
+def _way(url: str, host: str, folder: tuple[str, ...]) -> Iterable[str]:
     """How many folders up and down the URL lies from that of its page."""
-    there, here = urlsplit(url), urlsplit(source)
-    if there.netloc != here.netloc:
-        return ["way elsewhere"]
-    target = [part for part in there.path.split("/") if part]
-    folder = [part for part in here.path.rpartition("/")[0].split("/") if part]
-    shared = next(
-        (at for at, (one, other) in enumerate(zip(target, folder, strict=False)) if one != other),
-        min(len(target), len(folder)),
-    )
-    up, down = len(folder) - shared, len(target) - shared
-    return [f"way up {min(up, 3)}", f"way down {min(down, 3)}", f"way {min(up, 2)} {min(down, 3)}"]
+    there, path = _host_and_path(url)
+    if there != host:
+        return ("way elsewhere",)
+    target = [part for part in path.split("/") if part]
+    shared = 0
+    for one, other in zip(target, folder, strict=False):
+        if one != other:
+            break
+        shared += 1
+    return _way_tokens(min(len(folder) - shared, 3), min(len(target) - shared, 3))
+
+
+@lru_cache
+def _way_tokens(up: int, down: int) -> tuple[str, str, str]:
+    return f"way up {up}", f"way down {down}", f"way {min(up, 2)} {down}"
 
 
 def _look(text: str) -> str:
@@ -138,6 +171,7 @@ def _look(text: str) -> str:
     return "".join(map(_letter, parts[:5])) + ("+" if len(parts) > 5 else "")
 
 
+@lru_cache(maxsize=1 << 15)
 def _letter(word: str) -> str:
     if word.isdigit():
         return "9"
@@ -149,4 +183,4 @@ def _letter(word: str) -> str:
 
 
 def _size(number: int) -> int:
-    return min(int(math.log2(number)), 7) if number else -1
+    return min(number.bit_length() - 1, 7)
