@@ -6,6 +6,7 @@ import re
 import unicodedata
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
+from itertools import count
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
 _CODED = re.compile(r"=[A-Za-z0-9_-]{0,4000}")
@@ -34,13 +35,12 @@ def from_key(key: str) -> str | None:
 
 def slugs(names: Iterable[str]) -> list[str]:
     """A short word for each of some sibling names, no two alike: `machine-learning`."""
-    taken: dict[str, int] = {}
-    found = []
+    found: dict[str, None] = {}
     for name in names:
         slug = _slug(name)
-        taken[slug] = taken.get(slug, 0) + 1
-        found.append(slug if taken[slug] == 1 else f"{slug}-{taken[slug]}")
-    return found
+        numbered = (f"{slug}-{number}" for number in count(2))
+        found[slug if slug not in found else next(each for each in numbered if each not in found)] = None
+    return list(found)
 
 
 def _slug(name: str) -> str:

@@ -1,0 +1,139 @@
+"""`trailmark serve` as a person runs it: what it says, what it serves, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.serve.collection import make_collection
+from trailmark.cli import run
+from trailmark.record import Record, Value
+from trailmark.workspace import Workspace
+
+FOUND_SECONDS = 20.0  # far more than the two seconds of a quiet machine
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return make_collection(tmp_path / "workspace")
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command in a process of its own, and the address that it says."""
+    command = [sys.executable, "-m", "trailmark", "serve", "-w", str(folder), "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        told = re.search(r"http://127\.0\.0\.1:\d+(?=/)", said)
+        assert told is not None, process.communicate()[1]
+        yield process, told[0]
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def read(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return str(answer.read().decode())
+
+
+def children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for(condition: object, *, seconds: float = FOUND_SECONDS) -> bool:
+    assert callable(condition)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_it_indexes_serves_and_ends_in_good_order_at_an_interrupt(workspace: Path) -> None:
+    with serving(workspace, "--name", "Quay papers", "--processes", "2") as (process, url):
+        assert "Quay papers" in read(f"{url}/")
+        assert '"total":6' in read(f"{url}/search.json?q=learning")
+        servers = children(process.pid)
+        assert len(servers) == 2
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0
+    assert "Indexed 14 records" in said
+    assert said.rstrip().endswith("Stopped.")
+    assert "Traceback" not in said
+    assert not any(map(is_running, servers))
+
+
+def test_what_is_saved_while_it_runs_is_found(workspace: Path) -> None:
+    with serving(workspace, "--processes", "1") as (_, url):
+        with Workspace.open(workspace) as opened:
+            opened.records.save([Record("contact", "new", {"organisation": (Value("Freshly Added Works"),)})])
+        assert wait_for(lambda: "Freshly Added Works" in read(f"{url}/search.json?q=freshly"))
+
+
+def test_no_server_is_left_behind_when_the_command_is_killed(workspace: Path) -> None:
+    with serving(workspace, "--processes", "2") as (process, url):
+        read(f"{url}/about")
+        servers = children(process.pid)
+        process.kill()
+        process.communicate(timeout=60)
+        assert wait_for(lambda: not any(map(is_running, servers)))
+
+
+def test_a_server_that_dies_is_started_again(workspace: Path) -> None:
+    with serving(workspace, "--processes", "1") as (process, url):
+        read(f"{url}/about")
+        (first,) = children(process.pid)
+        os.kill(first, signal.SIGKILL)
+        assert wait_for(lambda: children(process.pid) not in ([], [first]))
+        assert "About" in read(f"{url}/about")
+
+
+def test_a_port_that_is_taken_is_told(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert run(["serve", "-w", str(workspace), "--port", port]) == 2
+    assert f"Port {port} is taken by another program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--host", "203.0.113.7"], "is not an address of this machine"),
+        (["--public-url", "papers.example.org"], "is not the address of a server"),
+        (["--public-url", "https://papers.example.org/portal"], "is not the address of a server"),
+    ],
+)
+def test_what_cannot_be_served_is_told(
+    workspace: Path, capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+) -> None:
+    assert run(["serve", "-w", str(workspace), "--port", "0", *options]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_folder_that_is_no_workspace_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["serve", "-w", str(tmp_path), "--port", "0"]) == 3
+    assert "is not a workspace" in capsys.readouterr().err
