@@ -26,7 +26,9 @@ def test_a_browser_that_is_not_there_is_explained() -> None:
         find_browser("/no/such/chromium")
 
 
-def test_without_any_browser_the_sentence_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_any_browser_the_sentence_says_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="apt install chromium"):
         find_browser()
@@ -99,7 +101,9 @@ def counting_proxy() -> Iterator[list[str]]:
 @where_there_is_one
 def test_nothing_goes_out_that_was_not_asked_for_and_the_profile_is_kept(tmp_path: Path) -> None:
     async def visit(proxy: str, url: str, wanted: str) -> str:
-        options = BrowserOptions(headless=True, profile=tmp_path / "profile", more_flags=(f"--proxy-server={proxy}",))
+        options = BrowserOptions(
+            headless=True, profile=tmp_path / "profile", more_flags=(f"--proxy-server={proxy}",)
+        )
         async with open_browser(options) as context:
             page = context.pages[0]
             await page.goto(url)
@@ -136,7 +140,8 @@ def test_a_profile_that_is_in_use_is_explained(tmp_path: Path) -> None:
 
 CASTING = """<body style='margin:0;background:#fff'><button style='width:300px;height:200px'
  onclick="document.title = 'clicked ' + event.isTrusted">Press</button><input style='display:block'>
-<script>addEventListener('keydown', (e) => { window.last = [e.code, e.altKey, e.shiftKey, e.isTrusted].join() })</script>"""
+<script>
+addEventListener('keydown', (e) => { window.last = [e.code, e.altKey, e.shiftKey, e.isTrusted].join() })</script>"""
 
 
 @in_browser

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from playwright.async_api import BrowserContext
@@ -73,6 +73,7 @@ class Lesson:
         raise AssertionError(f"The bar says {said!r}, not {part!r}.")
 
 
+Result = TypeVar("Result")
 Story = Callable[[Lesson], Awaitable[None]]
 
 
@@ -103,7 +104,7 @@ class Classroom:
         with _workspace(folder) as workspace:
             return await live_through(workspace, self._context, sites, story, way)
 
-    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=120)
 
 

@@ -17,7 +17,7 @@ NEXT = "<title>Next</title><h1>Next page</h1><a href='/end'>The end</a>"
 END = "<title>End</title><p>Here it is."
 STRICT = "default-src 'none'; script-src 'none'; style-src 'none'; require-trusted-types-for 'script'; trusted-types"
 
-POLICIES = {
+POLICIES: dict[str, str | Answer] = {
     "header": Answer("<h1>Strict</h1><a href='/next'>On</a>", headers=(("Content-Security-Policy", STRICT),)),
     "meta": f'<meta http-equiv="Content-Security-Policy" content="{STRICT}"><h1>Strict</h1><a href=/next>On</a>',
     "sandbox": Answer("<a href='/next'>On</a>", headers=(("Content-Security-Policy", "sandbox"),)),
@@ -47,7 +47,7 @@ def test_the_bar_works_under_any_policy(classroom: Classroom, tmp_path: Path, po
         await lesson.hand.until(lambda: lesson.session.labels() == ["start"], "the label")
         await lesson.hand.click("On")
         await lesson.hand.point(".goal")
-        await lesson.hand.until(lambda: lesson.session.ends(), "the goal")
+        await lesson.hand.until(lesson.session.ends, "the goal")
 
     with serve({"/": POLICIES[policy], "/next": NEXT}) as site:
         classroom.teach(tmp_path, [f"{site}/"], story)
@@ -62,9 +62,11 @@ for (const type of ['click', 'mousedown', 'pointerdown', 'keydown', 'keyup', 'in
 Element.prototype.attachShadow = () => { throw new Error('no shadows'); };
 JSON.stringify = () => '{"say": "do", "do": "done"}';
 for (const name of Object.getOwnPropertyNames(window)) {
-  try { if (/^(b|w|__).{8,}/.test(name) && typeof window[name] === 'function') window[name]('{"say":"do","do":"goal"}'); } catch {}
+  const mine = /^(b|w|__).{8,}/.test(name) && typeof window[name] === 'function';
+  try { if (mine) window[name]('{"say":"do","do":"goal"}'); } catch {}
 }
-const press = (code) => window.dispatchEvent(new KeyboardEvent('keydown', {code, altKey: true, shiftKey: true, bubbles: true}));
+const press = (code) => window.dispatchEvent(
+  new KeyboardEvent('keydown', {code, altKey: true, shiftKey: true, bubbles: true}));
 setInterval(() => {
   press('KeyG'); press('KeyD');
   document.getElementById('on').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));
@@ -252,7 +254,7 @@ def test_pages_that_change_without_loading_are_pages(classroom: Classroom, tmp_p
 
 
 def test_a_reload_and_redirects_keep_the_place(classroom: Classroom, tmp_path: Path) -> None:
-    pages = {
+    pages: dict[str, str | Answer] = {
         "/": "<a href='/moved'>Moved</a> <a href='/refresh'>Refresh</a> <a href='#here'>Here</a>",
         "/moved": Answer(status=302, headers=(("Location", "/next"),)),
         "/refresh": "<meta http-equiv=refresh content='0; url=/end'>Wait",

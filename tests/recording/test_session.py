@@ -49,14 +49,20 @@ def test_pages_hang_below_the_pages_that_led_to_them() -> None:
 
 def test_going_back_and_on_elsewhere_branches() -> None:
     session = walk(
-        Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 1, A), Arrived(1, 3, C, link(C)), Marked(2, GOAL)
+        Arrived(1, 1, A),
+        Arrived(1, 2, B, link(B)),
+        Arrived(1, 1, A),
+        Arrived(1, 3, C, link(C)),
+        Marked(2, GOAL),
     )
     assert urls(session.path(2)) == [A, C]
     assert [urls(path) for path in session.paths_not_taken()] == [[A, B]]
 
 
 def test_a_link_to_a_page_of_the_path_leads_back_to_it() -> None:
-    session = walk(Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 3, A, link(A)), Arrived(1, 4, C, link(C)))
+    session = walk(
+        Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 3, A, link(A)), Arrived(1, 4, C, link(C))
+    )
     assert urls(session.path(2)) == [A, C]
     assert len(session.nodes) == 3
 
@@ -82,7 +88,13 @@ def test_a_new_tab_takes_the_click_along() -> None:
 
 
 def test_a_failure_that_was_passed_is_none_of_the_trail() -> None:
-    session = walk(Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Marked(1, FAIL), Arrived(1, 3, C, link(C)), Marked(2, GOAL))
+    session = walk(
+        Arrived(1, 1, A),
+        Arrived(1, 2, B, link(B)),
+        Marked(1, FAIL),
+        Arrived(1, 3, C, link(C)),
+        Marked(2, GOAL),
+    )
     assert [label for _, label in session.trail(2)] == ["", "", GOAL]
     assert [label for _, label in session.trail(1)] == ["", FAIL]
 
@@ -104,7 +116,9 @@ def test_after_the_last_site_there_is_no_next() -> None:
     assert (session.site, session.has_next_site, session.marks) == (0, False, 0)
 
 
-@pytest.mark.parametrize(("text", "label"), [(" goal ", GOAL), ("FAIL", FAIL), ("the  people\n", "the people")])
+@pytest.mark.parametrize(
+    ("text", "label"), [(" goal ", GOAL), ("FAIL", FAIL), ("the  people\n", "the people")]
+)
 def test_labels_are_tidied(text: str, label: str) -> None:
     assert tidy_label(text) == label
 
@@ -121,8 +135,13 @@ links = addresses.map(link)
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Clicked, tabs, links),
     st.builds(TabOpened, tabs, tabs),
-    st.builds(lambda tab, entry, url, led: Arrived(tab, entry, url, link(url) if led else None),
-              tabs, st.integers(1, 4), addresses, st.booleans()),  # fmt: skip
+    st.builds(
+        lambda tab, entry, url, led: Arrived(tab, entry, url, link(url) if led else None),
+        tabs,
+        st.integers(1, 4),
+        addresses,
+        st.booleans(),
+    ),
     st.builds(Closed, tabs),
     st.builds(Marked, st.integers(0, 30), st.sampled_from([GOAL, FAIL, "people", ""])),
     st.just(Undone()),

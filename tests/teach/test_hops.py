@@ -14,7 +14,9 @@ def page(url: str, *targets: str) -> Page:
 
 
 def test_pages_are_labelled_by_clicks_to_the_nearest_useful_one() -> None:
-    graph = WebGraph.of([page("home", "list", "news"), page("list", "paper", "home"), page("news"), page("paper")])
+    graph = WebGraph.of(
+        [page("home", "list", "news"), page("list", "paper", "home"), page("news"), page("paper")]
+    )
     assert hops_to_useful(graph, ["paper"]) == {"paper": 0, "list": 1, "home": 2}
 
 

@@ -74,7 +74,7 @@ def _play(workspace: Workspace, name: str, browser: str) -> None:
     script = Script.sample() if name == SAMPLE else read_script(Path(name))
     err.print(f"{script.title}\n", style="bold")
     options = BrowserOptions(browser, headless=True)
-    _say_what_came_of_it(workspace, play(script, workspace, options, say=lambda line: err.print(line)))
+    _say_what_came_of_it(workspace, play(script, workspace, options, say=err.print))
 
 
 def _say_what_happens(record: TeachSession) -> None:

@@ -31,7 +31,9 @@ def _last_submitted(store: TeachingStore) -> TeachSession:
     ended = (record for record in store.sessions() if record.way == "free" and record.ended_at is not None)
     found = next(ended, None)
     if found is None:
-        raise UsageError("No free session has been submitted in this workspace yet: trailmark teach --free URL…")
+        raise UsageError(
+            "No free session has been submitted in this workspace yet: trailmark teach --free URL…"
+        )
     return found
 
 

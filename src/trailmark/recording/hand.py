@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from trailmark.recording.recorder import Recorder
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 KEYS = {"goal": "G", "fail": "X", "mark": "M", "undo": "Z", "next": "N", "done": "D", "dock": "B"}
 PATIENCE_SECONDS = 15.0
+PAUSE_SECONDS = 0.02
 
 
 class Hand:
@@ -38,13 +39,19 @@ class Hand:
 
     async def until(self, what: Callable[[], object], hope: str) -> None:
         """Wait for something to become true."""
-        try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                while not what():
-                    await asyncio.sleep(0.02)
-        except TimeoutError:
-            message = await self.tab.ask("trailmark.message()") if self._recorder.tabs else ""
-            raise TimeoutError(f"{hope} was waited for in vain. {message or ''}") from None
+
+        async def look() -> object:
+            return what()
+
+        await self._patiently(look, hope)
+
+    async def _patiently(self, look: Callable[[], Awaitable[object]], hope: str) -> None:
+        for _ in range(int(PATIENCE_SECONDS / PAUSE_SECONDS)):
+            if await look():
+                return
+            await asyncio.sleep(PAUSE_SECONDS)
+        message = await self.tab.ask("trailmark.message()") if self._recorder.tabs else ""
+        raise TimeoutError(f"{hope} was waited for in vain. {message or ''}".strip())
 
     async def arrived(self) -> None:
         """Until the page that is shown was seen and saved."""
@@ -81,12 +88,7 @@ class Hand:
                         return True
             return False
 
-        try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                while not await look():
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            raise TimeoutError(f"a link that says {text} is not there") from None
+        await self._patiently(look, f"a link that says {text}")
         return found[0]
 
     async def press(self, what: str) -> None:
@@ -122,9 +124,11 @@ class Hand:
         await self.until(lambda: nodes[node.number].label == label, f"the mark {label}")
 
     async def _until_open(self) -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while not ((place := await self.tab.ask("trailmark.place('.marks input')")) and place["width"]):
-                await asyncio.sleep(0.02)
+        async def look() -> object:
+            place = await self.tab.ask("trailmark.place('.marks input')")
+            return place and place["width"]
+
+        await self._patiently(look, "the field for a label")
 
     async def point(self, selector: str) -> None:
         """Click a part of the bar with the mouse."""

@@ -146,7 +146,9 @@ class Recorder:
     async def _on_said(self, tab: Tab, message: dict[str, Any], said: Said) -> None:
         match message.get("say"):
             case "hello":
-                if message.get("top") and message.get("url") != "about:blank":  # what comes next will say hello
+                if (
+                    message.get("top") and message.get("url") != "about:blank"
+                ):  # what comes next will say hello
                     tab.met_bar(said.session, said.context)
                     await self._show(tab)
             case "seen":

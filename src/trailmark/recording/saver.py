@@ -52,6 +52,7 @@ class Saver:
         self.session = Session.of(record.sites, way, events)
         self.pages = {page.number: page for page in self._teaching.pages(record.id)}
         self._kept = self._kept_before()
+        self.keep_trails()  # a mark may have been told, and its trail not kept yet, when the last one was killed
 
     def close(self) -> None:
         self._writer.close()

@@ -8,11 +8,13 @@ from typing import Any
 
 from trailmark.url import normalise
 
-# As browsers write elements out: every attribute with its value in double quotes.
-_INPUT = re.compile(r'<input(?:\s+[^\s=>"]+(?:="[^"]*")?)*\s*/?>', re.IGNORECASE)
-_VALUE = re.compile(r'\svalue="[^"]*"', re.IGNORECASE)
+# As browsers write elements out: every attribute with its value in double quotes. Nothing here goes back over
+# what it has read, so that no page can make it slow.
+_ATTRIBUTES = r'(?:\s++[^\s=<>"]++(?:="[^"]*+")?+)*+\s*+'
+_INPUT = re.compile(rf"<input{_ATTRIBUTES}/?>", re.IGNORECASE)
+_TEXTAREA = re.compile(rf"(<textarea{_ATTRIBUTES}>)[^<]*+", re.IGNORECASE)
+_VALUE = re.compile(r'\svalue="[^"]*+"', re.IGNORECASE)
 _PRESSED = re.compile(r'\stype="(?:submit|button|reset|image)"', re.IGNORECASE)
-_TEXTAREA = re.compile(r"(<textarea\b[^>]*>)[^<]*(?=</textarea)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

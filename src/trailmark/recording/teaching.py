@@ -38,11 +38,14 @@ class Taught:
 
 def start_urls(given: Iterable[str]) -> tuple[str, ...]:
     """Start pages in normal form; a bare host will do."""
-    starts = tuple(normalise(url) or normalise(f"http://{url}") for url in given)
-    for start, url in zip(starts, given, strict=True):
-        if not start:
-            raise UsageError(f"{url} is not the address of a web page.")
-    return starts
+    return tuple(map(_start_url, given))
+
+
+def _start_url(given: str) -> str:
+    start = normalise(given if "://" in given else f"http://{given}")
+    if not start:
+        raise UsageError(f"{given} is not the address of a web page.")
+    return start
 
 
 def open_session(workspace: Workspace, sites: tuple[str, ...], way: Way, taught_by: str = "") -> TeachSession:

@@ -1,0 +1,136 @@
+"""What a session was told is on disk at once, and a saver opened anew stands where the last one stood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trailmark.errors import UsageError
+from trailmark.fetched import Fetched
+from trailmark.page import Link
+from trailmark.recording.events import Arrived, Clicked, Done, Marked, Undone
+from trailmark.recording.free import graph_data
+from trailmark.recording.saver import Saver
+from trailmark.recording.seen import SeenPage
+from trailmark.recording.session import Way
+from trailmark.recording.teaching import open_session, start_urls
+from trailmark.store.teaching import TeachingStore
+from trailmark.store.trails import TrailStore
+from trailmark.trail import GOAL
+from trailmark.workspace import Workspace
+
+HOME, LIST = "http://site.example/", "http://site.example/list"
+
+
+def seen(url: str, html: str, content_type: str = "text/html") -> SeenPage:
+    return SeenPage(url, "Title", html, content_type)
+
+
+def saver_of(workspace: Workspace, way: Way = "trails") -> Saver:
+    return Saver(workspace, open_session(workspace, (HOME,), way, "Ann"))
+
+
+def walk(saver: Saver) -> None:
+    saver.tell(Arrived(1, 1, HOME))
+    saver.see(0, seen(HOME, "<a href='/list'>List</a>"))
+    page = saver.page(0)
+    assert page is not None
+    saver.tell(Clicked(1, page.links[0]))
+    saver.tell(Arrived(1, 2, LIST, page.links[0]))
+    saver.see(1, seen(LIST, "<h1>List</h1>"))
+
+
+def test_a_saver_opened_anew_stands_where_the_killed_one_stood(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        first = saver_of(workspace)
+        walk(first)
+        first.tell(Marked(1, GOAL))
+        again = Saver(workspace, open_session(workspace, (), "trails"))  # the first was never closed
+        assert again.session == first.session
+        assert again.pages == first.pages
+        assert again.trail(1) == first.trail(1)
+        again.keep_trails()
+        assert len(TrailStore(workspace.database)) == 1
+        again.tell(Undone())
+        assert len(TrailStore(workspace.database)) == 0
+
+
+def test_a_trail_whose_keeping_was_cut_short_is_kept_when_opened_again(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        first = saver_of(workspace)
+        walk(first)
+        TeachingStore(workspace.database).add_event(
+            first.record.id, 0.0, "marked", {"page": 1, "label": GOAL}
+        )
+        saver_of(workspace)
+        [trail] = TrailStore(workspace.database).trails()
+        assert [step.label for step in trail.steps] == ["", GOAL]
+
+
+def test_a_page_is_kept_as_it_was_seen_last_and_once_if_nothing_changed(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace)
+        saver.tell(Arrived(1, 1, HOME))
+        saver.see(0, seen(HOME, "<p>first</p>"))
+        before = saver.pages[0].seen
+        saver.see(0, seen(HOME, "<p>first</p>"))
+        assert saver.pages[0].seen == before
+        saver.see(0, seen(HOME, "<p>second</p>"))
+        page = saver.page(0)
+        assert page is not None
+        assert page.tokens == ("second",)
+
+
+def test_what_is_no_html_is_read_as_it_was_sent(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace)
+        saver.tell(Arrived(1, 1, HOME))
+        saver.see(0, seen(HOME, "<pre>plain words</pre>", "text/plain"))
+        assert saver.page(0) is None  # nothing is known of what was sent
+        saver.keep_original(
+            0, Fetched(HOME, 200, (("Content-Type", "text/plain"),), b"plain words", "text/plain")
+        )
+        page = saver.page(0)
+        assert page is not None
+        assert page.content_type == "text/plain"
+
+
+def test_a_free_session_gives_a_graph_with_hops(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        with pytest.raises(UsageError, match="submitted"):
+            graph_data(workspace)
+        saver = saver_of(workspace, "free")
+        walk(saver)
+        saver.tell(Arrived(1, 1, HOME))
+        saver.tell(Arrived(1, 3, HOME + "news", Link(HOME + "news")))
+        saver.see(2, seen(HOME + "news", "<p>News</p>"))
+        saver.tell(Marked(1, GOAL))
+        saver.tell(Done())
+        data = graph_data(workspace)
+        assert len(TrailStore(workspace.database)) == 0
+    assert [(page["url"], page["label"], page["hops"], page["useful"]) for page in data["pages"]] == [
+        (HOME, "T1", 1, False),
+        (LIST, "T0", 0, True),
+        (HOME + "news", "T4", None, False),
+    ]
+    assert data["links"] == [[HOME, LIST], [HOME, HOME + "news"]]
+
+
+def test_a_session_goes_on_for_the_same_sites_and_begins_for_others(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        with pytest.raises(UsageError, match="Name the start pages"):
+            open_session(workspace, (), "trails")
+        first = open_session(workspace, (HOME,), "trails", "Ann")
+        assert open_session(workspace, (HOME,), "trails").id == first.id
+        assert open_session(workspace, (), "trails").id == first.id
+        second = open_session(workspace, (LIST,), "trails")
+        assert second.id != first.id
+        TeachingStore(workspace.database).end(second.id, 1.0)
+        assert open_session(workspace, (), "trails").id == first.id
+
+
+def test_start_pages_may_be_bare_hosts_and_nonsense_is_told() -> None:
+    assert start_urls(["site.example", "https://b.example/x"]) == (HOME, "https://b.example/x")
+    with pytest.raises(UsageError, match="not the address"):
+        start_urls(["http://"])
