@@ -27,7 +27,10 @@ _NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
 
 
 @click.command()
+@click.argument("papers", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @workspace_option
+@click.option("--tree", default="computer-science", show_default=True,
+              help="With PAPERS, and where there are no topics yet: a ready topic tree, or a file.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", default=8765, type=click.IntRange(0, 65535), show_default=True,
               help="The port to listen at; 0 takes any that is free.")  # fmt: skip
@@ -39,12 +42,18 @@ _NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
     "--processes", type=click.IntRange(1, 64), help="How many serve at once.  [default: one for each core]"
 )
 def serve(
-    folder: Path, host: str, port: int, name: str, public_url: str, rate: float, processes: int | None
-) -> None:
+    papers: tuple[Path, ...], folder: Path, tree: str, host: str, port: int, name: str, public_url: str, rate: float,
+    processes: int | None,
+) -> None:  # fmt: skip
     """Serve the workspace as a portal: search, topics, papers and their citations.
 
-    The search index is brought up to date first, and kept so while the portal runs.
+    PAPERS are files, or folders with files, that are read into the workspace first; it is made if there is
+    none. The search index is brought up to date, and kept so while the portal runs.
     """
+    if papers:
+        from trailmark.cli.serve_papers import take_up_papers  # noqa: PLC0415 - loads the models of papers
+
+        take_up_papers(folder, papers, tree)
     serve_portal(folder, host, port, name, public_url, rate, processes)
 
 

@@ -1,0 +1,62 @@
+"""From a folder of papers to a workspace that can be served: taken up, read, matched, put under topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from trailmark.cli.console import count, err
+from trailmark.cli.papers_work import add
+from trailmark.cli.topics_workspace import TREE_NAME, Topics, documents_from
+from trailmark.config import FILE_NAME
+from trailmark.errors import UsageError
+from trailmark.organise.topics.training import train as train_topics
+from trailmark.organise.topics.tree import parse_tree, ready_trees
+from trailmark.workspace import Workspace
+
+
+def take_up_papers(folder: Path, paths: Sequence[Path], tree: str) -> None:
+    """Make the workspace if there is none, read the papers that it lacks, and place all under topics."""
+    text = _tree_text(tree)
+    if not (folder / FILE_NAME).exists():
+        Workspace.create(folder).close()
+        err.print(f"{folder} is a workspace now.", markup=False)
+    add(folder, paths, None, from_forage=False, run_id=None, as_json=False)
+    _place(folder, text)
+
+
+def _tree_text(tree: str) -> str:
+    ready = ready_trees()
+    if tree in ready:
+        return ready[tree]
+    try:
+        text = Path(tree).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(
+            f"There is no tree {tree!r}: neither a file nor one of {', '.join(ready)}."
+        ) from None
+    parse_tree(text, tree)
+    return text
+
+
+def _place(folder: Path, tree: str) -> None:
+    """A tree that is there already stays, and so do corrections made by hand."""
+    path = folder / TREE_NAME
+    if not path.exists():
+        path.write_text(tree, "utf-8")
+    with Topics.open(folder) as topics:
+        documents, citations = documents_from(topics, (), None)
+        corrections = topics.corrections_of(documents)
+        with err.status("Putting papers under topics…"):
+            training = train_topics(
+                topics.tree(),
+                documents,
+                np.random.default_rng(0),
+                citations=citations,
+                corrections=corrections,
+            )
+        topics.keep(training, documents)
+    placed = sum(1 for each in training.placements if each.topic)
+    err.print(f"{count(placed, 'paper')} of {len(documents):,} stand under a topic.")
