@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,9 +20,11 @@ from trailmark.words import words
 BODY_TOKENS = 100
 WINDOW = 10  # words before a link and after it
 _DIGITS = re.compile(r"\d+")
+_PARTS = re.compile(r"[^\W_]+")
 _CLASSES = re.compile(r"\.[^>]*")
 _PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth"})
 _FILE_NAMES = frozenset({"html", "htm", "index"})
+_TRUST = {"says": 2.0, "near": 0.5}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -58,15 +60,21 @@ def is_of_page(token: str) -> bool:
     return token.split(" ", 1)[0] in _PAGE_KINDS
 
 
+def trust(token: str) -> float:
+    """How much a token counts before anything is learned of it: what a link itself says tells more than the
+    words around it, and those are twenty."""
+    return _TRUST.get(token.split(" ", 1)[0], 1.0)
+
+
 @dataclass(frozen=True)
 class Surroundings:
-    """What all links of a page share, taken once: who the page says it is, and how its links are grouped."""
+    """What the links of a page share, taken once: who the page says it is, and how its links are grouped."""
 
     url: str
     tokens: tuple[str, ...]
-    members: Counter[str]  # links by region
-    homes: Counter[str]  # of which lead to ~somebody
-    targets: int
+    of_region: Mapping[str, tuple[str, ...]]
+    host: str
+    folders: tuple[str, ...]
 
     @classmethod
     def of(cls, page: Page) -> Surroundings:
@@ -76,23 +84,39 @@ class Surroundings:
             *(f"on title {plain(word)}" for word in words(page.title)),
             *(f"on heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)),
             *(f"on url {plain(word)}" for word in url_tokens(page.url)),
+            f"links {_size(len({link.url for link in page.links}))}",
         }
-        return cls(page.url, tuple(sorted(tokens)), regions, homes, len({link.url for link in page.links}))
+        of_region = {name: _of_region(name, count, homes[name]) for name, count in regions.items()}
+        host, path = _host_and_path(page.url)
+        folders = tuple(part for part in path.rpartition("/")[0].split("/") if part)
+        return cls(page.url, tuple(sorted(tokens)), of_region, host, folders)
+
+
+def _of_region(region: str, links: int, homes: int) -> tuple[str, str, str]:
+    """Where links stand, how many stand alike, and how many of these lead to ~somebody."""
+    return _stands(region), f"alike {_size(links)}", f"homes {round(3 * homes / links)}"
 
 
 def link_tokens(
     link: Link, around: Surroundings, window: int = WINDOW, *, added: bool = True
 ) -> frozenset[str]:
-    """What a link shows before it is followed: its words, those around it, its URL; added is its place."""
+    """What a link shows before it is followed, and with `added` what its page does."""
+    own = own_link_tokens(link, around, window, added=added)
+    return own.union(around.tokens) if added else own
+
+
+def own_link_tokens(
+    link: Link, around: Surroundings, window: int = WINDOW, *, added: bool = True
+) -> frozenset[str]:
+    """What a link shows itself: its words, those around it, its URL; added is its place."""
     said = words(link.text)
     target = url_tokens(link.url)
-    shown = [
-        *map(_says, said),
-        *map(_near, link.before[max(len(link.before) - window, 0) :]),
-        *map(_near, link.after[:window]),
-        *map(_to, target),
-    ]
-    return frozenset([*shown, *_place(link, around, said, target)] if added else shown)
+    before = link.before
+    shown = [*map(_says, said), *map(_to, target), *map(_near, link.after[:window])]
+    shown += map(_near, before if len(before) <= window else before[len(before) - window :])
+    if added:
+        _add_place(shown, link, around, len(said), target)
+    return frozenset(shown)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -110,34 +134,19 @@ def _to(word: str) -> str:
     return f"to {plain(word)}"
 
 
-def _place(link: Link, around: Surroundings, said: Sequence[str], target: Sequence[str]) -> Iterable[str]:
-    """Where a link stands, how it looks, and on what page."""
-    named = [word for word in target if word not in _FILE_NAMES]
-    alike = around.members[link.region] or 1
-    return [
-        *(f"to last {plain(word)}" for word in named[-1:]),
-        *_way(link.url, *_folder(around.url)),
-        f"looks {_look(link.text)}",
-        f"length {min(len(said), 6)}",
-        f"alike {_size(alike)}",
-        f"links {_size(around.targets)}",
-        f"homes {round(3 * around.homes[link.region] / alike)}",
-        _stands(link.region),
-        f"kind {link.kind}",
-        *around.tokens,
-    ]
+def _add_place(
+    shown: list[str], link: Link, around: Surroundings, length: int, target: Sequence[str]
+) -> None:
+    """Where a link stands, where it leads, and how it looks."""
+    shown += around.of_region.get(link.region) or _of_region(link.region, 1, "~" in link.url)
+    shown += _way(link.url, around.host, around.folders)
+    shown += (f"looks {_look(link.text)}", f"length {min(length, 6)}", f"kind {link.kind}")
+    shown += [f"to last {plain(word)}" for word in target if word not in _FILE_NAMES][-1:]
 
 
 @lru_cache(maxsize=1 << 12)
 def _stands(region: str) -> str:
     return f"stands {_CLASSES.sub('', '>'.join(region.split('>')[-3:]))}"
-
-
-@lru_cache(maxsize=1 << 10)
-def _folder(url: str) -> tuple[str, tuple[str, ...]]:
-    """The host of a page and the folders that it lies in."""
-    host, path = _host_and_path(url)
-    return host, tuple(part for part in path.rpartition("/")[0].split("/") if part)
 
 
 def _host_and_path(url: str) -> tuple[str, str]:
@@ -146,18 +155,18 @@ def _host_and_path(url: str) -> tuple[str, str]:
     return host, slash + path
 
 
-def _way(url: str, host: str, folder: tuple[str, ...]) -> Iterable[str]:
+def _way(url: str, host: str, folders: tuple[str, ...]) -> Iterable[str]:
     """How many folders up and down the URL lies from that of its page."""
     there, path = _host_and_path(url)
     if there != host:
         return ("way elsewhere",)
     target = [part for part in path.split("/") if part]
     shared = 0
-    for one, other in zip(target, folder, strict=False):
+    for one, other in zip(target, folders, strict=False):
         if one != other:
             break
         shared += 1
-    return _way_tokens(min(len(folder) - shared, 3), min(len(target) - shared, 3))
+    return _way_tokens(min(len(folders) - shared, 3), min(len(target) - shared, 3))
 
 
 @lru_cache
@@ -167,7 +176,7 @@ def _way_tokens(up: int, down: int) -> tuple[str, str, str]:
 
 def _look(text: str) -> str:
     """The shape of a text's first words: `Xx9` for "Smith, later 1997"; a name looks unlike a menu entry."""
-    parts = re.findall(r"[^\W_]+", text)[:6]
+    parts = _PARTS.findall(text)[:6]
     return "".join(map(_letter, parts[:5])) + ("+" if len(parts) > 5 else "")
 
 

@@ -14,7 +14,9 @@ NAMES = {"s1": ["Ada Moor", "Ben Tal"], "s2": ["Cy Dunn", "Di Elm"], "s3": ["Ed 
 def site_pages(host: str) -> dict[str, Page]:
     """Every site lists its staff behind a link that says so, and stories behind one that says news."""
     root = f"http://{host}.example"
-    sections = tuple(Link(f"{root}/{name}/", text=name.title(), region="body>nav>a") for name in SECTIONS)
+    sections = tuple(
+        Link(f"{root}/{name}/", text=name.title(), after=(name,), region="body>nav>a") for name in SECTIONS
+    )
     people = tuple(
         Link(f"{root}/staff/{n}.html", text=name, region="body>ul>li>a") for n, name in enumerate(NAMES[host])
     )

@@ -118,6 +118,18 @@ def test_the_way_to_goals_is_rated_above_others_by_what_looks_ahead() -> None:
         assert max(found) == found[SECTIONS.index("staff")]
 
 
+@pytest.mark.parametrize("name", ["path-learner", "maxent"])
+def test_what_a_link_says_is_trusted_more_than_the_same_word_beside_it(name: str) -> None:
+    """Both come together always, so that nothing but trust can tell them apart; to the paper they are one."""
+    for settings, ratio in ((EASY, (2.0 / 0.5) ** 2), (replace(EASY, features="paper"), 1.0)):
+        model = TRAINERS[name](TRAILS, settings)
+        column, weights = model.vocabulary.columns_, model.judge.link_weights()
+        on_the_way = model.labels.index("<" + GOAL)
+        says, near = (weights[column[f"{kind} staff"], on_the_way] for kind in ("says", "near"))
+        assert says > 0
+        assert says / near == pytest.approx(ratio)
+
+
 def test_the_focused_crawler_values_nothing_but_goals() -> None:
     model = TRAINERS["focused"](TRAILS, EASY)
     assert dict(zip(model.labels, model.rewards, strict=True))[GOAL] == 1.0

@@ -6,7 +6,7 @@ Sections 4.3.2 and 4.4.2 of Vydiswaran & Sarawagi (2005).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,13 +18,25 @@ from trailmark.learn.path_model import ForageModel
 from trailmark.learn.path_settings import Settings
 from trailmark.learn.softmax import Softmax
 from trailmark.teach.path_rewards import harvest_rewards
-from trailmark.teach.path_samples import Sample, Sampling, labels_of, vocabulary_of
+from trailmark.teach.path_samples import Sample, Sampling, labels_of, scaled, trust_of, vocabulary_of
 from trailmark.trail import GOAL, Trail
 
 LogLinear = tuple[Floats, Floats]
 """Weights (tokens, labels) and biases (labels,)."""
 
-Learner = Callable[[csr_array, Ints, Floats, int, Settings], LogLinear]
+
+@dataclass(frozen=True)
+class _Examples:
+    """Rows (n, tokens), their labels (n,) and weights (n,); how far each token is trusted (tokens,)."""
+
+    rows: csr_array
+    classes: Ints
+    weights: Floats
+    n_labels: int
+    trust: Floats
+
+
+Learner = Callable[[_Examples, Settings], LogLinear]
 
 
 def maxent(trails: Sequence[Trail], settings: Settings) -> ForageModel:
@@ -51,7 +63,9 @@ def _taught(strategy: str, trails: Sequence[Trail], settings: Settings, learner:
     for kind in (0, 1):
         sets, names, weights = _positions(samples, kind)
         classes = np.array([labels.index(name) for name in names], dtype=np.int64)
-        learned.append(learner(vocabulary.rows(sets), classes, np.array(weights), len(labels), settings))
+        trust = trust_of(vocabulary, settings)
+        examples = _Examples(vocabulary.rows(sets), classes, np.array(weights), len(labels), trust)
+        learned.append(learner(examples, settings))
     judge = ApartJudge(*learned[0], *learned[1])
     return ForageModel(strategy, settings, labels, vocabulary, judge, harvest_rewards(samples, labels))
 
@@ -68,13 +82,14 @@ def _positions(samples: Sequence[Sample], kind: int) -> tuple[list[frozenset[str
     return [tokens for tokens, _ in counts], [label for _, label in counts], list(counts.values())
 
 
-def _softmax(rows: csr_array, classes: Ints, weights: Floats, n: int, settings: Settings) -> LogLinear:
-    fitted = Softmax(n, settings.prior_variance).fit(rows, classes, weights)
-    return fitted.weights_, fitted.bias_
+def _softmax(taught: _Examples, settings: Settings) -> LogLinear:
+    fitted = Softmax(taught.n_labels, settings.prior_variance)
+    fitted.fit(scaled(taught.rows, taught.trust), taught.classes, taught.weights)
+    return fitted.weights_ * taught.trust[:, None], fitted.bias_
 
 
-def _multinomials(rows: csr_array, classes: Ints, weights: Floats, n: int, settings: Settings) -> LogLinear:  # noqa: ARG001
-    memberships = np.zeros((len(classes), n))
-    memberships[np.arange(len(classes)), classes] = weights
-    fitted = NaiveBayes().fit(rows, memberships)
+def _multinomials(taught: _Examples, settings: Settings) -> LogLinear:  # noqa: ARG001
+    memberships = np.zeros((len(taught.classes), taught.n_labels))
+    memberships[np.arange(len(taught.classes)), taught.classes] = taught.weights
+    fitted = NaiveBayes().fit(taught.rows, memberships)
     return np.ascontiguousarray(fitted.log_words_.T), fitted.log_priors_

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from trailmark.errors import TeachingError
-from trailmark.features import Surroundings, link_tokens, page_tokens
+from trailmark.features import Surroundings, link_tokens, page_tokens, trust
 from trailmark.learn.chain import Floats
 from trailmark.learn.path_settings import Settings
 from trailmark.learn.vocabulary import Vocabulary
@@ -132,6 +133,20 @@ def vocabulary_of(samples: Sequence[Sample], settings: Settings) -> Vocabulary:
         [tokens for sample in samples for tokens in sample.tokens],
         [sample.site for sample in samples for _ in sample.tokens],
     )
+
+
+def trust_of(vocabulary: Vocabulary, settings: Settings) -> Floats:
+    """How much each token counts before anything is learned, (tokens,); to the paper all are alike."""
+    tokens = vocabulary.columns_
+    return (
+        np.ones(len(tokens)) if settings.features == "paper" else np.array([trust(each) for each in tokens])
+    )
+
+
+def scaled(rows: csr_array, scale: Floats) -> csr_array:
+    """Rows with every column multiplied. Under a Gaussian prior that lets the weights of trusted columns go
+    farther from 0, as a wider prior for them would."""
+    return csr_array((rows.data * scale[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
 
 
 def weights_of(samples: Sequence[Sample]) -> Floats:

@@ -6,7 +6,7 @@ Sections are those of Vydiswaran & Sarawagi (2005).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,7 +18,15 @@ from trailmark.learn.path_model import FIELD, ForageModel
 from trailmark.learn.path_settings import Settings
 from trailmark.learn.vocabulary import Vocabulary
 from trailmark.teach.path_rewards import discounted, end_by_position, harvest_rewards
-from trailmark.teach.path_samples import Sample, Sampling, labels_of, vocabulary_of, weights_of
+from trailmark.teach.path_samples import (
+    Sample,
+    Sampling,
+    labels_of,
+    scaled,
+    trust_of,
+    vocabulary_of,
+    weights_of,
+)
 from trailmark.trail import GOAL, Trail
 
 
@@ -38,15 +46,22 @@ class PathTraining:
         return ForageModel(FIELD, self.settings, labels, vocabulary, judge, rewards)
 
     def _pairs(self, lesson: _Lesson) -> PairsJudge:
-        chains, states = lesson.pairs()
-        return PairsJudge(self._field(pair_rules(len(lesson.labels))).fit(chains, states, lesson.weights))
+        return PairsJudge(self._field(pair_rules(len(lesson.labels)), lesson, *lesson.pairs()))
 
     def _labels(self, lesson: _Lesson) -> LabelsJudge:
-        chains, states = lesson.pages()
-        return LabelsJudge(self._field(Rules.free(len(lesson.labels))).fit(chains, states, lesson.weights))
+        return LabelsJudge(self._field(Rules.free(len(lesson.labels)), lesson, *lesson.pages()))
 
-    def _field(self, rules: Rules) -> ChainCRF:
-        return ChainCRF(rules, self.settings.prior_variance, max_iterations=self.max_iterations)
+    def _field(self, rules: Rules, lesson: _Lesson, chains: Chains, states: Ints) -> ChainCRF:
+        """Taught on rows by how far their tokens are trusted; its weights are for rows as they are."""
+        by_token = trust_of(lesson.vocabulary, self.settings)
+        edges = None if chains.edges is None else scaled(chains.edges, by_token)
+        weighed = replace(chains, features=scaled(chains.features, by_token), edges=edges)
+        field = ChainCRF(rules, self.settings.prior_variance, max_iterations=self.max_iterations)
+        field.fit(weighed, states, lesson.weights)
+        field.state_weights_ = field.state_weights_ * by_token[:, None]
+        if edges is not None:
+            field.edge_weights_ = field.edge_weights_ * by_token[:, None, None]
+        return field
 
     def _rewards(
         self,
