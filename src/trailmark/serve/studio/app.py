@@ -18,6 +18,8 @@ from trailmark.serve.studio.rating_pages import rating_routes
 from trailmark.serve.studio.review_pages import review_routes
 from trailmark.serve.studio.run_pages import run_routes
 from trailmark.serve.studio.studio import NAME, Studio, make_pages
+from trailmark.serve.studio.teach_pages import picture_routes, teach_routes
+from trailmark.serve.studio.teach_room import TeachRoom
 from trailmark.serve.studio.trail_pages import trail_routes
 from trailmark.serve.studio.train_pages import train_routes
 from trailmark.serve.web.app import WebSettings, make_app
@@ -38,18 +40,22 @@ _ROUTES = (
 
 def make_studio(folder: Path, token: str) -> FastAPI:
     studio = Studio(folder, token, make_pages(), Background(folder))
+    room = TeachRoom(folder)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             yield
         finally:
+            await room.close()
             studio.background.close()
 
     settings = WebSettings(requests_per_second=0)
     app = make_app(NAME, ABOUT, studio.pages, settings, lifespan)
     for routes in _ROUTES:
         app.include_router(routes(studio), include_in_schema=False)
+    for teaching in (teach_routes, picture_routes):
+        app.include_router(teaching(studio, room), include_in_schema=False)
     # Within the guards: a strange host is refused before the token is looked at, refusals have safe headers.
     app.user_middleware.append(Middleware(Access, token=token))
     return app

@@ -15,7 +15,7 @@ from trailmark.site import Site
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
-PAGES_AT_ONCE = 150  # a page of the studio waits for them
+PAGES_AT_ONCE = 500  # a page of the studio waits for them
 MOST_SITES = 50
 
 

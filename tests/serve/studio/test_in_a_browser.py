@@ -1,0 +1,201 @@
+"""The studio in a real browser: the whole way by clicks and keys, teaching in the picture, hostile pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.recording.lessons import needs_browser
+from tests.review.taught import GOAL_LABEL, forage, label_of, start_of, teach
+from tests.serve.studio.conftest import TOKEN
+from tests.servers import serve
+from trailmark.config import FILE_NAME
+from trailmark.net.browser import find_browser
+from trailmark.samples.server import SampleServer, serve_samples
+from trailmark.samples.web import sample_web
+from trailmark.serve.studio.app import make_studio
+from trailmark.serve.web.server import running
+from trailmark.workspace import Workspace
+
+pytestmark = needs_browser
+playwright = pytest.importorskip("playwright.sync_api")
+
+SETTINGS = "[fetch]\nallow_private = true\ndelay_seconds = 0.0\n"
+SLOW = 120_000  # milliseconds: machines that run tests are busy
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[SampleServer]:
+    with serve_samples(sample_web()) as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with Workspace.create(tmp_path / "workspace") as workspace:
+        (workspace.folder / FILE_NAME).write_text(SETTINGS)
+        return workspace.folder
+
+
+@pytest.fixture
+def page(folder: Path) -> Iterator[playwright.Page]:
+    """A browser that came by the address of the studio; any request to elsewhere is a fault."""
+    with running(make_studio(folder, TOKEN)) as address, playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 1200, "height": 900})
+        opened.set_default_timeout(SLOW)
+        strayed: list[str] = []
+        opened.on("request", lambda sent: None if sent.url.startswith(address) else strayed.append(sent.url))
+        opened.goto(f"{address}?token={TOKEN}")
+        opened.address = address  # type: ignore[attr-defined]
+        yield opened
+        browser.close()
+    assert strayed == []
+
+
+def apart(work: Callable[[], int]) -> int:
+    """Playwright holds the event loop of this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def show(folder: Path, web: SampleServer, names: Sequence[str], budget: int, most: int) -> int:
+    """Teach on these sample sites."""
+    with Workspace.open(folder) as workspace:
+        run = forage(workspace, [start_of(web, name) for name in names], budget)
+        for name in names:
+            teach(workspace, web, run, name, most)
+    return run
+
+
+def forage_apart(folder: Path, start: str) -> int:
+    with Workspace.open(folder) as workspace:
+        return forage(workspace, [start], 5)
+
+
+def go(page: playwright.Page, path: str) -> None:
+    page.goto(f"{page.address}{path}")  # type: ignore[attr-defined]
+
+
+def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_them(
+    page: playwright.Page, folder: Path, web: SampleServer
+) -> None:
+    apart(lambda: show(folder, web, ("physics", "cs"), 70, 5))
+    go(page, "train")
+    page.click("button:has-text('Train')")
+    page.wait_for_selector("text=Learned from 17 trails on 2 sites")
+    page.wait_for_selector("text=breadth-first needed")
+
+    go(page, "runs")
+    page.fill("#seeds", start_of(web, "history"))
+    page.fill("#budget", "50")
+    page.click("button:has-text('Forage')")
+    page.wait_for_selector(".job[data-state='done']")
+    page.click("a:has-text('Run 2')")
+    assert "by the model paths" in page.inner_text("h1")
+    page.click("text=Results with their paths")
+    assert page.locator(".result").count() > 20
+
+    go(page, "review?run=2")
+    page.click("button:has-text('Prepare')")
+    page.wait_for_selector(".question")
+    with Workspace.open(folder) as workspace:
+        before = len(workspace.trails)
+    for number in range(5):
+        page.wait_for_selector(f"text={number} answer")
+        url = page.locator(".question a[rel=noreferrer]").inner_text()
+        page.keyboard.press("g" if label_of(web, url) == GOAL_LABEL else "n")
+    page.wait_for_selector("text=5 answers so far")
+    page.wait_for_selector("text=The model has learned from your answers")
+    assert "Correct one, fix all" in page.inner_text("main")
+    with Workspace.open(folder) as workspace:
+        assert len(workspace.trails) == before + 5
+
+
+def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(
+    page: playwright.Page, folder: Path, web: SampleServer
+) -> None:
+    hostile = (
+        "<title><script>document.title='owned'</script></title><body onload=\"top.document.title='owned'\">"
+        "<script>top.document.title='owned';new Image().src='/stolen'</script>"
+        "<img src=/stolen onerror=\"top.document.title='owned'\"><style>@import '/stolen';</style>"
+        "<svg onload=\"top.document.title='owned'\"></svg><iframe srcdoc='<script>1</script>'></iframe>"
+        "<a href=\"javascript:top.document.title='owned'\" onclick=\"top.document.title='owned'\">bad</a>"
+        "<a href='/people' onmouseover=\"top.document.title='owned'\">\"><script>1</script>People</a>"
+    )
+    with serve({"/": hostile, "/people": "<title>People</title>x"}) as served:
+        apart(lambda: show(folder, web, ("physics",), 40, 3))
+        run = apart(lambda: forage_apart(folder, f"{served}/"))
+        go(page, "train")
+        page.click("button:has-text('Train')")
+        page.wait_for_selector("text=Learned from")
+        served.requests.clear()
+        go(page, f"ratings?run={run}&site={served}/&visit=0")
+        frame = page.frame_locator("iframe.page-frame")
+        frame.locator("text=People").hover()
+        frame.locator("text=bad").click()
+        time.sleep(0.5)
+        assert "owned" not in page.title()
+        assert not served.requests
+        assert frame.locator("script, img, style[type], iframe, a, svg").count() == 0
+        assert page.evaluate("document.querySelector('iframe').contentDocument") is None
+
+
+def test_teaching_goes_on_in_the_picture_of_a_browser(
+    page: playwright.Page, folder: Path, web: SampleServer
+) -> None:
+    go(page, "teach")
+    page.fill("#urls", start_of(web, "physics"))
+    page.click("button:has-text('Open the browser')")
+    page.wait_for_selector("canvas.screen")
+    wait_for_pages(folder, 1)
+    click_in_picture_until(page, folder, 2)
+    page.click("button:has-text('Goal')")
+    wait_for_trails(folder, 1)
+    page.click("button:has-text('Done')")
+    page.wait_for_selector("text=You marked 1 goals")
+    with Workspace.open(folder) as workspace:
+        [trail] = workspace.trails.trails()
+    assert trail.reached_goal
+    assert trail.site == start_of(web, "physics")
+    assert len(trail.steps) >= 2
+
+
+def pages_seen(folder: Path) -> int:
+    from trailmark.store.teaching import TeachingStore
+
+    with Workspace.open(folder) as workspace:
+        store = TeachingStore(workspace.database)
+        return sum(len(store.pages(session.id)) for session in store.sessions())
+
+
+def wait_for_pages(folder: Path, wanted: int, seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while pages_seen(folder) < wanted and time.monotonic() < end:
+        time.sleep(0.2)
+    return pages_seen(folder) >= wanted
+
+
+def wait_for_trails(folder: Path, wanted: int) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        with Workspace.open(folder) as workspace:
+            if len(workspace.trails) >= wanted:
+                return
+        time.sleep(0.2)
+    pytest.fail("no trail was made")
+
+
+def click_in_picture_until(page: playwright.Page, folder: Path, wanted: int) -> None:
+    """Click down the menu at the left of the page, until a link was hit."""
+    box = page.locator("canvas.screen").bounding_box()
+    assert box is not None
+    for down in range(8, 60, 2):
+        page.mouse.click(box["x"] + box["width"] * 0.12, box["y"] + box["height"] * down / 100)
+        if wait_for_pages(folder, wanted, 0.8):
+            return
+    pytest.fail("no link was hit")
