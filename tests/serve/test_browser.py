@@ -66,7 +66,7 @@ def test_the_citation_map_is_walked(portal: Served, browser: Browser) -> None:
         expect(page.locator("h1")).to_have_text("Spiders that earn a reward")
         page.go_back()
         page.get_by_role("link", name="two", exact=True).click()
-        assert page.locator("tbody tr").count() == page.locator("svg a").count() > 5
+        assert page.locator("tbody tr").count() == page.locator("svg rect.node").count() > 5
         assert visit.complaints == []
 
 

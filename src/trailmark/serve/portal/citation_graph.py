@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from trailmark.organise.citations.citation import Citation
 from trailmark.record import Record
 from trailmark.serve.portal.addresses import record_url
 from trailmark.serve.portal.cards import shortened
 from trailmark.serve.portal.library import Library
-from trailmark.store.papers import ITSELF
+from trailmark.store.papers import ITSELF, StoredCitation
 
 RELATIONS = {
     -2: "cites one that cites it",
@@ -29,7 +30,10 @@ _LABEL = 28  # letters of a title that fit into a box
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A paper in the drawing, with the upper left corner of its box; `column` counts steps, backwards below zero."""
+    """A paper in the drawing, with the upper left corner of its box; `column` counts steps, backwards below zero.
+
+    A work that is cited but not held has no `url`.
+    """
 
     id: str
     title: str
@@ -73,20 +77,65 @@ class Graph:
     left_out: int
 
 
-Neighbours = Callable[[Library, str], Iterator[str]]
+class _Walk:
+    """Walks along citations. Works that are cited but not held are named by their group."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._works: dict[str, Citation] = {}
+
+    def cited(self, paper: str) -> list[str]:
+        """What a paper cites, those first that are held."""
+        found: dict[str, bool] = {}
+        for each in self._library.papers.citations(paper) if paper not in self._works else ():
+            if each.number != ITSELF:
+                held = self._library.papers.held(each.group)
+                found[held or self._work(each)] = held is not None
+        return sorted(found, key=lambda name: not found[name])
+
+    def _work(self, each: StoredCitation) -> str:
+        name = f"work {each.group}"
+        self._works.setdefault(name, each.citation)
+        return name
+
+    def citing(self, paper: str) -> list[str]:
+        return list(dict.fromkeys(each.paper for each in self._library.papers.cited_by(paper)))
+
+    def columns(self, paper: str, hops: int) -> tuple[dict[int, list[str]], int]:
+        """Breadth first in both directions; a paper stands in the first column in which it is met."""
+        columns, left_out = {0: [paper]}, 0
+        for step in range(1, hops + 1):
+            for side, neighbours in ((-1, self.citing), (1, self.cited)):
+                met = set(chain.from_iterable(columns.values()))
+                before = columns[side * (step - 1)]
+                found = dict.fromkeys(other for each in before for other in neighbours(each))
+                new = [other for other in found if other not in met]
+                columns[side * step] = new[:MOST_IN_COLUMN]
+                left_out += max(0, len(new) - MOST_IN_COLUMN)
+        return {column: names for column, names in sorted(columns.items()) if names}, left_out
+
+    def node(self, name: str, column: int, x: int, y: int) -> Node:
+        if name in self._works:
+            work = self._works[name]
+            title, year, url = work.title or work.all_text, work.year, ""
+        else:
+            record = self._library.records.get("paper", name)
+            title = self._library.title(record) if record else name
+            year, url = record.first("year") if record else "", record_url("paper", name)
+        return Node(name, title, shortened(title, _LABEL), year[:9], url, column, RELATIONS[column], x, y)
+
+    def edges(self, nodes: list[Node]) -> Iterator[Edge]:
+        places = {node.id: node for node in nodes}
+        for node in nodes:
+            for cited in self.cited(node.id):
+                if cited in places and cited != node.id:
+                    yield Edge(node.id, cited, _line(node, places[cited]))
 
 
 def graph_of(library: Library, paper: Record, hops: int) -> Graph:
-    """Breadth first in both directions; a paper stands in the first column in which it is met."""
-    columns, left_out = {0: [paper.id]}, 0
-    for step in range(1, hops + 1):
-        for side, neighbours in ((-1, _citing), (1, _cited)):
-            met = set(chain.from_iterable(columns.values()))
-            found = _next_column(library, columns[side * (step - 1)], neighbours, met)
-            columns[side * step] = found[:MOST_IN_COLUMN]
-            left_out += max(0, len(found) - MOST_IN_COLUMN)
-    nodes = _placed(library, {at: ids for at, ids in sorted(columns.items()) if ids})
-    rows = max(len(ids) for ids in columns.values())
+    walk = _Walk(library)
+    columns, left_out = walk.columns(paper.id, hops)
+    nodes = _placed(walk, columns)
     x_of = {node.column: node.x for node in nodes}
     return Graph(
         id=paper.id,
@@ -94,55 +143,23 @@ def graph_of(library: Library, paper: Record, hops: int) -> Graph:
         url=record_url("paper", paper.id),
         hops=hops,
         width=COLUMN * (len(x_of) - 1) + BOX_WIDTH + 2 * MARGIN,
-        height=TOP + ROW * rows,
+        height=TOP + ROW * max(map(len, columns.values())),
         headings=tuple(Heading(HEADINGS[column], x) for column, x in x_of.items() if HEADINGS[column]),
         nodes=tuple(nodes),
-        edges=tuple(_edges(library, nodes)),
+        edges=tuple(walk.edges(nodes)),
         left_out=left_out,
     )
 
 
-def _next_column(library: Library, before: Iterable[str], neighbours: Neighbours, met: set[str]) -> list[str]:
-    found = dict.fromkeys(other for paper in before for other in neighbours(library, paper))
-    return [paper for paper in found if paper not in met and library.records.get("paper", paper)]
-
-
-def _cited(library: Library, paper: str) -> Iterator[str]:
-    for each in library.papers.citations(paper):
-        if each.number != ITSELF and (held := library.papers.held(each.group)):
-            yield held
-
-
-def _citing(library: Library, paper: str) -> Iterator[str]:
-    yield from (each.paper for each in library.papers.cited_by(paper))
-
-
-def _placed(library: Library, columns: dict[int, list[str]]) -> list[Node]:
+def _placed(walk: _Walk, columns: dict[int, list[str]]) -> list[Node]:
     """Columns side by side, each centred on the tallest."""
     rows = max(map(len, columns.values()))
     nodes = []
-    for across, (column, ids) in enumerate(columns.items()):
-        first = TOP + ROW * (rows - len(ids)) // 2
-        for down, paper in enumerate(ids):
-            x, y = MARGIN + COLUMN * across, first + ROW * down
-            nodes.append(_node(library, paper, column, x, y))
+    for across, (column, names) in enumerate(columns.items()):
+        first = TOP + ROW * (rows - len(names)) // 2
+        for down, name in enumerate(names):
+            nodes.append(walk.node(name, column, MARGIN + COLUMN * across, first + ROW * down))
     return nodes
-
-
-def _node(library: Library, paper: str, column: int, x: int, y: int) -> Node:
-    record = library.records.get("paper", paper)
-    title = library.title(record) if record else paper
-    year = record.first("year") if record else ""
-    label, url = shortened(title, _LABEL), record_url("paper", paper)
-    return Node(paper, title, label, year, url, column, RELATIONS[column], x, y)
-
-
-def _edges(library: Library, nodes: list[Node]) -> Iterator[Edge]:
-    places = {node.id: node for node in nodes}
-    for node in nodes:
-        for cited in dict.fromkeys(_cited(library, node.id)):
-            if cited in places and cited != node.id:
-                yield Edge(node.id, cited, _line(node, places[cited]))
 
 
 def _line(start: Node, end: Node) -> str:

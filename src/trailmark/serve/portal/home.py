@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -69,7 +69,17 @@ def home_view(library: Library, name: str) -> Home:
     while len(root.children) == 1 and root.children[0].children:  # one topic above all others says nothing
         root = root.children[0]
     counts = library.counts()
-    return Home(name, _tagline(library, counts), counts, examples, topic_counts(root, 2), cards)
+    topics = tuple(map(_without_empty, filter(_has_papers, topic_counts(root, 2)))) or topic_counts(root, 2)
+    return Home(name, _tagline(library, counts), counts, examples, topics, cards)
+
+
+def _has_papers(topic: TopicCount) -> bool:
+    return topic.count > 0
+
+
+def _without_empty(topic: TopicCount) -> TopicCount:
+    """Topics that hold nothing are left to the pages of topics."""
+    return replace(topic, children=tuple(filter(_has_papers, topic.children)))
 
 
 def _tagline(library: Library, counts: dict[str, int]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote_plus, urlencode
 
 from trailmark.organise.search.answer import DEEPEST, FACETS, SORTS, Answer, Hit, Piece, SearchRequest, Sort
+from trailmark.record_kinds import KINDS
 from trailmark.serve.portal.addresses import record_url
 from trailmark.serve.portal.topics import TopicMap
 from trailmark.serve.web.errors import BadRequest
@@ -25,7 +26,9 @@ SORT_LABELS: dict[Sort, str] = {
     "oldest": "oldest",
     "added": "last added",
 }
-FACET_LABELS = {"topic": "Topic", "year": "Year", "venue": "Venue", "site": "Site", "type": "Type"}
+FACET_LABELS = {field.name: field.shown for kind in KINDS.values() for field in kind.with_role("facet")} | {
+    "topic": "Topic", "year": "Year", "venue": "Venue", "site": "Site", "type": "Type",
+}  # fmt: skip
 
 Filters = tuple[tuple[str, str], ...]
 
