@@ -6,8 +6,9 @@ the hub scores of those that cite it, its hub score the sum of the authorities t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,13 +79,18 @@ class CitationGraph:
         table = table.reshape(-1, 2)
         return cls(tuple(papers), table[:, 0], table[:, 1])
 
-    def within(self, papers: Collection[str]) -> CitationGraph:
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {paper: number for number, paper in enumerate(self.papers)}
+
+    def within(self, papers: Iterable[str]) -> CitationGraph:
         """The part of the graph among some papers, such as those of a topic."""
-        wanted = papers if isinstance(papers, set | frozenset) else frozenset(papers)
-        kept = np.fromiter((paper in wanted for paper in self.papers), bool, len(self.papers))
+        known = sorted({number for paper in papers if (number := self._numbers.get(paper)) is not None})
+        kept = np.zeros(len(self.papers), dtype=bool)
+        kept[known] = True
         renumbered = np.cumsum(kept) - 1
         inside = kept[self.citing] & kept[self.cited]
-        names = tuple(paper for paper, keep in zip(self.papers, kept, strict=True) if keep)
+        names = tuple(self.papers[number] for number in known)
         return CitationGraph(names, renumbered[self.citing[inside]], renumbered[self.cited[inside]])
 
     def scores(self) -> dict[str, HubScores]:

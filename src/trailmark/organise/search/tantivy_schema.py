@@ -80,11 +80,10 @@ def _spaced(values: Iterable[str]) -> list[str]:
     return [" ".join(terms(value)) for value in values]
 
 
-def repeats(counts: Counter[str]) -> Iterator[str]:
+def repeats(counts: Counter[str]) -> list[str]:
     """`word␟2`, `word␟3`, … for a word that comes so often: counting these counts the word's frequency."""
-    for word, count in counts.items():
-        if count > 1:  # most come once
-            yield from (repeat(word, number) for number in range(2, min(count, MOST_REPEATS) + 1))
+    often = [(word, min(count, MOST_REPEATS)) for word, count in counts.items() if count > 1]
+    return [repeat(word, number) for word, count in often for number in range(2, count + 1)]
 
 
 def repeat(word: str, number: int) -> str:
