@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailmark.organise.search.parser import LONGEST_QUERY, MOST_PARTS, parse
+from trailmark.organise.search.parser import LONGEST_QUERY, MOST_PARTS, MOST_PREFIXES, parse
 from trailmark.organise.search.query import FIELDS, Clause, Query, Term, Years, describe, to_text
 
 # Text as people type it and as attackers do: marks of the language between any characters at all.
@@ -94,6 +94,8 @@ def one(*parts: Term | Years, sign: str = "") -> Clause:
         ("year:1998", [one(Years(1998, 1998))]),
         ("year:..2003", [one(Years(None, 2003))]),
         ("year:1998..", [one(Years(1998, None))]),
+        ("year:199*", [one(Years(1990, 1999))]),
+        ("year:so*", [one(Term("year:so", prefix=True))]),
         ("year:soon", [one(Term("year:soon"))]),
         ("colour:red", [one(Term("colour:red"))]),
         ("- + * ... ()", []),
@@ -126,6 +128,8 @@ def test_of_an_endless_query_the_beginning_is_read() -> None:
     assert len(to_text(parse("word " * 100_000))) <= LONGEST_QUERY
     parts = [part for clause in parse("a OR " * 100 + "b c").clauses for part in clause.any_of]
     assert len(parts) == MOST_PARTS
+    stars = [part for clause in parse("a* " * 9 + "b").clauses for part in clause.any_of]
+    assert [isinstance(part, Term) and part.prefix for part in stars] == [True] * MOST_PREFIXES + [False] * 5
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
@@ -11,6 +12,7 @@ from trailmark.organise.search.query import FIELDS, Clause, Part, Query, Sign, T
 
 LONGEST_QUERY = 1_000  # characters; the rest is not read
 MOST_PARTS = 40
+MOST_PREFIXES = 5  # each may stand for thousands of words; further stars are not read
 
 _ASKED = r"""
     (?P<sign>[+-]?)
@@ -48,12 +50,18 @@ def _tidy(text: str) -> str:
 
 
 def _items(text: str, fields: frozenset[str]) -> Iterator[Item]:
+    prefixes = 0
     for token in _pattern(fields).finditer(text):
         plain = not token["sign"] and not token["field"]
         if plain and token["bare"] in _OR:
             yield None
         elif not (plain and token["bare"] in _AND) and (part := _part(token, fields)):
-            yield cast("Sign", token["sign"]), part
+            prefixes += isinstance(part, Term) and part.prefix
+            yield cast("Sign", token["sign"]), part if prefixes <= MOST_PREFIXES else _without_star(part)
+
+
+def _without_star(part: Part) -> Part:
+    return replace(part, prefix=False) if isinstance(part, Term) else part
 
 
 @lru_cache(maxsize=16)
@@ -67,8 +75,9 @@ def _part(token: re.Match[str], fields: frozenset[str]) -> Part | None:
     named = (token["field"] or "").lower()
     field = next((name for name in fields if name.lower() == named), None)
     text, prefix = _value(token)
-    if field == "year" and not prefix:
-        return _years(text) or _worded(Term(f"{field}:{text}"))
+    if field == "year":
+        years = _years_beginning(text) if prefix else _years(text)
+        return years or _worded(Term(f"{field}:{text}", None, prefix))
     return _worded(Term(text, field, prefix))
 
 
@@ -95,6 +104,14 @@ def _years(text: str) -> Years | None:
     return (
         Years(last, first) if first is not None and last is not None and last < first else Years(first, last)
     )
+
+
+def _years_beginning(text: str) -> Years | None:
+    """Of `199`, all of the nineties."""
+    if not (text.isascii() and text.isdigit() and len(text) < 4):
+        return None
+    share = 10 ** (4 - len(text))
+    return Years(int(text) * share, int(text) * share + share - 1)
 
 
 def _number(digits: str | None) -> int | None:
