@@ -244,3 +244,55 @@ def test_browsing_freely_labels_pages_by_their_distance(
         links = {(source.split("/", 3)[3], target.split("/", 3)[3]) for source, target in store.links(1)}
     assert hops == {"": 2, "courses/": 2, "TR/": 1, "TR/1997/": 0}
     assert {("", "TR/"), ("TR/", "TR/1997/"), ("courses/", "")} <= links
+
+
+def test_every_part_of_the_bar_has_a_name_for_screen_readers(
+    classroom: Classroom, server: SampleServer, tmp_path: Path
+) -> None:
+    named: set[tuple[str, str]] = set()
+    keys: set[str] = set()
+
+    async def story(lesson: Lesson) -> None:
+        await lesson.hand.arrived()
+        await lesson.hand.point(".mark")
+        session = await lesson.context.new_cdp_session(lesson.hand.tab.page)
+        for node in (await session.send("Accessibility.getFullAXTree"))["nodes"]:
+            named.add((node.get("role", {}).get("value", ""), node.get("name", {}).get("value", "")))
+            keys.update(
+                p["value"]["value"] for p in node.get("properties", []) if p["name"] == "keyshortcuts"
+            )
+
+    classroom.teach(tmp_path / "w", [site(server, "physics"), site(server, "cs")], story)
+    assert {
+        ("region", "Trailmark teaching bar"),
+        ("navigation", "Trail so far"),
+        ("toolbar", "Teaching"),
+        ("button", "This page is a goal"),
+        ("button", "Not this way: this trail leads nowhere"),
+        ("button", "Mark this page as something on the way"),
+        ("button", "Take the last mark back"),
+        ("button", "Go to the next site"),
+        ("button", "Finish teaching"),
+        ("button", "Start"),
+        ("dialog", "Mark this page as"),
+        ("textbox", "A new label"),
+    } <= named
+    assert {f"Alt+Shift+{key}" for key in "GXMZNDB"} <= keys
+
+
+def test_browsing_freely_has_no_trails_to_fail_or_to_name(
+    classroom: Classroom, server: SampleServer, tmp_path: Path
+) -> None:
+    async def story(lesson: Lesson) -> None:
+        await lesson.hand.arrived()
+        for key in "XMG":
+            await lesson.hand.tab.page.keyboard.press(f"Alt+Shift+Key{key}")
+        await lesson.hand.until(lesson.session.ends, "the useful page")
+        assert [node.label for node in lesson.session.nodes] == ["Goal"]
+        assert lesson.session.marks == 1
+        words = await lesson.ask("words()")
+        assert "Useful" in words
+        assert "Submit" in words
+        assert "Not this way" not in words
+
+    classroom.teach(tmp_path / "w", [site(server, "cs")], story, way="free")

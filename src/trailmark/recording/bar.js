@@ -52,6 +52,7 @@
   }
 
   function act(what, more = {}) {
+    if (setup.way === "free" && (what === "fail" || what === "mark")) return undefined;
     if (what === "mark" && isTop && !("label" in more)) return toggleMarks();
     if (what === "mark" && !isTop) return tell({ say: "do", do: "open-marks" });
     if (what === "dock") return isTop ? dock(docked === "top" ? "bottom" : "top", true) : undefined;
@@ -231,8 +232,9 @@
   function crumb(step, number, all) {
     const item = make("li", step.label ? { "data-label": step.label } : {});
     const last = number === all.length - 1;
-    const words = make("button", { type: "button", "data-do": "goto", "data-page": step.page, title: step.url },
-                       step.title || step.url);
+    const hint = step.title ? `${step.title}\n${step.url}` : step.url;
+    const words = make("button", { type: "button", "data-do": "goto", "data-page": step.page, title: hint },
+                       step.words || step.url);
     if (last) words.setAttribute("aria-current", "page");
     item.append(words);
     if (step.label) item.append(make("span", { class: "label" }, setup.way === "free" && step.label === "Goal" ? "Useful" : step.label));
@@ -264,6 +266,7 @@
   function toggleMarks() {
     if (!parts || marksOpen()) return closeMarks();
     if (!state || !state.page) return;
+    hush();
     parts.marks.hidden = false;
     parts.field.value = "";
     const under = parts.mark.getBoundingClientRect();

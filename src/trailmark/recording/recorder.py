@@ -4,60 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from trailmark.page import Link, Page
 from trailmark.recording import troubles
+from trailmark.recording.bar_state import bar_state, words_for_mark
 from trailmark.recording.events import Arrived, Clicked, Closed, Done, Marked, NextSite, TabOpened, Undone
 from trailmark.recording.links import clicked_link, link_to
 from trailmark.recording.saver import Saver
 from trailmark.recording.seen import SeenPage
 from trailmark.recording.session import Node, tidy_label
+from trailmark.recording.signals import BrowserGone, Crashed, Download, FrameMoved, Gone, NewPage, Signal
 from trailmark.recording.tab import BarScript, Loaded, Moved, Place, Said, Tab
 from trailmark.trail import FAIL, GOAL
-from trailmark.url import host_of, normalise
+from trailmark.url import normalise
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame
     from playwright.async_api import Page as BrowserPage
 
 Ending = Literal["done", "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class _NewPage:
-    page: BrowserPage
-
-
-@dataclass(frozen=True, slots=True)
-class _Gone:
-    tab: Tab
-
-
-@dataclass(frozen=True, slots=True)
-class _Crashed:
-    tab: Tab
-
-
-@dataclass(frozen=True, slots=True)
-class _Download:
-    tab: Tab
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class _FrameMoved:
-    tab: Tab
-    frame: Frame
-
-
-@dataclass(frozen=True, slots=True)
-class _BrowserGone:
-    pass
-
-
-_Signal = Said | Moved | _NewPage | _Gone | _Crashed | _Download | _FrameMoved | _BrowserGone
 
 
 class Recorder:
@@ -71,7 +38,7 @@ class Recorder:
         self._session = saver.session
         self._on_change = on_change
         self._script = BarScript(self._session.way)
-        self._signals: asyncio.Queue[_Signal] = asyncio.Queue()
+        self._signals: asyncio.Queue[Signal] = asyncio.Queue()
         self._tabs: dict[BrowserPage, Tab] = {}
         self._next_tab = self._session.next_tab()
         self._loading: set[asyncio.Task[None]] = set()
@@ -83,7 +50,8 @@ class Recorder:
         self._context.on("page", self._on_page)
         self._context.on("close", self._on_close)
         try:
-            await self._begin()
+            if not await self._begin():
+                return "closed"
             return await self._listen()
         finally:
             self._context.remove_listener("page", self._on_page)
@@ -97,7 +65,7 @@ class Recorder:
 
         while not self._session.done:
             signal = await self._signals.get()
-            if isinstance(signal, _BrowserGone):
+            if isinstance(signal, BrowserGone):
                 return "closed"
             try:
                 await self._handle(signal)
@@ -107,10 +75,10 @@ class Recorder:
         return "done"
 
     def _on_page(self, page: BrowserPage) -> None:
-        self._signals.put_nowait(_NewPage(page))
+        self._signals.put_nowait(NewPage(page))
 
     def _on_close(self, _: BrowserContext) -> None:
-        self._signals.put_nowait(_BrowserGone())
+        self._signals.put_nowait(BrowserGone())
 
     @property
     def tabs(self) -> list[Tab]:
@@ -119,28 +87,35 @@ class Recorder:
 
     # What happens
 
-    async def _begin(self) -> None:
-        page = self._context.pages[0] if self._context.pages else await self._context.new_page()
-        tab = await self._add_tab(page)
-        self._go(tab, self._session.url_to_go_on())
+    async def _begin(self) -> bool:
+        """Open the first page; false when the browser was closed before that could be done."""
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
-    async def _handle(self, signal: _Signal) -> None:
+        try:
+            page = self._context.pages[0] if self._context.pages else await self._context.new_page()
+            tab = await self._add_tab(page)
+        except Error:
+            return False
+        self._go(tab, self._session.url_to_go_on())
+        return True
+
+    async def _handle(self, signal: Signal) -> None:
         match signal:
             case Said(tab, message):
                 await self._on_said(tab, message, signal)
             case Moved():
                 await self._on_moved(signal)
-            case _NewPage(page):
+            case NewPage(page):
                 await self._on_new_page(page)
-            case _Gone(tab):
+            case Gone(tab):
                 self._drop(tab)
-            case _Crashed(tab):
+            case Crashed(tab):
                 await self._on_crash(tab)
-            case _Download(tab, name):
+            case Download(tab, name):
                 await self._say(tab, troubles.download(name), "trouble")
-            case _FrameMoved(tab, frame):
+            case FrameMoved(tab, frame):
                 await tab.attach_frame(frame)
-            case _BrowserGone():
+            case BrowserGone():
                 pass
 
     async def _on_said(self, tab: Tab, message: dict[str, Any], said: Said) -> None:
@@ -163,6 +138,8 @@ class Recorder:
         node = self._session.at(tab.id)
         if seen is None or node is None or node.url != seen.url:
             return
+        if not message.get("top") and normalise(tab.page.url) == seen.url:
+            return  # viewers of documents show them again in a frame of theirs
         self._saver.see(node.number, seen)
         await self._keep_original(tab, node)
         loaded = tab.loaded(node.url)
@@ -295,18 +272,9 @@ class Recorder:
         if self._saver.page(node.number) is None:
             kept = self._saver.pages[node.number]
             return await self._say(tab, troubles.not_a_page(kept.content_type), "trouble")
-        self._saver.tell(Marked(node.number, label))
-        return await self._say(tab, self._marked(node, label))
-
-    def _marked(self, node: Node, label: str) -> str:
-        clicks = len(self._session.path(node.number)) - 1
-        if self._session.way == "free":
-            return "Marked as useful."
-        if label == GOAL:
-            return f"Goal kept, {clicks} click{'s' * (clicks != 1)} from the start. Go on, or take the next site."
-        if label == FAIL:
-            return "Kept as a way that leads nowhere. Go back and take another link."
-        return f"Marked as {label}." if label else "The mark is gone."
+        if node.label != label:
+            self._saver.tell(Marked(node.number, label))
+        return await self._say(tab, words_for_mark(self._session, node, label))
 
     async def undo(self, tab: Tab) -> None:
         site = self._session.site
@@ -346,16 +314,16 @@ class Recorder:
         tab = Tab(self._next_tab, page, self._script, self._signals.put_nowait)
         self._next_tab += 1
         self._tabs[page] = tab
-        page.on("close", lambda _: self._signals.put_nowait(_Gone(tab)))
-        page.on("crash", lambda _: self._signals.put_nowait(_Crashed(tab)))
-        page.on("download", lambda it: self._signals.put_nowait(_Download(tab, it.suggested_filename)))
+        page.on("close", lambda _: self._signals.put_nowait(Gone(tab)))
+        page.on("crash", lambda _: self._signals.put_nowait(Crashed(tab)))
+        page.on("download", lambda it: self._signals.put_nowait(Download(tab, it.suggested_filename)))
         page.on("framenavigated", lambda frame: self._on_frame(tab, frame))
         await tab.attach()
         return tab
 
     def _on_frame(self, tab: Tab, frame: Frame) -> None:
         if frame.parent_frame is not None:
-            self._signals.put_nowait(_FrameMoved(tab, frame))
+            self._signals.put_nowait(FrameMoved(tab, frame))
 
     def _drop(self, tab: Tab) -> None:
         if self._tabs.pop(tab.page, None) is not None:
@@ -389,20 +357,4 @@ class Recorder:
         if not tab.has_bar:  # it will say hello, and hear all then
             return
         message, tone = self._messages.pop(tab.id, ("", ""))
-        await tab.show(self._state(tab) | {"message": message, "tone": tone})
-
-    def _state(self, tab: Tab) -> dict[str, Any]:
-        session, node = self._session, self._session.at(tab.id)
-        of = f"{session.site + 1} of {len(session.sites)} · " if len(session.sites) > 1 else ""
-        return {
-            "site": of + host_of(session.sites[session.site]),
-            "crumbs": [self._crumb(step) for step in session.path(node.number)] if node else [],
-            "labels": self._saver.labels(),
-            "page": node is not None,
-            "canUndo": session.marks > 0,
-            "hasNext": session.has_next_site,
-        }
-
-    def _crumb(self, node: Node) -> dict[str, Any]:
-        title = self._saver.pages[node.number].title or (node.link.text if node.link else "")
-        return {"page": node.number, "title": title, "url": node.url, "label": node.label}
+        await tab.show(bar_state(self._saver, tab.id) | {"message": message, "tone": tone})

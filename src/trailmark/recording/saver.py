@@ -89,8 +89,9 @@ class Saver:
         """Keep what the server sent for a page."""
         if self.pages[number].original is None:
             ref = self._writer.write(fetched, at=self._clock())
-            page = replace(self.pages[number], status=fetched.status, content_type=fetched.content_type)
-            self._save(replace(page, original=ref))
+            known = self.pages[number]
+            content_type = fetched.content_type or known.content_type
+            self._save(replace(known, status=fetched.status, content_type=content_type, original=ref))
 
     def page(self, number: int) -> Page | None:
         """A page as the forage would read it; None for what is no page, such as a picture."""

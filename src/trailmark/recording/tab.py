@@ -209,6 +209,8 @@ class Tab:
         while (before := request.redirected_from) is not None:
             request = before
             asked.append(normalise(request.url))
+        if asked[0] in self._loaded and _is_in_frame(response):
+            return  # viewers of documents fetch them again in a frame of theirs
         content_type, charset = media_type(response.headers.get("content-type", ""))
         body = asyncio.ensure_future(_fetched(response, content_type, charset))
         self._loaded[asked[0]] = Loaded(tuple(asked), response.status, content_type, body)
@@ -218,6 +220,15 @@ class Tab:
     def _on_failed(self, request: Any) -> None:
         if request.is_navigation_request():
             self.failure = request.failure or ""
+
+
+def _is_in_frame(response: Response) -> bool:
+    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+    try:
+        return response.frame.parent_frame is not None
+    except Error:  # a page that is only coming has no frames yet
+        return False
 
 
 async def _fetched(response: Response, content_type: str, charset: str) -> Fetched | None:
