@@ -94,6 +94,31 @@ def test_files_are_read_again_with_the_new_models_and_once(
     assert all(file.read_with == digest for file in library.files.iterate())
 
 
+def test_a_field_with_a_value_that_stands_nowhere_does_not_teach_that_the_others_are_none(
+    library: PaperLibrary, workspace: Workspace, tmp_path: Path
+) -> None:
+    """`Karl Stone` is printed `Carl Stone`: his words must not be learned to be no author's."""
+    trees = write_papers(tmp_path / "files")[1]
+    (told,) = add(workspace, trees)
+    library.correct(told.id, "author", ["Bo Wood", "Karl Stone"])
+    assert train(library).lessons["header"] == 0
+    assert texts(read(library, trees.read_text()), "author") == ["Bo Wood", "Carl Stone"]
+
+
+def test_papers_that_were_not_learned_from_are_watched(
+    workspace: Workspace, library: PaperLibrary, forest: str, tmp_path: Path
+) -> None:
+    subjects = "rivers lakes ponds seas dunes woods fields roads bridges towers mills barns".split()
+    for number, subject in enumerate(subjects * 2):
+        title = f"A short account of {subject} and their keepers, part {number}"
+        (tmp_path / f"{number}.txt").write_text(paper_text(title, "Anna Lind, Bo Wood", [HOPS]))
+    add(workspace, *(tmp_path / f"{number}.txt" for number in range(len(subjects) * 2)))
+    library.correct(forest, "author", ["The Trail Collective"])
+    told = train(library)
+    assert 0 < told.watched <= 10
+    assert told.unchanged == told.watched
+
+
 def test_training_twice_comes_to_the_same(library: PaperLibrary, forest: str) -> None:
     library.correct(forest, "author", ["The Trail Collective"])
     train(library)

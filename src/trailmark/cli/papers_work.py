@@ -143,6 +143,8 @@ def train(folder: Path, *, as_json: bool) -> None:
     out.print(f"Learned from {' and '.join(learned) or 'nothing'} in {trained.seconds:.1f} s.")
     before, after, of = trained.right_before, trained.right_after, trained.fields
     out.print(f"Corrected fields read right: {before} of {of} before, {after} of {of} now.")
+    if trained.watched:
+        out.print(f"Of {trained.watched} other papers, {trained.unchanged} are read as before.")
     for each in trained.not_found:
         out.print(f"Not learned from: {each}.", markup=False)
     err.print("To read the other papers with the new models: trailmark papers read")
