@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bench.report import Bar, Report, add_output_options, finish
-from trailmark.features import Surroundings, link_tokens
+from trailmark.features import Surroundings, own_link_tokens
 from trailmark.forage.scorers.path_learner import PathLearner
 from trailmark.page import Link, Page
 from trailmark.site import Site
@@ -24,6 +24,7 @@ from trailmark.trail import FAIL, GOAL, Step, Trail
 N_SITES, CHILDREN, NAVIGATION = 10, 3, 20
 N_WORDS, BODY_WORDS = 5_000, 150
 PAGES_RATED, LINKS_RATED = 30, 200
+ROUNDS = 7  # the best counts: other work on the machine only adds
 MOST_TRAINING_SECONDS, MOST_RATING_MS = 10.0, 4.0
 MILESTONES = {0: "home", 1: "section", 4: "group"}
 
@@ -57,8 +58,8 @@ def main() -> int:
     bars = [
         Bar("path-learner, training, CPU seconds", seconds["path-learner"], most=MOST_TRAINING_SECONDS),
         Bar(
-            f"path-learner, rating {links} by their features, CPU ms",
-            costs["path-learner"].rating,
+            f"path-learner, features and rating {links}, CPU ms",
+            costs["path-learner"].both,
             most=MOST_RATING_MS,
         ),
     ]
@@ -137,20 +138,25 @@ def _rating_ms(model: ForageModel, rng: np.random.Generator) -> _Cost:
     pages = [_new_page(number, rng) for number in range(PAGES_RATED)]
     readings = [scorer.read(scorer.start(site), page) for page in pages]
     _all_features(model, pages)  # words that come again are remembered, here as in a forage
-    began = time.process_time()
-    _all_features(model, pages)
-    halfway = time.process_time()
-    for page, reading in zip(pages, readings, strict=True):
-        scorer.rate(reading, page.links)  # features once more, and the rating
-    features, both = halfway - began, time.process_time() - halfway
-    return _Cost(1000 * features / len(pages), 1000 * (both - features) / len(pages))
+    features, both = [], []
+    for _ in range(ROUNDS):
+        fresh = PathLearner(model)
+        began = time.process_time()
+        _all_features(model, pages)
+        halfway = time.process_time()
+        for page, reading in zip(pages, readings, strict=True):
+            fresh.rate(reading, page.links)  # features once more, and the rating
+        features.append(halfway - began)
+        both.append(time.process_time() - halfway)
+    best = 1000 * min(features) / len(pages)
+    return _Cost(best, 1000 * min(both) / len(pages) - best)
 
 
 def _all_features(model: ForageModel, pages: list[Page]) -> None:
     for page in pages:
         around = Surroundings.of(page)
         for link in page.links:
-            link_tokens(link, around, model.settings.window, added=model.settings.features == "all")
+            own_link_tokens(link, around, model.settings.window, added=model.settings.features == "all")
 
 
 def _new_page(number: int, rng: np.random.Generator) -> Page:

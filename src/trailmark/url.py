@@ -45,6 +45,7 @@ _VISITOR_PARAMETER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_PLAIN = re.compile(r"https?://[^/?#%+~]+(/[^#%+~]*)")  # most URLs: nothing in them stands for something else
 _TOKEN = re.compile(r"~?[^\W_]+|~")
 
 
@@ -90,6 +91,8 @@ def url_tokens(url: str, base: str = "") -> tuple[str, ...]:
     own. Names and values of parameters are words too. With a `base` on the same host, the folders that both
     share are left out.
     """
+    if not base and (plain := _PLAIN.fullmatch(url)):
+        return tuple(_TOKEN.findall(plain[1].lower()))
     _, authority, path, query = _split(url)
     if base:
         path = _below(path, authority, base)

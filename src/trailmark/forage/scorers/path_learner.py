@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from trailmark.errors import UsageError
-from trailmark.features import Surroundings, link_tokens, page_tokens
+from trailmark.features import Surroundings, link_tokens, own_link_tokens, page_tokens
 from trailmark.forage.brief import Brief
 from trailmark.forage.scorer import Rated, Reading, Reason, Scorer, State
 from trailmark.learn.chain import Floats
@@ -68,8 +68,7 @@ class PathLearner:
             return []
         read: _Read = reading.state
         judge = self.model.judge
-        seen = self._scores([self._link_tokens(link, read) for link in links], self._links, judge.link_scores)
-        onward = judge.links(read.belief, seen)
+        onward = judge.links(read.belief, self._seen(read.around, links))
         scores = self._shared(onward.chances @ self.model.rewards)
         return [
             Rated(score, _Coming(onward.belief(number), read.depth + 1), self._groups(read, link))
@@ -87,10 +86,11 @@ class PathLearner:
 
     def why_link(self, reading: Reading, link: Link) -> list[Reason]:
         """The tokens of a link by how much each adds to its score, to the first order."""
-        judge, tokens = self.model.judge, self._link_tokens(link, reading.state)
-        seen = self._scores([tokens], self._links, judge.link_scores)
-        chances = judge.links(reading.state.belief, seen).chances[0]
+        judge, read = self.model.judge, reading.state
+        chances = judge.links(read.belief, self._seen(read.around, [link])).chances[0]
         gain = chances * (self.model.rewards - chances @ self.model.rewards)
+        settings = self.model.settings
+        tokens = link_tokens(link, read.around, settings.window, added=settings.features == "all")
         return self._reasons(tokens, judge.link_weights() @ gain)
 
     def _reasons(self, tokens: Tokens, weights: Floats) -> list[Reason]:
@@ -111,9 +111,16 @@ class PathLearner:
         settings = self.model.settings
         return page_tokens(page, settings.body_tokens, depth, added=settings.features == "all")
 
-    def _link_tokens(self, link: Link, read: _Read) -> Tokens:
-        settings = self.model.settings
-        return link_tokens(link, read.around, settings.window, added=settings.features == "all")
+    def _seen(self, around: Surroundings, links: Sequence[Link]) -> Floats:
+        """The scores of links: what each shows itself, and what its page adds to all, which is taken once."""
+        judge, settings = self.model.judge, self.model.settings
+        added = settings.features == "all"
+        own = [own_link_tokens(link, around, settings.window, added=added) for link in links]
+        scores = self._scores(own, self._links, judge.link_scores)
+        if not added:
+            return scores
+        of_page, of_nothing = judge.link_scores(self.model.vocabulary.rows([around.tokens, ()]))
+        return np.asarray(scores + (of_page - of_nothing))
 
     def _scores(
         self, sets: Sequence[Tokens], known: dict[Tokens, Floats], score: Callable[[csr_array], Floats]
