@@ -25,7 +25,7 @@ HEADINGS = {-2: "two steps back", -1: "cited by", 0: "", 1: "cites", 2: "two ste
 MOST_IN_COLUMN = 12
 COLUMN, ROW, TOP, MARGIN = 260, 50, 40, 26
 BOX_WIDTH, BOX_HEIGHT = 196, 38
-_LABEL = 28  # letters of a title that fit into a box
+_LABEL = 25  # letters of a title that fit into a box
 
 
 @dataclass(frozen=True, slots=True)
