@@ -17,6 +17,8 @@ from trailmark.organise.citations.citation import Citation
 from trailmark.organise.search.answer import Answer, SearchRequest
 from trailmark.organise.search.folder import current_build
 from trailmark.organise.search.index import SearchIndex
+from trailmark.organise.search.opened import Opener
+from trailmark.organise.search.parser import parse
 from trailmark.organise.search.writer import IndexWriter
 from trailmark.organise.topics.placement import Placement
 from trailmark.record import Record, Value
@@ -280,6 +282,39 @@ def test_a_killed_rebuild_leaves_the_old_index_in_use(workspace: Workspace) -> N
     build(workspace)
     assert asked(workspace, "same").total == 1_500
     assert len([path for path in workspace.index_folder.iterdir() if path.is_dir()]) == 1
+
+
+LITTLE_ROOM = """
+import resource, sys
+from trailmark.cli import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+sys.exit(run(["index", "--rebuild", "--workspace", sys.argv[1]]))
+"""
+
+
+def test_a_disk_without_room_for_the_index_is_told_in_a_sentence(workspace: Workspace) -> None:
+    workspace.records.save(
+        paper(f"{number:04}", f"number{number} other{number * 7}") for number in range(3_000)
+    )
+    catch_up(workspace)
+    command = [sys.executable, "-c", LITTLE_ROOM, str(workspace.folder)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 3
+    assert "could not be written" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert asked(workspace, "number7").total == 1
+
+
+def test_who_reads_an_old_build_may_finish_after_a_rebuild(workspace: Workspace) -> None:
+    workspace.records.save([paper("a", "Steady"), paper("b", "Steady too")])
+    build(workspace)
+    opened = Opener(workspace.index_folder).newest()
+    assert opened is not None
+    build(workspace)
+    assert not opened.build.exists()
+    query = opened.ranking.by_bm25(parse("steady"), (), every=True)
+    found = opened.searcher.search(query, 10).hits
+    assert sorted(opened.shown(address)["id"] for _, address in found) == ["a", "b"]
 
 
 def test_the_command_indexes_and_says_what_it_did(workspace: Workspace) -> None:

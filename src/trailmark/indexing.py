@@ -184,7 +184,7 @@ class Follower:
             self.trouble = ""
         except WorkspaceLocked:
             return
-        except TrailmarkError as error:
+        except (TrailmarkError, OSError) as error:
             self.trouble = str(error)
 
 

@@ -69,6 +69,8 @@ class Opener:
             try:
                 self._opened = self._open(build, stamp)
             except ValueError as error:
+                if current_build(self.folder) != build:  # a new one has just taken its place
+                    return self._reopen()
                 raise WorkspaceError(
                     f"The search index in {self.folder} cannot be read ({error}). "
                     "Build it again with: trailmark index --rebuild"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -61,8 +62,9 @@ class IndexWriter:
 
     def add(self, document: IndexDocument) -> None:
         """Add a document, in place of an earlier one of the same kind and id."""
-        self.remove(document.kind, document.id)
-        self._writer.add_document(to_tantivy(document))
+        with self._plain_errors():
+            self.remove(document.kind, document.id)
+            self._writer.add_document(to_tantivy(document))
         self._fields.update(name for name in document.fields if is_name(name))
         self._facets.update(facets_of(document))
 
@@ -71,7 +73,8 @@ class IndexWriter:
 
     def commit(self, change: int | None = None) -> None:
         """Make all that was added findable; `change` is the store's last that is in it."""
-        self._writer.commit()
+        with self._plain_errors():
+            self._writer.commit()
         self.change = self.change if change is None else change
         followed = Followed(self.change, tuple(sorted(self._fields)), tuple(sorted(self._facets)))
         write_followed(self._build, followed)
@@ -81,9 +84,21 @@ class IndexWriter:
 
     def finish(self) -> None:
         """Wait until the files are merged, and take a fresh build into use. Nothing can be added after."""
-        self._writer.wait_merging_threads()
+        with self._plain_errors():
+            self._writer.wait_merging_threads()
         if self._new:
             use_build(self.folder, self._build)
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        """The library has one error for all that its threads meet: as a rule, that the disk refuses."""
+        try:
+            yield
+        except ValueError as error:
+            raise WorkspaceError(
+                f"The search index in {self.folder} could not be written ({error}). Check the space on its disk, "
+                "and run the same command again: nothing is lost."
+            ) from error
 
 
 def _damaged(folder: Path) -> str:
