@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +42,28 @@ def test_a_browser_is_found_by_name_on_the_path(monkeypatch: pytest.MonkeyPatch,
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin-none")
     assert find_browser() == str(program)
+
+
+def test_without_playwright_the_sentence_says_what_to_install(tmp_path: Path) -> None:
+    program = tmp_path / "chromium"
+    program.touch(mode=0o755)
+    code = f"""
+import asyncio, sys
+sys.modules["playwright"] = None  # as if it were not installed
+from trailmark.errors import UsageError
+from trailmark.net.browser import BrowserOptions, open_browser
+async def open_it():
+    async with open_browser(BrowserOptions({str(program)!r}, headless=True)):
+        pass
+try:
+    asyncio.run(open_it())
+except UsageError as error:
+    print(error)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "pip install 'trailmark[teach]'" in said.stdout
 
 
 def test_a_program_that_is_no_browser_gives_a_sentence(tmp_path: Path) -> None:

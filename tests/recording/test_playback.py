@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.recording.lessons import needs_browser, trails_of
+from tests.recording.lessons import Classroom, Lesson, needs_browser, trails_of
 from tests.servers import serve
 from trailmark.cli.teach import teach_command
 from trailmark.errors import TrailmarkError, UsageError
-from trailmark.recording import hand
-from trailmark.recording.playback import Script, play, read_script
+from trailmark.recording.hand import Hand
+from trailmark.recording.playback import Script, play, read_script, walk
 from trailmark.samples import SampleServer
 from trailmark.store.teaching import TeachingStore
 from trailmark.workspace import Workspace
@@ -61,12 +61,15 @@ def test_a_lesson_is_played_from_the_command_line_and_its_graph_printed(tmp_path
 
 @in_browser
 @where_there_is_one
-def test_a_step_that_comes_to_nothing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hand, "PATIENCE_SECONDS", 1.0)
-    with serve({"/": "<p>Nothing"}) as site, Workspace.create(tmp_path / "w") as workspace:
-        script = Script("Nowhere", (f"{site}/",), (("click", "Publications"),))
-        with pytest.raises(TrailmarkError, match=r"Step 1 .*Publications"):
-            play(script, workspace)
+def test_a_step_that_comes_to_nothing_is_named(classroom: Classroom, tmp_path: Path) -> None:
+    async def story(lesson: Lesson) -> None:
+        hasty = Hand(lesson.recorder, lesson.saver, patience_seconds=1.0)
+        await lesson.hand.arrived()
+        with pytest.raises(TrailmarkError, match=r"Step 2 .*Publications"):
+            await walk([("say", "Here"), ("click", "Publications")], hasty, lambda _: None)
+
+    with serve({"/": "<p>Nothing"}) as site:
+        classroom.teach(tmp_path / "w", [f"{site}/"], story)
 
 
 @pytest.mark.parametrize(

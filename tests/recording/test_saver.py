@@ -9,7 +9,7 @@ import pytest
 from trailmark.errors import UsageError
 from trailmark.fetched import Fetched
 from trailmark.page import Link
-from trailmark.recording.events import Arrived, Clicked, Done, Marked, Undone
+from trailmark.recording.events import Arrived, Clicked, Done, Marked, Undone, written
 from trailmark.recording.free import graph_data
 from trailmark.recording.saver import Saver
 from trailmark.recording.seen import SeenPage
@@ -66,6 +66,16 @@ def test_a_trail_whose_keeping_was_cut_short_is_kept_when_opened_again(tmp_path:
         saver_of(workspace)
         [trail] = TrailStore(workspace.database).trails()
         assert [step.label for step in trail.steps] == ["", GOAL]
+
+
+def test_a_page_whose_keeping_was_cut_short_is_there_when_opened_again(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        first = saver_of(workspace)
+        kind, body = written(Arrived(1, 1, HOME))
+        TeachingStore(workspace.database).add_event(first.record.id, 0.0, kind, body)
+        again = saver_of(workspace)
+        assert again.pages[0].url == HOME
+        assert again.page(0) is None
 
 
 def test_a_page_is_kept_as_it_was_seen_last_and_once_if_nothing_changed(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from trailmark.recording.events import (
     Event,
     Marked,
     NextSite,
+    Stayed,
     TabOpened,
     Undone,
     read,
@@ -87,6 +88,12 @@ def test_a_new_tab_takes_the_click_along() -> None:
     assert session.at(1) == session.nodes[0]
 
 
+def test_a_click_that_led_to_no_page_is_not_held_against_the_next_one() -> None:
+    session = walk(Arrived(1, 1, A), Clicked(1, link(B)), Stayed(1))
+    assert session.clicked(1) is None
+    assert session.at(1) == session.nodes[0]
+
+
 def test_a_failure_that_was_passed_is_none_of_the_trail() -> None:
     session = walk(
         Arrived(1, 1, A),
@@ -134,6 +141,7 @@ addresses = st.sampled_from([A, B, C, D])
 links = addresses.map(link)
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Clicked, tabs, links),
+    st.builds(Stayed, tabs),
     st.builds(TabOpened, tabs, tabs),
     st.builds(
         lambda tab, entry, url, led: Arrived(tab, entry, url, link(url) if led else None),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from trailmark.errors import TrailmarkError, UsageError
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Playwright
+    from playwright.async_api import BrowserContext, Dialog, Playwright
 
 NAMES = (
     "chromium",
@@ -78,11 +78,17 @@ async def open_browser(options: BrowserOptions) -> AsyncIterator[BrowserContext]
     with _profile_folder(options) as profile:
         async with _playwright() as playwright:
             context = await _launch(playwright, program, profile, options)
+            if not options.headless:
+                context.on("dialog", _leave_to_the_person)
             try:
                 yield context
             finally:
                 with suppress(_playwright_error()):  # it may have been closed or killed
                     await context.close()
+
+
+def _leave_to_the_person(_: Dialog) -> None:
+    """Playwright dismisses questions that pages ask, unless somebody listens."""
 
 
 @asynccontextmanager

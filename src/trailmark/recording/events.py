@@ -18,6 +18,13 @@ class Clicked:
 
 
 @dataclass(frozen=True, slots=True)
+class Stayed:
+    """What was clicked led to no page: it was a download, or the page did not come."""
+
+    tab: int
+
+
+@dataclass(frozen=True, slots=True)
 class TabOpened:
     """A page opened another tab or window, and what was clicked last may lead there."""
 
@@ -66,10 +73,11 @@ class Done:
     """The teacher has finished."""
 
 
-Event = Clicked | TabOpened | Arrived | Closed | Marked | Undone | NextSite | Done
+Event = Clicked | Stayed | TabOpened | Arrived | Closed | Marked | Undone | NextSite | Done
 
 _KINDS: dict[str, type[Event]] = {
     "clicked": Clicked,
+    "stayed": Stayed,
     "tab_opened": TabOpened,
     "arrived": Arrived,
     "closed": Closed,

@@ -24,9 +24,10 @@ PAUSE_SECONDS = 0.02
 class Hand:
     """Works in the newest tab that is open."""
 
-    def __init__(self, recorder: Recorder, saver: Saver) -> None:
+    def __init__(self, recorder: Recorder, saver: Saver, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._recorder = recorder
         self._saver = saver
+        self._patience_seconds = patience_seconds
 
     @property
     def tab(self) -> Tab:
@@ -46,7 +47,7 @@ class Hand:
         await self._patiently(look, hope)
 
     async def _patiently(self, look: Callable[[], Awaitable[object]], hope: str) -> None:
-        for _ in range(int(PATIENCE_SECONDS / PAUSE_SECONDS)):
+        for _ in range(int(self._patience_seconds / PAUSE_SECONDS)):
             if await look():
                 return
             await asyncio.sleep(PAUSE_SECONDS)

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from trailmark.page import Link, Page
 from trailmark.recording import troubles
 from trailmark.recording.bar_state import bar_state, words_for_mark
-from trailmark.recording.events import Arrived, Clicked, Closed, Done, Marked, NextSite, TabOpened, Undone
+from trailmark.recording.events import (
+    Arrived,
+    Clicked,
+    Closed,
+    Done,
+    Marked,
+    NextSite,
+    Stayed,
+    TabOpened,
+    Undone,
+)
 from trailmark.recording.links import clicked_link, link_to
 from trailmark.recording.saver import Saver
 from trailmark.recording.seen import SeenPage
@@ -112,6 +122,7 @@ class Recorder:
             case Crashed(tab):
                 await self._on_crash(tab)
             case Download(tab, name):
+                self._saver.tell(Stayed(tab.id))
                 await self._say(tab, troubles.download(name), "trouble")
             case FrameMoved(tab, frame):
                 await tab.attach_frame(frame)
@@ -185,6 +196,7 @@ class Recorder:
         if is_top and not moved.within:
             tab.left_bar()
         if is_top and moved.failed_url:
+            self._saver.tell(Stayed(tab.id))
             self._messages[tab.id] = (troubles.failed(tab.failure, moved.failed_url), "trouble")
             return
         address = normalise(moved.url)
@@ -223,7 +235,8 @@ class Recorder:
         if clicked is not None and clicked.url in asked:
             return clicked
         page = self._saver.page(before.number)
-        return (link_to(page, asked) if page else None) or clicked
+        found = link_to(page, asked) if page else None
+        return found if found is not None or place.submitted else clicked
 
     def _asked(self, tab: Tab, url: str) -> tuple[str, ...]:
         """The addresses that led to a page by redirects, its own included."""

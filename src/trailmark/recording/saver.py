@@ -52,7 +52,9 @@ class Saver:
         self.session = Session.of(record.sites, way, events)
         self.pages = {page.number: page for page in self._teaching.pages(record.id)}
         self._kept = self._kept_before()
-        self.keep_trails()  # a mark may have been told, and its trail not kept yet, when the last one was killed
+        # What was told last before a kill may not have been seen through.
+        self._add_pages()
+        self.keep_trails()
 
     def close(self) -> None:
         self._writer.close()
@@ -129,8 +131,9 @@ class Saver:
         return Trail(steps[0].page.url, tuple(steps), self.record.taught_by)
 
     def _add_pages(self) -> None:
-        for node in self.session.nodes[len(self.pages) :]:
-            self._save(TeachPage(node.number, node.url, self._clock()))
+        for node in self.session.nodes:
+            if node.number not in self.pages:
+                self._save(TeachPage(node.number, node.url, self._clock()))
 
     def _save(self, page: TeachPage) -> None:
         self._teaching.save_page(self.record.id, page)

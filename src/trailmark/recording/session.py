@@ -19,6 +19,7 @@ from trailmark.recording.events import (
     Event,
     Marked,
     NextSite,
+    Stayed,
     TabOpened,
     Undone,
 )
@@ -82,6 +83,8 @@ class Session:
         match event:
             case Clicked(tab, link):
                 self._tabs[tab] = replace(self._tab(tab), clicked=link)
+            case Stayed(tab):
+                self._tabs[tab] = replace(self._tab(tab), clicked=None)
             case TabOpened(tab, opener):
                 self._open_tab(tab, opener)
             case Arrived():

@@ -54,6 +54,7 @@ class Place:
     entry: int
     url: str
     typed: bool
+    submitted: bool  # by a form
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,8 @@ class Tab:
         now = entries[history["currentIndex"]]
         same = [entry for entry in entries if normalise(entry["url"]) == url]
         entry = now if now in same or not same else same[-1]
-        return Place(entry["id"], url, entry["transitionType"] in _TYPED)
+        how = entry["transitionType"]
+        return Place(entry["id"], url, how in _TYPED, how == "form_submit")
 
     async def _history(self) -> Mapping[str, Any]:
         """Chromium refuses for a moment when a page moves to another process."""
