@@ -1,7 +1,8 @@
 """How few pages a model needs on a site that it was not taught: each taught site held back and foraged again.
 
 Nothing is fetched. The site is as large as what is known of it, taught pages and visited ones, and the goals
-are those that a person marked; that is said with every number.
+are those that a person marked; pages in one list with them on which nobody has said anything are left out. That
+is said with every number.
 """
 
 from __future__ import annotations
@@ -95,11 +96,23 @@ def measure(
 
 def known_world(workspace: Workspace, trails: Sequence[Trail], site: str) -> World:
     """All that is known of a site, as a closed world: links that lead elsewhere do not exist."""
-    pages = _visited(workspace, site)
-    pages |= {step.page.url: step.page for trail in trails for step in trail.steps}
+    judged = {step.page.url: step.page for trail in trails for step in trail.steps}
+    unsaid = _beside_goals(trails) - judged.keys()
+    visited = _visited(workspace, site)
+    pages = {url: page for url, page in visited.items() if url not in unsaid} | judged
     goals = {trail.steps[-1].page.url: GOAL for trail in trails if trail.reached_goal}
     start = trails[0].steps[0].page.url
     return World(site, Site(start), {url: _inside(page, pages) for url, page in pages.items()}, goals)
+
+
+def _beside_goals(trails: Sequence[Trail]) -> set[str]:
+    """Pages whose links stand beside that to a marked goal: they may be goals too, and nobody has said."""
+    found: set[str] = set()
+    for trail in trails:
+        end = trail.steps[-1].link if trail.reached_goal else None
+        if end is not None:
+            found |= {link.url for link in trail.steps[-2].page.links if link.region == end.region}
+    return found
 
 
 def _visited(workspace: Workspace, site: str) -> dict[str, Page]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -36,7 +37,7 @@ class Visitor:
         assert answer.status_code == status, answer.text
         return answer.text
 
-    def send(self, page: str, path: str, status: int = 200, **fields: object) -> str:
+    def send(self, page: str, path: str, status: int = 200, **fields: Any) -> str:
         """Send a form of `page` to `path`."""
         found = _KEY.search(self.get(page))
         assert found is not None, f"{page} holds no form"

@@ -8,10 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page, sync_playwright
 
 from tests.recording.lessons import needs_browser
 from tests.review.taught import GOAL_LABEL, forage, label_of, start_of, teach
-from tests.serve.studio.conftest import TOKEN
+from tests.serve.browsing import axe_source
+from tests.serve.studio.conftest import TOKEN, small_trails
 from tests.servers import serve
 from trailmark.config import FILE_NAME
 from trailmark.net.browser import find_browser
@@ -19,10 +21,10 @@ from trailmark.samples.server import SampleServer, serve_samples
 from trailmark.samples.web import sample_web
 from trailmark.serve.studio.app import make_studio
 from trailmark.serve.web.server import running
+from trailmark.store.teaching import TeachingStore
 from trailmark.workspace import Workspace
 
 pytestmark = needs_browser
-playwright = pytest.importorskip("playwright.sync_api")
 
 SETTINGS = "[fetch]\nallow_private = true\ndelay_seconds = 0.0\n"
 SLOW = 120_000  # milliseconds: machines that run tests are busy
@@ -42,16 +44,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def page(folder: Path) -> Iterator[playwright.Page]:
+def page(folder: Path) -> Iterator[Page]:
     """A browser that came by the address of the studio; any request to elsewhere is a fault."""
-    with running(make_studio(folder, TOKEN)) as address, playwright.sync_playwright() as started:
+    with running(make_studio(folder, TOKEN)) as address, sync_playwright() as started:
         browser = started.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 1200, "height": 900})
+        opened = browser.new_page(base_url=address, viewport={"width": 1200, "height": 900})
         opened.set_default_timeout(SLOW)
         strayed: list[str] = []
         opened.on("request", lambda sent: None if sent.url.startswith(address) else strayed.append(sent.url))
         opened.goto(f"{address}?token={TOKEN}")
-        opened.address = address  # type: ignore[attr-defined]
         yield opened
         browser.close()
     assert strayed == []
@@ -77,32 +78,51 @@ def forage_apart(folder: Path, start: str) -> int:
         return forage(workspace, [start], 5)
 
 
-def go(page: playwright.Page, path: str) -> None:
-    page.goto(f"{page.address}{path}")  # type: ignore[attr-defined]
+def assert_no_barrier(page: Page) -> None:
+    """Nothing that keeps people from using the page, in light and dark."""
+    source = axe_source()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate(source)
+        run = "axe.run(document, {resultTypes: ['violations'], iframes: false})"
+        found = page.evaluate(run)["violations"]
+        serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+        assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in serious] == []
+
+
+def test_no_page_has_a_serious_barrier(page: Page, folder: Path) -> None:
+    with Workspace.open(folder) as workspace:
+        workspace.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
+    for path in ("/", "/trails", "/trails/1", "/train", "/runs", "/review", "/teach", "/nowhere"):
+        page.goto(path)
+        assert_no_barrier(page)
 
 
 def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_them(
-    page: playwright.Page, folder: Path, web: SampleServer
+    page: Page, folder: Path, web: SampleServer
 ) -> None:
     apart(lambda: show(folder, web, ("physics", "cs"), 70, 5))
-    go(page, "train")
+    page.goto("/train")
     page.click("button:has-text('Train')")
     page.wait_for_selector("text=Learned from 17 trails on 2 sites")
     page.wait_for_selector("text=breadth-first needed")
 
-    go(page, "runs")
+    page.goto("/runs")
     page.fill("#seeds", start_of(web, "history"))
     page.fill("#budget", "50")
     page.click("button:has-text('Forage')")
     page.wait_for_selector(".job[data-state='done']")
     page.click("a:has-text('Run 2')")
     assert "by the model paths" in page.inner_text("h1")
+    assert_no_barrier(page)
     page.click("text=Results with their paths")
+    assert_no_barrier(page)
     assert page.locator(".result").count() > 20
 
-    go(page, "review?run=2")
+    page.goto("/review?run=2")
     page.click("button:has-text('Prepare')")
     page.wait_for_selector(".question")
+    assert_no_barrier(page)
     with Workspace.open(folder) as workspace:
         before = len(workspace.trails)
     for number in range(5):
@@ -117,7 +137,7 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
 
 
 def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(
-    page: playwright.Page, folder: Path, web: SampleServer
+    page: Page, folder: Path, web: SampleServer
 ) -> None:
     hostile = (
         "<title><script>document.title='owned'</script></title><body onload=\"top.document.title='owned'\">"
@@ -130,11 +150,12 @@ def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(
     with serve({"/": hostile, "/people": "<title>People</title>x"}) as served:
         apart(lambda: show(folder, web, ("physics",), 40, 3))
         run = apart(lambda: forage_apart(folder, f"{served}/"))
-        go(page, "train")
+        page.goto("/train")
         page.click("button:has-text('Train')")
         page.wait_for_selector("text=Learned from")
         served.requests.clear()
-        go(page, f"ratings?run={run}&site={served}/&visit=0")
+        page.goto(f"/ratings?run={run}&site={served}/&visit=0")
+        assert_no_barrier(page)
         frame = page.frame_locator("iframe.page-frame")
         frame.locator("text=People").hover()
         frame.locator("text=bad").click()
@@ -145,10 +166,8 @@ def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(
         assert page.evaluate("document.querySelector('iframe').contentDocument") is None
 
 
-def test_teaching_goes_on_in_the_picture_of_a_browser(
-    page: playwright.Page, folder: Path, web: SampleServer
-) -> None:
-    go(page, "teach")
+def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, web: SampleServer) -> None:
+    page.goto("/teach")
     page.fill("#urls", start_of(web, "physics"))
     page.click("button:has-text('Open the browser')")
     page.wait_for_selector("canvas.screen")
@@ -157,7 +176,7 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(
     page.click("button:has-text('Goal')")
     wait_for_trails(folder, 1)
     page.click("button:has-text('Done')")
-    page.wait_for_selector("text=You marked 1 goals")
+    page.wait_for_selector("text=You marked 1 goal and 0 ways")
     with Workspace.open(folder) as workspace:
         [trail] = workspace.trails.trails()
     assert trail.reached_goal
@@ -166,8 +185,6 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(
 
 
 def pages_seen(folder: Path) -> int:
-    from trailmark.store.teaching import TeachingStore
-
     with Workspace.open(folder) as workspace:
         store = TeachingStore(workspace.database)
         return sum(len(store.pages(session.id)) for session in store.sessions())
@@ -190,7 +207,7 @@ def wait_for_trails(folder: Path, wanted: int) -> None:
     pytest.fail("no trail was made")
 
 
-def click_in_picture_until(page: playwright.Page, folder: Path, wanted: int) -> None:
+def click_in_picture_until(page: Page, folder: Path, wanted: int) -> None:
     """Click down the menu at the left of the page, until a link was hit."""
     box = page.locator("canvas.screen").bounding_box()
     assert box is not None

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -133,7 +134,7 @@ def test_an_answer_that_says_nothing_is_refused(taught: tuple[Visitor, int, Path
 
 def test_a_run_can_be_ordered_from_a_form(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
     visitor, _, _ = taught
-    order: dict[str, object] = {
+    order: dict[str, Any] = {
         "seeds": f"{start_of(web, 'math')}  # a comment",
         "model": "paths",
         "budget": 12,

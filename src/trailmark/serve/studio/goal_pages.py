@@ -11,9 +11,9 @@ from starlette.concurrency import run_in_threadpool
 
 from trailmark.review.questions import Review
 from trailmark.serve.studio.forms import read_form
-from trailmark.serve.studio.rating_pages import reasons
-from trailmark.serve.studio.studio import Studio, counted, now, to
+from trailmark.serve.studio.studio import Studio, now, to
 from trailmark.serve.studio.visit_address import VisitAddress
+from trailmark.serve.studio.words import counted, reasons
 from trailmark.store.goals import FoundGoal, GoalStore
 
 ON_A_PAGE = 50

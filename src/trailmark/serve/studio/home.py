@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from trailmark.serve.studio.studio import Studio, counted
+from trailmark.serve.studio.studio import Studio
+from trailmark.serve.studio.words import counted
 from trailmark.store.review import ReviewStore
 from trailmark.teach.trail_check import Remark, check_trails
 from trailmark.training import models_of

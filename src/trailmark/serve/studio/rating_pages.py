@@ -14,11 +14,12 @@ from trailmark.review.rating import VisitedPage, explained, visited_page
 from trailmark.serve.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Marker, no_marks, rendered
 from trailmark.serve.studio.studio import Studio
 from trailmark.serve.studio.visit_address import VisitAddress
+from trailmark.serve.studio.words import label_words, reasons
 from trailmark.training import models_of
 from trailmark.workspace import Workspace
 
 COLOURS = 6
-REASONS_SHOWN = 4
+LEAST_SPREAD = 0.1  # links that differ by less are hardly told apart, nor are their colours
 _LEFT_ALONE = {
     "nofollow": "the page asks not to follow it",
     "out_of_scope": "it leads out of the site",
@@ -52,21 +53,17 @@ class RatingView:
     address: VisitAddress
 
 
-def reasons(why: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{name} {weight:+.2f}" for name, weight in why[:REASONS_SHOWN])
-
-
 def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
     """Colours go from the least to the most promising link of the page."""
     least = min((each.score for each in links), default=0.0)
-    spread = max((each.score for each in links), default=0.0) - least
+    spread = max(max((each.score for each in links), default=0.0) - least, LEAST_SPREAD)
     return tuple(
         ShownLink(
             each.link.url,
             each.link.text or each.link.url,
             each.score,
-            int((COLOURS - 1) * (each.score - least) / spread) if spread else 0,
-            f"{each.label}, a goal by {each.goal:.0%}" if each.label else "",
+            int((COLOURS - 1) * (each.score - least) / spread),
+            f"{label_words(each.label)} (a goal by {each.goal:.0%})" if each.label else "",
             reasons(each.why),
         )
         for each in links
@@ -81,7 +78,7 @@ def rating_view(
         told.url,
         told.title or told.url,
         page.links_clicked,
-        told.label,
+        label_words(told.label),
         told.goal,
         reasons(told.why),
         shown_links(told.links),

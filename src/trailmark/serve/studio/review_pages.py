@@ -13,8 +13,9 @@ from trailmark.review.rating import visited_page
 from trailmark.serve.studio.forms import read_form
 from trailmark.serve.studio.rendering import PAGE_WITH_FRAME
 from trailmark.serve.studio.run_pages import told_order
-from trailmark.serve.studio.studio import Studio, counted, now, to
+from trailmark.serve.studio.studio import Studio, now, to
 from trailmark.serve.studio.visit_address import VisitAddress
+from trailmark.serve.studio.words import counted
 from trailmark.serve.web.errors import BadRequest
 from trailmark.store.jobs import Job, JobStore
 from trailmark.store.review import ReviewStore, SiteChange

@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from trailmark.errors import TrailmarkError
 from trailmark.serve.studio.access import derived
 from trailmark.serve.studio.background import Background
+from trailmark.serve.studio.words import counted
 from trailmark.serve.web.errors import BadRequest
 from trailmark.serve.web.pages import Pages
 from trailmark.workspace import Workspace
@@ -83,11 +84,6 @@ def shown_time(seconds: float | None) -> str:
 
 def host_of(url: str) -> str:
     return url.removeprefix("https://").removeprefix("http://").split("/", 1)[0]
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """`1 page`, `2 pages`, `1,200 pages`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def now() -> float:

@@ -15,6 +15,7 @@ from trailmark.recording.recorder import Recorder
 from trailmark.recording.tab import Tab
 from trailmark.recording.teaching import Taught, open_session, start_urls, teach
 from trailmark.serve.studio.teach_events import KeyEvent, MouseEvent, TeachEvent
+from trailmark.serve.studio.words import counted
 from trailmark.trail import FAIL, GOAL
 from trailmark.workspace import Workspace
 
@@ -64,7 +65,8 @@ class TeachRoom:
             return "The browser failed. What you showed before is saved; begin again to go on."
         taught = self._recording.result()
         left = "" if taught.ending == "done" else " The browser was closed; begin again to go on."
-        return f"You marked {taught.goals} goals and {taught.failures} ways that lead nowhere.{left}"
+        failed = counted(taught.failures, "way that leads", "ways that lead")
+        return f"You marked {counted(taught.goals, 'goal')} and {failed} nowhere.{left}"
 
     async def begin(self, urls: list[str]) -> None:
         """Open the browser on these sites, or on those of the session that was not finished."""

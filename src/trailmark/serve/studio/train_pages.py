@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from trailmark.errors import ModelError
 from trailmark.review.held_back import HeldBack, load_held_back
 from trailmark.serve.studio.forms import read_form
-from trailmark.serve.studio.studio import Studio, counted, host_of, to
+from trailmark.serve.studio.studio import Studio, host_of, to
+from trailmark.serve.studio.words import counted, label_words, reason_words
 from trailmark.serve.web.errors import BadRequest
 from trailmark.store.forage_models import ModelCard
 from trailmark.store.jobs import Job, JobStore
@@ -21,7 +22,7 @@ from trailmark.teach.training import TRAINERS
 from trailmark.training import USUAL_NAME, USUAL_STRATEGY, TrainingReport, models_of, report_of
 from trailmark.workspace import Workspace
 
-WORDS_SHOWN = 6
+WORDS_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
         return ShownModel(card.name, card.strategy, card.trained_at, str(error), (), ())
     labels = tuple(
         ShownLabel(
-            each.label, each.reward, each.precision, each.recall, each.pages, _words(each.strongest)
+            label_words(each.label), each.reward, each.precision, each.recall, each.pages, _words(each.strongest)
         )
         for each in report.labels
     )  # fmt: skip
@@ -110,7 +111,7 @@ def in_words(each: HeldBack) -> str:
 
 
 def _words(strongest: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{name} {weight:+.1f}" for name, weight in strongest[:WORDS_SHOWN])
+    return ", ".join(f"{reason_words(name)} {weight:+.1f}" for name, weight in strongest[:WORDS_SHOWN])
 
 
 def train_routes(studio: Studio) -> APIRouter:

@@ -12,7 +12,7 @@ screen.height = still.height;
 screen.setAttribute("role", "application");
 screen.setAttribute("aria-label", "The browser: mouse and keys go to it");
 form.replaceWith(screen);
-screen.focus();
+screen.focus({ preventScroll: true });
 
 // Pictures out
 
@@ -79,7 +79,7 @@ const place = (event) => {
 screen.addEventListener("mousemove", (event) => tell({ do: "move", ...place(event) }));
 screen.addEventListener("mousedown", (event) => {
   event.preventDefault();
-  screen.focus();
+  screen.focus({ preventScroll: true });
   tell({ do: "press", button: event.button, clicks: event.detail, ...place(event) });
 });
 screen.addEventListener("mouseup", (event) => tell({ do: "release", button: event.button, clicks: event.detail, ...place(event) }));

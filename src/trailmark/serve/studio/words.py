@@ -1,0 +1,51 @@
+"""Labels and reasons of models in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trailmark.trail import FAIL, GOAL
+
+_CLICKS = ("", "one click", "two clicks", "three or more clicks")
+_PLACES = {
+    "title": "in its title",
+    "heading": "in a heading",
+    "body": "in its text",
+    "url": "in its address",
+    "says": "in the link",
+    "near": "beside the link",
+    "to": "in the link's address",
+    "to last": "at the end of the link's address",
+    "on title": "in the title of the page around it",
+    "on heading": "in a heading of the page around it",
+    "on url": "in the address of the page around it",
+}
+REASONS_SHOWN = 4
+
+
+def label_words(label: str) -> str:
+    """`one click before a goal` for `<Goal`; labels that people gave stay as they are."""
+    name = label.lstrip("<")
+    clicks = len(label) - len(name)
+    if clicks and name == GOAL:
+        return f"{_CLICKS[min(clicks, 3)]} before a goal"
+    if clicks and name == FAIL:
+        return "on a way that leads nowhere"
+    if clicks:
+        return f"before {name}"
+    return {GOAL: "a goal", FAIL: "not this way"}.get(name, name)
+
+
+def reason_words(name: str) -> str:
+    """`“people” in the link` for `says people`; what is no word of the page stays as it is."""
+    place, _, word = name.rpartition(" ")
+    return f"“{word}” {_PLACES[place]}" if place in _PLACES else name
+
+
+def reasons(why: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{reason_words(name)} {weight:+.2f}" for name, weight in why[:REASONS_SHOWN])
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 page`, `2 pages`, `1,200 pages`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

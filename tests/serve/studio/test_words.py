@@ -1,0 +1,55 @@
+"""What models say is put in words, and charts say what they show."""
+
+from __future__ import annotations
+
+import pytest
+
+from trailmark.serve.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
+from trailmark.serve.studio.words import label_words, reason_words, reasons
+from trailmark.store.run_course import CoursePoint
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("Goal", "a goal"),
+        ("<Goal", "one click before a goal"),
+        ("<<<Goal", "three or more clicks before a goal"),
+        ("Fail", "not this way"),
+        ("<Fail", "on a way that leads nowhere"),
+        ("list of people", "list of people"),
+        ("<list", "before list"),
+        ("", ""),
+    ],
+)
+def test_labels_are_told_in_words(label: str, words: str) -> None:
+    assert label_words(label) == words
+
+
+def test_reasons_name_the_word_and_where_it_stands() -> None:
+    assert reason_words("says people") == "“people” in the link"
+    assert reason_words("on title staff") == "“staff” in the title of the page around it"
+    assert reason_words("alike 4") == "alike 4"
+    assert reasons([("body x", 0.5), ("the way here", -1.0)]) == "“x” in its text +0.50, the way here -1.00"
+
+
+def test_a_chart_of_nothing_and_of_one_page_can_be_drawn() -> None:
+    assert goals_chart([]).told == "0 goals on 0 pages"
+    assert speed_chart([CoursePoint(1.0, False, True)]).points == ""
+    assert outcome_bars({}) == []
+
+
+def test_a_long_course_is_thinned_but_keeps_its_end() -> None:
+    course = [CoursePoint(float(at), at % 10 == 0, True) for at in range(5000)]
+    chart = goals_chart(course)
+    assert len(chart.points.split()) == MOST_POINTS
+    assert chart.points.split()[-1] == "352.0,10.0"
+    assert chart.told == "500 goals on 5000 pages"
+
+
+def test_lines_stay_within_the_chart() -> None:
+    chart = line_chart("x", [(0, 0), (2, 5), (4, 3)], "pages", "")
+    for point in chart.points.split():
+        x, y = map(float, point.split(","))
+        assert 40 <= x <= 352
+        assert 10 <= y <= 146
