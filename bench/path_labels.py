@@ -1,8 +1,9 @@
 """How well pages along a path are labelled: Tables 2 and 3 of Vydiswaran & Sarawagi (2005) on our sites.
 
 Trails to goals and as many that end elsewhere are made from the labels of every site; each site in turn is
-labelled by a model taught on all others. All methods see the same tokens of the same trails. (A): mean over all
-labels of all goals; (G): goal pages alone; (B): goal pages, taught with nothing but goals and others.
+labelled by a model taught on all others. All methods are taught the same whole trails, each page and link of them
+once, by the same tokens and under the same prior. (A): mean over all labels of all goals; (G): goal pages alone;
+(B): goal pages, taught with nothing but goals and others.
 """
 
 from __future__ import annotations
@@ -89,9 +90,9 @@ class Tables:
 
     @classmethod
     def measure(cls, lessons: Lessons) -> Tables:
-        few = Settings(body_tokens=COMPARED_AT)
+        few = Settings(body_tokens=COMPARED_AT, lessons="trails")
         two = replace(few, states="binary")
-        by_tokens = {n: lessons.told("path-learner", Settings(body_tokens=n)) for n in BODY_TOKENS}
+        by_tokens = {n: lessons.told("path-learner", replace(few, body_tokens=n)) for n in BODY_TOKENS}
         others = {name: lessons.told(strategy, few) for name, strategy in METHODS.items() if name != "CRF"}
         binary = {name: lessons.told(strategy, two) for name, strategy in METHODS.items()}
         return cls(by_tokens, {**others, "CRF": by_tokens[COMPARED_AT]}, binary)

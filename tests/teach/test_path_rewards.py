@@ -58,3 +58,5 @@ def test_harvest_is_the_mean_worth_of_the_links_of_a_label() -> None:
     samples = [to("list", 0.9), to("list", 0.3, weight=2.0), to(FAIL, 0.0), to(GOAL, 1.0)]
     rewards = harvest_rewards(samples, (FAIL, GOAL, "home", "list"))
     assert rewards == pytest.approx([0, 1, 0, 0.5])
+    sharp = harvest_rewards(samples, (FAIL, GOAL, "home", "list"), sharpness=2.0)
+    assert sharp == pytest.approx([0, 1, 0, 0.25])

@@ -51,6 +51,9 @@ class Settings:
     # what a state is worth: "harvest", the goals per page that were really behind it; "discounted", the
     # expected end of a taught trail from there (Eq. 3 to 5)
     rewards: Rewards = "harvest"
+    # the power to which harvests are raised: the larger, the more a goal at hand counts against a promise. The
+    # best of hundreds of waiting links is often one whose chance is overrated, and promises suffer most from it
+    sharpness: float = 2.0
     # how much less a goal counts one position farther away, in Eq. 4
     gamma: float = 0.9
     # the score of a link that is met on several paths: the best, or the sum of all (3.3)

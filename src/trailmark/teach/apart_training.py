@@ -67,7 +67,8 @@ def _taught(strategy: str, trails: Sequence[Trail], settings: Settings, learner:
         examples = _Examples(vocabulary.rows(sets), classes, np.array(weights), len(labels), trust)
         learned.append(learner(examples, settings))
     judge = ApartJudge(*learned[0], *learned[1])
-    return ForageModel(strategy, settings, labels, vocabulary, judge, harvest_rewards(samples, labels))
+    rewards = harvest_rewards(samples, labels, settings.sharpness)
+    return ForageModel(strategy, settings, labels, vocabulary, judge, rewards)
 
 
 def _positions(samples: Sequence[Sample], kind: int) -> tuple[list[frozenset[str]], list[str], list[float]]:

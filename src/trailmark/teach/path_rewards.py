@@ -11,7 +11,7 @@ from trailmark.teach.path_samples import Sample
 from trailmark.trail import GOAL
 
 
-def harvest_rewards(samples: Sequence[Sample], labels: Sequence[str]) -> Floats:
+def harvest_rewards(samples: Sequence[Sample], labels: Sequence[str], sharpness: float = 1.0) -> Floats:
     """The mean over the taught links of each label (Eq. 5) of what really was behind them, (labels,)."""
     sums, counts = np.zeros(len(labels)), np.zeros(len(labels))
     for sample in samples:
@@ -21,7 +21,7 @@ def harvest_rewards(samples: Sequence[Sample], labels: Sequence[str]) -> Floats:
             counts[label] += sample.weight
     rewards = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
     rewards[labels.index(GOAL)] = 1.0
-    return np.asarray(rewards)
+    return np.asarray(rewards**sharpness)
 
 
 def end_by_position(scores: Floats, log_steps: Floats, goal: int) -> Floats:

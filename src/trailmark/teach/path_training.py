@@ -71,7 +71,7 @@ class PathTraining:
         vocabulary: Vocabulary,
     ) -> Floats:
         if self.settings.rewards == "harvest":
-            return harvest_rewards(samples, labels)
+            return harvest_rewards(samples, labels, self.settings.sharpness)
         whole = [sample for sample in samples if not sample.ends_in_link]
         found = [self._discounted(judge, sample, labels, vocabulary) for sample in whole]
         return np.asarray(np.mean(found, axis=0))  # Eq. 5
