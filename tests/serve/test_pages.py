@@ -198,5 +198,12 @@ def test_errors_of_the_json_twins_are_json(portal: Served) -> None:
     assert got.json["error"].endswith(".")
 
 
-def test_head_is_not_understood_as_a_fault(portal: Served) -> None:
+def test_heads_can_be_asked_for_alone(portal: Served) -> None:
+    whole, head = portal.get("/about"), portal.send("HEAD", "/about", None, {})
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["etag"] == whole.headers["etag"]
+    assert head.headers["content-length"] == whole.headers["content-length"]
+
+
+def test_other_methods_are_refused(portal: Served) -> None:
     assert portal.send("DELETE", "/search", None, {}).status == 405

@@ -16,6 +16,7 @@ from trailmark.serve.web.errors import BadRequest
 PAGE_SIZE = 10
 MOST_A_PAGE = 100
 MOST_FILTERS = 10
+FACET_VALUES = 12
 SORT_LABELS: dict[Sort, str] = {
     "relevance": "relevance",
     "log-tf": "word frequency",
@@ -113,7 +114,7 @@ class Asked:
 
     def request(self, facets: tuple[str, ...] = FACETS) -> SearchRequest:
         offset = min((self.page - 1) * self.limit, DEEPEST)
-        return SearchRequest(self.query, self.sort, offset, self.limit, facets, self.filters)
+        return SearchRequest(self.query, self.sort, offset, self.limit, facets, self.filters, FACET_VALUES)
 
     def url(self, path: str = "/search") -> str:
         """One address for one search: what is as usual is left out, and filters come last."""

@@ -20,8 +20,8 @@ from trailmark.serve.web.errors import BadRequest, NotFound
 
 SORTS: dict[Sort, tuple[str, str]] = {
     "cited": ("citations", "Those that most papers of this collection cite first."),
-    "authority": ("seminal", "Papers that good surveys cite first: by authority in the citation graph (HITS)."),
-    "hub": ("survey", "Papers that cite many seminal ones first: by hub in the citation graph (HITS)."),
+    "authority": ("seminal", "Papers that good surveys cite first: by authority among the papers here (HITS)."),
+    "hub": ("survey", "Papers that cite many seminal ones first: by hub score among the papers here (HITS)."),
     "newest": ("newest", "The latest years first."),
     "added": ("last added", "What came into the collection last first."),
 }  # fmt: skip

@@ -31,7 +31,7 @@ class Guards:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope) if scope["type"] == "http" else None
         if refusal is None:
-            await self._app(scope, _limited(receive), send)
+            await self._app(_as_get(scope), _limited(receive), send)
         else:
             await error_response(scope, refusal)(scope, receive, send)
 
@@ -46,6 +46,11 @@ class Guards:
             return BadRequest("This form was sent from another site. Please open it here and send it again.")
         length = headers.get("content-length", "0")
         return TooMuch() if length.isdecimal() and int(length) > MOST_BODY_BYTES else None
+
+
+def _as_get(scope: Scope) -> Scope:
+    """What is asked by HEAD is answered as by GET; the server leaves out the body."""
+    return {**scope, "method": "GET"} if scope.get("method") == "HEAD" else scope
 
 
 def _name(host: str) -> str:
