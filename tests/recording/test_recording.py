@@ -296,3 +296,24 @@ def test_browsing_freely_has_no_trails_to_fail_or_to_name(
         assert "Not this way" not in words
 
     classroom.teach(tmp_path / "w", [site(server, "cs")], story, way="free")
+
+
+def test_a_session_can_be_steered_and_ended_from_outside_the_browser(
+    classroom: Classroom, server: SampleServer, tmp_path: Path
+) -> None:
+    async def story(lesson: Lesson) -> None:
+        await lesson.hand.arrived()
+        tab = lesson.recorder.tabs[-1]
+        await lesson.recorder.mark(tab, "start")
+        await lesson.recorder.undo(tab)
+        await lesson.recorder.next_site(tab)
+        await lesson.hand.until(lambda: lesson.hand.here and lesson.hand.here.site == 1, "the next site")
+        await lesson.hand.arrived()
+        await lesson.recorder.mark(tab, "Goal")
+        lesson.recorder.finish()
+        lesson.recorder.finish()  # once is enough
+        assert await lesson.recording == "done"
+
+    classroom.teach(tmp_path / "w", [site(server, "cs"), site(server, "physics")], story)
+    [trail] = trails_of(tmp_path / "w")
+    assert trail.site == site(server, "physics")

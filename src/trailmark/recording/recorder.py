@@ -25,7 +25,16 @@ from trailmark.recording.links import clicked_link, link_to
 from trailmark.recording.saver import Saver
 from trailmark.recording.seen import SeenPage
 from trailmark.recording.session import Node, tidy_label
-from trailmark.recording.signals import BrowserGone, Crashed, Download, FrameMoved, Gone, NewPage, Signal
+from trailmark.recording.signals import (
+    BrowserGone,
+    Crashed,
+    Download,
+    Finished,
+    FrameMoved,
+    Gone,
+    NewPage,
+    Signal,
+)
 from trailmark.recording.tab import BarScript, Loaded, Moved, Place, Said, Tab
 from trailmark.trail import FAIL, GOAL
 from trailmark.url import normalise
@@ -126,8 +135,8 @@ class Recorder:
                 await self._say(tab, troubles.download(name), "trouble")
             case FrameMoved(tab, frame):
                 await tab.attach_frame(frame)
-            case BrowserGone():
-                pass
+            case BrowserGone() | Finished():
+                pass  # `_listen` sees to these
 
     async def _on_said(self, tab: Tab, message: dict[str, Any], said: Said) -> None:
         match message.get("say"):
@@ -304,7 +313,10 @@ class Recorder:
         return None
 
     def finish(self) -> None:
-        self._saver.tell(Done())
+        """End the session; `run` returns soon after."""
+        if not self._session.done:
+            self._saver.tell(Done())
+            self._signals.put_nowait(Finished())
 
     def _go_to_page(self, tab: Tab, number: int) -> None:
         if 0 <= number < len(self._session.nodes):

@@ -53,4 +53,9 @@ class BrowserGone:
     """The last window was closed, or the browser killed."""
 
 
-Signal = Said | Moved | NewPage | Gone | Crashed | Download | FrameMoved | BrowserGone
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The teacher is done."""
+
+
+Signal = Said | Moved | NewPage | Gone | Crashed | Download | FrameMoved | BrowserGone | Finished
