@@ -14,7 +14,7 @@ import pytest
 
 from tests.servers import Served, serve
 from trailmark import __version__
-from trailmark.cli import COMMANDS, run
+from trailmark.cli import COMMANDS, SECTIONS, run
 
 SITE = {
     "/": "<title>Home</title><a href='/about'>About us</a> <a href='/contact'>Contact</a>",
@@ -52,6 +52,11 @@ def last_sentence(capsys: pytest.CaptureFixture[str]) -> str:
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert __version__ in capsys.readouterr().out
+
+
+def test_help_tells_of_every_command_but_the_one_for_processes_of_our_own() -> None:
+    told = [name for verbs in SECTIONS.values() for name in verbs]
+    assert sorted(told) == sorted(set(COMMANDS) - {"forage-worker"})
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

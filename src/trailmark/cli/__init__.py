@@ -28,16 +28,45 @@ COMMANDS = {
     "serve": "trailmark.cli.serve:serve",
     "status": "trailmark.cli.status:status",
     "submissions": "trailmark.cli.submissions:submissions",
-    "teach": "trailmark.cli.teach:teach_command",
     "studio": "trailmark.cli.studio:studio",
+    "teach": "trailmark.cli.teach:teach_command",
     "topics": "trailmark.cli.topics:topics",
     "trails": "trailmark.cli.trails:trails",
     "train": "trailmark.cli.train:train",
 }
 
+SECTIONS = {
+    "The way": {
+        "init": "Make a folder a workspace.",
+        "teach": "Show the way in a browser.",
+        "trails": "Look at what was taught; import, export, check.",
+        "train": "Learn from trails, and see how well.",
+        "explain": "How the links of a page are rated, before any is followed.",
+        "forage": "Walk sites, a few fetches each.",
+        "status": "What runs did, and why each goal was taken.",
+        "export": "Pages, goals and records as JSON lines, CSV or Parquet.",
+        "papers": "Read papers: fields, references, who cites whom.",
+        "topics": "Fill a tree of topics from a few keywords.",
+        "index": "Bring the search index up to date.",
+        "serve": "The portal: search, browse and cite.",
+        "studio": "All of it in a browser, for the operator.",
+        "submissions": "Decide on what visitors of the portal sent in.",
+    },
+    "Recorded sites": {
+        "record": "Record sites into folders.",
+        "replay": "What recorded sites hold.",
+        "evaluate": "Compare strategies on recorded sites.",
+    },
+    "To try": {
+        "demo": "The whole way on the sample web.",
+        "samples": "The sample web: list, serve or write it.",
+    },
+}
+"""The verbs in the order of their use, in so few words that no file has to be loaded to tell them."""
+
 
 class Verbs(click.Group):
-    """Loads the file of a verb when it is asked for, so that `trailmark --version` answers at once."""
+    """Loads the file of a verb when it is asked for, so that `trailmark --help` answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return sorted(COMMANDS)
@@ -49,6 +78,11 @@ class Verbs(click.Group):
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for title, verbs in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(verbs.items()))
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
