@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,35 @@ def test_a_run_can_be_ordered_from_a_form(taught: tuple[Visitor, int, Path], web
     page = visitor.wait_for_job("/runs")
     assert re.search(r"Run 3: \d+ goals on 12 pages of 1 site", page)
     assert "budget spent" in visitor.get("/runs/3")
+
+
+def test_a_forage_can_be_stopped_and_goes_on_where_it_was(
+    taught: tuple[Visitor, int, Path], web: SampleServer
+) -> None:
+    visitor, _, folder = taught
+    order: dict[str, Any] = {"seeds": start_of(web, "math"), "model": "", "budget": 4, "delay": 2}
+    page = visitor.send("/runs", "/runs", **order)
+    job = re.search(r'data-job="(\d+)"', page)
+    assert job is not None
+    wait_for_pages(folder, start_of(web, "math"), 1)
+    assert "Stopped." in visitor.send("/runs", f"/jobs/{job[1]}/stop")
+    assert "Stopped by you." in visitor.get("/runs")
+    visitor.send("/runs", "/runs", **order | {"delay": 0})
+    assert re.search(r"pages of \d sites", visitor.wait_for_job("/runs"))
+    assert len(visits(folder, start_of(web, "math"))) == 4
+
+
+def visits(folder: Path, start: str) -> list[str]:
+    with Workspace.open(folder) as workspace:
+        store = workspace.forage_store
+        return [visit.url for run in store.runs() for visit in store.visits_of(run.id, start)]
+
+
+def wait_for_pages(folder: Path, start: str, wanted: int) -> None:
+    end = time.monotonic() + 60
+    while len(visits(folder, start)) < wanted:
+        assert time.monotonic() < end, "nothing was fetched"
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from trailmark.training import models_of
 from trailmark.workspace import Workspace
 
 COLOURS = 6
-LEAST_SPREAD = 0.1  # links that differ by less are hardly told apart, nor are their colours
+LEAST_SPREAD = 0.05  # links that differ by less are hardly told apart, nor are their colours
 _LEFT_ALONE = {
     "nofollow": "the page asks not to follow it",
     "out_of_scope": "it leads out of the site",
@@ -41,7 +41,7 @@ class ShownLink:
 class RatingView:
     url: str
     title: str
-    links_clicked: tuple[str, ...]
+    way: tuple[tuple[str, str], ...]  # words of the link to each page on the way, and its ratings
     label: str
     goal: float
     why: str
@@ -70,6 +70,14 @@ def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
     )
 
 
+def way_here(page: VisitedPage, address: VisitAddress) -> tuple[tuple[str, str], ...]:
+    """The pages that led here, each with the address of its own ratings."""
+    words = ("start", *page.links_clicked)
+    numbers = page.walked.way(page.visit.number)
+    queries = (VisitAddress(address.run, address.site, number).query for number in numbers)
+    return tuple(zip(words, (f"/ratings?{query}" for query in queries), strict=True))
+
+
 def rating_view(
     page: VisitedPage, told: Explanation, address: VisitAddress, models: Sequence[str], model: str
 ) -> RatingView:
@@ -77,7 +85,7 @@ def rating_view(
     return RatingView(
         told.url,
         told.title or told.url,
-        page.links_clicked,
+        way_here(page, address),
         label_words(told.label),
         told.goal,
         reasons(told.why),

@@ -31,7 +31,7 @@ if (job) {
 
 // Parts of a page that change while a run goes on.
 const live = document.querySelector("[data-live]");
-if (live) {
+if (live && live.dataset.live) {
   const renew = async () => {
     try {
       const answer = await fetch(live.dataset.live, { cache: "no-store" });
