@@ -7,6 +7,8 @@
   const report = globalThis[setup.binding];
   const KEYS = { KeyG: "goal", KeyX: "fail", KeyM: "mark", KeyZ: "undo", KeyN: "next", KeyD: "done", KeyB: "dock" };
   const HOST = "trailmark-bar";
+  const HOST_STYLE = "all: initial !important; display: block !important; position: fixed !important; " +
+    "z-index: 2147483647 !important; left: 0 !important; right: 0 !important; height: 0 !important; ";
   const MAX_CHARS = 30e6;
   const OURS = [
     "click", "auxclick", "dblclick", "contextmenu", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart",
@@ -64,8 +66,10 @@
 
   function hear(event) {
     if (!event.isTrusted) return;
-    if (event.type === "keydown" && heardKey(event)) return event.stopImmediatePropagation(), event.preventDefault();
-    if (host && event.target === host) {
+    if (event.type === "keydown" && heardKey(event)) {
+      event.stopImmediatePropagation();
+      event.preventDefault();
+    } else if (host && event.target === host) {
       event.stopImmediatePropagation();
       if (event.type === "click") press(pressed(event));
     } else if ((event.type === "click" && event.button === 0) || (event.type === "auxclick" && event.button === 1)) {
@@ -167,20 +171,19 @@
     root.append(parts.bar, parts.marks, parts.toast);
   }
 
-  // Only when something differs: the page must not be made to lay itself out again for nothing.
+  // Runs often, so it touches the document only where something is not as it should be.
   function ensure() {
     for (const type of OURS) window.addEventListener(type, hear, true);
     if (!isTop || !document.documentElement || !document.body) return;
     if (!host) build();
+    const style = HOST_STYLE + (docked === "top" ? "top: 0 !important;" : "bottom: 0 !important;");
+    if (host.getAttribute("style") !== style) host.setAttribute("style", style);
     if (host.parentNode !== document.documentElement && repairs < 200) {
       repairs += 1;
       document.documentElement.append(host);
       makeRoom();
       if (state) show(state);
     }
-    host.style.cssText = "all: initial !important; display: block !important; position: fixed !important; " +
-      "z-index: 2147483647 !important; left: 0 !important; right: 0 !important; height: 0 !important; " +
-      (docked === "top" ? "top: 0 !important" : "bottom: 0 !important");
     if (room && !document.adoptedStyleSheets.includes(room)) makeRoom();
   }
 
@@ -193,8 +196,9 @@
     const height = setup.height + (stays ? parts.toast.offsetHeight : 0);
     room.replaceSync(`html { margin-${side}: ${height}px !important; scroll-padding-${side}: ${height}px }
       html > frameset { height: calc(100vh - ${height}px) !important }`);
-    if (!document.adoptedStyleSheets.includes(room)) document.adoptedStyleSheets = [...document.adoptedStyleSheets, room];
-    parts.bar.parentNode && (parts.bar.dataset.dock = parts.marks.dataset.dock = parts.toast.dataset.dock = docked);
+    const sheets = document.adoptedStyleSheets;
+    if (!sheets.includes(room)) document.adoptedStyleSheets = [...sheets, room];
+    for (const part of [parts.bar, parts.marks, parts.toast]) part.dataset.dock = docked;
   }
 
   function dock(side, chosen = false) {
@@ -205,13 +209,18 @@
   }
 
   function stuckAtTop() {
-    return [0.2, 0.5, 0.8].some((share) => document.elementsFromPoint(innerWidth * share, 3).some((element) => {
-      for (let node = element; node && node !== host && node.nodeType === 1; node = node.parentElement) {
-        const style = getComputedStyle(node);
-        if (style.position === "fixed" && style.top === "0px" && node.offsetHeight < innerHeight / 2) return true;
-      }
-      return false;
-    }));
+    const heights = [3, setup.height + 3, setup.height + 30];
+    const points = [0.2, 0.5, 0.8].flatMap((share) => heights.map((y) => [innerWidth * share, y]));
+    return points.some(([x, y]) => document.elementsFromPoint(x, y).some(sticksToTop));
+  }
+
+  function sticksToTop(element) {
+    for (let node = element; node && node !== host; node = node.parentElement) {
+      const style = getComputedStyle(node);
+      const sticks = style.position === "fixed" || style.position === "sticky";
+      if (sticks && parseFloat(style.top) < setup.height && node.offsetHeight < innerHeight / 2) return true;
+    }
+    return false;
   }
 
   function show(next) {
@@ -237,7 +246,8 @@
                        step.words || step.url);
     if (last) words.setAttribute("aria-current", "page");
     item.append(words);
-    if (step.label) item.append(make("span", { class: "label" }, setup.way === "free" && step.label === "Goal" ? "Useful" : step.label));
+    const label = setup.way === "free" && step.label === "Goal" ? "Useful" : step.label;
+    if (label) item.append(make("span", { class: "label" }, label));
     return item;
   }
 
