@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
@@ -15,8 +16,10 @@ from trailmark.organise.search.document import SCORE_DIGITS
 from trailmark.organise.search.folder import current_build, read_followed
 from trailmark.organise.search.from_record import Standing, document_of
 from trailmark.organise.search.writer import IndexWriter
+from trailmark.papers.as_cited import as_cited
 from trailmark.record_kinds import FILE_NAME, KindSpec, read_kinds
 from trailmark.store.changes import Change, ChangeStore
+from trailmark.store.papers import PaperStore
 from trailmark.store.scores import ScoreStore
 from trailmark.store.topics import TopicStore
 from trailmark.workspace import Workspace
@@ -82,12 +85,9 @@ def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
     started = time.monotonic()
     feeding = Feeding(workspace)
     with IndexWriter(workspace.index_folder, fresh=fresh) as writer:
-        total = feeding.changes.waiting(writer.change)
-        for batch in feeding.changes.since(writer.change):
-            feeding.put(batch, writer)
-            progress(min(feeding.done, total), total)
-        if feeding.uncommitted or fresh:
-            writer.commit(feeding.change)
+        feeding.bring(writer, progress)
+        if fresh:
+            writer.commit()  # also where there is nothing to find
         writer.finish()
     return Indexed(feeding.added, feeding.removed, time.monotonic() - started)
 
@@ -106,12 +106,24 @@ class Feeding:
         database = self.workspace.database
         self.changes = ChangeStore(database)
         self._topics = TopicStore(database)
+        self._papers = PaperStore(database)
         self._scores = ScoreStore(database)
         self._kinds: Mapping[str, KindSpec] = read_kinds(self.workspace.folder / FILE_NAME)
 
     @property
     def done(self) -> int:
         return self.added + self.removed
+
+    def bring(self, writer: IndexWriter, progress: Progress = lambda _done, _of: None) -> bool:
+        """Bring in all that changed since the writer's last commit; tell whether there was anything."""
+        before, total = self.done, self.changes.waiting(writer.change)
+        for batch in self.changes.since(writer.change):
+            self.put(batch, writer)
+            progress(min(self.done - before, total), total)
+        if self.uncommitted:
+            writer.commit(self.change)
+            self.uncommitted = 0
+        return self.done > before
 
     def put(self, batch: list[Change], writer: IndexWriter) -> None:
         for change in batch:
@@ -128,7 +140,8 @@ class Feeding:
             writer.remove(change.kind, change.id)
             self.removed += 1
         else:
-            writer.add(document_of(record, self._standing(change), self._kinds))
+            told = as_cited(self._papers, record)
+            writer.add(document_of(told, self._standing(change), self._kinds))
             self.added += 1
 
     def _standing(self, change: Change) -> Standing:
@@ -150,14 +163,18 @@ class Feeding:
 class Follower:
     """A thread that brings every change of a workspace into its index, while a portal serves it.
 
-    Where another process is writing the index, that one does it. `trouble` is the sentence of what last went
-    wrong, and is empty again after the next success.
+    While records keep coming it stays the index's writer, so that none waits for files to be merged; after
+    some seconds without any it lets go. Where another process is writing the index, that one does the work.
+    `trouble` is the sentence of what last went wrong, and is empty again after the next success.
     """
 
     folder: Path
     every_seconds: float = FOLLOW_SECONDS
     trouble: str = ""
     _stop: Event = field(default_factory=Event)
+    _held: ExitStack = field(default_factory=ExitStack)
+    _writer: IndexWriter | None = None
+    _last_change: float = 0.0
 
     def __post_init__(self) -> None:
         self._thread = Thread(target=self._run, name="index follower", daemon=True)
@@ -171,7 +188,7 @@ class Follower:
         self._thread.join()
 
     def _run(self) -> None:
-        with Workspace.open(self.folder) as workspace:
+        with Workspace.open(self.folder) as workspace, self._held:
             while True:
                 self._follow(workspace)
                 if self._stop.wait(self.every_seconds):
@@ -179,13 +196,27 @@ class Follower:
 
     def _follow(self, workspace: Workspace) -> None:
         try:
-            if is_behind(workspace):
-                catch_up(workspace)
+            if self._writer is None and is_behind(workspace):
+                self._writer = self._held.enter_context(IndexWriter(workspace.index_folder))
+            if self._writer:
+                self._bring(workspace, self._writer)
             self.trouble = ""
         except WorkspaceLocked:
             return
         except (TrailmarkError, OSError) as error:
             self.trouble = str(error)
+            self._let_go()
+
+    def _bring(self, workspace: Workspace, writer: IndexWriter) -> None:
+        if Feeding(workspace).bring(writer):
+            self._last_change = time.monotonic()
+        elif time.monotonic() - self._last_change > HOLD_SECONDS:
+            writer.finish()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._writer = None
+        self._held.close()
 
 
 def is_behind(workspace: Workspace) -> bool:

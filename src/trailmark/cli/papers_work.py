@@ -15,8 +15,9 @@ from trailmark.cli.papers_progress import take_up
 from trailmark.cli.papers_show import added_line, list_table, overview_data, record_data, show_overview
 from trailmark.organise.bibliography import FORMATS
 from trailmark.papers.adding import Intake, files_at, incoming_files, incoming_from_forage
+from trailmark.papers.as_cited import as_cited
 from trailmark.papers.library import DOCUMENT, PAPER, PaperLibrary
-from trailmark.papers.overview import as_cited, overview
+from trailmark.papers.overview import overview
 from trailmark.papers.reading import cores
 from trailmark.papers.training import train as train_models
 from trailmark.record import Record
@@ -116,7 +117,7 @@ def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path 
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
         records = [library.find(each) for each in paper_ids] or list(workspace.records.iterate(PAPER))
-        text = FORMATS[file_format](as_cited(library, record) for record in records)
+        text = FORMATS[file_format](as_cited(library.papers, record) for record in records)
     if path:
         path.write_text(text, "utf-8")
     else:

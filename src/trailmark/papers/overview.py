@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from trailmark.papers.library import PAPER, PaperLibrary
-from trailmark.record import Record, Value
+from trailmark.papers.library import PaperLibrary
+from trailmark.record import Record
 from trailmark.store.document_files import Source, StoredFile
 from trailmark.store.papers import ITSELF, Correction, StoredCitation, StoredContext
-
-_FROM_CITATIONS = ("year", "journal", "booktitle", "institution", "volume", "number", "pages", "publisher")
-_VENUES = frozenset({"journal", "booktitle", "institution"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +81,3 @@ def _versions(library: PaperLibrary, paper: str, citations: list[StoredCitation]
 def _title(library: PaperLibrary, paper: str) -> str:
     record = library.record(paper)
     return record.first("title") if record else ""
-
-
-def as_cited(library: PaperLibrary, record: Record) -> Record:
-    """A paper with what it does not say of itself, as those who cite it say: venue, year, volume and pages.
-
-    Most papers do not print where they appeared. Of several opinions the most frequent is taken, and its
-    share is how sure it is.
-    """
-    if record.kind != PAPER:
-        return record
-    cited = [each.fields for each in library.papers.cited_by(record.id)]
-    has_venue = any(record.fields.get(name) for name in _VENUES)
-    found: dict[str, tuple[Value, ...]] = {}
-    for name in _FROM_CITATIONS:
-        opinions = Counter(fields[name][0].text for fields in cited if fields.get(name))
-        if opinions and not record.fields.get(name) and not (name in _VENUES and has_venue):
-            text, votes = opinions.most_common(1)[0]
-            found[name] = (Value(text, votes / opinions.total()),)
-            has_venue = has_venue or name in _VENUES
-    return replace(record, fields=record.fields | found)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse, Response
 
 from trailmark.organise.bibliography import to_bibtex, to_csl_json, to_ris
+from trailmark.papers.as_cited import as_cited
 from trailmark.record import Record
 from trailmark.serve.portal.details import Details, details_of
 from trailmark.serve.portal.keys import from_key
@@ -31,7 +32,7 @@ def find_record(library: Library, kind: str, key: str) -> Record:
     record = library.records.get(named, record_id) if named and record_id else None
     if record is None:
         raise NotFound(_gone(library, named or "", record_id or ""))
-    return record
+    return as_cited(library.papers, record)
 
 
 def _gone(library: Library, kind: str, record_id: str) -> str:

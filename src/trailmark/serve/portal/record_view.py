@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from trailmark.papers.as_cited import AS_CITED
 from trailmark.record import Record, Span, Value
 from trailmark.record_kinds import FieldSpec, KindSpec
 from trailmark.serve.portal.addresses import doi_url, field_query, outside_url, record_url, search_url
@@ -35,6 +36,7 @@ class ShownValue:
     url: str = ""
     leads_away: bool = False
     evidence: Evidence | None = None
+    as_cited: bool = False  # by papers that cite this one
 
     @property
     def certainty(self) -> str:
@@ -74,8 +76,10 @@ def _value(record: Record, field: FieldSpec, value: Value, has_images: bool) -> 
         else ""
     )
     within = "" if away else _search_for(field, value.text)
-    evidence = _evidence(record, value.source, has_images) if value.source else None
-    return ShownValue(value.text, round(value.confidence, 4), away or within, bool(away), evidence)
+    cited = value.source == AS_CITED
+    evidence = _evidence(record, value.source, has_images) if value.source and not cited else None
+    confidence = round(value.confidence, 4)
+    return ShownValue(value.text, confidence, away or within, bool(away), evidence, cited)
 
 
 def _search_for(field: FieldSpec, text: str) -> str:
