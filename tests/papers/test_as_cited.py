@@ -21,7 +21,7 @@ def papers(tmp_path: Path) -> PaperStore:
 
 
 def cites(papers: PaperStore, paper: str, **fields: str) -> None:
-    told = {name: (Value(text),) for name, text in fields.items()}
+    told: dict[str, tuple[Value, ...]] = {name: (Value(text),) for name, text in fields.items()}
     papers.save_paper(paper, [StoredCitation(paper, 1, 7, Citation(), fields=told)])
 
 
