@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bench.report import Bar, Cell, Report
 from bench.token_scores import COUNTS, BothCounts, Labels, Score, Split, plain_crf, say
@@ -27,7 +28,7 @@ class CrfTable:
         self.foreign = foreign
         self.ours, self.floor = BothCounts(), BothCounts()
         self.answers: list[tuple[Tagged, Labels]] = []
-        self._corrections: list[Report] = []
+        self._same, self._other = Corrections("texts of the same kind"), Corrections("texts of another kind")
 
     def add(self, split: Split, lexicon: Lexicon) -> None:
         for text, guess in zip(split.test, plain_crf(split), strict=True):
@@ -39,18 +40,14 @@ class CrfTable:
             self.ours.add(text, guess)
             self.answers.append((text, guess))
         say("  CRF done")
-        if not self._corrections:
-            self._corrections = [
-                corrections(model, texts, split.test, name) for name, texts in self._to_correct(split).items()
-            ]
-
-    def _to_correct(self, split: Split) -> dict[str, Sequence[Tagged]]:
-        same: dict[str, Sequence[Tagged]] = {"texts of the same kind": split.test}
-        return {**same, "texts of another kind": self.foreign} if self.foreign else same
+        self._same.add(model, split.test, split.test)
+        if self.foreign:
+            self._other.add(model, self.foreign, split.test)
 
     def reports(self, hmms: Sequence[Sequence[Cell]]) -> list[Report]:
         """With rows for hidden Markov models, if there are any."""
-        return [self._both_counts(hmms), self._by_class(), *self._corrections]
+        learned = [self._same.report(), *([self._other.report()] if self.foreign else [])]
+        return [self._both_counts(hmms), self._by_class(), *learned]
 
     def _both_counts(self, hmms: Sequence[Sequence[Cell]]) -> Report:
         score = self.ours.all_words
@@ -71,42 +68,47 @@ class CrfTable:
         return Report("F1 by class over all words", ("class", "words", "plain", "CRF"), rows)
 
 
-def corrections(model: FieldCRF, texts: Sequence[Tagged], known: Sequence[Tagged], name: str) -> Report:
-    """What a model learns from wrong texts of the first half being put right, judged by the second half.
+@dataclass
+class Corrections:
+    """What models learn from wrong texts of a first half being put right, judged by the second half.
 
-    `known` are texts of the kind that the model was trained on: what was learned before should not be lost.
+    `before` and `after` are scores of the corrected texts, of the others, and of texts of the kind that the model
+    was trained on: what was learned before should not be lost.
     """
-    half = len(texts) // 2
-    wrong = [text for text in texts[:half] if model.label(text.lines).labels != text.labels][:N_CORRECTIONS]
-    began = time.process_time()
-    after = model.corrected(wrong)
-    seconds = time.process_time() - began
-    rows: list[list[Cell]] = []
-    for one, spent in ((model, None), (after, seconds)):
-        scores = [judged(one, group) for group in (wrong, texts[half:], known)]
-        rows.append(
-            [
-                f"after {len(wrong)} corrected texts" if spent is not None else "before",
-                scores[0].whole,
-                scores[1].error,
-                scores[1].whole,
-                scores[2].error,
-                spent,
-            ]
+
+    name: str
+    before: tuple[Score, Score, Score] = field(default_factory=lambda: (Score(), Score(), Score()))
+    after: tuple[Score, Score, Score] = field(default_factory=lambda: (Score(), Score(), Score()))
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, model: FieldCRF, texts: Sequence[Tagged], known: Sequence[Tagged]) -> None:
+        half = len(texts) // 2
+        wrong = [text for text in texts[:half] if model.label(text.lines).labels != text.labels]
+        wrong = wrong[:N_CORRECTIONS]
+        began = time.process_time()
+        taught = model.corrected(wrong)
+        self.seconds.append(time.process_time() - began)
+        for one, scores in ((model, self.before), (taught, self.after)):
+            for score, group in zip(scores, (wrong, texts[half:], known), strict=True):
+                for text in group:
+                    score.add(text.labels, one.label(text.lines).labels)
+
+    def report(self) -> Report:
+        rows: list[list[Cell]] = [self._row("before", self.before), self._row("after", self.after)]
+        rows[0].append(None)
+        rows[1].append(max(self.seconds))
+        header = (
+            "",
+            "corrected ones wholly right %",
+            "others: word error %",
+            "others: wholly right %",
+            "texts as trained on: word error %",
+            "CPU seconds, at most",
         )
-    header = (
-        "",
-        "the corrected wholly right %",
-        f"{len(texts) - half} others: word error %",
-        "wholly right %",
-        "texts as trained on: word error %",
-        "CPU seconds",
-    )
-    return Report(f"Learning from corrections: {name}", header, rows)
+        title = f"Learning from at most {N_CORRECTIONS} corrected texts: {self.name}"
+        return Report(title, header, rows)
 
-
-def judged(model: FieldCRF, texts: Sequence[Tagged]) -> Score:
-    score = Score()
-    for text in texts:
-        score.add(text.labels, model.label(text.lines).labels)
-    return score
+    @staticmethod
+    def _row(name: str, scores: tuple[Score, Score, Score]) -> list[Cell]:
+        corrected, others, known = scores
+        return [name, corrected.whole, others.error, others.whole, known.error]

@@ -79,7 +79,7 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        return 100 * self.right.total() / self.n_words
+        return 100 * self.right.total() / max(1, self.n_words)
 
     @property
     def error(self) -> float:
@@ -87,7 +87,7 @@ class Score:
 
     @property
     def whole(self) -> float:
-        return 100 * self.n_whole / self.n_texts
+        return 100 * self.n_whole / max(1, self.n_texts)
 
     @property
     def f1(self) -> dict[str, float]:
