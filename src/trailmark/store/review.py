@@ -100,6 +100,12 @@ class ReviewStore:
         sql = f"SELECT {_ANSWER} FROM review_answer WHERE run_id = ? ORDER BY id"  # noqa: S608
         return [_answer(row) for row in self._database.execute(sql, (run_id,))]
 
+    def answer_of(self, trail_id: int) -> ReviewAnswer | None:
+        """The answer that became a trail."""
+        sql = f"SELECT {_ANSWER} FROM review_answer WHERE trail_id = ?"  # noqa: S608
+        row = self._database.execute(sql, (trail_id,)).fetchone()
+        return _answer(row) if row else None
+
     def forget_last_answer(self, run_id: int) -> ReviewAnswer | None:
         """Take back the last answer and tell which it was; its trail is the caller's to take away."""
         with self._database.transaction():

@@ -116,6 +116,12 @@ def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answe
             review, "/review/answer", run=run, site=asked["site"], visit=asked["visit"], answer=answer
         )
     assert "3 answers so far, 3 not learned yet" in page
+    with Workspace.open(folder) as workspace:
+        trail = workspace.trails.summaries()[-1]
+    shown = visitor.get(f"/trails/{trail.id}")
+    assert shown.count("<iframe sandbox") == trail.steps
+    assert 'class="link plain"' in visitor.get(f"/trails/{trail.id}/steps/{trail.steps - 1}/page")
+    visitor.get(f"/trails/{trail.id}/steps/99/page", status=404)
     assert "Taken back" in visitor.send(review, "/review/undo", run=run)
     with Workspace.open(folder) as workspace:
         assert len(workspace.trails) == before + 2

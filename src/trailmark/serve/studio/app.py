@@ -20,7 +20,7 @@ from trailmark.serve.studio.run_pages import run_routes
 from trailmark.serve.studio.studio import NAME, Studio, make_pages
 from trailmark.serve.studio.teach_pages import picture_routes, teach_routes
 from trailmark.serve.studio.teach_room import TeachRoom
-from trailmark.serve.studio.trail_pages import trail_routes
+from trailmark.serve.studio.trail_pages import trail_changes, trail_routes
 from trailmark.serve.studio.train_pages import train_routes
 from trailmark.serve.web.app import WebSettings, make_app
 
@@ -29,6 +29,7 @@ ABOUT = "The operator's pages of a workspace."
 _ROUTES = (
     home_routes,
     trail_routes,
+    trail_changes,
     train_routes,
     job_routes,
     run_routes,

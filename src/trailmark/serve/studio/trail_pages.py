@@ -8,8 +8,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from trailmark.review.step_pages import step_page, step_places
 from trailmark.serve.studio.forms import read_form
+from trailmark.serve.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, rendered
 from trailmark.serve.studio.studio import Studio, now, to
+from trailmark.serve.web.errors import NotFound
 from trailmark.store.trails import KeptTrail, TrailChange, TrailSummary
 from trailmark.teach.trail_check import Remark, check_trails
 from trailmark.trail import FAIL, GOAL, Step
@@ -37,7 +40,7 @@ class ShownStep:
     link: str
     region: str
     label: str
-    picture: str
+    picture: str  # address of a small rendering of the page; empty if the archive has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,15 @@ def in_words(change: TrailChange) -> str:
 
 def shown_trail(workspace: Workspace, kept: KeptTrail) -> ShownTrail:
     labels = dict.fromkeys((GOAL, FAIL, *workspace.trails.labels()))
-    steps = tuple(_shown(number, step) for number, step in enumerate(kept.trail.steps))
+    archived = step_places(workspace, kept.id)
+    steps = tuple(
+        _shown(number, step, f"/trails/{kept.id}/steps/{number}/page" if step.page.url in archived else "")
+        for number, step in enumerate(kept.trail.steps)
+    )
     return ShownTrail(kept.id, kept.trail.site, kept.taught_at, kept.source, steps, tuple(labels))
 
 
-def _shown(number: int, step: Step) -> ShownStep:
+def _shown(number: int, step: Step, picture: str) -> ShownStep:
     page, link = step.page, step.link
     return ShownStep(
         number,
@@ -89,7 +96,7 @@ def _shown(number: int, step: Step) -> ShownStep:
         "" if link is None else link.text or link.url,
         "" if link is None else link.region,
         step.label,
-        "",
+        picture,
     )
 
 
@@ -106,7 +113,23 @@ def trail_routes(studio: Studio) -> APIRouter:
     def trail(request: Request, trail_id: int) -> Response:
         with studio.workspace() as workspace:
             view = shown_trail(workspace, workspace.trails.get(trail_id))
-        return studio.html(request, "trail.html", section="/trails", view=view)
+        headers = {"content-security-policy": PAGE_WITH_FRAME}
+        return studio.html(request, "trail.html", section="/trails", view=view, headers=headers)
+
+    @router.get("/trails/{trail_id}/steps/{step}/page", response_class=HTMLResponse)
+    def step_picture(trail_id: int, step: int) -> Response:
+        with studio.workspace() as workspace:
+            page = step_page(workspace, trail_id, step)
+        if page is None:
+            raise NotFound
+        return Response(rendered(page), headers=FRAME_HEADERS, media_type="text/html")
+
+    return router
+
+
+def trail_changes(studio: Studio) -> APIRouter:
+    """What can be done to trails, and undone."""
+    router = APIRouter()
 
     @router.post("/trails/undo")
     async def undo(request: Request) -> Response:
