@@ -21,7 +21,7 @@ import numpy as np
 
 from bench.portal_corpus import fill, generate
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.indexing import FOLLOW_SECONDS, build, catch_up, refresh_scores
+from trailmark.indexing import Follower, build, refresh_scores
 from trailmark.organise.search.answer import SearchRequest
 from trailmark.organise.search.index import SearchIndex
 from trailmark.organise.search.terms import terms
@@ -29,7 +29,7 @@ from trailmark.record import Record, Value
 from trailmark.workspace import Workspace
 
 MOST_BUILD_SECONDS, MOST_P50, MOST_P99 = 60.0, 10.0, 60.0
-MOST_ADDED_SECONDS = 2.0  # with the longest that a portal waits before it looks for changes
+MOST_ADDED_SECONDS = 2.0
 N_SAMPLED = 4_000  # papers from which questions are drawn
 N_ADDED = 30
 N_WARM = 20
@@ -94,7 +94,7 @@ def _measured(workspace: Workspace, folder: Path, arguments: argparse.Namespace)
         Bar("question, CPU ms, p99", float(np.percentile(everything, 99)), most=MOST_P99),
         Bar(
             "added and found, s, p95",
-            float(np.percentile(added, 95)) + FOLLOW_SECONDS,
+            float(np.percentile(added, 95)),
             most=MOST_ADDED_SECONDS,
         ),
     ]
@@ -128,15 +128,16 @@ def _shown(times: np.ndarray) -> list[float]:
 
 
 def _added(workspace: Workspace, index: SearchIndex) -> list[float]:
-    """Seconds from saving a record until a search finds it."""
+    """Seconds from saving a record until a search finds it, as in a portal: by a thread that looks for changes."""
     taken = []
-    for number in range(N_ADDED):
-        started = time.perf_counter()
-        workspace.records.save([Record("paper", f"new{number}", {"title": (Value(f"Addition xq{number}"),)})])
-        catch_up(workspace)
-        if not index.search(SearchRequest(f"xq{number}")).total:
-            raise RuntimeError("A paper that was added cannot be found.")
-        taken.append(time.perf_counter() - started)
+    with Follower(workspace.folder):
+        for number in range(N_ADDED):
+            started = time.perf_counter()
+            title = Value(f"Addition xq{number}")
+            workspace.records.save([Record("paper", f"new{number}", {"title": (title,)})])
+            while not index.search(SearchRequest(f"xq{number}", facets=())).total:
+                time.sleep(0.01)
+            taken.append(time.perf_counter() - started)
     return taken
 
 

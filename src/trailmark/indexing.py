@@ -25,9 +25,8 @@ from trailmark.store.topics import TopicStore
 from trailmark.workspace import Workspace
 
 COMMIT_EVERY = 5_000  # records
-FOLLOW_SECONDS = (
-    0.5  # a record can be found two seconds after it was saved, and a commit takes a fraction of one
-)
+FOLLOW_SECONDS = 0.25  # a record can be found two seconds after it was saved; a commit takes part of one
+HOLD_SECONDS = 3.0  # without a change, after which a follower lets others write
 
 Progress = Callable[[int, int], None]
 """Is told how many records are done, and of how many."""
