@@ -95,3 +95,5 @@ def _say_what_came_of_it(workspace: Workspace, taught: Taught) -> None:
         f"\n{pages} seen, {count(taught.goals, 'goal')}, {taught.failures} not this way, {left} left untaken. "
         f"The workspace holds {count(len(TrailStore(workspace.database)), 'trail')} now."
     )
+    if taught.goals and taught.ending == "done":
+        err.print("Learn from them with: trailmark train")
