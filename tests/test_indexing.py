@@ -214,6 +214,25 @@ def test_a_follower_lets_another_writer_finish_first(workspace: Workspace) -> No
         wait_until(lambda: index.search(SearchRequest("waiting")).total == 1)
 
 
+def built(workspace: Workspace) -> bool:
+    """Whether the index could be built: a follower may have the lock for a moment."""
+    try:
+        build(workspace)
+    except WorkspaceLocked:
+        return False
+    return True
+
+
+def test_a_follower_lets_others_write_when_nothing_comes_any_more(workspace: Workspace) -> None:
+    workspace.records.save([paper("a", "One")])
+    index = SearchIndex(workspace.index_folder)
+    with Follower(workspace.folder, every_seconds=0.05):
+        wait_until(lambda: index.search(SearchRequest("one")).total == 1)
+        assert wait_until(lambda: built(workspace)) > 1
+        workspace.records.save([paper("b", "Two")])
+        wait_until(lambda: index.search(SearchRequest("two")).total == 1)
+
+
 def test_a_follower_tells_its_trouble(workspace: Workspace) -> None:
     workspace.records.save([paper("a", "x")])
     catch_up(workspace)
@@ -223,7 +242,7 @@ def test_a_follower_tells_its_trouble(workspace: Workspace) -> None:
     workspace.records.save([paper("b", "y")])
     with Follower(workspace.folder, every_seconds=0.05) as follower:
         wait_until(lambda: "--rebuild" in follower.trouble)
-        build(workspace)
+        wait_until(lambda: built(workspace))
         wait_until(lambda: follower.trouble == "")
     assert found(workspace) == ["a", "b"]
 
