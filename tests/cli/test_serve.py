@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ import pytest
 from tests.serve.collection import make_collection
 from trailmark.cli import run
 from trailmark.record import Record, Value
+from trailmark.samples import sample_web
 from trailmark.workspace import Workspace
 
 FOUND_SECONDS = 20.0  # far more than the two seconds of a quiet machine
@@ -108,6 +110,34 @@ def test_a_server_that_dies_is_started_again(workspace: Path) -> None:
         os.kill(first, signal.SIGKILL)
         assert wait_for(lambda: children(process.pid) not in ([], [first]))
         assert "About" in read(f"{url}/about")
+
+
+def test_one_command_leads_from_pdf_files_to_a_portal(tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    site = next(site for site in sample_web().sites if any(path.endswith(".pdf") for path in site.pages))
+    chosen = [path for path in site.pages if path.endswith(".pdf")][:6]
+    for number, path in enumerate(chosen):
+        (papers / f"{number}.pdf").write_bytes(site.pages[path].body)
+    folder = tmp_path / "new"
+    command = [sys.executable, "-m", "trailmark", "serve", str(papers), "-w", str(folder), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        lines = iter(process.stdout.readline, "")
+        address = next(
+            told[0] for line in lines if (told := re.search(r"http://127\.0\.0\.1:\d+(?=/)", line))
+        )
+        found = json.loads(read(f"{address}/search.json?q=type:paper"))
+        assert found["total"] == len(chosen)
+        details = json.loads(read(f"{address}{found['hits'][0]['url']}.json"))
+        assert details["references"]
+        assert details["archived_type"] == "pdf"
+        assert json.loads(read(f"{address}/topics.json"))["children"]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 def test_a_port_that_is_taken_is_told(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,21 +42,25 @@ def _tree_text(tree: str) -> str:
 
 
 def _place(folder: Path, tree: str) -> None:
-    """A tree that is there already stays, and so do corrections made by hand."""
+    """A tree that is there already stays. Papers that no topic can be found for are served all the same."""
     path = folder / TREE_NAME
     if not path.exists():
         path.write_text(tree, "utf-8")
-    with Topics.open(folder) as topics:
-        documents, citations = documents_from(topics, (), None)
-        corrections = topics.corrections_of(documents)
-        with err.status("Putting papers under topics…"):
-            training = train_topics(
-                topics.tree(),
-                documents,
-                np.random.default_rng(0),
-                citations=citations,
-                corrections=corrections,
-            )
-        topics.keep(training, documents)
-    placed = sum(1 for each in training.placements if each.topic)
-    err.print(f"{count(placed, 'paper')} of {len(documents):,} stand under a topic.")
+    try:
+        with Topics.open(folder) as topics, err.status("Putting papers under topics…"):
+            placed, of = _train(topics)
+    except UsageError as error:
+        err.print(f"No paper stands under a topic. {error} The tree is in {path}.", markup=False)
+        return
+    err.print(f"{count(placed, 'paper')} of {of:,} stand under a topic.")
+
+
+def _train(topics: Topics) -> tuple[int, int]:
+    """How many papers stand under a topic, and of how many; corrections made by hand are kept to."""
+    documents, citations = documents_from(topics, (), None)
+    training = train_topics(
+        topics.tree(), documents, np.random.default_rng(0), citations=citations,
+        corrections=topics.corrections_of(documents),
+    )  # fmt: skip
+    topics.keep(training, documents)
+    return sum(1 for each in training.placements if each.topic), len(documents)
