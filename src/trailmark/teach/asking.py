@@ -42,7 +42,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A page to ask about, how much in doubt it is (bits) and how much reward the answer is expected to move."""
+    """A page to ask about, how much in doubt it is (bits) and how much reward the answer is expected to move.
+
+    The effect does not weigh the chance once more: models taught on few trails are too sure of themselves.
+    """
 
     candidate: Candidate
     doubt: float
@@ -97,7 +100,7 @@ class Asking:
     def _question(self, each: Candidate) -> Question:
         """Pages of one link group, and of one site, are alike: each answer makes the next one worth less."""
         repeats = 1 + self._groups[each.site, each.group]
-        effect = expected_move(each) / repeats / math.sqrt(1 + self._sites[each.site])
+        effect = each.stake / repeats / math.sqrt(1 + self._sites[each.site])
         return Question(each, doubt(each.chances), effect)
 
     def _enough(self, best: Question) -> Enough | None:
@@ -112,12 +115,6 @@ def doubt(chances: Sequence[float]) -> float:
     """Entropy of the committee's mean vote, in bits: 0 when all are sure of the same, 1 when nobody knows."""
     mean = sum(chances) / len(chances)
     return sum(-share * math.log2(share) for share in (mean, 1 - mean) if share > 0)
-
-
-def expected_move(candidate: Candidate) -> float:
-    """How far the rewards that hang on it are expected to move: p·(1 − p) up, (1 − p)·p down."""
-    chance = candidate.chance
-    return 2 * chance * (1 - chance) * candidate.stake
 
 
 def draws(trails: Sequence[Trail], members: int, generator: np.random.Generator) -> list[list[Trail]]:
