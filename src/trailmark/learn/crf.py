@@ -86,8 +86,8 @@ class Rules:
 class ChainCRF:
     """P(y | x) ∝ exp(W · F(x, y)) (Eq. 1), trained by L-BFGS under a Gaussian prior on the weights.
 
-    The weights of plain steps have a prior of their own: there are few of them and all sites speak to them,
-    so they need less holding back than words do. None gives them the same.
+    The weights of plain steps may have a prior of their own: every trail speaks to them, but the ways of a few
+    taught sites need not be those of others. None gives them the same as words.
 
     After `fit`: `state_weights_` (features, S), `step_weights_` (S, S; 0 where a step is not allowed),
     `edge_weights_` (edge features, S, S) and `objective_`, the penalised negative log-likelihood reached.

@@ -39,6 +39,8 @@ class Settings:
     min_sites: int = 2
     # how far weights may go from 0: the variance of the Gaussian prior
     prior_variance: float = 0.3
+    # the same for the steps from label to label: the ways of a few taught sites are not those of all
+    step_variance: float = 0.1
     # "pairs": a page state and a link state for each label (2.4.2); "labels": one state each, with the words
     # of a link as features of the step (2.4.1)
     topology: Topology = "pairs"
@@ -84,6 +86,7 @@ LITERAL = Settings(
     features="paper",
     min_sites=1,
     prior_variance=10.0,
+    step_variance=10.0,
     states="prefix",
     lessons="trails",
     rewards="discounted",

@@ -56,7 +56,8 @@ class PathTraining:
         by_token = trust_of(lesson.vocabulary, self.settings)
         edges = None if chains.edges is None else scaled(chains.edges, by_token)
         weighed = replace(chains, features=scaled(chains.features, by_token), edges=edges)
-        field = ChainCRF(rules, self.settings.prior_variance, max_iterations=self.max_iterations)
+        settings = self.settings
+        field = ChainCRF(rules, settings.prior_variance, settings.step_variance, self.max_iterations)
         field.fit(weighed, states, lesson.weights)
         field.state_weights_ = field.state_weights_ * by_token[:, None]
         if edges is not None:
