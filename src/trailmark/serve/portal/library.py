@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from trailmark.errors import UsageError
 from trailmark.net.archive_reader import ArchiveReader
+from trailmark.organise.search.answer import FACETS
 from trailmark.organise.search.index import SearchIndex
 from trailmark.organise.topics.tree import read_tree
 from trailmark.record import Record
@@ -86,6 +87,10 @@ class Library:
     def counts(self) -> dict[str, int]:
         """Records by kind."""
         return self._shelf.get("counts", dict, self.catalogue.counts)
+
+    def facet_names(self) -> tuple[str, ...]:
+        """The facets that every collection has, and those of this one."""
+        return self._shelf.get("facets", tuple, lambda: (*dict.fromkeys((*FACETS, *self.index.facet_names)),))
 
     def sites(self) -> list[SiteVisited]:
         """The sites that were walked."""

@@ -6,6 +6,7 @@ behind.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -92,6 +93,7 @@ def main() -> None:
         sys.stdin.buffer.read()
         server.should_exit = True
 
+    gc.freeze()  # what was loaded stays; looking through it for garbage again and again costs time
     threading.Thread(target=until_end, daemon=True).start()
     with socket.socket(fileno=int(sys.argv[1])) as listening:
         server.run(sockets=[listening])

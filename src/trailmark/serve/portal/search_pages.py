@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from trailmark.organise.search.answer import FACETS, Suggestion
+from trailmark.organise.search.answer import Suggestion
 from trailmark.serve.portal.addresses import field_query, record_url, search_url
 from trailmark.serve.portal.library import Library
 from trailmark.serve.portal.portal import Portal
@@ -23,7 +23,7 @@ from trailmark.serve.portal.search_view import (
     search_view,
 )
 from trailmark.serve.web.errors import BadRequest
-from trailmark.serve.web.pages import answer
+from trailmark.serve.web.pages import answer as sent
 
 Words = Annotated[str, Query(max_length=2000, description="The query, in the syntax of the search box.")]
 SortName = Annotated[str, Query(max_length=20, description="relevance, log-tf, cited, authority, hub, …")]
@@ -51,8 +51,8 @@ class Offers:
 
 
 def find(library: Library, asked: Asked) -> SearchView:
-    names = tuple(dict.fromkeys((*FACETS, *library.index.facet_names)))
-    return search_view(asked, library.index.search(asked.request(names)), library.topics())
+    answer = library.index.search(asked.request(library.facet_names()))
+    return search_view(asked, answer, library.topics())
 
 
 def offers_for(library: Library, typed: str) -> Offers:
@@ -121,7 +121,7 @@ def search_routes(portal: Portal) -> APIRouter:
         view = await readers.ask(lambda library: find(library, asked))
         if names := split_names(fields):
             body = json.dumps(chosen(view, names), ensure_ascii=False).encode("utf-8", "replace")
-            return answer(
+            return sent(
                 request, body, "application/json", seed=repr((readers.index.change, asked, names)).encode()
             )
         return portal.json(request, view, etag_of=(readers.index.change, asked))
