@@ -15,7 +15,8 @@ from scipy.sparse import csr_array, random_array
 from scipy.special import logsumexp
 
 from trailmark.errors import NotFitted, TeachingError
-from trailmark.learn.chain import Ints, Steps, expected_steps, forward, log_product, pair_marginals
+from trailmark.learn.chain import Floats, Ints, Steps, expected_steps, forward, log_product, pair_marginals
+from trailmark.learn.checks import EstimatorCase, check_estimator
 from trailmark.learn.crf import ChainCRF, Chains, Rules, _Likelihood
 
 N_STATES, N_FEATURES, N_EDGE_FEATURES = 3, 5, 2
@@ -233,3 +234,20 @@ def test_rows_shown_many_times_count_as_if_written_out() -> None:
     plain = ChainCRF(Rules.free(N_STATES)).fit(Chains(chains.features[shown], chains.lengths), labels)
     assert shared.objective_ == pytest.approx(plain.objective_)
     assert shared.state_weights_ == pytest.approx(plain.state_weights_, abs=1e-4)
+
+
+def test_the_estimator_keeps_its_promises() -> None:
+    rules = Rules.free(N_STATES)
+    chains, labels = tiny_chains(3, edges=True), np.array([0, 1, 2, 1, 0, 0, 2, 2, 1, 0, 1])
+
+    def asked(model: ChainCRF, given: object) -> Floats:
+        return model.marginals(chains)
+
+    check_estimator(
+        EstimatorCase(
+            lambda: ChainCRF(rules),
+            {"features": chains.features, "labels": labels},
+            lambda model, given, rng: model.fit(chains, given["labels"]),
+            asked,
+        )
+    )

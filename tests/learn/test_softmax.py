@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from trailmark.errors import NotFitted
+from trailmark.learn.checks import EstimatorCase, check_estimator
 from trailmark.learn.softmax import Softmax
 from trailmark.learn.vocabulary import Vocabulary
 
@@ -40,3 +41,26 @@ def test_a_vocabulary_keeps_what_several_sites_say() -> None:
     vocabulary = Vocabulary(2).fit([{"a", "b"}, {"a", "c"}, {"c"}], ["s1", "s2", "s2"])
     assert vocabulary.columns_ == {"a": 0}
     assert vocabulary.rows([{"a", "c"}, {"b"}]).toarray().tolist() == [[1.0], [0.0]]
+
+
+def test_a_vocabulary_that_was_saved_counts_the_same_columns() -> None:
+    fitted = Vocabulary(1).fit([{"b", "a"}, {"c"}], ["s", "s"])
+    again = Vocabulary.of(list(fitted.columns_))
+    assert again.columns_ == fitted.columns_
+    assert again.rows([{"c", "a"}]).toarray().tolist() == [[1.0, 0.0, 1.0]]
+
+
+def test_the_estimator_keeps_its_promises() -> None:
+    draw = np.random.default_rng(2)
+    inputs = {
+        "rows": csr_array((draw.random((12, 4)) < 0.5).astype(float)),
+        "classes": draw.integers(0, 3, 12),
+    }
+    check_estimator(
+        EstimatorCase(
+            lambda: Softmax(3),
+            inputs,
+            lambda model, given, rng: model.fit(given["rows"], given["classes"]),
+            lambda model, given: model.probabilities(given["rows"]),
+        )
+    )

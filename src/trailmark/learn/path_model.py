@@ -131,6 +131,3 @@ def _names(meta: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if len(set(names)) != len(names):
         raise ModelError(f"The model is damaged: one of its {key} comes twice.")
     return tuple(names)
-
-
-PathModel = ForageModel
