@@ -85,7 +85,7 @@ def add_papers(workspace: Workspace) -> None:
         told += 1
         return added_line(added, as_json=False) if told <= SHOWN else ""
 
-    take_up(Intake(library, cores()).add(found), len(found), "file", line)
+    take_up(Intake(library, cores()).add(found), len(found), line)
 
 
 def fill_topics(workspace: Workspace) -> None:

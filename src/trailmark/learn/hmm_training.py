@@ -57,7 +57,8 @@ def _add_steps(counts: Floats, model: HiddenMarkov, alpha: Floats, states: Float
 def reestimated(model: HiddenMarkov, counts: Expected) -> HiddenMarkov:
     """The M-step. What was never expected to happen keeps its probabilities."""
     visits = counts.words.sum(axis=1)
-    ends = np.minimum(1.0, _ratio(counts.ends, visits, np.exp(model.ends)))  # sums may differ in the last digit
+    # sums may differ in the last digit
+    ends = np.minimum(1.0, _ratio(counts.ends, visits, np.exp(model.ends)))
     onward = np.exp(model.steps) / np.maximum(1.0 - np.exp(model.ends), np.finfo(float).tiny)[None, :, None]
     steps = _ratio(counts.steps, counts.steps.sum(axis=2, keepdims=True), onward)
     starts = _ratio(counts.starts, np.array(counts.starts.sum()), np.exp(model.starts))
