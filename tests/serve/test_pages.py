@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from tests.serve.collection import START, paper_id
-from tests.serve.served import Served
+from tests.serve.served import Served, serve_portal
 from trailmark.serve.portal.keys import to_key
+from trailmark.workspace import Workspace
 
 PAPER = f"/records/paper/{paper_id(4)}"
 CONTACT = f"/records/contact/{to_key(START + 'contact#1')}"
@@ -207,3 +210,21 @@ def test_heads_can_be_asked_for_alone(portal: Served) -> None:
 
 def test_other_methods_are_refused(portal: Served) -> None:
     assert portal.send("DELETE", "/search", None, {}).status == 405
+
+
+def test_an_empty_collection_has_all_its_pages(tmp_path: Path) -> None:
+    Workspace.create(tmp_path / "empty").close()
+    with serve_portal(tmp_path / "empty") as portal:
+        for path in (
+            "/",
+            "/search?q=anything",
+            "/topics",
+            "/about",
+            "/submit",
+            "/search.atom",
+            "/sitemap.xml",
+            "/oai?verb=Identify",
+        ):
+            assert portal.get(path).status == 200, path
+        assert "still empty" in portal.get("/").text
+        assert portal.get("/index.json").json["newest"] == []
