@@ -251,3 +251,13 @@ def test_the_estimator_keeps_its_promises() -> None:
             asked,
         )
     )
+
+
+def test_positions_that_show_the_same_row_are_judged_like_rows_of_their_own() -> None:
+    model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 5)
+    features = tiny_chains(5, (3,)).features
+    shown = np.array([0, 1, 0, 2, 1])
+    shared = Chains(features, np.array([3, 2]), rows=shown)
+    own = Chains(features[shown], np.array([3, 2]))
+    assert model.marginals(shared) == pytest.approx(model.marginals(own))
+    assert model.decode(shared).tolist() == model.decode(own).tolist()

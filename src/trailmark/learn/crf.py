@@ -137,10 +137,8 @@ class ChainCRF:
 
     def marginals(self, chains: Chains) -> Floats:
         """The probability of each state at each position given the whole chain, (positions, S)."""
-        scores, answer = (
-            self.scores(chains.features),
-            np.empty((chains.features.shape[0], self.rules.n_states)),
-        )
+        scores = self.scores(chains.features)[chains.shown()]
+        answer = np.empty((chains.n_positions, self.rules.n_states))
         for _, rows in chains.by_length():
             steps = self._steps(chains, rows)
             alpha = forward(scores[rows], steps, self.log_starts)
