@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailmark.organise.search.parser import LONGEST_QUERY, MOST_PARTS, MOST_PREFIXES, parse
@@ -32,6 +32,7 @@ marks = st.sampled_from(
 typed = st.lists(marks | st.text(max_size=6) | st.sampled_from(FIELDS), max_size=12).map("".join)
 
 
+@settings(deadline=None)  # a busy machine may pause at any time
 @given(text=typed)
 def test_anything_that_is_typed_can_be_read_and_told(text: str) -> None:
     query = parse(text)
@@ -40,12 +41,14 @@ def test_anything_that_is_typed_can_be_read_and_told(text: str) -> None:
     assert all(clause.any_of for clause in query.clauses)
 
 
+@settings(deadline=None)
 @given(text=typed)
 def test_a_query_written_out_is_read_as_the_same_query(text: str) -> None:
     query = parse(text)
     assert parse(to_text(query)) == query
 
 
+@settings(deadline=None)
 @given(text=typed)
 def test_every_term_has_a_word_to_look_for(text: str) -> None:
     parts = [part for clause in parse(text).clauses for part in clause.any_of]
@@ -56,6 +59,7 @@ def test_every_term_has_a_word_to_look_for(text: str) -> None:
 names = st.text("abcdefgh_", min_size=1, max_size=6).filter(lambda name: name[0] != "_")
 
 
+@settings(deadline=None)
 @given(declared=st.sets(names, max_size=4), text=st.lists(marks | names, max_size=10).map("".join))
 def test_declared_fields_are_read_back_too(declared: set[str], text: str) -> None:
     fields = (*FIELDS, *declared)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailmark.organise.search.answer import Piece
@@ -49,6 +49,7 @@ def test_without_a_word_to_show_the_snippet_is_the_beginning() -> None:
     assert snippet("", marker("x")) == ()
 
 
+@settings(deadline=None)  # a busy machine may pause at any time
 @given(text=st.text(), query=st.text(max_size=20), length=st.integers(1, 60))
 def test_pieces_are_the_text_itself_and_short(text: str, query: str, length: int) -> None:
     whole = marked(text, marker(query))

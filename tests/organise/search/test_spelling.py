@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailmark.organise.search.spelling import Spelling, mistakes
@@ -22,6 +22,7 @@ def brute_force(first: str, second: str) -> int:
     return best
 
 
+@settings(deadline=None)  # a busy machine may pause at any time
 @given(first=words, second=words)
 def test_mistakes_are_counted_as_by_definition(first: str, second: str) -> None:
     true = brute_force(first, second)
@@ -65,6 +66,7 @@ def test_short_words_and_an_empty_index_have_no_guess() -> None:
     assert Spelling([]).nearest("learning") is None
 
 
+@settings(deadline=None)
 @given(
     word=st.text("abcd", min_size=4, max_size=9),
     known=st.dictionaries(st.text("abcd", min_size=4), st.integers(1, 9)),
