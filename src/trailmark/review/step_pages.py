@@ -5,12 +5,11 @@ from __future__ import annotations
 from trailmark.errors import ArchiveError
 from trailmark.fetched import Fetched
 from trailmark.net.archive_reader import ArchiveReader
+from trailmark.recording.saver import SEEN_PREFIX
 from trailmark.store.review import ReviewStore
 from trailmark.store.teaching import TeachingStore
 from trailmark.visit import ArchiveRef
 from trailmark.workspace import Workspace
-
-SEEN_PREFIX = "urn:trailmark:seen:"  # of pages as they looked when they were taught
 
 
 def step_places(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:

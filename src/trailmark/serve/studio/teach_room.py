@@ -146,6 +146,8 @@ class TeachRoom:
 
     async def hand(self, events: list[TeachEvent]) -> None:
         """What the person did, in order. Places are shares of the picture's width and height."""
+        if not self.is_open:
+            return
         from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
         with suppress(Error):  # the page is gone in the middle of it
