@@ -16,7 +16,7 @@ from trailmark.extract.papers.labelling import Hint, Kind
 from trailmark.extract.papers.reference_cut import cut_references
 from trailmark.extract.papers.sections import find_sections, reference_lines
 from trailmark.extract.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, Tagged
-from trailmark.extract.papers.tokens import TokenLine, all_words, document_lines, token_line
+from trailmark.extract.papers.tokens import TokenLine, all_words, document_lines, reference_line
 
 Told = Mapping[str, tuple[str, ...]]
 
@@ -51,7 +51,7 @@ def lessons_of(kind: Kind, told: ToldOf, model: FieldCRF, missing: list[str]) ->
     for number, fields in told.of_references.items():
         known = taught(fields, REFERENCE_FIELDS)
         if known and number <= len(texts):
-            lines = [token_line(texts[number - 1])]
+            lines = [reference_line(texts[number - 1])]
             yield from _lesson(f"{told.paper}, reference {number}", model, lines, known, missing)
 
 

@@ -16,7 +16,7 @@ from trailmark.extract.papers.labelling import Kind
 from trailmark.extract.papers.paper import Fields, PaperModels, ReadPaper, read_paper
 from trailmark.extract.papers.sections import find_sections
 from trailmark.extract.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, Tagged
-from trailmark.extract.papers.tokens import token_line
+from trailmark.extract.papers.tokens import reference_line
 from trailmark.papers.corrections import latest
 from trailmark.papers.lessons import ToldOf, as_read, header_tokens, lessons_of, reference_texts, taught
 from trailmark.papers.library import PAPER, PaperLibrary
@@ -140,13 +140,13 @@ def _tagged(kind: Kind, model: FieldCRF, document: Document) -> Iterator[Tagged]
         yield Tagged(tuple(lines), model.label(lines, as_read(document, model, lines)).labels)
     else:
         for text in reference_texts(document)[:_REFERENCES]:
-            yield Tagged((token_line(text),), model.label([token_line(text)]).labels)
+            yield Tagged((reference_line(text),), model.label([reference_line(text)]).labels)
 
 
 def _reading(kind: Kind, model: FieldCRF, document: Document) -> list[object]:
     if kind == "header":
         return [(found.field, found.start, found.end) for found in read_front(document, model).fields]
-    return [model.label([token_line(text)]).labels for text in reference_texts(document)[:_REFERENCES]]
+    return [model.label([reference_line(text)]).labels for text in reference_texts(document)[:_REFERENCES]]
 
 
 def _unchanged(models: ModelPlace, documents: Sequence[Document]) -> int:
