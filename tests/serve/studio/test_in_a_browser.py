@@ -170,7 +170,7 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
     page.goto("/teach")
     page.fill("#urls", start_of(web, "physics"))
     page.click("button:has-text('Open the browser')")
-    page.wait_for_selector("canvas.screen")
+    page.wait_for_selector("canvas.screen[data-number]")
     wait_for_pages(folder, 1)
     click_in_picture_until(page, folder, 2)
     page.click("button:has-text('Goal')")
@@ -208,11 +208,12 @@ def wait_for_trails(folder: Path, wanted: int) -> None:
 
 
 def click_in_picture_until(page: Page, folder: Path, wanted: int) -> None:
-    """Click down the menu at the left of the page, until a link was hit."""
+    """Click down the page where its menu is, again and again, until a link was hit."""
     box = page.locator("canvas.screen").bounding_box()
     assert box is not None
-    for down in range(8, 60, 2):
-        page.mouse.click(box["x"] + box["width"] * 0.12, box["y"] + box["height"] * down / 100)
-        if wait_for_pages(folder, wanted, 0.8):
+    range_of_menu = list(range(12, 32, 2))
+    for down in 5 * range_of_menu:
+        page.mouse.click(box["x"] + box["width"] * 0.11, box["y"] + box["height"] * down / 100)
+        if wait_for_pages(folder, wanted, 1.5):
             return
     pytest.fail("no link was hit")

@@ -37,6 +37,7 @@ const watch = async () => {
       if (answer.status === 200) {
         number = Number(answer.headers.get("x-picture-number"));
         await draw(await answer.blob());
+        screen.dataset.number = number;
       }
     } catch (error) {
       await new Promise((resolve) => setTimeout(resolve, 1000));
