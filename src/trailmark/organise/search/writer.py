@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -45,6 +45,7 @@ class IndexWriter:
     def _open(self) -> None:
         in_use = None if self.fresh else current_build(self.folder)
         self._new = in_use is None
+        self._finished = False
         self._build = in_use or new_build(self.folder)
         followed = read_followed(self._build)
         self.change = followed.change
@@ -57,8 +58,13 @@ class IndexWriter:
             raise WorkspaceError(f"{_damaged(self.folder)} ({error})") from error
 
     def __exit__(self, *_: object) -> None:
-        with self._stack:
-            del self._writer, self._index
+        """Wait for the library's threads in any case: they would go on writing after the lock is gone."""
+        with self._stack, suppress(ValueError):
+            try:
+                if not self._finished:
+                    self._writer.wait_merging_threads()
+            finally:
+                del self._writer, self._index
 
     def add(self, document: IndexDocument) -> None:
         """Add a document, in place of an earlier one of the same kind and id."""
@@ -85,6 +91,7 @@ class IndexWriter:
     def finish(self) -> None:
         """Wait until the files are merged, and take a fresh build into use. Nothing can be added after."""
         with self._plain_errors():
+            self._finished = True
             self._writer.wait_merging_threads()
         if self._new:
             use_build(self.folder, self._build)
