@@ -58,8 +58,9 @@ def found(workspace: Workspace, query: str = "") -> list[str]:
 def everything(workspace: Workspace) -> list[tuple[object, ...]]:
     """All that an index shows and counts, in an order of its own."""
     answer = asked(workspace)
+    shown = [hit for offset in range(0, answer.total, 100) for hit in asked(workspace, offset=offset).hits]
     hits = sorted(
-        (hit.kind, hit.id, hit.title, hit.year, hit.cited, hit.authority, hit.topics) for hit in answer.hits
+        (hit.kind, hit.id, hit.title, hit.year, hit.cited, hit.authority, hit.topics) for hit in shown
     )
     return [*hits, *sorted(answer.facets.items())]
 

@@ -18,7 +18,7 @@ from tests.servers import Answer, Served, serve
 
 SITES = ["a.localhost", "b.localhost", "c.localhost"]
 PAGES = 400  # on each site
-BUDGET = 90  # of which so many are fetched
+BUDGET = 130  # of which so many are fetched
 KILLS = 25
 TRAILMARK = [sys.executable, "-m", "trailmark"]
 
