@@ -30,6 +30,22 @@ def test_papers_are_read_and_matched(workspace: Workspace, library: PaperLibrary
     assert library.papers.times_cited() == {hops: 2, trees: 1}
 
 
+@pytest.mark.parametrize(
+    ("printed", "title"),
+    [
+        ("Hops to the distant goal∗", "Hops to the distant goal"),
+        ("Hops to the distant goal †‡", "Hops to the distant goal"),
+        ("Hops to the distant goal by IDA∗", "Hops to the distant goal by IDA∗"),
+    ],
+)
+def test_the_mark_of_a_footnote_is_no_part_of_a_title(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path, printed: str, title: str
+) -> None:
+    (tmp_path / "hops.txt").write_text(paper_text(printed, "Anna Lind", [SEAS]))
+    [told] = add(workspace, tmp_path / "hops.txt")
+    assert library.find(told.id).first("title") == title
+
+
 def test_works_that_nobody_holds_are_grouped_too(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path
 ) -> None:

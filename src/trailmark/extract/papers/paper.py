@@ -39,6 +39,7 @@ _KEYWORD_HEADING = re.compile(
     r"^(?:key\s?-?\s?words?(?: and phrases)?|index terms|mots[- ]cl[ée]s|schlagw[öo]rter)\s*[:.—–-]*\s*",
     re.IGNORECASE,
 )
+_FOOTNOTE = re.compile(r"\s*(?:(?<!A)[∗⋆]|[†‡§¶])+\s*$")  # after a title; but IDA∗ is called so
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NAMES_A_YEAR = ("date", "pubnum", "note")  # fields in which the year of a paper is looked for, best first
 
@@ -170,6 +171,8 @@ def _front_values(found: FrontField, spans: SpanMaker, lexicon: Lexicon | None) 
                 yield from _parted("keyword", replace(whole, text=word.rstrip(".")), None)
         case "abstract":
             yield whole
+        case "title":
+            yield from _parted("title", replace(whole, text=_FOOTNOTE.sub("", found.text)), None)
         case _:
             yield from _parted(found.field, whole, None)
 
