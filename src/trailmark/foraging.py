@@ -121,10 +121,11 @@ def is_alive(worker: str) -> bool:
     process with our number, as happens in containers: we ask before we lease anything.
     """
     host, pid, _ = worker.rsplit(":", 2)
-    return host != socket.gethostname() or (int(pid) != os.getpid() and _answers(int(pid)))
+    return host != socket.gethostname() or (int(pid) != os.getpid() and process_runs(int(pid)))
 
 
-def _answers(pid: int) -> bool:
+def process_runs(pid: int) -> bool:
+    """Whether there is a process of that number, ours or not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

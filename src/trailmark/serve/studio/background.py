@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from trailmark.foraging import process_runs
 from trailmark.store.jobs import Job, JobStore
 from trailmark.workspace import Workspace
 
@@ -56,7 +57,7 @@ class Background:
     def clean_up(self, workspace: Workspace) -> None:
         """Bury processes that have ended, and say of jobs that died that they did."""
         self._processes = [process for process in self._processes if process.poll() is None]
-        JobStore(workspace.database).end_dead(_is_alive, time.time())
+        JobStore(workspace.database).end_dead(process_runs, time.time())
 
     def close(self) -> None:
         """Stop all that runs, as the studio does when it ends."""
@@ -81,13 +82,3 @@ def _signal(pid: int) -> None:
         os.kill(pid, signal.SIGTERM)
     except ProcessLookupError:
         return  # it was faster
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
