@@ -351,3 +351,17 @@ def test_an_address_typed_in_begins_a_new_trail_and_a_crumb_leads_back(
 
     with serve({"/": "<title>Start</title><a href='/next'>On</a>", "/next": NEXT, "/end": END}) as site:
         classroom.teach(tmp_path, [f"{site}/"], story)
+
+
+def test_a_key_pressed_before_the_page_is_drawn_is_not_lost(classroom: Classroom, tmp_path: Path) -> None:
+    async def story(lesson: Lesson) -> None:
+        hand = lesson.hand
+        await hand.until(lambda: hand.here, "the address")
+        assert await lesson.ask("knowsPage()") is False  # its head still waits for a script
+        await hand.mark("start")
+
+    slow = Answer("", headers=(("Content-Type", "text/javascript"),), delay_seconds=1.0)
+    page = "<head><title>Slow</title><script src='/slow.js'></script></head><body><h1>Here</h1>"
+    with serve({"/": page, "/slow.js": slow}) as site:
+        session = classroom.teach(tmp_path, [f"{site}/"], story)
+    assert session.labels() == ["start"]

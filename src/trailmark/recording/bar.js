@@ -17,7 +17,7 @@
   ];
 
   let host = null, root = null, parts = null, state = null, docked = "top", dockChosen = false, sheet = null;
-  let repairs = 0, toastTimer = 0;
+  let repairs = 0, toastTimer = 0, marksWanted = false;
 
   const tell = (message) => report(JSON.stringify(message));
 
@@ -236,6 +236,7 @@
     parts.goal.setAttribute("aria-pressed", String(label === "Goal"));
     parts.fail.setAttribute("aria-pressed", String(label === "Fail"));
     if (state.message) say(state.message, state.tone);
+    if (marksWanted) toggleMarks();
   }
 
   function crumb(step, number, all) {
@@ -274,8 +275,10 @@
   const marksOpen = () => Boolean(parts) && !parts.marks.hidden;
 
   function toggleMarks() {
-    if (!parts || marksOpen()) return closeMarks();
-    if (!state || !state.page) return;
+    if (marksOpen()) return closeMarks();
+    // A quick hand presses the key before the page is drawn or known: the labels open when it is.
+    marksWanted = !parts || !state || !state.page;
+    if (marksWanted) return;
     hush();
     parts.marks.hidden = false;
     parts.field.value = "";
@@ -284,7 +287,10 @@
     parts.field.focus();
   }
 
-  function closeMarks() { if (parts) parts.marks.hidden = true; }
+  function closeMarks() {
+    marksWanted = false;
+    if (parts) parts.marks.hidden = true;
+  }
 
   globalThis.trailmark = {
     show,
@@ -297,6 +303,7 @@
       const box = found && found.getBoundingClientRect();
       return box && { x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width, height: box.height };
     },
+    knowsPage: () => Boolean(parts && state && state.page),
     words: () => (root ? parts.bar.innerText : ""),
     message: () => (root && !parts.toast.hidden ? parts.toast.firstElementChild.textContent : ""),
     bars: () => document.getElementsByTagName(HOST).length,

@@ -55,8 +55,9 @@ class Hand:
         raise TimeoutError(f"{hope} was waited for in vain. {message or ''}".strip())
 
     async def arrived(self) -> None:
-        """Until the page that is shown was seen and saved."""
+        """Until the page that is shown was seen and saved, and its bar knows it."""
         await self.until(self._is_saved, "a page")
+        await self._until_drawn()
 
     def _is_saved(self) -> bool:
         node = self.here
@@ -124,6 +125,12 @@ class Hand:
         nodes = self._saver.session.nodes
         await self.until(lambda: nodes[node.number].label == label, f"the mark {label}")
 
+    async def _until_drawn(self) -> None:
+        async def look() -> object:
+            return await self.tab.ask("trailmark.knowsPage()")
+
+        await self._patiently(look, "the bar")
+
     async def _until_open(self) -> None:
         async def look() -> object:
             place = await self.tab.ask("trailmark.place('.marks input')")
@@ -150,3 +157,4 @@ class Hand:
         await self.until(lambda: self.here != before, "another page")
         shown = normalise(self.tab.page.url)
         await self.until(lambda: self.here is not None and self.here.url == shown, "the page before")
+        await self._until_drawn()
