@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +13,7 @@ from trailmark.net.replay import ReplayFetcher
 from trailmark.net.site_folder import SiteFolder
 from trailmark.page import Link, Page
 from trailmark.site import Site
+from trailmark.teach.hops import clicks_away
 
 REDIRECT_HOPS = 8
 
@@ -44,15 +44,7 @@ class World:
     @cached_property
     def depths(self) -> Mapping[str, int]:
         """Clicks from the start to every page that can be reached, nearest first."""
-        distances = {self.site.start: 0}
-        waiting = deque(distances)
-        while waiting:
-            url = waiting.popleft()
-            for target in self.targets(url):
-                if target not in distances:
-                    distances[target] = distances[url] + 1
-                    waiting.append(target)
-        return distances
+        return clicks_away([self.site.start], self.targets)
 
     def targets(self, url: str) -> Iterable[str]:
         return (link.url for link in self.pages[url].links)
@@ -75,15 +67,7 @@ class World:
 
     def clicks_to_nearest(self, goals: Iterable[str]) -> dict[str, int]:
         """How many clicks each page is away from the nearest of these goals."""
-        distances = dict.fromkeys(goals, 0)
-        waiting = deque(distances)
-        while waiting:
-            url = waiting.popleft()
-            for source in self.sources[url]:
-                if source not in distances:
-                    distances[source] = distances[url] + 1
-                    waiting.append(source)
-        return distances
+        return clicks_away(goals, self.sources.__getitem__)
 
 
 def _page(answers: ReplayFetcher, url: str) -> Page | None:

@@ -89,8 +89,27 @@ def pair_rules(n: int) -> Rules:
     return Rules(allowed, np.arange(2 * n) < n, np.ones(2 * n, dtype=bool))
 
 
+class _Telling:
+    """What a belief says of the page that was read is the same for all."""
+
+    def chances(self, belief: Belief) -> Floats:
+        return np.asarray(normalise(belief.alpha[None])[0])
+
+    def best(self, belief: Belief) -> int:
+        return int(belief.delta.argmax())
+
+
+class _AlongPath(_Telling):
+    """In a field, a page adds to what was believed before it."""
+
+    def page(self, belief: Belief, scores: Floats) -> Belief:
+        """Only ratios matter (Eq. 7), so nothing may grow along the path."""
+        alpha, delta = belief.alpha + scores, belief.delta + scores
+        return Belief(alpha - alpha.max(), delta - delta.max())
+
+
 @dataclass(frozen=True)
-class PairsJudge:
+class PairsJudge(_AlongPath):
     """Two states a label: the first n are pages, the last n the links to them."""
 
     field: ChainCRF
@@ -107,15 +126,6 @@ class PairsJudge:
 
     def link_scores(self, rows: csr_array) -> Floats:
         return np.asarray(rows @ self.field.state_weights_[:, self.n :], dtype=np.float64)
-
-    def page(self, belief: Belief, scores: Floats) -> Belief:
-        return _shifted(belief.alpha + scores, belief.delta + scores)
-
-    def chances(self, belief: Belief) -> Floats:
-        return _probabilities(belief.alpha)
-
-    def best(self, belief: Belief) -> int:
-        return int(belief.delta.argmax())
 
     def links(self, belief: Belief, scores: Floats) -> Onward:
         steps = self.field.log_steps
@@ -142,7 +152,7 @@ class PairsJudge:
 
 
 @dataclass(frozen=True)
-class LabelsJudge:
+class LabelsJudge(_AlongPath):
     """One state a label; what a link says belongs to the step from label to label (2.4.1)."""
 
     field: ChainCRF
@@ -161,15 +171,6 @@ class LabelsJudge:
         """The scores of every step, (n, labels · labels)."""
         flat = self.field.edge_weights_.reshape(rows.shape[1], -1)
         return np.asarray(rows @ flat + self.field.step_weights_.ravel(), dtype=np.float64)
-
-    def page(self, belief: Belief, scores: Floats) -> Belief:
-        return _shifted(belief.alpha + scores, belief.delta + scores)
-
-    def chances(self, belief: Belief) -> Floats:
-        return _probabilities(belief.alpha)
-
-    def best(self, belief: Belief) -> int:
-        return int(belief.delta.argmax())
 
     def links(self, belief: Belief, scores: Floats) -> Onward:
         """A link whose page is not read yet is a step whose end shows nothing."""
@@ -201,7 +202,7 @@ class LabelsJudge:
 
 
 @dataclass(frozen=True)
-class ApartJudge:
+class ApartJudge(_Telling):
     """Every page and every link by itself: maximum entropy and naive Bayes are both of this form.
 
     Weights are (tokens, labels), biases (labels,).
@@ -224,12 +225,6 @@ class ApartJudge:
     def page(self, belief: Belief, scores: Floats) -> Belief:  # noqa: ARG002 - the path does not matter
         return Belief(scores, scores)
 
-    def chances(self, belief: Belief) -> Floats:
-        return _probabilities(belief.alpha)
-
-    def best(self, belief: Belief) -> int:
-        return int(belief.delta.argmax())
-
     def links(self, belief: Belief, scores: Floats) -> Onward:  # noqa: ARG002
         return Onward(normalise(scores), scores, scores)
 
@@ -251,17 +246,8 @@ class ApartJudge:
         }
 
 
-def _probabilities(log: Floats) -> Floats:
-    return np.asarray(normalise(log[None])[0])
-
-
 def _shift(rows: Floats) -> Floats:
     return np.asarray(rows - rows.max(axis=1, keepdims=True))
-
-
-def _shifted(alpha: Floats, delta: Floats) -> Belief:
-    """Only ratios matter (Eq. 7), so nothing may grow along the path."""
-    return Belief(alpha - alpha.max(), delta - delta.max())
 
 
 def _stacked(above: csr_array, below: csr_array) -> csr_array:

@@ -7,7 +7,7 @@ between them its edges, and a breadth-first search out of the useful pages label
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from trailmark.page import Page
@@ -41,15 +41,20 @@ def hops_to_useful(graph: WebGraph, useful: Iterable[str]) -> dict[str, int]:
     sources: dict[str, list[str]] = {url: [] for url in graph.links}
     for source, target in graph.edges():
         sources[target].append(source)
-    hops = {url: 0 for url in useful if url in sources}
-    waiting = deque(hops)
+    return clicks_away((url for url in useful if url in sources), sources.__getitem__)
+
+
+def clicks_away(starts: Iterable[str], beside: Callable[[str], Iterable[str]]) -> dict[str, int]:
+    """How many clicks each page is away from the nearest start, nearest first; `beside` tells one click."""
+    clicks = dict.fromkeys(starts, 0)
+    waiting = deque(clicks)
     while waiting:
         url = waiting.popleft()
-        for source in sources[url]:
-            if source not in hops:
-                hops[source] = hops[url] + 1
-                waiting.append(source)
-    return hops
+        for other in beside(url):
+            if other not in clicks:
+                clicks[other] = clicks[url] + 1
+                waiting.append(other)
+    return clicks
 
 
 def hop_label(hops: int | None, states: int = 5) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from trailmark.learn.path_settings import States
 from trailmark.page import Link, Page
+from trailmark.teach.hops import clicks_away
 from trailmark.trail import FAIL, GOAL, Step, Trail
 
 FARTHEST = 3  # clicks to the goal that have a state of their own
@@ -76,15 +76,8 @@ class TaughtSite:
         for url in self.ways:
             for link in self.taught_links(url):
                 sources[link.url].append(url)
-        clicks = {url: 0 for url in self.ways if self.labels[url] == GOAL}
-        waiting = deque(clicks)
-        while waiting:
-            url = waiting.popleft()
-            for source in sources[url]:
-                if source not in clicks:
-                    clicks[source] = clicks[url] + 1
-                    waiting.append(source)
-        return clicks
+        goals = (url for url in self.ways if self.labels[url] == GOAL)
+        return clicks_away(goals, sources.__getitem__)
 
 
 def prefix_states(way: Sequence[Step]) -> list[str]:
