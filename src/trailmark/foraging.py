@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from trailmark import __version__
 from trailmark.config import Config
@@ -20,7 +20,7 @@ from trailmark.forage.forager import Limits
 from trailmark.forage.goals import GoalPattern
 from trailmark.forage.politeness import Politeness
 from trailmark.forage.scorer import Scorer
-from trailmark.forage.scorers import SCORERS
+from trailmark.forage.scorers import SCORERS, TAUGHT
 from trailmark.net.archive import ArchiveWriter
 from trailmark.net.archive_reader import ArchiveReader
 from trailmark.net.archive_repair import repair
@@ -29,10 +29,11 @@ from trailmark.net.http_agent import Agent
 from trailmark.page import Page
 from trailmark.site import Site
 from trailmark.store.forage import Run, RunLimits
-from trailmark.teach.training import TRAINERS, ForageModel
-from trailmark.training import load_forage_model, models_of
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
+
+if TYPE_CHECKING:
+    from trailmark.teach.training import ForageModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +77,23 @@ class Order:
         return lambda: make(brief)
 
     def _model(self, workspace: Workspace) -> ForageModel:
-        if models_of(workspace).card(self.model).digest != self.model_digest:
+        if workspace.forage_models.card(self.model).digest != self.model_digest:
             raise UsageError(
                 f"The model {self.model!r} was trained anew after this run began. Order the forage again: it "
                 "will be a new run."
             )
+        from trailmark.training import load_forage_model  # noqa: PLC0415 - loads numpy and scipy
+
         return load_forage_model(workspace, self.model)
 
 
 def settle(workspace: Workspace, order: Order) -> Order:
     """Name the model that an order means: the one asked for, else the last one that was trained."""
-    if order.strategy not in TRAINERS:
+    if order.strategy not in TAUGHT:
         if order.model:
             raise UsageError(f"The strategy {order.strategy} takes no model.")
         return order
-    models = models_of(workspace)
+    models = workspace.forage_models
     card = models.card(order.model) if order.model else models.last(order.strategy)
     if card.strategy != order.strategy:
         raise UsageError(f"The model {card.name!r} was trained for the strategy {card.strategy}.")

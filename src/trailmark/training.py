@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from trailmark.errors import ModelError, TeachingError
-from trailmark.store.forage_models import ForageModels
 from trailmark.teach.as_walked import as_walked
 from trailmark.teach.cross_validation import (
     LabelScore,
@@ -70,13 +69,9 @@ class TrainingReport:
         return cls(**{**data, "labels": labels, "sites": tuple(data["sites"]), "all_labels": means})
 
 
-def models_of(workspace: Workspace) -> ForageModels:
-    return ForageModels(workspace.models_folder)
-
-
 def load_forage_model(workspace: Workspace, name: str) -> ForageModel:
     """A trained model by its name, ready for its scorer."""
-    packed = models_of(workspace).load(name)
+    packed = workspace.forage_models.load(name)
     try:
         return unpack(*packed)
     except ModelError as error:
@@ -85,7 +80,7 @@ def load_forage_model(workspace: Workspace, name: str) -> ForageModel:
 
 def report_of(workspace: Workspace, name: str) -> TrainingReport:
     """How the training of a model went."""
-    told = models_of(workspace).card(name).report
+    told = workspace.forage_models.card(name).report
     try:
         return TrainingReport.from_json(told)
     except (KeyError, TypeError, ValueError):
@@ -103,10 +98,10 @@ def train(
 ) -> TrainingReport:
     """Learn from all trails of the workspace and keep the model. Without settings, they are chosen by the
     trails: those that tell most of sites held back."""
-    models_of(workspace).check_name(name)
+    workspace.forage_models.check_name(name)
     kept = workspace.trails.trails()
     model, report = learn(kept, name, strategy, settings=settings, on_progress=on_progress)
-    models_of(workspace).save(name, strategy, model.pack(), report.to_json(), at)
+    workspace.forage_models.save(name, strategy, model.pack(), report.to_json(), at)
     return report
 
 

@@ -13,6 +13,7 @@ from trailmark.config import FILE_NAME, Config, default_toml
 from trailmark.errors import WorkspaceError
 from trailmark.store.database import Database
 from trailmark.store.forage import ForageStore
+from trailmark.store.forage_models import ForageModels
 from trailmark.store.records import RecordStore
 from trailmark.store.trails import TrailStore
 
@@ -66,6 +67,10 @@ class Workspace:
     @cached_property
     def forage_store(self) -> ForageStore:
         return ForageStore(self.database)
+
+    @cached_property
+    def forage_models(self) -> ForageModels:
+        return ForageModels(self.models_folder)
 
     @cached_property
     def records(self) -> RecordStore:

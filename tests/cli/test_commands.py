@@ -59,6 +59,15 @@ def test_help_tells_of_every_command_but_the_one_for_processes_of_our_own() -> N
     assert sorted(told) == sorted(set(COMMANDS) - {"forage-worker"})
 
 
+@pytest.mark.parametrize("verb", ["forage", "status", "export", "init"])
+def test_what_needs_no_model_loads_no_library_for_models(verb: str) -> None:
+    """numpy and scipy take longer to load, and more memory, than all the rest of a forage's start."""
+    module = COMMANDS[verb].partition(":")[0]
+    told = f"import sys, {module}; print([name for name in ('numpy', 'scipy') if name in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
+    assert ran.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([name, "--help"]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import TypeVar
 
 import click
 from rich.console import Console
+
+from trailmark.errors import UsageError
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
@@ -38,3 +41,9 @@ def say(line: str) -> None:
 def count(number: int, noun: str) -> str:
     """`1 site`, `2 sites`, `1,200 pages`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def needs(what: str, extra: str, *modules: str) -> None:
+    """Complain, before anything is done, of libraries that only an extra brings."""
+    if missing := [each for each in modules if importlib.util.find_spec(each) is None]:
+        raise UsageError(f"{what} needs {missing[0]}: pip install 'trailmark[{extra}]'")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from pathlib import Path
 
 import click
 from rich.rule import Rule
 
-from trailmark.cli.console import count, err
+from trailmark.cli.console import count, err, needs
 from trailmark.errors import UsageError
 from trailmark.samples import SampleServer, SampleWeb, sample_web, serve_samples
 from trailmark.workspace import Workspace
@@ -26,8 +25,7 @@ NEEDED = ("fastapi", "jinja2", "multipart", "playwright", "pycrfsuite", "pypdfiu
 @click.option("--by-hand", is_flag=True, help="Teach yourself, in a browser window.")
 def demo(folder: Path, port: int, by_hand: bool) -> None:
     """Teach, learn, forage, read, order and serve, on the sample web."""
-    if missing := [each for each in NEEDED if importlib.util.find_spec(each) is None]:
-        raise UsageError(f"The demo shows everything and needs {missing[0]}: pip install 'trailmark[all]'")
+    needs("The demo, which shows everything,", "all", *NEEDED)
     from trailmark.cli.demo_portal import show_portal  # noqa: PLC0415 - after it is known to be there
 
     _clear(folder)

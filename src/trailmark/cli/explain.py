@@ -13,12 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from trailmark.cli.console import count, err, out, workspace_option
-from trailmark.cli.train_tables import label_text
+from trailmark.cli.label_words import label_text
 from trailmark.errors import UsageError
 from trailmark.explaining import Way, explain_way, fetched_way, known_way
 from trailmark.forage.explain import Explanation
 from trailmark.forage.scorer import Reason
-from trailmark.training import models_of
 from trailmark.url import normalise
 from trailmark.workspace import Workspace
 
@@ -51,7 +50,7 @@ def explain(
     explain START … PAGE.
     """
     with Workspace.open(folder) as workspace:
-        card = models_of(workspace).card(model) if model else models_of(workspace).last()
+        card = workspace.forage_models.card(model) if model else workspace.forage_models.last()
         way = _way(workspace, [_normal(url) for url in urls], fresh=fresh, allow_private=allow_private)
         found = explain_way(workspace, card.name, way)
     if as_json:

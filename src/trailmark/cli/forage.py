@@ -22,7 +22,6 @@ from trailmark.crawl import Crawl
 from trailmark.forage.scorers import SCORERS
 from trailmark.foraging import Order, open_run, work
 from trailmark.store.forage import Run, RunLimits
-from trailmark.training import models_of
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
@@ -102,7 +101,7 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
 
 
 def _usual_strategy(workspace: Workspace, model: str) -> str:
-    return models_of(workspace).card(model).strategy if model else "breadth-first"
+    return workspace.forage_models.card(model).strategy if model else "breadth-first"
 
 
 def _configured(config: Config, options: dict[str, Any]) -> Config:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from trailmark.cli.train_tables import in_words
+from trailmark.cli.label_words import in_words
 from trailmark.store.goals import FoundGoal, PathStep
 
 REASONS = 5

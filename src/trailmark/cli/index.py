@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -20,12 +22,7 @@ def index(folder: Path, rebuild: bool) -> None:
     """Bring the search index up to date with the records of the workspace."""
     from trailmark.indexing import build, catch_up, refresh_scores  # noqa: PLC0415 - needs an extra
 
-    with Workspace.open(folder) as workspace, _bar() as bar:
-        task = bar.add_task("Indexing", total=None)
-
-        def show(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
+    with Workspace.open(folder) as workspace, indexing_bar() as show:
         if rebuild:
             made = build(workspace, show)
         else:
@@ -35,6 +32,10 @@ def index(folder: Path, rebuild: bool) -> None:
     err.print(f"{count(made.added, 'record')} indexed{removed}, in {made.seconds:.1f} s.")
 
 
-def _bar() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=err, transient=True)
+@contextmanager
+def indexing_bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar, and what is to be told how many records are done of how many."""
+    columns = (TextColumn("Indexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

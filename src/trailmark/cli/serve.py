@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import signal
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from trailmark.cli.console import count, err, say, workspace_option
+from trailmark.cli.console import count, err, needs, say, workspace_option
+from trailmark.cli.index import indexing_bar
 from trailmark.errors import UsageError, WorkspaceLocked
 from trailmark.workspace import Workspace
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 USUAL_RATE = 20.0
 _MOST_PROCESSES = 8  # more than that, and they wait for one another
-_NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
 
 
 @click.command()
@@ -62,8 +60,7 @@ def serve_portal(
     processes: int | None = None,
 ) -> None:  # fmt: skip
     """Serve until Ctrl-C."""
-    if missing := [each for each in _NEEDED if importlib.util.find_spec(each) is None]:
-        raise UsageError(f"The portal needs {missing[0]}: pip install 'trailmark[portal]'")
+    needs("The portal", "portal", "fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
     from trailmark.indexing import Follower  # noqa: PLC0415
     from trailmark.serve.portal.processes import Processes  # noqa: PLC0415
     from trailmark.serve.web.server import address_of, open_socket  # noqa: PLC0415
@@ -91,12 +88,10 @@ def catch_up(folder: Path) -> None:
     from trailmark.indexing import catch_up as index  # noqa: PLC0415 - loads the search library
     from trailmark.indexing import refresh_scores  # noqa: PLC0415
 
-    columns = (TextColumn("Indexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Workspace.open(folder) as workspace, Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("", total=None)
+    with Workspace.open(folder) as workspace, indexing_bar() as show:
         try:
             refresh_scores(workspace)
-            done = index(workspace, lambda number, of: bar.update(task, completed=number, total=of))
+            done = index(workspace, show)
         except WorkspaceLocked:
             err.print("Another process is at work on the index; what it has done so far is served.")
             return

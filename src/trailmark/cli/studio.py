@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 from pathlib import Path
 
 import click
 
-from trailmark.cli.console import err, say, workspace_option
-from trailmark.errors import UsageError
+from trailmark.cli.console import err, needs, say, workspace_option
 from trailmark.workspace import Workspace
 
 HOST = "127.0.0.1"
-_NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
 
 
 @click.command()
@@ -25,8 +22,7 @@ def studio(folder: Path, port: int) -> None:
 
     The address that is printed holds a token: without it, nobody gets in.
     """
-    if missing := [each for each in _NEEDED if importlib.util.find_spec(each) is None]:
-        raise UsageError(f"The studio needs {missing[0]}: pip install 'trailmark[portal]'")
+    needs("The studio", "portal", "fastapi", "jinja2", "multipart", "uvicorn")
     from trailmark.serve.studio.access import new_token  # noqa: PLC0415
     from trailmark.serve.studio.app import make_studio  # noqa: PLC0415
     from trailmark.serve.web.server import address_of, make_server, open_socket  # noqa: PLC0415

@@ -6,8 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from trailmark.cli.console import count
+from trailmark.cli.label_words import label_text
 from trailmark.teach.training import Settings
-from trailmark.trail import FAIL, GOAL
 from trailmark.training import LabelReport, TrainingReport
 
 
@@ -58,22 +58,6 @@ def features_table(report: TrainingReport, most: int) -> Table:
 
 def features_text(label: LabelReport, most: int) -> str:
     return ", ".join(f"{feature} {weight:+.2f}" for feature, weight in label.strongest[:most])
-
-
-def label_text(label: str) -> Text:
-    """A label as a person reads it: states before a goal say how many clicks are left."""
-    return Text(in_words(label), style={GOAL: "green", FAIL: "red"}.get(label, ""))
-
-
-def in_words(label: str) -> str:
-    """`<<Goal` is two clicks before a goal; `<people` is on the way to people (section 1.2)."""
-    name = label.lstrip("<")
-    before = len(label) - len(name)
-    if not before:
-        return label
-    if name == GOAL:
-        return f"{count(before, 'click')} before {name}"
-    return f"on the way to {name}"
 
 
 def _figure(share: float | None) -> str:

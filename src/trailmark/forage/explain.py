@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trailmark.forage.scope import refusal
-from trailmark.forage.scorer import Rated, Reading, Reason, Scorer, State
-from trailmark.forage.scorers.path_learner import PathLearner
-from trailmark.learn.path_model import FIELD
+from trailmark.forage.scorer import Explaining, Rated, Reading, Reason, Scorer, State
 from trailmark.page import Link, Page
 from trailmark.site import Site
 
@@ -81,12 +79,10 @@ def _rated(scorer: Scorer, site: Site, reading: Reading, page: Page) -> tuple[Ra
 
 
 def _rated_link(scorer: Scorer, reading: Reading, link: Link, rated: Rated) -> RatedLink:
-    if not isinstance(scorer, PathLearner):
+    if not isinstance(scorer, Explaining):
         return RatedLink(link, rated.score, "", 0.0, ())
-    model, belief = scorer.model, rated.state.belief
-    chance = float(model.judge.chances(belief)[model.goal])
     why = tuple(scorer.why_link(reading, link)[:MOST_REASONS])
-    return RatedLink(link, rated.score, model.labels[model.judge.best(belief)], chance, why)
+    return RatedLink(link, rated.score, *scorer.expected(rated.state), why)
 
 
 def why_page(scorer: Scorer, state: State, page: Page) -> tuple[Reason, ...]:
@@ -94,11 +90,10 @@ def why_page(scorer: Scorer, state: State, page: Page) -> tuple[Reason, ...]:
 
     A field sets out from what the path promised: that is told as the odds of a goal before the page was read.
     """
-    if not isinstance(scorer, PathLearner):
+    if not isinstance(scorer, Explaining):
         return ()
     reasons = scorer.why_page(state, page)[: MOST_REASONS - 1]
-    if scorer.model.strategy == FIELD and state.depth:
-        chance = float(scorer.model.judge.chances(state.belief)[scorer.model.goal])
-        chance = min(max(chance, _SURE), 1 - _SURE)
+    if scorer.follows_paths(state):
+        chance = min(max(scorer.expected(state)[1], _SURE), 1 - _SURE)
         reasons.append((THE_WAY, math.log(chance / (1 - chance))))
     return tuple(sorted(reasons, key=lambda reason: -abs(reason[1])))

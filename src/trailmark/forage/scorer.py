@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from trailmark.page import Link, Page
 from trailmark.site import Site
@@ -58,4 +58,21 @@ class Scorer(Protocol):
 
     def combine(self, known: float, new: float) -> float:
         """The score of a waiting link that is met again on another path."""
+        ...
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A scorer that can say why. Strategies without a model have nothing to tell."""
+
+    def why_page(self, state: State, page: Page) -> list[Reason]: ...
+
+    def why_link(self, reading: Reading, link: Link) -> list[Reason]: ...
+
+    def expected(self, state: State) -> tuple[str, float]:
+        """The label of the page behind a link, before it is read, and the probability that it is a goal."""
+        ...
+
+    def follows_paths(self, state: State) -> bool:
+        """Whether what is expected of a page comes from a path that led to it."""
         ...

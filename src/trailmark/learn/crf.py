@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from trailmark.errors import NotFitted, TeachingError
@@ -112,6 +111,8 @@ class ChainCRF:
         _check_labels(chains, labels, self.rules)
         problem = _Likelihood(chains, labels, weights, self.rules)
         problem.set_prior(self.prior_variance, self.step_variance or self.prior_variance)
+        from scipy.optimize import minimize  # noqa: PLC0415 - who only uses a model never needs it
+
         answer = minimize(
             problem.value_and_gradient,
             np.zeros(problem.size),

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from trailmark.errors import NotFitted
@@ -29,6 +28,8 @@ class PairClassifier:
         x = np.asarray(features, dtype=np.float64)
         signs = np.where(np.asarray(same, dtype=bool), 1.0, -1.0)
         share = np.ones(len(x)) if counts is None else np.asarray(counts, dtype=np.float64)
+        from scipy.optimize import minimize  # noqa: PLC0415 - who only uses a model never needs it
+
         answer = minimize(
             _loss,
             np.zeros(x.shape[1] + 1),

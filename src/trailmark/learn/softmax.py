@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from trailmark.errors import NotFitted
@@ -39,6 +38,8 @@ class Softmax:
             errors *= counts[:, None]
             gradient = columns @ errors + table / self.prior_variance
             return float(value), np.concatenate([gradient.ravel(), errors.sum(axis=0)])
+
+        from scipy.optimize import minimize  # noqa: PLC0415 - who only uses a model never needs it
 
         answer = minimize(
             value_and_gradient,

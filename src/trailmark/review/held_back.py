@@ -28,7 +28,7 @@ from trailmark.teach.as_walked import as_walked
 from trailmark.teach.trail_check import ended
 from trailmark.teach.training import TRAINERS, Settings
 from trailmark.trail import GOAL, Trail
-from trailmark.training import OnProgress, models_of, report_of
+from trailmark.training import OnProgress, report_of
 from trailmark.workspace import Workspace
 
 FILE_NAME = "held_back.json"
@@ -50,7 +50,7 @@ class HeldBack:
 
 def save_held_back(workspace: Workspace, name: str, on_progress: OnProgress) -> None:
     """Measure the model of this name and keep the numbers beside it."""
-    card = models_of(workspace).card(name)
+    card = workspace.forage_models.card(name)
     settings = Settings.from_json(report_of(workspace, name).settings)
     usable = as_walked(ended(workspace.trails.trails()))
     sites = list(dict.fromkeys(trail.site for trail in usable))
@@ -66,7 +66,7 @@ def load_held_back(workspace: Workspace, name: str) -> list[HeldBack]:
     """What was measured of this model; nothing if it has been trained anew since."""
     try:
         told = json.loads((workspace.models_folder / name / FILE_NAME).read_text("utf-8"))
-        if told["digest"] != models_of(workspace).card(name).digest:
+        if told["digest"] != workspace.forage_models.card(name).digest:
             return []
         return [HeldBack(**each) for each in told["sites"]]
     except (OSError, ValueError, KeyError, TypeError):

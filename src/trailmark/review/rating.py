@@ -12,7 +12,7 @@ from trailmark.review.archived import page_of
 from trailmark.review.committee import scorer_of
 from trailmark.review.walked import Walked
 from trailmark.site import Site
-from trailmark.training import load_forage_model, models_of
+from trailmark.training import load_forage_model
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
@@ -58,7 +58,7 @@ def _way(visits: list[Visit], number: int) -> list[Visit]:
 
 def explained(workspace: Workspace, page: VisitedPage, model_name: str) -> Explanation:
     """What the model makes of the page and its links."""
-    card = models_of(workspace).card(model_name)
+    card = workspace.forage_models.card(model_name)
     scorer = scorer_of(card.strategy, load_forage_model(workspace, card.name))
     walked = page.walked
     path = [(walked.link_to(number), walked.pages[number]) for number in walked.way(page.visit.number)]

@@ -11,7 +11,7 @@ from trailmark.review.committee import MEMBERS, candidates_of, scorer_of, teach_
 from trailmark.review.walked import Walked
 from trailmark.store.review import KeptCandidate, ReviewStore, SiteChange
 from trailmark.teach.training import Settings
-from trailmark.training import OnProgress, load_forage_model, models_of, report_of, train
+from trailmark.training import OnProgress, load_forage_model, report_of, train
 from trailmark.workspace import Workspace
 
 GOAL_AT = 0.5  # as a forage counts goals
@@ -19,7 +19,7 @@ GOAL_AT = 0.5  # as a forage counts goals
 
 def retrain(workspace: Workspace, run_id: int, *, at: float, on_progress: OnProgress) -> None:
     """Teach the model that was trained last again, with the settings it has, then prepare the next questions."""
-    card = models_of(workspace).last()
+    card = workspace.forage_models.last()
     settings = Settings.from_json(report_of(workspace, card.name).settings)
     train(workspace, card.name, card.strategy, settings=settings, at=at, on_progress=on_progress)
     prepare(workspace, run_id, on_progress=on_progress)
@@ -27,7 +27,7 @@ def retrain(workspace: Workspace, run_id: int, *, at: float, on_progress: OnProg
 
 def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> None:
     """Read the visited pages of a run by the model of now and its committee: what to ask, what has changed."""
-    card = models_of(workspace).last()
+    card = workspace.forage_models.last()
     model = load_forage_model(workspace, card.name)
     trails = workspace.trails.trails()
     committee = teach_committee(

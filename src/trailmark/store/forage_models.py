@@ -8,12 +8,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from trailmark.errors import ModelError, UsageError
 from trailmark.store.models import Arrays, kind_of, load_model, read_meta, save_model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 KIND = "forage"
 VERSION = 1

@@ -12,20 +12,22 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trailmark.errors import ModelError
 
 META_NAME = "model.json"
 
-Arrays = Mapping[str, NDArray[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Arrays: TypeAlias = "Mapping[str, NDArray[Any]]"
 
 
 def save_model(folder: Path, kind: str, version: int, arrays: Arrays, meta: Mapping[str, Any]) -> None:
     """Write a model whole or not at all; one that stands in `folder` is replaced."""
+    import numpy as np  # noqa: PLC0415 - who asks which models there are needs no arrays
+
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
     digest = _digest(packed.getvalue())
@@ -66,6 +68,8 @@ def kind_of(folder: Path) -> str:
 
 def load_model(folder: Path, kind: str, version: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays and the JSON of a model, after checking that they are whole and meant for us."""
+    import numpy as np  # noqa: PLC0415
+
     written = _read_meta(folder)
     _check_meant_for_us(folder, written, kind, version)
     packed = _read(folder / _arrays_name(str(written.get("arrays"))), folder)

@@ -8,15 +8,25 @@ from trailmark.forage.brief import Brief
 from trailmark.forage.scorer import Scorer
 from trailmark.forage.scorers.best_first import BestFirst
 from trailmark.forage.scorers.breadth_first import BreadthFirst
-from trailmark.forage.scorers.path_learner import taught
 from trailmark.forage.scorers.random_order import RandomOrder
 
 TAUGHT = ("path-learner", "maxent", "naive-bayes", "focused")
 """The strategies that need a model."""
 
+
+def _taught(strategy: str) -> Callable[[Brief], Scorer]:
+    def scorer(brief: Brief) -> Scorer:
+        # numpy and scipy take more than all the rest of a forage, and only taught strategies need them
+        from trailmark.forage.scorers.path_learner import taught  # noqa: PLC0415
+
+        return taught(strategy, brief)
+
+    return scorer
+
+
 SCORERS: dict[str, Callable[[Brief], Scorer]] = {
     "best-first": BestFirst.from_brief,
     "breadth-first": BreadthFirst.from_brief,
     "random": RandomOrder.from_brief,
-    **{name: taught(name) for name in TAUGHT},
+    **{name: _taught(name) for name in TAUGHT},
 }

@@ -18,7 +18,7 @@ from trailmark.forage.brief import Brief
 from trailmark.forage.scorer import Rated, Reading, Reason, Scorer, State
 from trailmark.learn.chain import Floats
 from trailmark.learn.path_judges import Belief
-from trailmark.learn.path_model import ForageModel, centred
+from trailmark.learn.path_model import FIELD, ForageModel, centred
 from trailmark.page import Link, Page
 from trailmark.site import Site
 
@@ -93,6 +93,14 @@ class PathLearner:
         tokens = link_tokens(link, read.around, settings.window, added=settings.features == "all")
         return self._reasons(tokens, judge.link_weights() @ gain)
 
+    def expected(self, state: State) -> tuple[str, float]:
+        judge = self.model.judge
+        chance = float(judge.chances(state.belief)[self.model.goal])
+        return self.model.labels[judge.best(state.belief)], chance
+
+    def follows_paths(self, state: State) -> bool:
+        return self.model.strategy == FIELD and state.depth > 0
+
     def _reasons(self, tokens: Tokens, weights: Floats) -> list[Reason]:
         columns = self.model.vocabulary.columns_
         found = [(token, float(weights[columns[token]])) for token in tokens if token in columns]
@@ -132,15 +140,11 @@ class PathLearner:
         return np.stack([known[tokens] for tokens in sets])
 
 
-def taught(strategy: str) -> Callable[[Brief], Scorer]:
-    """Makes the scorer of a strategy from the model that was taught for it."""
-
-    def scorer(brief: Brief) -> Scorer:
-        model = brief.model
-        if not isinstance(model, ForageModel):
-            raise UsageError(f"The strategy {strategy} needs a model: teach it with trails first.")
-        if model.strategy != strategy:
-            raise UsageError(f"The model was taught for {model.strategy}, not for {strategy}.")
-        return PathLearner(model)
-
-    return scorer
+def taught(strategy: str, brief: Brief) -> Scorer:
+    """The scorer of a strategy, with the model that was taught for it."""
+    model = brief.model
+    if not isinstance(model, ForageModel):
+        raise UsageError(f"The strategy {strategy} needs a model: teach it with trails first.")
+    if model.strategy != strategy:
+        raise UsageError(f"The model was taught for {model.strategy}, not for {strategy}.")
+    return PathLearner(model)

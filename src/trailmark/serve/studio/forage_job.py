@@ -15,7 +15,7 @@ from trailmark.errors import UsageError
 from trailmark.foraging import Order, open_run, work
 from trailmark.site import Site
 from trailmark.store.runs import RunLimits
-from trailmark.training import OnProgress, models_of
+from trailmark.training import OnProgress
 from trailmark.url import normalise
 from trailmark.workspace import Workspace
 
@@ -53,7 +53,7 @@ def _order(workspace: Workspace, given: Mapping[str, Any]) -> Order:
     fresh = str(time.time_ns()) if given["fresh"] else ""
     if not given["model"]:
         return Order(strategy="breadth-first", goal=given["goal"], fresh=fresh)
-    strategy = models_of(workspace).card(given["model"]).strategy
+    strategy = workspace.forage_models.card(given["model"]).strategy
     return Order(strategy=strategy, model=given["model"], min_score=given["min_score"], fresh=fresh)
 
 

@@ -11,7 +11,6 @@ from trailmark.serve.studio.studio import Studio
 from trailmark.serve.studio.words import counted
 from trailmark.store.review import ReviewStore
 from trailmark.teach.trail_check import Remark, check_trails
-from trailmark.training import models_of
 from trailmark.workspace import Workspace
 
 
@@ -43,7 +42,7 @@ def _trails(workspace: Workspace) -> HomeStep:
 
 
 def _model(workspace: Workspace) -> HomeStep:
-    names = models_of(workspace).names()
+    names = workspace.forage_models.names()
     told = (
         f"{counted(len(names), 'model')}: {', '.join(names)}." if names else "Let it learn from the trails."
     )

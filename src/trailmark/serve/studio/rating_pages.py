@@ -15,7 +15,6 @@ from trailmark.serve.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Mar
 from trailmark.serve.studio.studio import Studio
 from trailmark.serve.studio.visit_address import VisitAddress
 from trailmark.serve.studio.words import label_words, reasons
-from trailmark.training import models_of
 from trailmark.workspace import Workspace
 
 COLOURS = 6
@@ -114,7 +113,7 @@ def marker(told: Explanation) -> Marker:
 
 def chosen_model(workspace: Workspace, request: Request) -> tuple[list[str], str]:
     """All models, and the one that is asked for or was trained last."""
-    models = models_of(workspace)
+    models = workspace.forage_models
     names = models.names()
     asked = request.query_params.get("model", "")
     return names, asked if asked in names else models.last().name

@@ -21,7 +21,6 @@ from trailmark.store.jobs import Job, JobStore
 from trailmark.store.review import ReviewStore, SiteChange
 from trailmark.teach.asking import Enough
 from trailmark.trail import FAIL, GOAL
-from trailmark.training import models_of
 from trailmark.workspace import Workspace
 
 ANSWERS_BEFORE_RETRAINING = 5
@@ -61,12 +60,12 @@ class ReviewView:
 
 def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
     runs = tuple((run.id, told_order(run.identity)) for run in workspace.forage_store.runs())
-    names = models_of(workspace).names()
+    names = workspace.forage_models.names()
     run = run_id if run_id is not None else (runs[0][0] if runs else 0)
     if run not in {each for each, _ in runs} or not names:
         return _missing(workspace, runs, "Train a model first." if not names else "Forage some sites first.")
     found = Review(workspace, run).next_question()
-    store, card = ReviewStore(workspace.database), models_of(workspace).last()
+    store, card = ReviewStore(workspace.database), workspace.forage_models.last()
     return ReviewView(
         runs=runs,
         run=run,
@@ -167,7 +166,7 @@ def review_routes(studio: Studio) -> APIRouter:
 
 def _retrain_after_some(studio: Studio, workspace: Workspace, run: int) -> str:
     """Every few answers the model is taught again, while the person goes on."""
-    new = ReviewStore(workspace.database).answered_since(models_of(workspace).last().trained_at)
+    new = ReviewStore(workspace.database).answered_since(workspace.forage_models.last().trained_at)
     if new < ANSWERS_BEFORE_RETRAINING:
         return ""
     studio.background.start(workspace, "review", {"run": run, "retrain": True})

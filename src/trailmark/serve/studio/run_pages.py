@@ -20,7 +20,6 @@ from trailmark.serve.web.errors import BadRequest
 from trailmark.store.jobs import Job, JobStore
 from trailmark.store.run_course import course_of
 from trailmark.store.runs import Progress, Run, SiteSummary
-from trailmark.training import models_of
 from trailmark.workspace import Workspace
 
 SITES_SHOWN = 200
@@ -71,7 +70,7 @@ def run_list(workspace: Workspace) -> RunList:
     config = workspace.config
     return RunList(
         tuple(lines),
-        tuple(models_of(workspace).names()),
+        tuple(workspace.forage_models.names()),
         JobStore(workspace.database).last("forage"),
         config.forage.budget_per_site,
         config.fetch.delay_seconds,
@@ -128,7 +127,7 @@ def run_routes(studio: Studio) -> APIRouter:
         def act() -> None:
             with studio.workspace() as workspace:
                 if given["model"]:
-                    models_of(workspace).card(str(given["model"]))
+                    workspace.forage_models.card(str(given["model"]))
                 studio.background.start(workspace, "forage", given)
 
         await run_in_threadpool(act)

@@ -19,7 +19,7 @@ from trailmark.store.forage_models import ModelCard
 from trailmark.store.jobs import Job, JobStore
 from trailmark.teach.trail_check import Remark, check_trails
 from trailmark.teach.training import TRAINERS
-from trailmark.training import USUAL_NAME, USUAL_STRATEGY, TrainingReport, models_of, report_of
+from trailmark.training import USUAL_NAME, USUAL_STRATEGY, TrainingReport, report_of
 from trailmark.workspace import Workspace
 
 WORDS_SHOWN = 4
@@ -58,7 +58,7 @@ class TrainView:
 
 def train_view(workspace: Workspace) -> TrainView:
     trails, sites = len(workspace.trails), len(workspace.trails.sites())
-    models = models_of(workspace)
+    models = workspace.forage_models
     cards = sorted(map(models.card, models.names()), key=lambda card: -card.trained_at)
     return TrainView(
         f"Learn from {counted(trails, 'trail')} on {counted(sites, 'site')}.",
@@ -133,7 +133,7 @@ def train_routes(studio: Studio) -> APIRouter:
 
         def act() -> None:
             with studio.workspace() as workspace:
-                models_of(workspace).check_name(given["name"])
+                workspace.forage_models.check_name(given["name"])
                 studio.background.start(workspace, "train", given)
 
         await run_in_threadpool(act)
