@@ -23,6 +23,10 @@ from trailmark.visit import ArchiveRef, Visit
 
 LEASE_SECONDS = 60.0
 IDLE_SECONDS = 0.5
+LONG_PAUSE_SECONDS = 4.0
+"""A site that must be left alone for longer than this, and than usual, gives its place to another meanwhile."""
+
+MOST_STAND_INS = 200
 
 STOPPED = "stopped"
 TOTAL_SPENT = "total budget spent"
@@ -45,6 +49,8 @@ class Crawl:
     on_visit: Callable[[Visit], None] = lambda _: None
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
+    _stood_in_for: set[int] = field(default_factory=set, init=False)  # sites that gave up their place
 
     def stop(self) -> None:
         """End after the fetches under way; what is unfinished waits for the next run."""
@@ -53,9 +59,9 @@ class Crawl:
     async def work(self, sites_at_once: int) -> None:
         async with self._leases_kept():
             try:
-                async with asyncio.TaskGroup() as group:
+                async with self._group:
                     for _ in range(sites_at_once):
-                        group.create_task(self._work_through_sites())
+                        self._group.create_task(self._work_through_sites())
             except BaseExceptionGroup as errors:  # one clear error leaves here, not a group of them
                 raise _first(errors) from None
 
@@ -63,6 +69,9 @@ class Crawl:
         while (job := await self._next_site()) is not None:
             with suppress(LeaseLost):  # another worker has it now, and all that we saved
                 await self._forage(job)
+            if job.id in self._stood_in_for:
+                self._stood_in_for.remove(job.id)
+                return
 
     async def _next_site(self) -> SiteJob | None:
         """The next site to be had, or None when none is left. One task asks at a time; the others queue."""
@@ -94,12 +103,20 @@ class Crawl:
                 case Finished(reason):
                     return reason
                 case Wait(until):
+                    self._give_up_place(job, until - clock())
                     await self._pause(until - clock())
                 case Fetch(link):
                     if not self._may_spend():
                         return TOTAL_SPENT
                     await self._visit(job, forager, link)
         return STOPPED
+
+    def _give_up_place(self, job: SiteJob, seconds: float) -> None:
+        """Let another site begin while this one waits."""
+        long = seconds > max(LONG_PAUSE_SECONDS, 2 * self.politeness.delay_seconds)
+        if long and job.id not in self._stood_in_for and len(self._stood_in_for) < MOST_STAND_INS:
+            self._stood_in_for.add(job.id)
+            self._group.create_task(self._work_through_sites())
 
     async def _visit(self, job: SiteJob, forager: Forager, link: Waiting) -> None:
         answer = await self.fetcher.fetch(link.url)

@@ -26,7 +26,9 @@ FailureReason = Literal[
     "not_archived",  # replay only: the closed world does not hold it
 ]
 
-PASSING_FAULTS: frozenset[FailureReason] = frozenset({"dns", "connect", "timeout", "reset"})
+PASSING_FAULTS: frozenset[FailureReason] = frozenset(
+    {"dns", "connect", "timeout", "reset", "robots_unreachable"}
+)
 """Failures that may be gone at the next try."""
 
 

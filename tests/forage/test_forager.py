@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis.strategies import (
     SearchStrategy,
@@ -17,7 +18,7 @@ from hypothesis.strategies import (
 )
 
 from tests.forage.world import Answer, Walk, page
-from trailmark.fetched import Failed, Fetched
+from trailmark.fetched import Failed, FailureReason, Fetched
 from trailmark.forage.forager import Forager, Limits
 from trailmark.forage.goals import GoalPattern
 from trailmark.forage.politeness import Politeness
@@ -52,6 +53,7 @@ def worlds() -> SearchStrategy[dict[str, Answer]]:
     broken: SearchStrategy[Answer] = one_of(
         just(Failed("", "timeout")),
         just(Failed("", "robots", sent=False)),
+        just(Failed("", "robots_unreachable", sent=False, wait_seconds=5.0)),
         just(Fetched("", 503, wait_seconds=2.0)),
         sampled_from(URLS).map(lambda target: Fetched("", 301, location=target)),
     )
@@ -67,8 +69,8 @@ def test_a_forage_ends_obeys_its_budget_and_repeats_only_passing_faults(
     assert sum(visit.spent for visit in done.visits) <= budget
     for url in URLS:
         tries = [visit for visit in done.visits if visit.url == url]
-        assert len(tries) <= 3
-        assert all(visit.outcome in ("timeout", "http_503") for visit in tries[:-1])
+        assert len(tries) <= (5 if tries and tries[0].outcome == "robots_unreachable" else 3)
+        assert all(visit.outcome in ("timeout", "http_503", "robots_unreachable") for visit in tries[:-1])
 
 
 class Grouping(RandomOrder):
@@ -125,6 +127,23 @@ def test_a_host_that_asks_for_an_unreasonable_pause_ends_the_site() -> None:
         URLS[1]: Fetched("", 429, wait_seconds=3600.0),
     }
     assert walk(world).reason.startswith("asked to wait 3600")
+
+
+def test_a_host_in_trouble_is_left_alone_for_longer_after_every_try() -> None:
+    done = walk({URLS[0]: Fetched("", 503)}, delay=1.0)
+    first, second, third = [at for _, at in done.asked_at]
+    assert 1.0 < second - first < third - second
+    assert done.reason == "start page failed (http_503)"
+
+
+@pytest.mark.parametrize(("reason", "tries"), [("robots_unreachable", 5), ("connect", 3)])
+def test_what_could_not_be_sent_is_tried_again_when_that_may_be_of_use(
+    reason: FailureReason, tries: int
+) -> None:
+    failed = Failed(URLS[0], reason, sent=False, wait_seconds=20.0)
+    done = walk({URLS[0]: failed}, Limits(budget=1))
+    assert [at for _, at in done.asked_at] == [20.0 * n for n in range(tries)]
+    assert (done.forager.spent, done.reason) == (0, f"start page failed ({reason})")
 
 
 def test_a_refusal_by_robots_costs_no_budget() -> None:
@@ -206,6 +225,16 @@ def test_a_site_that_is_down_says_so() -> None:
     done = walk(dead)
     assert done.reason == "site does not answer (timeout)"
     assert len(done.visits) == 7
+
+
+def test_a_dead_part_of_a_site_does_not_take_the_rest_along() -> None:
+    dead = [f"http://old.s.example/{n}" for n in range(9)]
+    world: dict[str, Answer] = {URLS[0]: page("", *dead, URLS[1]), URLS[1]: page("a")}
+    world |= {url: Failed(url, "dns", sent=False) for url in dead}
+    done = walk(world)
+    assert URLS[1] in done.urls
+    assert len(done.visits) == 2 + 6
+    assert (done.forager.refused["host_down"], done.reason) == (7, "no links left")
 
 
 def test_a_forage_stops_when_the_goals_asked_for_are_found() -> None:

@@ -233,15 +233,27 @@ def test_rules_are_kept_for_a_day_and_then_asked_for_again() -> None:
     assert host.asked == 2
 
 
-def test_a_server_error_is_asked_about_again_after_five_minutes() -> None:
+def test_a_server_error_is_asked_about_again_soon_and_forgotten_once_it_has_passed() -> None:
     host = Host()
     host.answer = Fetched(f"{ORIGIN}/robots.txt", 503)
     assert host.forbids() == "robots_unreachable"
-    host.says("")
-    host.now = 299
+    host.now = 5
     assert host.forbids() == "robots_unreachable"
-    host.now = 300
+    host.says("")
+    host.now = 14
+    assert host.forbids() == "robots_unreachable"
+    host.now = 15
     assert host.forbids() is None
+
+
+def test_a_refusal_says_when_it_may_have_passed() -> None:
+    host = Host()
+    host.answer = Fetched(f"{ORIGIN}/robots.txt", 503)
+    policy = host.policy()
+    host.now = 2
+    assert host.robots.refusal(f"{ORIGIN}/", policy) == Failed(
+        f"{ORIGIN}/", "robots_unreachable", "robots.txt: http_503", sent=False, wait_seconds=3
+    )
 
 
 def test_a_host_that_says_when_to_come_back_is_not_asked_before() -> None:
@@ -251,6 +263,7 @@ def test_a_host_that_says_when_to_come_back_is_not_asked_before() -> None:
     host.says("")
     host.now = 999
     assert host.forbids() == "robots_unreachable"
+    assert host.policy().wait_seconds(host.now) == 1
 
 
 def test_known_rules_stay_in_force_while_the_file_cannot_be_had() -> None:

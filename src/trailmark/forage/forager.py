@@ -25,7 +25,8 @@ from trailmark.url import host_of, registrable_domain
 from trailmark.visit import ArchiveRef, Visit
 
 TRIES = 3  # of one URL, when the fault may pass
-FAULTS_IN_A_ROW = 6  # after so many the site is taken to be down
+ROBOTS_TRIES = 5  # of a robots.txt that cannot be had: over a minute or so, and without a request for a page
+FAULTS_IN_A_ROW = 6  # after so many a host is taken to be down
 REDIRECT_HOPS = 8
 GOAL_CHANCE = 0.5  # a page at least this likely to be a goal is one
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
@@ -88,6 +89,7 @@ class Forager:
     _digests: set[int] = field(default_factory=set, init=False)
     _best_goal: float = field(default=0.0, init=False)
     _faults_in_a_row: int = field(default=0, init=False)
+    _faults_by_host: Counter[str] = field(default_factory=Counter, init=False)  # in a row, too
     _last_fault: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
@@ -109,14 +111,19 @@ class Forager:
         return Fetch(link)
 
     def _next_link(self) -> Waiting | None:
-        """The best link whose shape has not been fetched too often."""
+        """The best link whose host answers and whose shape has not been fetched too often."""
         while link := self.frontier.best():
-            reason = self._traps.refuses(link.url) if link.attempt == 1 else None
+            reason = self._left_alone(link)
             if reason is None:
                 return link
             self.frontier.take(link)
             self.refused[reason] += 1
         return None
+
+    def _left_alone(self, link: Waiting) -> str | None:
+        if self._faults_by_host and self._faults_by_host[host_of(link.url)] >= FAULTS_IN_A_ROW:
+            return "host_down"
+        return self._traps.refuses(link.url) if link.attempt == 1 else None
 
     def _take(self, link: Waiting) -> None:
         self.frontier.take(link)
@@ -131,8 +138,6 @@ class Forager:
             return "goals found"
         if limits.budget is not None and self.spent >= limits.budget:
             return "budget spent"
-        if self._faults_in_a_row >= FAULTS_IN_A_ROW:
-            return f"site does not answer ({self._last_fault})"
         if best is None:
             return self._no_links_left()
         if limits.best_goal_only and self.goals and best.score <= self._best_goal and not takes_file:
@@ -142,11 +147,11 @@ class Forager:
         return ""
 
     def _no_links_left(self) -> str:
-        return (
-            f"start page failed ({self._last_fault})"
-            if self._last_fault and not self._digests
-            else "no links left"
-        )
+        if self._faults_in_a_row >= FAULTS_IN_A_ROW:
+            return f"site does not answer ({self._last_fault})"
+        if self._last_fault and not self._digests:
+            return f"start page failed ({self._last_fault})"
+        return "no links left"
 
     # being told
 
@@ -163,7 +168,7 @@ class Forager:
         """What came of a fetch. Returns the visit to be saved; `now` is the clock of `next_action`."""
         reading = self._read(link, answer, page)
         visit = self._visit(link, answer, page, reading, at, archived)
-        if visit.spent:
+        if visit.spent or _may_pass(visit):
             self.politeness.asked(host_of(link.url), now, self._host_pause(visit))
         self._apply(visit, link, page, reading)
         return visit
@@ -260,7 +265,7 @@ class Forager:
         if visit.outcome == "redirect":
             self._follow_redirect(visit, link)
         elif _content(visit.outcome):
-            self._faults_in_a_row = 0
+            self._answered(visit)
             self._digests.add(hash(visit.digest))
             best_link = 0.0
             if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
@@ -323,7 +328,7 @@ class Forager:
 
     def _follow_redirect(self, visit: Visit, link: Waiting) -> None:
         target = visit.location
-        self._faults_in_a_row = 0
+        self._answered(visit)
         if link.hops >= REDIRECT_HOPS:
             self.refused["redirect_limit"] += 1
             self._last_fault = "redirect_limit"
@@ -360,12 +365,18 @@ class Forager:
     def _fault(self, visit: Visit, link: Waiting) -> None:
         self._last_fault = visit.outcome
         if not _may_pass(visit):
-            self._faults_in_a_row = 0
+            self._answered(visit)
             return
         self._faults_in_a_row += 1
-        if link.attempt < TRIES:
+        self._faults_by_host[host_of(visit.url)] += 1
+        if link.attempt < (ROBOTS_TRIES if visit.outcome == "robots_unreachable" else TRIES):
             link.attempt = visit.attempt + 1
             self.frontier.admit(link)
+
+    def _answered(self, visit: Visit) -> None:
+        self._faults_in_a_row = 0
+        if self._faults_by_host:
+            self._faults_by_host.pop(host_of(visit.url), None)
 
 
 def _content(outcome: str) -> bool:

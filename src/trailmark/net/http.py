@@ -143,10 +143,8 @@ class HttpFetcher:
             return await self._get(url, self._page, 0.0)
         origin = fetchable[1]
         policy = self._robots.known(origin) or await self._robots.ask(origin)
-        refusal = policy.forbids(url)
-        if refusal is not None:
-            return Failed(url, refusal, policy.detail, sent=False)
-        return await self._get(url, self._page, policy.delay_seconds)
+        refusal = self._robots.refusal(url, policy)
+        return refusal or await self._get(url, self._page, policy.delay_seconds)
 
     async def _get_robots(self, url: str) -> Fetched | Failed:
         return await self._get(url, robots_text, 0.0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from protego import Protego
 
-from trailmark.fetched import Failed, FailureReason, Fetched
+from trailmark.fetched import PASSING_FAULTS, Failed, FailureReason, Fetched
 from trailmark.net.http_headers import MAX_WAIT_SECONDS
 
 MAX_ROBOTS_BYTES = 500 * 1024
@@ -18,8 +18,8 @@ MAX_ROBOTS_BYTES = 500 * 1024
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 KEEP_SECONDS = 24 * 3600.0  # RFC 9309, 2.4
-KEEP_UNREACHABLE_SECONDS = 300.0
-FIRST_KEEP_UNREACHED_SECONDS = 5.0
+FIRST_RETRY_SECONDS = 5.0  # after a robots.txt that could not be had; twice as long each time
+LAST_RETRY_SECONDS = 300.0
 MAX_HOSTS = 10_000
 MAX_KEPT_CHARS = 8_000_000
 """Of rules, over all hosts: a hostile file of the full size takes some forty times that in memory."""
@@ -45,6 +45,10 @@ class Policy:
         if self.refusal is not None:
             return self.refusal
         return "robots" if self.rules is not None and not self.rules.can_fetch(url, self.product) else None
+
+    def wait_seconds(self, now: float) -> float:
+        """How long there is no use in coming back; 0 when a refusal stands, or nothing is refused."""
+        return max(self.expires - now, 0.0) if self.refusal in PASSING_FAULTS else 0.0
 
 
 class Robots:
@@ -76,6 +80,14 @@ class Robots:
             task.add_done_callback(lambda _: self._asking.pop(origin, None))
         return await asyncio.shield(task)
 
+    def refusal(self, url: str, policy: Policy) -> Failed | None:
+        """Why a page of a host with that policy may not be asked for, and when to come back."""
+        reason = policy.forbids(url)
+        if reason is None:
+            return None
+        wait = policy.wait_seconds(self._clock())
+        return Failed(url, reason, policy.detail, sent=False, wait_seconds=wait)
+
     async def close(self) -> None:
         asking = list(self._asking.values())
         for task in asking:
@@ -106,7 +118,7 @@ class Robots:
         if isinstance(answer, Fetched) and 300 <= answer.status < 500 and answer.status != 429:
             return Policy(now + KEEP_SECONDS)  # RFC 9309, 2.3.1.3: there is none
         if before is not None and before.refusal is None:
-            return replace(before, expires=now + KEEP_UNREACHABLE_SECONDS)  # 2.4: old rules while it is away
+            return replace(before, expires=now + LAST_RETRY_SECONDS)  # 2.4: old rules while it is away
         return _unreachable(answer, now, before.failures if before else 0)
 
     def _parsed(self, body: bytes, now: float) -> Policy:
@@ -167,14 +179,17 @@ def _whole_lines(body: bytes) -> str:
 def _unreachable(answer: Fetched | Failed, now: float, failures: int) -> Policy:
     """RFC 9309, 2.3.1.4: without an answer everything is forbidden.
 
-    When not even a request could be sent, that is the host's fault and told as such; since it may pass, the
-    host is tried again soon, and less soon each time.
+    When not even a request could be sent, that is the host's fault and told as such. Either may pass, so that
+    the host is tried again soon, and less soon each time.
     """
-    if isinstance(answer, Fetched):
-        keep = max(KEEP_UNREACHABLE_SECONDS, answer.wait_seconds)
-        return Policy(now + keep, refusal="robots_unreachable", detail=f"robots.txt: http_{answer.status}")
-    detail = f"robots.txt: {answer.reason}: {answer.detail}"
-    if answer.sent:
-        return Policy(now + KEEP_UNREACHABLE_SECONDS, refusal="robots_unreachable", detail=detail)
-    keep = min(FIRST_KEEP_UNREACHED_SECONDS * 2**failures, KEEP_UNREACHABLE_SECONDS)
-    return Policy(now + keep, refusal=answer.reason, detail=answer.detail, failures=failures + 1)
+    keep = max(min(FIRST_RETRY_SECONDS * 2**failures, LAST_RETRY_SECONDS), answer.wait_seconds)
+    if isinstance(answer, Failed) and not answer.sent:
+        reason, detail = answer.reason, answer.detail
+    else:
+        reason = "robots_unreachable"
+        detail = f"robots.txt: {_fault_of(answer)}"
+    return Policy(now + keep, refusal=reason, detail=detail, failures=failures + 1)
+
+
+def _fault_of(answer: Fetched | Failed) -> str:
+    return f"{answer.reason}: {answer.detail}" if isinstance(answer, Failed) else answer.outcome
