@@ -146,7 +146,7 @@ def test_the_sample_web_is_listed_and_written(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["forage", "nowhere.txt"], "cannot be read"),
+        (["forage", "nowhere.txt"], "There is no file nowhere.txt"),
         (["forage", "http://"], "not a web address"),
         (["forage", "http://a.example/", "--budget", "many"], "not a valid integer"),
         (["forage", "http://a.example/", "--strategy", "luck"], "'luck' is not one of"),

@@ -10,6 +10,7 @@ import sys
 import click
 
 from trailmark import __version__
+from trailmark.cli.verbs import HelpfulGroup
 from trailmark.errors import TrailmarkError
 
 COMMANDS = {
@@ -64,12 +65,18 @@ SECTIONS = {
 }
 """The verbs in the order of their use, in so few words that no file has to be loaded to tell them."""
 
+FIRST_STEPS = {
+    "trailmark demo": "see all of it in a minute",
+    "trailmark init mine": "then begin: it says what comes next",
+    "trailmark help forage": "what a command does",
+}
 
-class Verbs(click.Group):
+
+class Verbs(HelpfulGroup):
     """Loads the file of a verb when it is asked for, so that `trailmark --help` answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return sorted(COMMANDS)
+        return sorted(set(COMMANDS) - {"forage-worker"})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
@@ -83,6 +90,8 @@ class Verbs(click.Group):
         for title, verbs in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl(list(verbs.items()))
+        with formatter.section("First steps"):
+            formatter.write_dl(list(FIRST_STEPS.items()))
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

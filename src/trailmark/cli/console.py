@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import TypeVar
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from trailmark.errors import UsageError
 
@@ -47,3 +51,33 @@ def needs(what: str, extra: str, *modules: str) -> None:
     """Complain, before anything is done, of libraries that only an extra brings."""
     if missing := [each for each in modules if importlib.util.find_spec(each) is None]:
         raise UsageError(f"{what} needs {missing[0]}: pip install 'trailmark[{extra}]'")
+
+
+def typed(folder: Path, arguments: str) -> str:
+    """A command on a workspace as it can be typed here: `trailmark train -w mine`."""
+    here = "" if folder.resolve() == Path.cwd() else f" -w {shlex.quote(shown(folder))}"
+    return f"{ourselves()} {arguments}{here}"
+
+
+def shown(folder: Path) -> str:
+    """A path as short as it can be said from here."""
+    inside = os.path.relpath(folder.resolve())
+    return str(folder.resolve()) if inside.startswith("..") else inside
+
+
+def ourselves() -> str:
+    """`trailmark`, or its path where the environment that holds it is not active."""
+    called = Path(sys.argv[0])
+    if called.name != "trailmark" or shutil.which("trailmark"):
+        return "trailmark"
+    return shlex.quote(min(str(called), os.path.relpath(called), key=len))
+
+
+def next_steps(*steps: tuple[str, str]) -> None:
+    """What to do next: commands as they can be typed, each with what it is good for."""
+    err.print("\nNext:")
+    wide = max(len(command) for command, _ in steps)
+    aside = err.width >= wide + max(len(what) for _, what in steps) + 6
+    for command, what in steps:
+        gap = " " * (wide - len(command) + 3) if aside else "\n      "
+        err.print(f"  [bold]{escape(command)}[/]{gap}[dim]{escape(what)}[/]")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from trailmark.cli.console import err, workspace_option
+from trailmark.cli.console import err, typed, workspace_option
 from trailmark.errors import UsageError
 from trailmark.store.export import FORMATS, TABLES
 from trailmark.store.export import export as write
@@ -17,7 +17,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "pa
 
 
 @click.command()
-@click.argument("table", type=click.Choice(list(TABLES)))
+@click.argument("table", metavar="WHAT", type=click.Choice(list(TABLES)))
 @workspace_option
 @click.option(
     "--out", "path", type=click.Path(path_type=Path, dir_okay=False), help="A file.  [default: stdout]"
@@ -26,11 +26,26 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "pa
               help="[default: by the file's ending, else jsonl]")  # fmt: skip
 @click.option("--run", "run_id", type=int, help="Of one run only; `trailmark status` numbers them.")
 def export(table: str, folder: Path, path: Path | None, file_format: str | None, run_id: int | None) -> None:
-    """Write TABLE as JSON lines, CSV or Parquet, a row at a time, also while a forage runs."""
+    """Write what was found as JSON lines, CSV (for spreadsheets) or Parquet, also while a forage runs.
+
+    \b
+    WHAT is one of
+      goals    the pages that were looked for, with the clicks that lead there
+      pages    every page that was read
+      sites    every start page: pages, goals, why it stopped
+      visits   every request, also those that failed
+      records  papers and other records
+    """
     chosen = file_format or ENDINGS.get(path.suffix.lower() if path else "", "jsonl")
     if path is None and chosen == "parquet" and sys.stdout.isatty():
         raise UsageError("Parquet is not for reading on a screen: name a file with --out.")
     with Workspace.open(folder) as workspace:
+        if run_id is not None:
+            workspace.forage_store.run(run_id)  # complains if there is none
         target = path or sys.stdout.buffer
         rows = write(workspace.database, table, chosen, target, run_id=run_id)
-    err.print(f"{rows} {table}" + (f" in {path}" if path else ""))
+    hint = "" if rows else f". What is there: {typed(folder, 'status')}"
+    err.print(
+        f"{rows:,} {table if rows != 1 else table[:-1]}" + (f" in {path}" if path else "") + hint,
+        markup=False,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -13,8 +14,9 @@ from typing import Any
 
 import click
 
-from trailmark.cli.console import count, err, say, workspace_option
-from trailmark.cli.forage_display import ForageDisplay, closing_table
+from trailmark.cli.console import err, say, workspace_option
+from trailmark.cli.forage_display import ForageDisplay
+from trailmark.cli.forage_words import announce, conclude
 from trailmark.cli.forage_workers import WorkerOrder, forage_in_processes, forage_until_stdin_ends
 from trailmark.cli.seeds import read_sites
 from trailmark.config import Config
@@ -32,12 +34,15 @@ POLL_SECONDS = 0.25
 @click.argument("seeds", nargs=-1, required=True)
 @workspace_option
 @click.option("--strategy", type=click.Choice(sorted(SCORERS)),
-              help="The order in which links are followed.  [default: the model's, else breadth-first]")  # fmt: skip
+              help="The order in which links are followed.  [default: best-first with --keyword or --like, "
+                   "breadth-first with --goal, else by the model that was trained last]")  # fmt: skip
 @click.option("--model", default="", help="A trained model.  [default: the last one of the strategy]")
-@click.option("--keyword", "keywords", multiple=True, help="For best-first: words of the wanted pages.")
+@click.option("--keyword", "keywords", multiple=True,
+              help="A word of the wanted pages; may be said more than once.")  # fmt: skip
 @click.option("--like", "examples", multiple=True, type=click.Path(dir_okay=False),
-              help="For best-first: a saved HTML page like those wanted.")  # fmt: skip
-@click.option("--goal", default="", help="Pages whose URL or title match this pattern are goals.")
+              help="A saved HTML page like those wanted.")  # fmt: skip
+@click.option("--goal", default="",
+              help="Pages whose URL or title match this pattern are goals.  [default: the keywords]")  # fmt: skip
 @click.option("--goals", "goals_wanted", type=click.IntRange(1), help="Stop a site after so many goals.")
 @click.option("--one-goal", "best_goal_only", is_flag=True,
               help="One goal a site: go on only while a link outscores it.")  # fmt: skip
@@ -58,10 +63,15 @@ POLL_SECONDS = 0.25
 def forage(
     seeds: tuple[str, ...], folder: Path, workers: int, as_json: bool, fresh: bool, **options: Any
 ) -> None:
-    """Visit each site in SEEDS (files with one start page a line, or URLs) and keep its pages.
+    """Visit each site in SEEDS and keep its pages.
 
-    The same command again goes on where it stopped, whatever stopped it. Goals are printed as they are
-    found; `trailmark export` gives everything.
+    SEEDS are web addresses, or files of them: one a line, or a CSV table with a column of them. The same
+    command again goes on where it stopped, whatever stopped it. Goals, the pages that you look for, are
+    printed as they are found; `trailmark export` gives everything.
+
+    \b
+    trailmark forage sites.txt --budget 30            by what was taught
+    trailmark forage firms.csv --keyword contact      by a word, without teaching
     """
     sites = read_sites(seeds)
     with Workspace.open(folder) as workspace:
@@ -69,7 +79,7 @@ def forage(
         config = _configured(workspace.config, options)
         run = open_run(workspace, order, _run_limits(config, options), sites, time.time())
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, goal_printer(as_json)))
-        _conclude(workspace, run, stopped=stopped)
+        conclude(workspace, run, stopped=stopped)
     if stopped:
         raise SystemExit(130)
 
@@ -86,9 +96,9 @@ def forage_worker(folder: Path, number: int, order: str) -> None:
 
 def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
     return Order(
-        strategy=options["strategy"] or _usual_strategy(workspace, options["model"]),
+        strategy=options["strategy"] or _usual_strategy(workspace, options),
         model=options["model"],
-        goal=options["goal"],
+        goal=options["goal"] or "|".join(re.escape(word) for word in options["keywords"]),
         keywords=options["keywords"],
         examples=options["examples"],
         seed=options["seed"],
@@ -100,8 +110,14 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
     )
 
 
-def _usual_strategy(workspace: Workspace, model: str) -> str:
-    return workspace.forage_models.card(model).strategy if model else "breadth-first"
+def _usual_strategy(workspace: Workspace, options: dict[str, Any]) -> str:
+    """What was asked for decides; when nothing was, what was taught."""
+    models = workspace.forage_models
+    if options["model"]:
+        return models.card(options["model"]).strategy
+    if options["keywords"] or options["examples"]:
+        return "best-first"
+    return models.last().strategy if models.names() and not options["goal"] else "breadth-first"
 
 
 def _configured(config: Config, options: dict[str, Any]) -> Config:
@@ -126,7 +142,7 @@ async def forage_with_display(
 ) -> bool:
     """Forage with a display; tells whether it was stopped by the person at the keyboard."""
     stop = asyncio.Event()
-    _announce(workspace, run)
+    announce(workspace, run)
     with ForageDisplay(workspace.forage_store.progress(run.id)) as display:
         _stop_on_signals(stop)
         watcher = asyncio.create_task(_watch(workspace, run, display))
@@ -191,26 +207,3 @@ def goal_printer(as_json: bool) -> Callable[[Visit], None]:
             say(f"{visit.url}\t{visit.title}")
 
     return show
-
-
-def _announce(workspace: Workspace, run: Run) -> None:
-    progress = workspace.forage_store.progress(run.id)
-    if run.is_new:
-        err.print(f"Foraging {count(progress.sites, 'site')} into {workspace.folder}.")
-    else:
-        err.print(
-            f"Going on: {progress.done:,} of {count(progress.sites, 'site')} done, "
-            f"{count(progress.spent, 'page')} fetched so far."
-        )
-
-
-def _conclude(workspace: Workspace, run: Run, *, stopped: bool) -> None:
-    store = workspace.forage_store
-    progress = store.progress(run.id)
-    err.print()
-    err.print(closing_table(store.sites(run.id)))
-    err.print(
-        f"\n{progress.done:,} of {count(progress.sites, 'site')} done, {count(progress.spent, 'page')}, "
-        f"{count(progress.goals, 'goal')}."
-        + (" The same command goes on from here." if stopped else " `trailmark export pages` has them all.")
-    )

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trailmark.cli.console import count, err
+from trailmark.reason_words import ending_words
 from trailmark.store.forage import Progress, SiteSummary
 
 LONG_TABLE = 40  # more sites than this are summed up by how they ended
@@ -28,7 +29,7 @@ class ForageDisplay:
     before: Progress  # as it stood when this command began, so that speed counts only what is new
     started: float = field(default_factory=time.monotonic)
     _live: Live | None = None
-    _last_plain: float = 0.0
+    _last_plain: float = field(default_factory=time.monotonic)
 
     def __enter__(self) -> Self:
         if err.is_terminal:
@@ -61,7 +62,7 @@ class ForageDisplay:
         figures = [count(now.spent, "page"), count(now.goals, "goal"), f"{speed:.1f} pages/s"]
         if left := self._time_left(now, seconds):
             figures.append(f"{left} left")
-        return [*figures, reasons(now.outcomes)]
+        return [*figures, reasons(now.outcomes)] if now.outcomes else figures
 
     def _time_left(self, now: Progress, seconds: float) -> str:
         finished = now.done - self.before.done
@@ -108,4 +109,4 @@ def _by_reason(rows: list[SiteSummary]) -> Table:
 
 
 def _ending(row: SiteSummary) -> str:
-    return row.reason if row.state == "done" else "not finished"
+    return ending_words(row.reason) if row.state == "done" else "not finished"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from trailmark.cli.console import err
+from trailmark.cli.console import err, next_steps, shown, typed
 from trailmark.workspace import Workspace
 
 
@@ -15,5 +15,11 @@ from trailmark.workspace import Workspace
 def init(folder: Path) -> None:
     """Make FOLDER a workspace: one folder, one project."""
     with Workspace.create(folder) as workspace:
-        err.print(f"{workspace.folder} is a workspace now. Its settings are in trailmark.toml.")
-        err.print("Next: trailmark forage SEEDS.txt, with one start page a line.")
+        made = workspace.folder
+    err.print(f"{shown(made)} is a workspace now: all that is found goes in there.", markup=False)
+    err.print("Its settings are in trailmark.toml, each with a word about it.")
+    next_steps(
+        (typed(made, "teach https://one.example https://two.example"), "show it the way in a browser"),
+        (typed(made, "forage sites.txt --keyword contact"), "or look for a word on a list of sites"),
+        (typed(made, "studio"), "or do all of it in a browser"),
+    )

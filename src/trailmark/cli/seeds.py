@@ -1,61 +1,77 @@
-"""Start pages as people hand them over: URLs, or files with one a line."""
+"""Start pages as people hand them over: addresses, or files that hold them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
+from trailmark.cli.console import count, err
 from trailmark.errors import UsageError
+from trailmark.seeds import Seeds, is_address, read_seeds, site_of
 from trailmark.site import Site
-from trailmark.url import normalise
 
 MAX_SEED_FILE_BYTES = 200_000_000
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # and not the port of a bare host
+TABLES = (".csv", ".tsv", ".tab")
+FILES = (*TABLES, ".txt", ".list", ".lst", ".md", ".json", ".jsonl", ".html", ".htm", ".xls", ".xlsx", ".ods")
+"""Endings of files: a name with one of them is no address, even if no such file is there."""
+SPREADSHEETS = (".xls", ".xlsx", ".ods", ".numbers")
+WITHOUT_SHOWN = 5
+_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def read_sites(arguments: Iterable[str]) -> list[Site]:
-    """Sites from URLs and seed files, each start once, in their order.
-
-    A line of a seed file is a start URL, then, if wanted, the hosts that count as inside; `#` begins a
-    comment.
-    """
-    sites: dict[str, Site] = {}
+    """Sites from addresses and files, each start once, in their order."""
+    seeds = Seeds()
     for argument in arguments:
-        for line, where in _lines(argument):
-            site = _site(line, where)
-            sites.setdefault(site.start, site)
-    if not sites:
+        _take(argument, seeds)
+    if not seeds.sites:
         raise UsageError("No start page was given: name a URL, or a file with one URL a line.")
-    return list(sites.values())
+    _tell_without(seeds.without)
+    return list(seeds.sites.values())
 
 
-def _lines(argument: str) -> Iterator[tuple[str, str]]:
-    if "://" in argument:
-        yield argument, argument
-        return
+def _take(argument: str, seeds: Seeds) -> None:
     path = Path(argument)
-    for number, line in enumerate(_text(path).splitlines(), start=1):
-        content = line.partition("#")[0].strip()
-        if content:
-            yield content, f"{path}, line {number}"
+    if "://" in argument or (_could_be_address(path) and is_address(argument)):
+        seeds.add(site_of(argument, argument))
+    else:
+        read_seeds(_text(path), str(path), seeds, is_table=path.suffix.lower() in TABLES)
+
+
+def _could_be_address(path: Path) -> bool:
+    return path.suffix.lower() not in FILES and not path.exists()
+
+
+def _tell_without(lines: list[str]) -> None:
+    if lines:
+        more = f" and {len(lines) - WITHOUT_SHOWN} more" if len(lines) > WITHOUT_SHOWN else ""
+        shown = "; ".join(lines[:WITHOUT_SHOWN])
+        err.print(f"{count(len(lines), 'line')} without a web address left out: {shown}{more}.", markup=False)
 
 
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_SEED_FILE_BYTES:
             raise UsageError(f"{path} is too large for a seed file ({path.stat().st_size:,} bytes).")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not a text file in UTF-8: a seed file holds one URL a line.") from None
+        return _decoded(path.read_bytes(), path)
+    except FileNotFoundError:
+        raise UsageError(
+            f"There is no file {path} here ({Path.cwd()}). Name a file with one web address a line, or an address."
+        ) from None
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a folder. Name a file with one web address a line.") from None
     except OSError as error:
-        hint = " A URL needs its http:// or https://." if "." in path.name and not path.exists() else ""
-        raise UsageError(f"The seed file {path} cannot be read: {error.strerror}.{hint}") from None
+        raise UsageError(f"The seed file {path} cannot be read: {error.strerror}.") from None
 
 
-def _site(line: str, where: str) -> Site:
-    url, *hosts = line.split()
-    start = normalise(url if _SCHEME.match(url) else f"http://{url}")
-    if not start:
-        raise UsageError(f"{url!r} is not a web address that can be fetched ({where}).")
-    return Site(start, tuple(hosts))
+def _decoded(content: bytes, path: Path) -> str:
+    """Text as editors and spreadsheets of today and of old save it."""
+    if path.suffix.lower() in SPREADSHEETS:
+        raise UsageError(f"{path} is a spreadsheet. Save it as CSV (comma-separated), and name that file.")
+    try:
+        text = content.decode(_BYTE_ORDER_MARKS.get(content[:2], "utf-8-sig"))
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", errors="replace")  # as spreadsheets on Windows save it
+    if any(ord(char) < 9 for char in text):
+        raise UsageError(f"{path} is not a text file: it should hold one web address a line.")
+    return text

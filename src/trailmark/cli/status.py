@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.markup import escape
 
-from trailmark.cli.console import err, out, workspace_option
+from trailmark.cli.console import count, err, next_steps, out, typed, workspace_option
 from trailmark.cli.forage_display import closing_table, reasons
+from trailmark.cli.forage_words import by_what, came_of_it
 from trailmark.cli.goals_text import goal_text
 from trailmark.errors import UsageError
 from trailmark.foraging import Order
@@ -55,16 +55,28 @@ def _print(workspace: Workspace) -> None:
     store = workspace.forage_store
     runs = store.runs()
     if not runs:
-        out.print(f"{workspace.folder} holds no forage yet. Next: trailmark forage SEEDS.txt", markup=False)
+        _say_where_it_stands(workspace)
     for run in runs:
-        order, progress = Order.from_identity(run.identity), store.progress(run.id)
-        by = escape(f"{order.strategy} by the model {order.model}" if order.model else order.strategy)
-        out.print(f"[bold]Run {run.id}[/]: {by}, {progress.done} of {progress.sites} sites done")
-        out.print(
-            f"{progress.spent} pages, {progress.goals} goals; {reasons(progress.outcomes)}", markup=False
-        )
-        out.print(closing_table(store.sites(run.id)))
+        progress, sites = store.progress(run.id), list(store.sites(run.id))
+        out.print(f"Run {run.id}, {by_what(Order.from_identity(run.identity))}", style="bold", markup=False)
+        out.print(came_of_it(progress, sites), f"Requests: {reasons(progress.outcomes) or 'none yet'}")
+        out.print(closing_table(sites))
         out.print()
+
+
+def _say_where_it_stands(workspace: Workspace) -> None:
+    """How far along the way from teaching to foraging, and the next step of it."""
+    folder = workspace.folder
+    trails, models = len(workspace.trails), workspace.forage_models.names()
+    known = f"{count(trails, 'trail')}, {count(len(models), 'trained model')}"
+    out.print(f"Nothing has been foraged yet. There are {known}.")
+    forage = (typed(folder, "forage sites.txt"), "walk a list of sites")
+    if models:
+        next_steps(forage)
+    elif trails:
+        next_steps((typed(folder, "train"), "learn from the trails"))
+    else:
+        next_steps((typed(folder, "teach https://one.example"), "show it the way in a browser"), forage)
 
 
 def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
@@ -76,11 +88,11 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
         else:
             out.print(goal_text(goal))
     if not workspace.forage_store.progress(run.id).goals:
-        err.print(f"Run {run.id} has found no goal yet.")
+        err.print(f"Run {run.id} has found no goal yet. What it did: {typed(workspace.folder, 'status')}")
 
 
 def _last_run(workspace: Workspace) -> Run:
     runs = workspace.forage_store.runs()
     if not runs:
-        raise UsageError(f"{workspace.folder} holds no forage yet. Next: trailmark forage SEEDS.txt")
+        raise UsageError(f"Nothing has been foraged yet. Next: {typed(workspace.folder, 'forage sites.txt')}")
     return runs[0]

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import click
 
-from trailmark.cli.console import count, err, out, workspace_option
-from trailmark.cli.trails_made import sample_worlds, trails_from
+from trailmark.cli.console import count, err, next_steps, out, typed, workspace_option
 from trailmark.cli.trails_tables import remarks_list, trail_data, trail_table, trails_table
+from trailmark.cli.verbs import HelpfulGroup
 from trailmark.errors import TeachingError, UsageError
-from trailmark.evaluate.run import load_worlds
 from trailmark.store.trails import Added, TrailChange
 from trailmark.teach.trail_check import check_trails
 from trailmark.teach.trail_file import read_trails, write_trails
@@ -29,7 +28,7 @@ most_option = click.option("--trails", "most", default=15, type=click.IntRange(1
                            help="Trails to goals a site, and as many that end elsewhere.")  # fmt: skip
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def trails() -> None:
     """Keep the trails that were taught: the ways to goals, and the ways that lead nowhere."""
 
@@ -53,8 +52,11 @@ def _tell(workspace: Workspace, added: Added) -> None:
     known = f", {added.known} were there already" if added.known else ""
     sites = count(len(workspace.trails.sites()), "site")
     err.print(
-        f"{count(len(added.ids), 'trail')} added{known}. There are {len(workspace.trails)} of {sites} now. "
-        "Next: trailmark trails check, then trailmark train"
+        f"{count(len(added.ids), 'trail')} added{known}. There are {len(workspace.trails)} of {sites} now."
+    )
+    next_steps(
+        (typed(workspace.folder, "trails check"), "what they lack, in words"),
+        (typed(workspace.folder, "train"), "learn from them"),
     )
 
 
@@ -95,7 +97,15 @@ def list_(folder: Path, site: str | None, as_json: bool) -> None:
     elif summaries:
         out.print(trails_table(summaries))
     else:
-        err.print("There are no trails. Next: trailmark trails import FILE, or trails from-labels FOLDER")
+        _say_how_to_teach(folder, site)
+
+
+def _say_how_to_teach(folder: Path, site: str | None) -> None:
+    err.print(f"There are no trails{f' of {site}' if site else ''} yet.", markup=False)
+    next_steps(
+        (typed(folder, "teach https://one.example"), "show it the way in a browser"),
+        (typed(folder, "trails import FILE"), "or take trails that somebody gave you"),
+    )
 
 
 @trails.command("show")
@@ -125,7 +135,8 @@ def check(folder: Path, as_json: bool) -> None:
     elif remarks:
         out.print(remarks_list(remarks))
     else:
-        out.print("The trails lack nothing that could be seen. Next: trailmark train")
+        out.print("The trails lack nothing that could be seen.")
+        next_steps((typed(folder, "train"), "learn from them"))
     if any(remark.weight == "stops" for remark in remarks):
         raise TeachingError("Nothing can be learned from these trails yet.")
 
@@ -152,7 +163,7 @@ def delete(trail_ids: tuple[int, ...], folder: Path) -> None:
             workspace.trails.get(trail_id)
         for trail_id in trail_ids:
             workspace.trails.delete(trail_id, time.time())
-    err.print(f"{count(len(trail_ids), 'trail')} deleted.")
+    err.print(f"{count(len(trail_ids), 'trail')} deleted. To bring back: {typed(folder, 'trails undo')}")
 
 
 @trails.command("undo")
@@ -183,6 +194,9 @@ def from_labels(folders: tuple[Path, ...], folder: Path, goal: str, most: int) -
     A teacher's clicks are made up: the shortest ways to goal pages, with the labels of the pages on them,
     and ways that end elsewhere.
     """
+    from trailmark.cli.trails_made import trails_from  # noqa: PLC0415 - loads numpy and scipy
+    from trailmark.evaluate.run import load_worlds  # noqa: PLC0415
+
     with Workspace.open(folder) as workspace:
         made = trails_from(load_worlds(folders), goal, most)
         _tell(workspace, workspace.trails.add_all(made, time.time(), "labels"))
@@ -195,6 +209,8 @@ def from_labels(folders: tuple[Path, ...], folder: Path, goal: str, most: int) -
 @most_option
 def from_samples(names: tuple[str, ...], folder: Path, goal: str, most: int) -> None:
     """Make trails on sites of the sample web, to try all this out: NAMES such as physics and cs."""
+    from trailmark.cli.trails_made import sample_worlds, trails_from  # noqa: PLC0415 - loads numpy and scipy
+
     with Workspace.open(folder) as workspace:
         made = trails_from(sample_worlds(names), goal, most)
         _tell(workspace, workspace.trails.add_all(made, time.time(), "samples"))

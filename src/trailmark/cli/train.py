@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from trailmark.cli.console import err, out, workspace_option
+from trailmark.cli.console import count, err, next_steps, out, typed, workspace_option
 from trailmark.cli.train_tables import features_table, labels_table, summary
 from trailmark.teach.trail_check import check_trails
 from trailmark.teach.training import LITERAL, TRAINERS, Settings
@@ -63,14 +63,16 @@ def train(
     if features:
         out.print(features_table(report, features))
     if not show:
-        more = (
-            ""
-            if not lacking
-            else f" The trails lack something: trailmark trails check says what ({lacking})."
-        )
-        err.print(
-            f"The model is models/{name}.{more} Next: trailmark forage SEEDS --model {name}", markup=False
-        )
+        _say_what_next(folder, name, lacking)
+
+
+def _say_what_next(folder: Path, name: str, lacking: int) -> None:
+    check = (typed(folder, "trails check"), f"{count(lacking, 'remark')} on what would teach it better")
+    next_steps(
+        *([check] if lacking else []),
+        (typed(folder, "explain https://three.example"), "how it rates the links of a page"),
+        (typed(folder, f"forage sites.txt --model {name}"), "walk a list of sites"),
+    )
 
 
 @contextmanager

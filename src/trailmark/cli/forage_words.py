@@ -1,0 +1,85 @@
+"""What is said before and after a forage: by what it goes, what came of it, and what to do next."""
+
+from __future__ import annotations
+
+from trailmark.cli.console import count, err, next_steps, shown, typed
+from trailmark.cli.forage_display import closing_table
+from trailmark.foraging import Order
+from trailmark.store.forage import Progress, Run, SiteSummary
+from trailmark.workspace import Workspace
+
+
+def announce(workspace: Workspace, run: Run) -> None:
+    progress = workspace.forage_store.progress(run.id)
+    order = Order.from_identity(run.identity)
+    sites = count(progress.sites, "site")
+    if run.is_new:
+        err.print(f"Foraging {sites} into {shown(workspace.folder)}, {by_what(order)}.", markup=False)
+    elif progress.done == progress.sites:
+        err.print(f"{sites} done before, by the same command. To walk them anew, add --fresh.")
+    else:
+        err.print(
+            f"Going on: {progress.done:,} of {sites} done, {count(progress.spent, 'page')} fetched so far."
+        )
+    if not _knows_goals(order):
+        err.print("Every page is kept; none counts as a goal, since nothing says what you look for.")
+
+
+def by_what(order: Order) -> str:
+    """`by the model paths`, `best-first by keywords`, `breadth-first`."""
+    if order.model:
+        return f"by the model {order.model}"
+    return f"{order.strategy} by {', '.join(order.keywords)}" if order.keywords else order.strategy
+
+
+def _knows_goals(order: Order) -> bool:
+    return bool(order.model or order.goal)
+
+
+def conclude(workspace: Workspace, run: Run, *, stopped: bool) -> None:
+    store = workspace.forage_store
+    progress, sites = store.progress(run.id), list(store.sites(run.id))
+    err.print()
+    err.print(closing_table(sites))
+    err.print(f"\n{came_of_it(progress, sites)}")
+    if stopped:
+        err.print("Stopped. The same command goes on from here.")
+    else:
+        next_steps(*_next(workspace, Order.from_identity(run.identity), progress, sites))
+
+
+def came_of_it(progress: Progress, sites: list[SiteSummary]) -> str:
+    """`3 of 3 sites done, 60 pages, 7 goals on 2 sites.`, and how many sites gave nothing at all."""
+    with_goals = sum(site.goals > 0 for site in sites)
+    where = f" on {count(with_goals, 'site')}" if progress.goals else ""
+    silent = sum(site.reason.startswith("start page failed") for site in sites)
+    told = (
+        f"{progress.done:,} of {count(progress.sites, 'site')} done, {count(progress.spent, 'page')}, "
+        f"{count(progress.goals, 'goal')}{where}."
+    )
+    return told + (f" {count(silent, 'site')} gave no page." if silent else "")
+
+
+def _next(
+    workspace: Workspace, order: Order, progress: Progress, sites: list[SiteSummary]
+) -> list[tuple[str, str]]:
+    folder = workspace.folder
+    if progress.goals:
+        return [
+            (typed(folder, "status --goals"), "each goal, the clicks that lead there, and why"),
+            (typed(folder, "export goals --out goals.csv"), "all goals as a table"),
+            (typed(folder, "export sites --out sites.csv"), "every site: how many goals, why it stopped"),
+            (typed(folder, "studio"), "look through them in a browser, and correct"),
+        ]
+    if order.model and sites:
+        return [
+            (
+                typed(folder, f"explain {sites[0].start}"),
+                "how the links of this start page are rated, and why",
+            ),
+            (typed(folder, f"teach {sites[0].start}"), "show the way on one of these sites too"),
+        ]
+    return [
+        (typed(folder, "export pages --out pages.csv"), "every page, with the clicks that led there"),
+        (typed(folder, "forage … --keyword contact"), "say by words what you look for"),
+    ]

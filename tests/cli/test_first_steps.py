@@ -1,0 +1,219 @@
+"""What somebody new meets: mistyped words, lists as spreadsheets save them, and always a next step."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Served, serve
+from trailmark.cli import run
+from trailmark.cli.console import typed
+from trailmark.fetched import FailureReason
+from trailmark.reason_words import FAULTS, ending_words, fault_words
+
+SITE = {
+    "/": "<title>Home</title><a href='/about'>About us</a> <a href='/contact'>Contact</a>",
+    "/about": "<title>About</title><a href='/'>Home</a>",
+    "/contact": "<title>Contact us</title>Our address",
+}
+LOOPBACK = ["--allow-private", "--delay", "0"]
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    with serve(SITE) as served:
+        yield served
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "mine"]) == 0
+    return Path("mine")
+
+
+# words
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"), [("int", "init"), ("teech", "teach"), ("review", "studio"), ("crawl", "forage")]
+)
+def test_a_word_that_is_no_command_gets_the_one_that_is_meant(
+    typo: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([typo]) == 2
+    assert f"Do you mean `trailmark {meant}`" in capsys.readouterr().err
+
+
+def test_nothing_is_guessed_for_a_word_that_is_like_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["xyzzy"]) == 2
+    assert "mean" not in capsys.readouterr().err
+
+
+def test_help_can_be_asked_for_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help"]) == 0
+    assert "First steps" in capsys.readouterr().out
+    assert run(["help", "forage"]) == 0
+    assert "trailmark forage [OPTIONS]" in capsys.readouterr().out
+    assert run(["trails", "lst"]) == 2
+    assert "Do you mean `trailmark trails list`" in capsys.readouterr().err
+
+
+def test_every_reason_of_a_failed_fetch_has_words() -> None:
+    assert set(FailureReason.__args__) <= set(FAULTS)  # type: ignore[attr-defined]
+    assert ending_words("start page failed (dns)") == "start page failed: no site has that name"
+    assert ending_words("budget spent") == "budget spent"
+    assert fault_words("http_418") == "the site answered 418"
+
+
+# next steps
+
+
+def test_a_new_workspace_says_what_comes_next(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["init", "yours"]) == 0
+    said = capsys.readouterr().err
+    assert "Next:" in said
+    assert "trailmark teach https://one.example https://two.example -w yours" in said
+
+
+def test_a_command_is_told_as_it_can_be_typed_here(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert typed(workspace, "train") == "trailmark train -w mine"
+    assert typed(tmp_path / "my sites", "train") == "trailmark train -w 'my sites'"
+    monkeypatch.chdir(workspace)
+    assert typed(Path(), "train") == "trailmark train"
+
+
+def test_status_of_an_empty_workspace_leads_to_teaching_and_then_to_training(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["status", "-w", "mine"]) == 0
+    assert "trailmark teach" in capsys.readouterr().err
+    assert run(["trails", "from-samples", "physics", "--goal", "course", "--trails", "2", "-w", "mine"]) == 0
+    capsys.readouterr()
+    assert run(["status", "-w", "mine"]) == 0
+    told = capsys.readouterr()
+    assert "4 trails, 0 trained models" in told.out
+    assert "trailmark train -w mine" in told.err
+
+
+def test_an_empty_list_of_trails_names_the_command_that_makes_them(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["trails", "list", "-w", "mine"]) == 0
+    assert "trailmark teach https://one.example -w mine" in capsys.readouterr().err
+
+
+def test_an_export_of_nothing_says_so_and_of_an_unknown_run_is_refused(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["export", "goals", "-w", "mine"]) == 0
+    assert "0 goals. What is there: trailmark status -w mine" in capsys.readouterr().err
+    assert run(["export", "goals", "-w", "mine", "--run", "9"]) == 2
+    assert "no run 9" in capsys.readouterr().err
+
+
+def test_commands_on_trails_load_no_library_for_models() -> None:
+    told = "import sys, trailmark.cli.trails; print([name for name in ('numpy', 'scipy') if name in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
+    assert ran.stdout.strip() == "[]"
+
+
+# lists of sites
+
+
+def test_a_keyword_is_all_that_a_forage_needs(
+    server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is looked for is what counts as found."""
+    assert run(["forage", f"{server}/", "-w", "mine", "--keyword", "contact", *LOOPBACK]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{server}/contact\tContact us\n"
+    assert "best-first by contact" in told.err
+    assert "1 goal on 1 site." in told.err
+    assert "trailmark export goals --out goals.csv -w mine" in told.err
+
+
+def test_a_trained_model_is_used_without_being_named(
+    trained: Path, server: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["forage", f"{server}/", "-w", str(trained), *LOOPBACK]) == 0
+    assert "by the model paths" in capsys.readouterr().err
+
+
+def test_a_pattern_is_obeyed_even_where_a_model_is(
+    trained: Path, server: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["forage", f"{server}/", "-w", str(trained), "--goal", "contact", *LOOPBACK]) == 0
+    assert "breadth-first" in capsys.readouterr().err
+
+
+def test_a_forage_that_looks_for_nothing_says_so(
+    server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["forage", f"{server}/", "-w", "mine", *LOOPBACK]
+    assert run(command) == 0
+    told = capsys.readouterr().err
+    assert "nothing says what you look for" in told
+    assert "--keyword contact" in told
+    assert run(command) == 0
+    assert "add --fresh" in capsys.readouterr().err
+
+
+def test_a_table_of_companies_is_read_as_the_spreadsheet_saved_it(
+    server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host = str(server).removeprefix("http://")
+    Path("firms.csv").write_bytes(f"Name;Website\r\nMüller;{host}\r\nBit;\r\n".encode("cp1252"))
+    assert run(["forage", "firms.csv", "-w", "mine", *LOOPBACK]) == 0
+    told = capsys.readouterr().err
+    assert "1 line without a web address left out: firms.csv, line 3." in told
+    assert "3 pages" in told
+
+
+def test_a_list_in_utf_16_is_read_too(server: Served, workspace: Path) -> None:
+    Path("sites.txt").write_text(f"{server}/\r\n", encoding="utf-16")
+    assert run(["forage", "sites.txt", "-w", "mine", *LOOPBACK]) == 0
+
+
+def test_a_bare_host_is_an_address_and_a_missing_file_is_none(
+    server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["forage", str(server).removeprefix("http://"), "-w", "mine", *LOOPBACK]) == 0
+    capsys.readouterr()
+    for wrong, words in {
+        "sites.md": "There is no file sites.md here",
+        "mine": "is a folder",
+        "book.xlsx": "no file",
+    }.items():
+        assert run(["forage", wrong, "-w", "mine"]) == 2
+        assert words in capsys.readouterr().err
+    Path("book.xlsx").write_bytes(b"PK")
+    assert run(["forage", "book.xlsx", "-w", "mine"]) == 2
+    assert "Save it as CSV" in capsys.readouterr().err
+
+
+def test_why_a_site_gave_nothing_is_told_in_words(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["forage", "http://127.0.0.1:8099/", "-w", "mine", "--delay", "0"]) == 0
+    told = capsys.readouterr().err
+    assert "start page failed: a private address" in told
+    assert "1 site gave no page." in told
+
+
+# narrow, plain and piped
+
+
+@pytest.mark.parametrize("columns", ["60", "200"])
+def test_nothing_but_words_reaches_a_file_whatever_the_width(columns: str, workspace: Path) -> None:
+    environment = {**os.environ, "COLUMNS": columns, "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "trailmark", "status", "-w", "mine"]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    assert "\x1b" not in ran.stdout + ran.stderr
