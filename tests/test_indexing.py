@@ -120,6 +120,52 @@ def test_a_kind_that_a_workspace_declares_needs_no_code(workspace: Workspace) ->
     assert "".join(piece.text for piece in asked(workspace, "thai").hits[0].snippet) == "Thai · 555-0101"
 
 
+def test_works_that_are_only_cited_are_found_after_what_is_held(workspace: Workspace) -> None:
+    workspace.records.save([paper("a", "Walks on graphs", year="1999"), paper("b", "Other matters")])
+    work = Citation("Random walks on large graphs", "A. Lind and B. Wood", "J. Walks", "1993", volume="3")
+    unnamed = Citation(text="Private communication on walks")
+    cited = [StoredCitation("b", 1, 98, unnamed), StoredCitation("b", 2, 99, work)]
+    PaperStore(workspace.database).save_paper("b", cited)
+    catch_up(workspace)
+    answer = asked(workspace, "walks graphs")
+    assert [(hit.kind, hit.id, hit.cited) for hit in answer.hits] == [
+        ("paper", "a", 0),
+        ("cited-only", "99", 1),
+    ]
+    assert (answer.total, answer.cited_only) == (2, 1)
+    assert answer.facets["type"] == [("cited-only", 1), ("paper", 1)]
+    last = asked(workspace, "walks graphs", offset=1)
+    assert [hit.people for hit in last.hits] == [("A. Lind", "B. Wood")]
+    for sort in ("cited", "oldest", "log-tf"):
+        assert [hit.id for hit in asked(workspace, "walks graphs", sort=sort).hits] == ["a", "99"]
+    for query in ["author:wood", "year:1993", 'type:"cited only"', "venue:walks", "title:large"]:
+        assert found(workspace, query) == ["99"], query
+    assert [hit.id for hit in asked(workspace, filters=(("type", "cited-only"),)).hits] == ["99"]
+
+
+def test_who_asks_for_nothing_in_particular_sees_what_is_held(workspace: Workspace) -> None:
+    workspace.records.save([paper("a", "Walks on graphs")])
+    PaperStore(workspace.database).save_paper("a", [StoredCitation("a", 1, 99, Citation("Walks of cats"))])
+    catch_up(workspace)
+    index = SearchIndex(workspace.index_folder)
+    assert found(workspace) == found(workspace, "-cats") == ["a"]
+    assert asked(workspace).facets["type"] == [("paper", 1)]
+    assert [each.id for each in index.suggest("walks")] == ["a"]
+    assert index.similar("paper", "a") == []
+    assert [hit.id for hit in index.similar("cited-only", "99")] == ["a"]
+
+
+def test_a_work_that_comes_to_be_held_is_found_once(workspace: Workspace) -> None:
+    workspace.records.save([paper("a", "Walks on graphs")])
+    PaperStore(workspace.database).save_paper("a", [StoredCitation("a", 1, 99, Citation("Walks of cats"))])
+    catch_up(workspace)
+    assert found(workspace, "cats") == ["99"]
+    workspace.records.save([paper("b", "Walks of cats")])
+    PaperStore(workspace.database).save_paper("b", [StoredCitation("b", 0, 99, Citation("Walks of cats"))])
+    catch_up(workspace)
+    assert found(workspace, "cats") == ["b"]
+
+
 def test_an_index_that_grew_is_the_index_built_anew(workspace: Workspace) -> None:
     workspace.records.save(paper(name, f"Paper {name}", year="1999") for name in "abcd")
     catch_up(workspace)

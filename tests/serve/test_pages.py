@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.serve.collection import START, paper_id
+from tests.serve.collection import PAPERS, START, paper_id
 from tests.serve.served import Served, serve_portal
 from trailmark.serve.portal.keys import to_key
 from trailmark.workspace import Workspace
 
 PAPER = f"/records/paper/{paper_id(4)}"
+WORK = "/records/cited-only/1000"
 CONTACT = f"/records/contact/{to_key(START + 'contact#1')}"
 ODD = f"/records/link_chain/{to_key('odd id/with?signs&more')}"
 PAGES = {
@@ -21,6 +22,7 @@ PAGES = {
     "topics": "/topics",
     "topic": "/topics/computer-science/machine-learning",
     "paper": PAPER,
+    "work": WORK,
     "contact": CONTACT,
     "undeclared": ODD,
     "map": f"{PAPER}/map?hops=2",
@@ -36,6 +38,7 @@ TWINS = {
     "/topics/computer-science/machine-learning": "/topics/computer-science/machine-learning.json",
     PAPER: f"{PAPER}.json",
     CONTACT: f"{CONTACT}.json",
+    WORK: f"{WORK}.json",
     f"{PAPER}/map": f"{PAPER}/map.json",
     f"{PAPER}/correct": f"{PAPER}/correct.json",
     "/submit": "/submit.json",
@@ -154,6 +157,37 @@ def test_records_of_other_kinds_are_shown_by_their_declarations(portal: Served) 
     undeclared = page(portal, ODD)
     assert texts(undeclared, "h1") == ["An instance of a kind that nobody declared"]
     assert "Colour" in texts(undeclared, "dl.fields dt")
+
+
+def test_a_work_that_is_only_cited_has_a_page_with_those_who_cite_it(portal: Served) -> None:
+    tree = page(portal, WORK)
+    assert texts(tree, "h1") == ["A book that nobody holds"]
+    assert "not in the collection" in texts(tree, ".notice")[0]
+    assert len(tree.css(".citing li")) == len(PAPERS)
+    assert not tree.css("a[href$='/correct']")
+    assert "Unknown" in portal.get(f"{WORK}.bib").text
+    (found,) = portal.get("/search.json?q=nobody+holds").json["hits"]
+    assert (found["kind"], found["url"], found["cited"]) == ("cited-only", WORK, len(PAPERS))
+    references = page(portal, PAPER).css("ol.references a.cited-title")
+    assert [node.attributes["href"] for node in references] == [WORK]
+
+
+@pytest.mark.parametrize("key", ["1", "99999", "x", "9" * 30, "-1"])
+def test_what_is_held_or_cited_by_nobody_is_no_work_that_is_only_cited(portal: Served, key: str) -> None:
+    assert portal.get(f"/records/cited-only/{key}").status == 404
+
+
+def test_the_map_shows_who_cites_the_same_works(portal: Served) -> None:
+    graph = portal.get(f"/records/paper/{paper_id(8)}/map.json?hops=2").json
+    columns = {node["column"]: node for node in graph["nodes"]}
+    assert (columns[1]["held"], columns[1]["url"], columns[1]["title"]) == (
+        False,
+        WORK,
+        "A book that nobody holds",
+    )
+    assert columns[2]["relation"] == "cites the same works"
+    assert {"citing": columns[2]["id"], "cited": "work 1000"}.items() <= graph["edges"][-1].items()
+    assert "cite the same works" in [heading["text"] for heading in graph["headings"]]
 
 
 def test_the_citation_map_says_the_same_in_drawing_and_table(portal: Served) -> None:

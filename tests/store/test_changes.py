@@ -9,6 +9,7 @@ from trailmark.organise.hubs import HubScores
 from trailmark.organise.topics.placement import Placement
 from trailmark.record import Record, Value
 from trailmark.store.changes import Change, ChangeStore
+from trailmark.store.citing import citations_to, citing_work
 from trailmark.store.database import Database
 from trailmark.store.papers import PaperStore, StoredCitation
 from trailmark.store.records import RecordStore
@@ -112,3 +113,41 @@ def test_only_scores_that_differ_are_written(database: Database) -> None:
     assert scores.of_topics("a") == {("AI", "Logic"): HubScores(0.3, 0.0)}
     assert scores.replace_all({}, {}) == 3
     assert scores.of_topics("a") == {}
+
+
+def works_after(database: Database, number: int) -> list[str]:
+    changes = (change for batch in ChangeStore(database).since(number) for change in batch)
+    return sorted(change.id for change in changes if change.kind == "cited-only")
+
+
+def test_a_work_that_is_not_held_changes_with_its_citations(database: Database) -> None:
+    changes = ChangeStore(database)
+    cite(database, "a", 10, 20, 99)
+    assert works_after(database, 0) == ["20", "99"]  # and not 10, which is the paper itself
+    before = changes.newest()
+    cite(database, "b", 20, 99)
+    assert works_after(database, before) == ["20", "99"]  # 20 is held from now on
+    before = changes.newest()
+    cite(database, "c", 30, 20, 10)
+    assert works_after(database, before) == []
+    before = changes.newest()
+    PaperStore(database).save_paper("b", ())
+    assert works_after(database, before) == ["20", "99"]  # nobody holds 20 any longer
+
+
+def test_a_citation_that_is_matched_anew_changes_both_works(database: Database) -> None:
+    cite(database, "a", 10, 98)
+    before = ChangeStore(database).newest()
+    with database.transaction():
+        PaperStore(database).replace_citation(StoredCitation("a", 1, 99, Citation("x")))
+    assert works_after(database, before) == ["98", "99"]
+
+
+def test_who_cites_a_work_is_told_until_it_is_held(database: Database) -> None:
+    cite(database, "a", 10, 99, 99)
+    cite(database, "b", 20, 99)
+    assert {work: [*said] for work, said in citations_to(database, [10, 99, 500]).items()} == {99: ["a", "b"]}
+    papers, total = citing_work(database, 99, 1)
+    assert ([each.paper for each in papers], papers[0].numbers, total) == (["a"], (1, 2), 2)
+    cite(database, "c", 99)
+    assert citations_to(database, [99]) == {}

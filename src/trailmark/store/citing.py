@@ -1,10 +1,13 @@
-"""Who cites a paper, told by the citing papers' own descriptions, without reading their records."""
+"""Who cites a paper or a work, told by the citing papers' own descriptions, without reading their records."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from trailmark.organise.citations.citation import Citation
 from trailmark.store.database import Database
 
 _CITING = """
@@ -12,9 +15,11 @@ SELECT cites.paper, json_group_array(cites.number), coalesce(json_extract(own.fi
        coalesce(json_extract(own.fields, '$.year'), '') AS year, count(*) OVER ()
 FROM citation AS cites LEFT JOIN citation AS own ON own.paper = cites.paper AND own.number = 0
 WHERE cites.number > 0 AND cites.paper <> ?1
-  AND cites.group_id IN (SELECT group_id FROM citation WHERE paper = ?1 AND number = 0)
+  AND cites.group_id {groups}
 GROUP BY cites.paper ORDER BY year DESC, cites.paper LIMIT ?2
 """
+_OF_PAPER = _CITING.format(groups="IN (SELECT group_id FROM citation WHERE paper = ?1 AND number = 0)")
+_OF_WORK = _CITING.format(groups="= ?1")  # no paper goes by the number of a group
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,34 @@ class CitingPaper:
 
 def citing_papers(database: Database, paper: str, most: int) -> tuple[list[CitingPaper], int]:
     """The papers that cite one, the newest first and `most` of them; and how many there are in all."""
-    rows = database.execute(_CITING, (paper, most)).fetchall()
+    return _told(database.execute(_OF_PAPER, (paper, most)).fetchall())
+
+
+def citing_work(database: Database, group: int, most: int) -> tuple[list[CitingPaper], int]:
+    """The papers that cite the work of a group, told in the same way."""
+    return _told(database.execute(_OF_WORK, (group, most)).fetchall())
+
+
+def _told(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingPaper], int]:
     found = [
         CitingPaper(each, tuple(sorted(json.loads(numbers))), title, year)
         for each, numbers, title, year, _ in rows
     ]
     return found, rows[0][4] if rows else 0
+
+
+def citations_to(database: Database, groups: Sequence[int]) -> dict[int, dict[str, list[Citation]]]:
+    """Of works that are not held, what each of the papers that cite them says they are; by group and paper.
+
+    Held works and those that nobody cites are left out.
+    """
+    rows = database.execute(
+        "SELECT group_id, citation.paper, fields FROM citation JOIN citation_group AS own ON own.id = group_id "
+        "WHERE number > 0 AND own.paper IS NULL AND group_id IN (SELECT value FROM json_each(?)) "
+        "ORDER BY group_id, citation.paper, number",
+        (json.dumps(list(groups)),),
+    )
+    found: dict[int, dict[str, list[Citation]]] = {}
+    for group, paper, fields in rows:
+        found.setdefault(group, {}).setdefault(paper, []).append(Citation(**json.loads(fields)))
+    return found

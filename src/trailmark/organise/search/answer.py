@@ -64,6 +64,7 @@ class Hit:
 class Answer:
     """What was found, and how the question was read.
 
+    `total` counts what is not held, too; `cited_only` counts that alone, and it comes after all else.
     `some_words`: no record has all the words, and these have some. `next_offset` is None on the last page.
     """
 
@@ -75,6 +76,7 @@ class Answer:
     some_words: bool = False
     next_offset: int | None = None
     milliseconds: float = 0.0
+    cited_only: int = 0
 
 
 @dataclass(frozen=True, slots=True)

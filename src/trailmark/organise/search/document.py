@@ -36,6 +36,7 @@ class IndexDocument:
     scores: HubScores = HubScores()  # noqa: RUF009 - frozen
     topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)  # among a topic's papers
     change: int = 0  # of the store when it was read: larger is newer
+    held: bool = True  # False: no more is known of it than what others say who cite it
 
     @property
     def year(self) -> int | None:

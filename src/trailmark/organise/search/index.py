@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ class SearchIndex:
         address = opened.address(kind, record_id) if opened else None
         if opened is None or address is None:
             return []
-        query = _alike(opened, opened.shown(address))
+        query = opened.held(_alike(opened, opened.shown(address)))
         found = [
             _hit(opened, *hit, Marker(frozenset())) for hit in opened.searcher.search(query, count + 1).hits
         ]
@@ -103,23 +103,56 @@ def _fields(opened: Opened | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*FIELDS, *(opened.followed.fields if opened else ()))))
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """All that matches, how many that are and how many of them are not held, and the page that was asked for."""
+
+    matching: tantivy.Query
+    total: int
+    cited_only: int
+    hits: list[tuple[Any, tantivy.DocAddress]]
+
+
 def _answer(opened: Opened, query: Query, request: SearchRequest) -> Answer:
-    matching = _matching(opened, query, request, every=True)
-    total, hits = _found(opened, matching, request)
+    found = _find(opened, query, request, every=True)
     wanted = [clause for clause in query.clauses if clause.sign != "-"]
-    some_words = not total and len(wanted) > 1 and any(map(may_miss, wanted))
+    some_words = not found.total and len(wanted) > 1 and any(map(may_miss, wanted))
     if some_words:
-        matching = _matching(opened, query, request, every=False)
-        total, hits = _found(opened, matching, request)
+        found = _find(opened, query, request, every=False)
     marker = Marker.of(query)
-    end = request.offset + len(hits)
+    end = request.offset + len(found.hits)
     return Answer(
-        total,
-        tuple(_hit(opened, score, address, marker) for score, address in hits),
+        found.total,
+        tuple(_hit(opened, score, address, marker) for score, address in found.hits),
         describe(query),
-        count_facets(opened, matching, request.facets, request.facet_values),
-        some_words=some_words and total > 0,
-        next_offset=end if hits and end < min(total, DEEPEST) else None,
+        count_facets(opened, found.matching, request.facets, request.facet_values),
+        some_words=some_words and found.total > 0,
+        next_offset=end if found.hits and end < min(found.total, DEEPEST) else None,
+        cited_only=found.cited_only,
+    )
+
+
+def _find(opened: Opened, query: Query, request: SearchRequest, *, every: bool) -> _Found:
+    """What is held, in the order that was asked for, and after it what is only cited, in the same order."""
+    matching, not_held = _matching(opened, query, request, every=every), opened.not_held
+    if not_held is None:
+        total, hits = _page(opened, matching, request)
+        return _Found(matching, total, 0, hits)
+    held = opened.held(matching)
+    total, hits = _page(opened, held, request)
+    if not _asks_for_cited(query, request):
+        return _Found(held, total, 0, hits)
+    filtered = tantivy.Query.const_score_query(not_held, 0.0)
+    cited = tantivy.Query.boolean_query([(tantivy.Occur.Must, matching), (tantivy.Occur.Must, filtered)])
+    after = replace(request, offset=request.offset - total, limit=request.limit - len(hits))
+    count, more = _page(opened, cited, after)
+    return _Found(matching, total + count, count, hits + more)
+
+
+def _asks_for_cited(query: Query, request: SearchRequest) -> bool:
+    """Who asks for nothing in particular wants to see what there is."""
+    return any(clause.sign != "-" for clause in query.clauses) or any(
+        name == "type" for name, _ in request.filters
     )
 
 
@@ -137,7 +170,7 @@ def _own_topic(request: SearchRequest) -> str:
     return topics[0] if request.sort in ("authority", "hub") and len(topics) == 1 else ""
 
 
-def _found(
+def _page(
     opened: Opened, matching: tantivy.Query, request: SearchRequest
 ) -> tuple[int, list[tuple[Any, tantivy.DocAddress]]]:
     """How many there are, and those of the page that was asked for."""

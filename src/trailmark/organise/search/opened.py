@@ -13,6 +13,7 @@ from trailmark.organise.search.document import key_of
 from trailmark.organise.search.engine import tantivy
 from trailmark.organise.search.folder import CURRENT, FOLLOWED, Followed, current_build, read_followed
 from trailmark.organise.search.ranking import Ranking
+from trailmark.organise.search.tantivy_schema import NOT_HELD
 
 Stamp = tuple[tuple[int, int, int], ...]
 
@@ -36,6 +37,20 @@ class Opened:
         kept = self.searcher.doc(address).get_first("shown")
         read: dict[str, Any] = json.loads(bytes(kept or b"{}"))
         return read
+
+    @property
+    def not_held(self) -> tantivy.Query | None:
+        """What is not held, only cited; None where there is nothing of that kind."""
+        if not self.searcher.doc_freq("shelf", NOT_HELD):
+            return None
+        return tantivy.Query.term_query(self.index.schema, "shelf", NOT_HELD, "basic")
+
+    def held(self, matching: tantivy.Query) -> tantivy.Query:
+        """What matches without what is only cited."""
+        not_held, occur = self.not_held, tantivy.Occur
+        if not_held is None:
+            return matching
+        return tantivy.Query.boolean_query([(occur.Must, matching), (occur.MustNot, not_held)])
 
     def address(self, kind: str, record_id: str) -> tantivy.DocAddress | None:
         query = tantivy.Query.term_query(self.index.schema, "key", key_of(kind, record_id), "basic")

@@ -48,7 +48,7 @@ def _titles(opened: Opened, found: list[str], count: int) -> list[Suggestion]:
         opened.index.schema, "key", [key.partition("\x1f")[2] for key, _ in keys]
     )
     titles: dict[str, Suggestion] = {}
-    for query in (begun, _title_query(opened, found)):
+    for query in (begun, opened.held(_title_query(opened, found))):
         if len(titles) < count:
             for _, address in searcher.search(query, count, count=False, order_by_field="cited").hits:
                 shown = opened.shown(address)

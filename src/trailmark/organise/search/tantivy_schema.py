@@ -13,20 +13,21 @@ from trailmark.organise.search.document import SCORE_DIGITS, TOPIC_SEPARATOR, In
 from trailmark.organise.search.engine import tantivy
 from trailmark.organise.search.terms import terms
 
-FORMAT = 3  # of the files; an index of another format is built again
+FORMAT = 4  # of the files; an index of another format is built again
 TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")
 MOST_REPEATS = 32  # a word that comes more often in one document counts as coming this often
 LONGEST_SHOWN = 6_000  # characters of text kept for snippets
 LONGEST_VALUE = 200  # characters of a facet's value
 SCORE_BITS = (10**SCORE_DIGITS).bit_length()
 NEVER = -(2**62)  # sorts behind every date
+NOT_HELD = "not held"
 
 _NAME = re.compile(r"\w[\w-]*")
 
 
 def make_schema() -> tantivy.Schema:
     builder: tantivy.SchemaBuilder = tantivy.SchemaBuilder()
-    for name in ("key", "person_key", "topic_key", "title_key", "topic_score"):
+    for name in ("key", "person_key", "topic_key", "title_key", "topic_score", "shelf"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("words", "repeats"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
@@ -47,7 +48,10 @@ def to_tantivy(document: IndexDocument) -> tantivy.Document:
     made: tantivy.Document = tantivy.Document()
     made.add_text("key", document.key)
     _add_words(made, document)
-    _add_names(made, document)
+    if document.held:
+        _add_names(made, document)
+    else:
+        made.add_text("shelf", NOT_HELD)
     made.add_json("facet", {name: list(values) for name, values in facets_of(document).items()})
     _add_numbers(made, document)
     made.add_bytes("shown", json.dumps(_shown(document), ensure_ascii=False).encode("utf-8", "replace"))
@@ -114,7 +118,12 @@ def completions(name: str) -> tuple[str, ...]:
 
 
 def facets_of(document: IndexDocument) -> dict[str, tuple[str, ...]]:
-    """The values by which a document is counted. A document of a topic counts for all topics above it."""
+    """The values by which a document is counted. A document of a topic counts for all topics above it.
+
+    What others say of a work that is not held is in as many spellings as there are others.
+    """
+    if not document.held:
+        return {"type": (facet_value(document.kind),)}
     paths = dict.fromkeys(path[:end] for path in document.topics for end in range(1, len(path) + 1))
     usual = {
         "topic": tuple(TOPIC_SEPARATOR.join(path) for path in paths),

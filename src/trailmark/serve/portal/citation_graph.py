@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from textwrap import wrap
 
-from trailmark.organise.citations.citation import Citation
 from trailmark.record import Record
 from trailmark.serve.portal.addresses import record_url
-from trailmark.serve.portal.cards import shortened
+from trailmark.serve.portal.citation_map import work_url
 from trailmark.serve.portal.library import Library
+from trailmark.store.citing import citing_work
 from trailmark.store.papers import ITSELF, StoredCitation
 
 RELATIONS = {
@@ -20,26 +22,28 @@ RELATIONS = {
     1: "is cited by it",
     2: "is cited by one that it cites",
 }
+SHARES = "cites the same works"
 HEADINGS = {-2: "two steps back", -1: "cited by", 0: "", 1: "cites", 2: "two steps on"}
 
 MOST_IN_COLUMN = 12
-COLUMN, ROW, TOP, MARGIN = 260, 50, 40, 26
-BOX_WIDTH, BOX_HEIGHT = 196, 38
-_LABEL = 25  # letters of a title that fit into a box
+COLUMN, ROW, TOP, MARGIN = 300, 66, 40, 26
+BOX_WIDTH, BOX_HEIGHT = 236, 54
+_LINE, _LINES = 32, 2  # letters of a title that fit into a line of a box, and lines
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """A paper in the drawing, with the upper left corner of its box; `column` counts steps, backwards below zero.
 
-    A work that is cited but not held has no `url`.
+    `held` is False of a work that is only cited; where not even its title is known, it has no `url`.
     """
 
     id: str
     title: str
-    label: str
+    lines: tuple[str, ...]
     year: str
     url: str
+    held: bool
     column: int
     relation: str
     x: int
@@ -82,47 +86,71 @@ class _Walk:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._works: dict[str, Citation] = {}
+        self._works: dict[str, StoredCitation] = {}
+        self._sharing: set[str] = set()
 
     def cited(self, paper: str) -> list[str]:
-        """What a paper cites, those first that are held."""
-        found: dict[str, bool] = {}
+        """What a paper cites: first what is held, then what most papers here cite as well."""
+        found: dict[str, tuple[bool, int]] = {}
         for each in self._library.papers.citations(paper) if paper not in self._works else ():
             if each.number != ITSELF:
                 held = self._library.papers.held(each.group)
-                found[held or self._work(each)] = held is not None
-        return sorted(found, key=lambda name: not found[name])
+                name = held or self._work(each)
+                found[name] = (held is None, 0 if held else -len(self._citing_work(name)))
+        return sorted(found, key=lambda name: found[name])
 
     def _work(self, each: StoredCitation) -> str:
         name = f"work {each.group}"
-        self._works.setdefault(name, each.citation)
+        self._works.setdefault(name, each)
         return name
 
     def citing(self, paper: str) -> list[str]:
         return list(dict.fromkeys(each.paper for each in self._library.papers.cited_by(paper)))
 
+    def _citing_work(self, name: str) -> list[str]:
+        found, _ = citing_work(self._library.workspace.database, self._works[name].group, MOST_IN_COLUMN)
+        return [each.paper for each in found]
+
+    def sharing(self, works: list[str]) -> list[str]:
+        """Papers that cite works which are not held, those first that cite most of them."""
+        shared = Counter(paper for work in works if work in self._works for paper in self._citing_work(work))
+        self._sharing |= set(shared)
+        return [paper for paper, _ in shared.most_common()]
+
+    def beyond(self, cited: list[str]) -> list[str]:
+        """What lies two steps on: what those that it cites cite, and then who else cites the same."""
+        return [other for each in cited for other in self.cited(each)] + self.sharing(cited)
+
     def columns(self, paper: str, hops: int) -> tuple[dict[int, list[str]], int]:
         """Breadth first in both directions; a paper stands in the first column in which it is met."""
         columns, left_out = {0: [paper]}, 0
         for step in range(1, hops + 1):
-            for side, neighbours in ((-1, self.citing), (1, self.cited)):
+            for side in (-1, 1):
                 met = set(chain.from_iterable(columns.values()))
-                before = columns[side * (step - 1)]
-                found = dict.fromkeys(other for each in before for other in neighbours(each))
+                found = dict.fromkeys(self._next(columns[side * (step - 1)], side))
                 new = [other for other in found if other not in met]
                 columns[side * step] = new[:MOST_IN_COLUMN]
                 left_out += max(0, len(new) - MOST_IN_COLUMN)
         return {column: names for column, names in sorted(columns.items()) if names}, left_out
 
+    def _next(self, before: list[str], side: int) -> list[str]:
+        if side < 0:
+            return [other for each in before for other in self.citing(each)]
+        return self.beyond(before)
+
     def node(self, name: str, column: int, x: int, y: int) -> Node:
-        if name in self._works:
-            work = self._works[name]
-            title, year, url = work.title or work.all_text, work.year, ""
-        else:
-            record = self._library.records.get("paper", name)
-            title = self._library.title(record) if record else name
-            year, url = record.first("year") if record else "", record_url("paper", name)
-        return Node(name, title, shortened(title, _LABEL), year[:9], url, column, RELATIONS[column], x, y)
+        title, year, url = self._about(name)
+        lines = tuple(wrap(title, _LINE, max_lines=_LINES, placeholder=" …"))
+        relation = SHARES if column > 1 and name in self._sharing else RELATIONS[column]
+        return Node(name, title, lines, year[:9], url, name not in self._works, column, relation, x, y)
+
+    def _about(self, name: str) -> tuple[str, str, str]:
+        """Title, year and address."""
+        if work := self._works.get(name):
+            return work.citation.title or work.citation.all_text, work.citation.year, work_url(work, None)
+        record = self._library.records.get("paper", name)
+        title = self._library.title(record) if record else name
+        return title, record.first("year") if record else "", record_url("paper", name)
 
     def edges(self, nodes: list[Node]) -> Iterator[Edge]:
         places = {node.id: node for node in nodes}
@@ -144,11 +172,16 @@ def graph_of(library: Library, paper: Record, hops: int) -> Graph:
         hops=hops,
         width=COLUMN * (len(x_of) - 1) + BOX_WIDTH + 2 * MARGIN,
         height=TOP + ROW * max(map(len, columns.values())),
-        headings=tuple(Heading(HEADINGS[column], x) for column, x in x_of.items() if HEADINGS[column]),
+        headings=tuple(_heading(nodes, column, x) for column, x in x_of.items() if HEADINGS[column]),
         nodes=tuple(nodes),
         edges=tuple(walk.edges(nodes)),
         left_out=left_out,
     )
+
+
+def _heading(nodes: list[Node], column: int, x: int) -> Heading:
+    all_share = all(node.relation == SHARES for node in nodes if node.column == column)
+    return Heading("cite the same works" if all_share else HEADINGS[column], x)
 
 
 def _placed(walk: _Walk, columns: dict[int, list[str]]) -> list[Node]:

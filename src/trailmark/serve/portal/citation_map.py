@@ -6,10 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from trailmark.organise.citations.citation import Citation
+from trailmark.papers.cited_only import CITED_ONLY
 from trailmark.serve.portal.addresses import record_url
 from trailmark.serve.portal.cards import shortened
 from trailmark.serve.portal.library import Library
-from trailmark.store.citing import CitingPaper, citing_papers
+from trailmark.store.citing import CitingPaper, citing_papers, citing_work
 from trailmark.store.papers import ITSELF, StoredCitation, StoredContext
 
 MOST_CITING = 100
@@ -28,7 +29,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A work that a paper cites. `url` leads to its page where it is held."""
+    """A work that a paper cites. `url` leads to its page; `id` is that of the paper where it is held, else empty."""
 
     number: int
     label: str
@@ -66,13 +67,26 @@ def _reference(library: Library, each: StoredCitation, said: tuple[Sentence, ...
     cited = each.citation
     return Reference(
         each.number, each.label, cited.all_text, _title(cited), cited.authors, cited.year,
-        record_url("paper", held) if held else "", held or "", said,
+        work_url(each, held), held or "", said,
     )  # fmt: skip
+
+
+def work_url(each: StoredCitation, held: str | None) -> str:
+    """The page of a work that is cited; of one without a title there is none."""
+    if held:
+        return record_url("paper", held)
+    return record_url(CITED_ONLY, str(each.group)) if each.citation.title else ""
 
 
 def citations_of(library: Library, paper: str, most: int = MOST_CITING) -> tuple[tuple[Citing, ...], int]:
     """The held papers that cite a paper, newest first, and how many there are in all."""
     found, total = citing_papers(library.workspace.database, paper, most)
+    return tuple(_citing(library, each) for each in found), total
+
+
+def citations_of_work(library: Library, group: int) -> tuple[tuple[Citing, ...], int]:
+    """The same of a work that is not held."""
+    found, total = citing_work(library.workspace.database, group, MOST_CITING)
     return tuple(_citing(library, each) for each in found), total
 
 

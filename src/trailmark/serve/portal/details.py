@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trailmark.organise.bibliography import to_bibtex
+from trailmark.papers.cited_only import CITED_ONLY
 from trailmark.record import Record
 from trailmark.serve.portal.addresses import outside_url, record_url
 from trailmark.serve.portal.cards import Card, card_of
-from trailmark.serve.portal.citation_map import Citing, Reference, citations_of, references_of
+from trailmark.serve.portal.citation_map import (
+    Citing,
+    Reference,
+    citations_of,
+    citations_of_work,
+    references_of,
+)
 from trailmark.serve.portal.library import Library
 from trailmark.serve.portal.record_view import ShownField, shown_fields
 from trailmark.serve.portal.search_view import HitView, TopicLink, hit_view
 from trailmark.store.click_paths import click_path
 
 SIMILAR = 6
+CITABLE = ("paper", CITED_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def details_of(library: Library, record: Record) -> Details:
     stamp = library.catalogue.stamp(record.kind, record.id)
     url = record_url(record.kind, record.id)
     archived_type = file.kind if file else "page" if _archived_visit(library, record) else ""
-    cited_by, cited_by_count = citations_of(library, record.id) if is_paper else ((), 0)
+    cited_by, cited_by_count = _cited_by(library, record)
     return Details(
         kind=record.kind,
         kind_label=spec.label,
@@ -102,17 +110,23 @@ def details_of(library: Library, record: Record) -> Details:
         archived_url=f"{url}/archived" if archived_type else "",
         archived_type=archived_type,
         pages=file.page_count if file and file.kind == "pdf" else 0,
-        formats=_formats(url, is_paper),
-        bibtex=to_bibtex([record]) if is_paper else "",
+        formats=_formats(url, record.kind in CITABLE),
+        bibtex=to_bibtex([record]) if record.kind in CITABLE else "",
         added=stamp.added if stamp else None,
         changed=stamp.changed if stamp else None,
     )
 
 
-def _formats(url: str, is_paper: bool) -> dict[str, str]:
+def _cited_by(library: Library, record: Record) -> tuple[tuple[Citing, ...], int]:
+    if record.kind == CITED_ONLY:
+        return citations_of_work(library, int(record.id))
+    return citations_of(library, record.id) if record.kind == "paper" else ((), 0)
+
+
+def _formats(url: str, can_be_cited: bool) -> dict[str, str]:
     """Other forms of the page, by name."""
     names = {"JSON": ".json"}
-    if is_paper:
+    if can_be_cited:
         names = {"BibTeX": ".bib", "RIS": ".ris", "CSL-JSON": ".csl.json", "JSON-LD": ".jsonld", **names}
     return {name: url + ending for name, ending in names.items()}
 

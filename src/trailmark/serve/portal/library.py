@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,11 +17,13 @@ from trailmark.net.archive_reader import ArchiveReader
 from trailmark.organise.search.answer import FACETS
 from trailmark.organise.search.index import SearchIndex
 from trailmark.organise.topics.tree import read_tree
+from trailmark.papers.cited_only import CITED_ONLY, SPEC, record_of_work
 from trailmark.record import Record
 from trailmark.record_kinds import FILE_NAME as KINDS_FILE
 from trailmark.record_kinds import KindSpec, read_kinds, spec_of
 from trailmark.serve.portal.topics import TopicMap
 from trailmark.store.catalogue import Catalogue, SiteVisited
+from trailmark.store.citing import citations_to
 from trailmark.store.document_files import DocumentFileStore
 from trailmark.store.papers import PaperStore
 from trailmark.store.submissions import SubmissionStore
@@ -101,7 +104,18 @@ class Library:
         return self._shelf.get(f"kind {kind}", KindSpec, lambda: self._find_spec(kind))
 
     def _find_spec(self, kind: str) -> KindSpec:
+        if kind == CITED_ONLY:
+            return SPEC
         return spec_of(kind, self.catalogue.field_names(kind), read_kinds(self.workspace.folder / KINDS_FILE))
+
+    def find(self, kind: str, record_id: str) -> Record | None:
+        """A record, or a work that is only cited as those who cite it describe it."""
+        if kind != CITED_ONLY:
+            return self.records.get(kind, record_id)
+        is_number = record_id.isascii() and record_id.isdigit() and len(record_id) < 16
+        said = citations_to(self.workspace.database, [int(record_id)]) if is_number else {}
+        works = [record_of_work(group, [*chain(*by_paper.values())]) for group, by_paper in said.items()]
+        return works[0] if works else None
 
     def title(self, record: Record) -> str:
         named = self.spec(record.kind).title

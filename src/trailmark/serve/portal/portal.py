@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
+from trailmark.papers.cited_only import CITED_ONLY, SPEC
 from trailmark.record_kinds import KINDS
 from trailmark.serve.portal.addresses import field_query, search_url
 from trailmark.serve.portal.keys import to_key
@@ -85,7 +86,8 @@ def day(seconds: float) -> str:
 
 
 def _kind_label(kind: str) -> str:
-    return KINDS[kind].label if kind in KINDS else kind.replace("_", " ").capitalize()
+    known = KINDS.get(kind) or (SPEC if kind == CITED_ONLY else None)
+    return known.label if known else kind.replace("_", " ").capitalize()
 
 
 def _facet_label(value: str, facet: str) -> str:

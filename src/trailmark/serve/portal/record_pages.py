@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from trailmark.organise.bibliography import to_bibtex, to_csl_json, to_ris
 from trailmark.papers.as_cited import as_cited
 from trailmark.record import Record
-from trailmark.serve.portal.details import Details, details_of
+from trailmark.serve.portal.details import CITABLE, Details, details_of
 from trailmark.serve.portal.keys import from_key
 from trailmark.serve.portal.library import Library
 from trailmark.serve.portal.metadata import as_data_block, coins, json_ld, meta_tags
@@ -29,7 +29,7 @@ Key = Annotated[str, Path(max_length=4100, description="The record's key, as in 
 def find_record(library: Library, kind: str, key: str) -> Record:
     """The record at an address."""
     named, record_id = from_key(kind), from_key(key)
-    record = library.records.get(named, record_id) if named and record_id else None
+    record = library.find(named, record_id) if named and record_id else None
     if record is None:
         raise NotFound(_gone(library, named or "", record_id or ""))
     return as_cited(library.papers, record)
@@ -44,6 +44,13 @@ def _gone(library: Library, kind: str, record_id: str) -> str:
 def find_paper(library: Library, kind: str, key: str) -> Record:
     record = find_record(library, kind, key)
     if record.kind != "paper":
+        raise NotFound("Only papers have a citation map.")
+    return record
+
+
+def find_citable(library: Library, kind: str, key: str) -> Record:
+    record = find_record(library, kind, key)
+    if record.kind not in CITABLE:
         raise NotFound("Only papers come in this form.")
     return record
 
@@ -112,7 +119,7 @@ def _add_format(
     media_type = FORMAT_TYPES[name]
 
     async def formatted(request: Request, kind: Kind, key: Key) -> Response:
-        record = await portal.readers.ask(lambda library: find_paper(library, kind, key))
+        record = await portal.readers.ask(lambda library: find_citable(library, kind, key))
         body = write(record, portal.base_url(request)).encode("utf-8", "replace")
         headers = {"content-disposition": f'inline; filename="paper.{extension}"'}
         return answer(request, body, f"{media_type}; charset=utf-8", headers=headers)

@@ -80,11 +80,12 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """`cursor` asks for the next page; there is none on the last one."""
+    """`cursor` asks for the next page; there is none on the last one. `cited_only` of the `total` are not held."""
 
     query: str
     read_as: str
     total: int
+    cited_only: int
     milliseconds: float
     page: int
     pages: int
@@ -177,6 +178,7 @@ def search_view(asked: Asked, answer: Answer, topics: TopicMap) -> SearchView:
         query=asked.query,
         read_as=answer.read_as,
         total=answer.total,
+        cited_only=answer.cited_only,
         milliseconds=round(answer.milliseconds, 2),
         page=asked.page,
         pages=max(1, -(-reachable // asked.limit)),
