@@ -40,6 +40,7 @@ KNOWN = Lexicon({"anna": "f", "berta": "f", "carl": "f", "walker": "l"})
         ("B. K. P. Horn.", ["B./K. P./Horn/"]),
         ("In Tesar, G., Berg, D. S., & Also, J. (Eds.),", ["G.//Tesar/", "D./S./Berg/", "J.//Also/"]),
         ("Paul Berg 1 , Anna Walker 2", ["Paul//Berg/", "Anna//Walker/"]),
+        ("Paul Berg a,∗, Anna Walker a,b and Carl Runner b", ["Paul//Berg/", "Anna//Walker/", "Carl//Runner/"]),
         ("Paul Berg, Member, IEEE, and Anna Walker, Fellow, IEEE", ["Paul//Berg/", "Anna//Walker/"]),
         ("", []),
     ],

@@ -19,6 +19,9 @@ _ROLE = re.compile(
 )
 _BETWEEN = re.compile(r"\s*(?:;|&|\band\b|\bund\b|\n)\s*")
 _MARKS = re.compile(r"[*∗†‡§¶‖#⋆]+|\d+")
+_LETTER_MARKS = re.compile(
+    r"(?<=[^\W\d_])\s+[a-h](?:\s*,\s*(?:[a-h]|[*∗†‡§]|\d)(?![^\W\d_]))*(?=\s*(?:[,;&*∗†‡§]|\band\b|$))"
+)  # of an address, behind a name: `Paul Berg a,b`
 _BRACKETS = re.compile(r"[()\[\]{}\"“”]")
 _RANK = re.compile(
     r"\b(?:(?:student|senior|life)\s+)?(?:member|fellow)\b|\b(?:IEEE|ACM|AAAI)\b", re.IGNORECASE
@@ -58,7 +61,8 @@ NOBODY = People()
 
 def read_people(text: str, lexicon: Lexicon | None = None) -> People:
     """The people named in a field. A `lexicon` helps where names stand side by side without a comma."""
-    bare = _BRACKETS.sub(" ", _ROLE.sub(" ", _RANK.sub(" ", _MARKS.sub(" , ", _ET_AL.sub(" , ", text)))))
+    marked = _LETTER_MARKS.sub(" , ", _ET_AL.sub(" , ", text))
+    bare = _BRACKETS.sub(" ", _ROLE.sub(" ", _RANK.sub(" ", _MARKS.sub(" , ", marked))))
     people = [one for chunk in _BETWEEN.split(bare) for one in _chunk(chunk, lexicon)]
     return People(tuple(people[:_MOST_PEOPLE]), _ET_AL.search(text) is not None)
 
