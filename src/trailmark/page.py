@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from trailmark import media
+
 LinkKind = Literal["a", "area", "frame", "iframe", "refresh", "next", "canonical", "redirect", "start"]
 
 
@@ -43,6 +45,18 @@ class Page:
     content_type: str = "text/html"
     digest: str = ""
     nofollow: bool = False
+    noindex: bool = False
+
+    @property
+    def is_document(self) -> bool:
+        """Whether this is a file without words or links, such as a PDF: known by its address and the way to it."""
+        says_nothing = not (self.tokens or self.links or self.title)
+        return says_nothing and not media.is_page_type(self.content_type)
+
+    @property
+    def kind(self) -> str:
+        """`page`; of files `document`, or the media type of those that are not for reading."""
+        return media.file_kind(self.content_type, self.url) if self.is_document else media.PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +67,17 @@ class Unreadable:
     reason: Literal["empty", "not_html", "binary"]
     content_type: str = ""
     digest: str = ""
+    noindex: bool = False
+
+
+def as_page(read: Page | Unreadable | None) -> Page | None:
+    """What was read as a page. A document is a page without words; what is empty is none."""
+    if not isinstance(read, Unreadable):
+        return read
+    if read.reason == "empty":
+        return None
+    # a server that calls bytes a page does not know better than the file's name
+    told = "" if media.is_page_type(read.content_type) else read.content_type
+    return Page(
+        read.url, content_type=media.known_type(told, read.url), digest=read.digest, noindex=read.noindex
+    )

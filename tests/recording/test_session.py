@@ -15,6 +15,7 @@ from trailmark.recording.events import (
     Closed,
     Done,
     Event,
+    Led,
     Marked,
     NextSite,
     Stayed,
@@ -46,6 +47,32 @@ def test_pages_hang_below_the_pages_that_led_to_them() -> None:
     assert urls(session.path(1)) == [A, B]
     assert session.nodes[1].link == link(B)
     assert session.clicked(1) is None
+
+
+def test_a_document_that_is_not_shown_is_at_hand_until_the_page_is_gone_on_from() -> None:
+    session = walk(
+        Arrived(1, 1, A), Clicked(1, link(B)), Led(1, B, link(B), "application/pdf", "b.pdf"), Marked(1, GOAL)
+    )
+    document = session.here(1)
+    assert document is not None
+    assert (document.url, document.label, document.media_type) == (B, GOAL, "application/pdf")
+    assert session.at(1) == session.nodes[0]
+    assert [(node.url, label) for node, label in session.trail(1)] == [(A, ""), (B, GOAL)]
+    session.tell(Undone())
+    assert session.here(1) == session.nodes[1]
+    assert session.ends() == []
+    session.tell(Clicked(1, link(C)))
+    assert session.here(1) == session.nodes[0]
+    session.tell(Arrived(1, 2, C, link(C)))
+    assert urls(session.path(2)) == [A, C]
+    assert session.paths_not_taken() == [[session.nodes[0], session.nodes[1]]]
+
+
+def test_a_document_clicked_for_again_is_the_same_page() -> None:
+    led = Led(1, B, link(B), "application/pdf", "b.pdf")
+    session = walk(Arrived(1, 1, A), led, Marked(1, FAIL), Clicked(1, link(B)), led)
+    assert len(session.nodes) == 2
+    assert session.here(1) == session.nodes[1]
 
 
 def test_going_back_and_on_elsewhere_branches() -> None:
@@ -142,6 +169,7 @@ links = addresses.map(link)
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Clicked, tabs, links),
     st.builds(Stayed, tabs),
+    st.builds(Led, tabs, addresses, links, st.just("application/pdf"), st.just("a.pdf")),
     st.builds(TabOpened, tabs, tabs),
     st.builds(
         lambda tab, entry, url, led: Arrived(tab, entry, url, link(url) if led else None),
@@ -197,12 +225,18 @@ def test_pages_stay_where_they_were_met_and_arriving_shows_the_page(story: list[
     before = [(node.url, node.parent, node.link) for node in session.nodes]
     if isinstance(last, Marked):
         return
+    shown_before = session.at(last.tab) if isinstance(last, Led) else None
     session.tell(last)
     assert [(node.url, node.parent, node.link) for node in session.nodes][: len(before)] == before
     if isinstance(last, Arrived):
         shown = session.at(last.tab)
         assert shown is not None
         assert shown.url == last.url
+    if isinstance(last, Led):
+        at_hand = session.here(last.tab)
+        assert at_hand is not None
+        assert at_hand.url == last.url
+        assert session.at(last.tab) == shown_before
 
 
 @given(stories, st.lists(st.sampled_from([GOAL, FAIL, "people"]), min_size=1, max_size=5))

@@ -71,38 +71,6 @@ def test_a_first_site_that_is_down_leaves_the_next_one(classroom: Classroom, tmp
 
 @in_browser
 @where_there_is_one
-def test_downloads_and_documents_are_told_and_not_taken_for_pages(
-    classroom: Classroom, tmp_path: Path
-) -> None:
-    pages: dict[str, str | Answer] = {
-        "/": "<a href='/data.zip'>Data</a> <a href='/paper.pdf'>Paper</a> <a href='/good'>Good</a>",
-        "/data.zip": Answer(b"PK\x03\x04", headers=(("Content-Type", "application/zip"),)),
-        "/paper.pdf": Answer(b"%PDF-1.4\n%%EOF", headers=(("Content-Type", "application/pdf"),)),
-        "/good": GOOD,
-    }
-
-    async def story(lesson: Lesson) -> None:
-        hand = lesson.hand
-        await hand.arrived()
-        await hand.tab.page.get_by_text("Data").click()
-        await lesson.message("data.zip is a download")
-        assert lesson.way() == ["/"]
-        await hand.tab.page.get_by_text("Paper").click()
-        await hand.until(lambda: lesson.way() == ["/", "/paper.pdf"], "the document")
-        await hand.arrived()
-        await hand.point(".goal")  # the keys belong to the viewer of such documents
-        await lesson.message("no trail can end here")
-        await hand.back()
-        await hand.click("Good")
-        await hand.press("goal")
-
-    with serve(pages) as site:
-        classroom.teach(tmp_path, [f"{site}/"], story)
-    assert [walked(trail)[-1] for trail in trails_of(tmp_path)] == [("/good", "Goal", "Good")]
-
-
-@in_browser
-@where_there_is_one
 def test_a_crashed_tab_is_opened_again_where_it_was(classroom: Classroom, tmp_path: Path) -> None:
     async def story(lesson: Lesson) -> None:
         hand = lesson.hand

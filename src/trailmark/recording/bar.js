@@ -10,6 +10,7 @@
   const HOST_STYLE = "all: initial !important; display: block !important; position: fixed !important; " +
     "z-index: 2147483647 !important; left: 0 !important; right: 0 !important; height: 0 !important; ";
   const MAX_CHARS = 30e6;
+  const STAYS = ["trouble", "ask"];  // messages that wait for an answer
   const OURS = [
     "click", "auxclick", "dblclick", "contextmenu", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart",
     "touchend", "keydown", "keypress", "keyup", "beforeinput", "input", "change", "focusin", "focusout", "paste",
@@ -192,7 +193,7 @@
   function makeRoom() {
     room = room || new CSSStyleSheet();
     const side = docked === "top" ? "top" : "bottom";
-    const stays = !parts.toast.hidden && parts.toast.dataset.tone === "trouble";
+    const stays = !parts.toast.hidden && STAYS.includes(parts.toast.dataset.tone);
     const height = setup.height + (stays ? parts.toast.offsetHeight : 0);
     room.replaceSync(`html { margin-${side}: ${height}px !important; scroll-padding-${side}: ${height}px }
       html > frameset { height: calc(100vh - ${height}px) !important }`);
@@ -260,10 +261,10 @@
   function say(message, tone) {
     clearTimeout(toastTimer);
     const close = make("button", { type: "button", "data-do": "hush", "aria-label": "Hide this message" }, "×");
-    parts.toast.replaceChildren(make("span", {}, message), ...(tone === "trouble" ? [close] : []));
+    parts.toast.replaceChildren(make("span", {}, message), ...(STAYS.includes(tone) ? [close] : []));
     parts.toast.dataset.tone = tone || "plain";
     parts.toast.hidden = false;
-    if (tone !== "trouble") toastTimer = setTimeout(hush, 5000);
+    if (!STAYS.includes(tone)) toastTimer = setTimeout(hush, 5000);
     makeRoom();
   }
 

@@ -12,7 +12,7 @@ from trailmark.url import host_of
 
 def bar_state(saver: Saver, tab: int) -> dict[str, Any]:
     """As `bar.js` takes it."""
-    session, node = saver.session, saver.session.at(tab)
+    session, node = saver.session, saver.session.here(tab)
     of = f"{session.site + 1} of {len(session.sites)} · " if len(session.sites) > 1 else ""
     return {
         "site": of + host_of(session.sites[session.site]).partition(":")[0],

@@ -19,9 +19,21 @@ class Clicked:
 
 @dataclass(frozen=True, slots=True)
 class Stayed:
-    """What was clicked led to no page: it was a download, or the page did not come."""
+    """What was clicked led to nothing: the page did not come."""
 
     tab: int
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """What was clicked led to a document that the tab does not show: its page stays, and the document is at
+    hand to be marked."""
+
+    tab: int
+    url: str
+    link: Link
+    media_type: str = ""
+    name: str = ""  # of the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +85,12 @@ class Done:
     """The teacher has finished."""
 
 
-Event = Clicked | Stayed | TabOpened | Arrived | Closed | Marked | Undone | NextSite | Done
+Event = Clicked | Stayed | Led | TabOpened | Arrived | Closed | Marked | Undone | NextSite | Done
 
 _KINDS: dict[str, type[Event]] = {
     "clicked": Clicked,
     "stayed": Stayed,
+    "led": Led,
     "tab_opened": TabOpened,
     "arrived": Arrived,
     "closed": Closed,

@@ -35,8 +35,8 @@ class Hand:
 
     @property
     def here(self) -> Node | None:
-        """The page that the session believes to be shown."""
-        return self._saver.session.at(self.tab.id) if self._recorder.tabs else None
+        """The page that the session believes to be shown, or the document that is at hand."""
+        return self._saver.session.here(self.tab.id) if self._recorder.tabs else None
 
     async def until(self, what: Callable[[], object], hope: str) -> None:
         """Wait for something to become true."""
@@ -61,7 +61,7 @@ class Hand:
 
     def _is_saved(self) -> bool:
         node = self.here
-        return node is not None and bool(self._saver.pages[node.number].digest)
+        return node is not None and self._saver.knows(node.number)
 
     async def click(self, text: str) -> None:
         """Click the link with that text, in the page or in one of its frames."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from trailmark.extract.html import read_page
 from trailmark.fetched import Fetched
 from trailmark.net.http import HttpFetcher
-from trailmark.page import Link, Page
+from trailmark.page import Link, Page, as_page
 from trailmark.recording.events import Arrived, Clicked, Done, Marked, NextSite, Undone
 from trailmark.recording.playback import Script, walk
 from trailmark.recording.saver import Saver
@@ -85,16 +85,18 @@ class PlainHand:
             answer = await self.fetcher.fetch(answer.location)
         if not isinstance(answer, Fetched) or not answer.ok:
             raise TimeoutError(f"{url} does not answer")
-        page = read_page(answer.url, answer.body, answer.content_type, answer.charset)
-        if not isinstance(page, Page):
-            raise TimeoutError(f"{url} is no page")
+        page = as_page(read_page(answer.url, answer.body, answer.content_type, answer.charset))
+        if page is None:
+            raise TimeoutError(f"{url} is empty")
         self._entries += 1
         self._history.append(page)
         self.saver.tell(Arrived(TAB, self._entries, answer.url, link))
         here = self.saver.session.at(TAB)
         assert here is not None
-        html = answer.body.decode(page.charset or "utf-8", "replace")
-        self.saver.see(here.number, SeenPage(answer.url, page.title, html, answer.content_type))
+        html = "" if page.is_document else answer.body.decode(page.charset or "utf-8", "replace")
+        self.saver.see(here.number, SeenPage(answer.url, page.title, html, page.content_type))
+        if page.is_document:
+            self.saver.keep_original(here.number, answer)
 
 
 def _link_that_says(page: Page, text: str) -> Link:

@@ -7,14 +7,17 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from trailmark.page import Link, Page
+from trailmark.media import is_page_type, known_type
+from trailmark.page import Page
 from trailmark.recording import troubles
 from trailmark.recording.bar_state import bar_state, words_for_mark
+from trailmark.recording.causes import is_way_on, link_that_led
 from trailmark.recording.events import (
     Arrived,
     Clicked,
     Closed,
     Done,
+    Led,
     Marked,
     NextSite,
     Stayed,
@@ -41,6 +44,7 @@ from trailmark.url import normalise
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame
+    from playwright.async_api import Download as FileDownload
     from playwright.async_api import Page as BrowserPage
 
 Ending = Literal["done", "closed"]
@@ -104,6 +108,10 @@ class Recorder:
         """Those that are open, the oldest first."""
         return list(self._tabs.values())
 
+    @property
+    def _is_free(self) -> bool:
+        return self._session.way == "free"
+
     # What happens
 
     async def _begin(self) -> bool:
@@ -130,9 +138,8 @@ class Recorder:
                 self._drop(tab)
             case Crashed(tab):
                 await self._on_crash(tab)
-            case Download(tab, name):
-                self._saver.tell(Stayed(tab.id))
-                await self._say(tab, troubles.download(name), "trouble")
+            case Download():
+                await self._on_download(signal)
             case FrameMoved(tab, frame):
                 await tab.attach_frame(frame)
             case BrowserGone() | Finished():
@@ -166,6 +173,11 @@ class Recorder:
         trouble = troubles.answered(loaded.status if loaded else 200, seen.asks_to_log_in)
         if trouble:
             self._messages[tab.id] = (trouble, "trouble")
+        elif not node.label and not is_page_type(self._saver.pages[node.number].content_type):
+            self._messages[tab.id] = (
+                troubles.shown_document(troubles.file_name(node.url), free=self._is_free),
+                "ask",
+            )
         await self._show(tab)
 
     async def _on_click(self, tab: Tab, message: dict[str, Any]) -> None:
@@ -212,45 +224,33 @@ class Recorder:
         if not address:
             return
         place = await tab.place(address)
-        if is_top or self._is_way_on(tab, place):
+        if is_top or is_way_on(self._session, tab, place):
             # A frame's page was never typed in, whatever is told of the page around it.
             await self._arrive(tab, place if is_top else replace(place, typed=False))
         if moved.within:
             await tab.ask("trailmark.lookAgain()")
 
-    def _is_way_on(self, tab: Tab, place: Place) -> bool:
-        """Whether what a frame shows was clicked for or gone back to; advertisements come by themselves."""
-        clicked = self._session.clicked(tab.id)
-        return self._session.knows(tab.id, place.entry, place.url) or (
-            clicked is not None and clicked.url in self._asked(tab, place.url)
-        )
+    async def _on_download(self, download: Download) -> None:
+        """What was clicked is a document that the browser does not show. The page stays, the document is marked."""
+        tab, url = download.tab, normalise(download.url)
+        link = link_that_led(self._saver, tab, Place(0, url, typed=False, submitted=False)) if url else None
+        if link is None:
+            self._saver.tell(Stayed(tab.id))
+            return await self._say(tab, troubles.no_link_to(download.name), "trouble")
+        loaded, name = tab.loaded(url), download.name or troubles.file_name(url)
+        media_type = known_type(loaded.content_type if loaded else "", name)
+        self._saver.tell(Led(tab.id, url, link, media_type, name))
+        return await self._say(tab, troubles.document(name, free=self._is_free), "ask")
 
     async def _arrive(self, tab: Tab, place: Place) -> None:
         before = self._session.at(tab.id)
-        link = self._link_that_led(tab, place)
+        link = link_that_led(self._saver, tab, place)
         pages = len(self._session.nodes)
         self._saver.tell(Arrived(tab.id, place.entry, place.url, link))
         begun_anew = len(self._session.nodes) > pages and link is None and before is not None
         if begun_anew and place.url != normalise(self._session.sites[self._session.site]):
             self._messages[tab.id] = (troubles.NO_LINK, "plain")
         await self._show(tab)
-
-    def _link_that_led(self, tab: Tab, place: Place) -> Link | None:
-        before = self._session.at(tab.id)
-        if before is None or place.typed:
-            return None
-        asked = self._asked(tab, place.url)
-        clicked = self._session.clicked(tab.id)
-        if clicked is not None and clicked.url in asked:
-            return clicked
-        page = self._saver.page(before.number)
-        found = link_to(page, asked) if page else None
-        return found if found is not None or place.submitted else clicked
-
-    def _asked(self, tab: Tab, url: str) -> tuple[str, ...]:
-        """The addresses that led to a page by redirects, its own included."""
-        loaded = tab.loaded(url)
-        return (url, *loaded.asked) if loaded else (url,)
 
     async def _keep_original(self, tab: Tab, node: Node) -> None:
         loaded: Loaded | None = tab.loaded(node.url)
@@ -284,16 +284,13 @@ class Recorder:
                 self.finish()
 
     async def mark(self, tab: Tab, text: str) -> None:
-        node = self._session.at(tab.id)
-        if node is None:
+        node = self._session.here(tab.id)
+        if node is None or self._saver.page(node.number) is None:
             return await self._say(tab, troubles.NOTHING_HERE, "trouble")
         try:
             label = tidy_label(text)
         except ValueError as error:
             return await self._say(tab, f"{error}.", "trouble")
-        if self._saver.page(node.number) is None:
-            kept = self._saver.pages[node.number]
-            return await self._say(tab, troubles.not_a_page(kept.content_type), "trouble")
         if node.label != label:
             self._saver.tell(Marked(node.number, label))
         return await self._say(tab, words_for_mark(self._session, node, label))
@@ -341,7 +338,7 @@ class Recorder:
         self._tabs[page] = tab
         page.on("close", lambda _: self._signals.put_nowait(Gone(tab)))
         page.on("crash", lambda _: self._signals.put_nowait(Crashed(tab)))
-        page.on("download", lambda it: self._signals.put_nowait(Download(tab, it.suggested_filename)))
+        page.on("download", lambda it: self._on_file(tab, it))
         page.on("framenavigated", lambda frame: self._on_frame(tab, frame))
         await tab.attach()
         return tab
@@ -349,6 +346,9 @@ class Recorder:
     def _on_frame(self, tab: Tab, frame: Frame) -> None:
         if frame.parent_frame is not None:
             self._signals.put_nowait(FrameMoved(tab, frame))
+
+    def _on_file(self, tab: Tab, file: FileDownload) -> None:
+        self._signals.put_nowait(Download(tab, file.url, file.suggested_filename))
 
     def _drop(self, tab: Tab) -> None:
         if self._tabs.pop(tab.page, None) is not None:

@@ -11,11 +11,12 @@ from trailmark import __version__
 from trailmark.errors import ArchiveError
 from trailmark.extract.html import read_page
 from trailmark.fetched import Fetched
+from trailmark.media import is_page_type, known_type
 from trailmark.net.archive import ArchiveWriter
 from trailmark.net.archive_reader import ArchiveReader
 from trailmark.net.archive_repair import repair
-from trailmark.page import Page, Unreadable
-from trailmark.recording.events import Arrived, Done, Event, Marked, Undone, read, written
+from trailmark.page import Page, Unreadable, as_page
+from trailmark.recording.events import Arrived, Done, Event, Led, Marked, Undone, read, written
 from trailmark.recording.seen import SeenPage
 from trailmark.recording.session import Session, Way
 from trailmark.store.teaching import TeachingStore, TeachPage, TeachSession
@@ -29,6 +30,8 @@ SEEN_PREFIX = "urn:trailmark:seen:"
 """Put before the URL of a page as it was seen, so that nobody takes it for what the server sent."""
 
 _HTML = ("text/html", "application/xhtml+xml")
+_PDF = "application/pdf"
+_PDF_HEAD = 1_024  # bytes among which a PDF says that it is one
 
 
 class Saver:
@@ -65,7 +68,7 @@ class Saver:
         self._teaching.add_event(self.record.id, self._clock(), kind, body)
         self.session.tell(event)
         match event:
-            case Arrived():
+            case Arrived() | Led():
                 self._add_pages()
             case Marked() | Undone():
                 self.keep_trails()
@@ -73,10 +76,14 @@ class Saver:
                 self._finish()
 
     def see(self, number: int, seen: SeenPage) -> None:
-        """Keep a page as it looks now, unless that is known."""
+        """Keep a page as it looks now, unless that is known. Of a document the browser shows its own viewer."""
+        page = self.pages[number]
+        content_type = page.content_type or seen.content_type
+        if not is_page_type(content_type):
+            self._save(replace(page, title=page.title or seen.title, content_type=content_type))
+            return
         body = seen.html.encode("utf-8", "replace")
         digest = sha1(body, usedforsecurity=False).hexdigest()
-        page = self.pages[number]
         if digest == page.digest:
             return
         headers = (("Content-Type", "text/html; charset=utf-8"),)
@@ -84,28 +91,36 @@ class Saver:
             SEEN_PREFIX + seen.url, 200, headers, body, "text/html", "utf-8", reason_phrase="OK"
         )
         ref = self._writer.write(fetched, at=self._clock(), request_headers=None)
-        content_type = page.content_type or seen.content_type
         self._save(replace(page, title=seen.title, digest=digest, seen=ref, content_type=content_type))
 
     def keep_original(self, number: int, fetched: Fetched) -> None:
-        """Keep what the server sent for a page."""
-        if self.pages[number].original is None:
-            ref = self._writer.write(fetched, at=self._clock())
-            known = self.pages[number]
+        """Keep what the server sent for a page. Browsers hand their viewer over in place of a PDF."""
+        known = self.pages[number]
+        if known.original is None:
             content_type = fetched.content_type or known.content_type
+            is_viewer = content_type == _PDF and b"%PDF-" not in fetched.body[:_PDF_HEAD]
+            ref = None if is_viewer else self._writer.write(fetched, at=self._clock())
             self._save(replace(known, status=fetched.status, content_type=content_type, original=ref))
 
+    def knows(self, number: int) -> bool:
+        """Whether a page can be marked: it was seen, or is known to be a document."""
+        kept = self.pages[number]
+        return bool(kept.digest) or not is_page_type(kept.content_type)
+
     def page(self, number: int) -> Page | None:
-        """A page as the forage would read it; None for what is no page, such as a picture."""
+        """A page as the forage would read it, a document without words; None as long as nothing was seen."""
         kept = self.pages[number]
         ref = kept.seen if kept.content_type in ("", *_HTML) else kept.original
-        if ref is None:
-            return None
+        page = as_page(self._read_once(number, kept.url, ref)) if ref is not None else None
+        if page is None and not is_page_type(kept.content_type):
+            return Page(kept.url, content_type=known_type(kept.content_type, kept.url))
+        return page
+
+    def _read_once(self, number: int, url: str, ref: ArchiveRef) -> Page | Unreadable:
         key = f"{ref.file}:{ref.offset}"
         if self._read.get(number, ("",))[0] != key:
-            self._read[number] = (key, self._read_page(kept.url, ref))
-        page = self._read[number][1]
-        return page if isinstance(page, Page) else None
+            self._read[number] = (key, self._read_page(url, ref))
+        return self._read[number][1]
 
     def keep_trails(self) -> int:
         """Bring the kept trails to what the session says now; tells how many are new or changed."""
@@ -133,7 +148,8 @@ class Saver:
     def _add_pages(self) -> None:
         for node in self.session.nodes:
             if node.number not in self.pages:
-                self._save(TeachPage(node.number, node.url, self._clock()))
+                page = TeachPage(node.number, node.url, self._clock(), node.name)
+                self._save(replace(page, content_type=node.media_type))
 
     def _save(self, page: TeachPage) -> None:
         self._teaching.save_page(self.record.id, page)

@@ -17,6 +17,7 @@ from trailmark.recording.events import (
     Closed,
     Done,
     Event,
+    Led,
     Marked,
     NextSite,
     Stayed,
@@ -31,7 +32,10 @@ Way = Literal["trails", "free"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A page where it was met: below the page `parent`, by `link`. Without them a trail begins here."""
+    """A page where it was met: below the page `parent`, by `link`. Without them a trail begins here.
+
+    A document that was not shown brings its media type and its name.
+    """
 
     number: int
     url: str
@@ -39,12 +43,15 @@ class Node:
     parent: int | None = None
     link: Link | None = None
     label: str = ""
+    media_type: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tab:
     at: int | None = None
     clicked: Link | None = None
+    document: int | None = None  # at hand: clicked for on the page that is shown, and not shown itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +89,13 @@ class Session:
     def tell(self, event: Event) -> None:
         match event:
             case Clicked(tab, link):
-                self._tabs[tab] = replace(self._tab(tab), clicked=link)
+                self._tabs[tab] = replace(self._tab(tab), clicked=link, document=None)
             case Stayed(tab):
                 self._tabs[tab] = replace(self._tab(tab), clicked=None)
             case TabOpened(tab, opener):
                 self._open_tab(tab, opener)
-            case Arrived():
-                self._arrive(event)
+            case Arrived() | Led():
+                self._meet(event)
             case Closed(tab):
                 self._tabs.pop(tab, None)
             case Marked(page, label):
@@ -104,6 +111,11 @@ class Session:
         """The page that a tab shows."""
         number = self._tab(tab).at
         return None if number is None else self.nodes[number]
+
+    def here(self, tab: int) -> Node | None:
+        """What a mark is given to: the document that is at hand, else the page that is shown."""
+        number = self._tab(tab).document
+        return self.at(tab) if number is None else self.nodes[number]
 
     def clicked(self, tab: int) -> Link | None:
         """The link that was clicked there and has led nowhere yet."""
@@ -130,7 +142,7 @@ class Session:
     def paths_not_taken(self) -> list[list[Node]]:
         """Branches that were left without a mark: their last pages lead to no mark."""
         marked = {above.number for end in self.nodes if end.label for above in self._upwards(end.number)}
-        shown = {tab.at for tab in self._tabs.values()}
+        shown = {number for tab in self._tabs.values() for number in (tab.at, tab.document)}
         parents = {node.parent for node in self.nodes}
         leaves = [n for n in self.nodes if n.number not in parents | marked | shown and n.parent is not None]
         return [self.path(leaf.number) for leaf in leaves]
@@ -162,22 +174,32 @@ class Session:
 
     def _open_tab(self, tab: int, opener: int) -> None:
         """What was clicked led to the new tab, and so to nowhere in the old one."""
-        self._tabs[tab] = self._tab(opener)
+        self._tabs[tab] = replace(self._tab(opener), document=None)
         if opener in self._tabs:
             self._tabs[opener] = replace(self._tabs[opener], clicked=None)
+
+    def _meet(self, event: Arrived | Led) -> None:
+        if isinstance(event, Arrived):
+            self._arrive(event)
+        else:
+            at, number = self._tab(event.tab).at, self._find(event)
+            self._tabs[event.tab] = _Tab(at, document=None if number == at else number)
+
+    def _find(self, event: Arrived | Led) -> int:
+        """The page that an event tells of, which may be a new one."""
+        known = self._known(event)
+        return self._add(event) if known is None else known
 
     def _arrive(self, event: Arrived) -> None:
         place = (event.tab, event.entry, event.url)
         number = self._places.get(place)
         if number is None:
-            number = self._known(event)
-        if number is None:
-            number = self._add(event)
+            number = self._find(event)
         self._places[place] = number
         self._tabs[event.tab] = _Tab(at=number)
         self._shown[self.nodes[number].site] = event.url
 
-    def _known(self, event: Arrived) -> int | None:
+    def _known(self, event: Arrived | Led) -> int | None:
         """A page of the path that led here; behind the same link; or, without a link, anywhere on the site."""
         here = self._tab(event.tab).at
         way = self._upwards(here) if here is not None else iter(())
@@ -189,11 +211,14 @@ class Session:
             same = [node for node in same if node.parent == here]
         return same[-1].number if same else None
 
-    def _add(self, event: Arrived) -> int:
+    def _add(self, event: Arrived | Led) -> int:
         number = len(self.nodes)
         parent = self._tab(event.tab).at if event.link is not None else None
         link = event.link if parent is not None else None
-        self.nodes.append(Node(number, event.url, self.site, parent, link))
+        node = Node(number, event.url, self.site, parent, link)
+        if isinstance(event, Led):
+            node = replace(node, media_type=event.media_type, name=event.name)
+        self.nodes.append(node)
         return number
 
     def _upwards(self, page: int) -> Iterator[Node]:

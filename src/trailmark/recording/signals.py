@@ -34,9 +34,10 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A click led to a file instead of a page."""
+    """A click led to a file that the browser would save instead of showing it."""
 
     tab: Tab
+    url: str
     name: str
 
 

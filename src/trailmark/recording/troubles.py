@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from trailmark.url import host_of
 
 _FAILURES = {
@@ -43,15 +45,25 @@ def answered(status: int, asks_to_log_in: bool) -> str:
     return ""
 
 
-def download(name: str) -> str:
-    return f"{name or 'This'} is a download, not a page, and was not fetched. The trail stays where it is."
+def file_name(url: str) -> str:
+    """As a person would name it: the last part of its address."""
+    return unquote(url.partition("?")[0].rpartition("/")[2]) or "This"
 
 
-def not_a_page(content_type: str) -> str:
-    return (
-        f"This is a document ({content_type or 'unknown kind'}), not a page with links, so no trail can end "
-        "here. Mark the page that links to it."
-    )
+def document(name: str, *, free: bool) -> str:
+    """A document that was clicked for and is not shown: the page with the link stays, and can be gone on from."""
+    marks = "as useful" if free else "as a goal, Alt+Shift+X as not this way"
+    return f"{name} is a document. Alt+Shift+G marks it {marks}. Or go on here."
+
+
+def shown_document(name: str, *, free: bool) -> str:
+    """A document that the browser shows, in a viewer that may keep the keys to itself."""
+    buttons = "Useful" if free else "Goal or Not this way"
+    return f"{name} is a document. Press {buttons} here in the bar, or go back to go on from there."
+
+
+def no_link_to(name: str) -> str:
+    return f"{name or 'This'} is a download that no link of this page leads to. The trail stays where it is."
 
 
 NO_LINK = (
