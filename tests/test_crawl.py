@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,10 +14,13 @@ from tests.servers import Answer, Page, serve
 from trailmark.config import Config
 from trailmark.foraging import Order, open_run, work
 from trailmark.site import Site
+from trailmark.store.document_files import DocumentFileStore
+from trailmark.store.export import export
 from trailmark.store.forage import RunLimits, SiteSummary
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
+PDF = (("Content-Type", "application/pdf"),)
 PLAIN = Config()
 EAGER = replace(
     PLAIN,
@@ -24,12 +29,12 @@ EAGER = replace(
 )
 
 
-def forage(folder: Path, *starts: str) -> tuple[list[Visit], list[SiteSummary]]:
+def forage(folder: Path, *starts: str, config: Config = EAGER) -> tuple[list[Visit], list[SiteSummary]]:
     """The visits of a forage of these sites, one site at a time, in the order in which they were made."""
     visits: list[Visit] = []
     with Workspace.create(folder / "w") as workspace:
         run = open_run(workspace, Order(), RunLimits(20), [Site(start) for start in starts], time.time())
-        asyncio.run(work(workspace, run, EAGER, on_start=lambda _: None, on_visit=visits.append))
+        asyncio.run(work(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
         return visits, list(workspace.forage_store.sites(run.id))
 
 
@@ -87,3 +92,37 @@ def test_a_server_error_that_passes_costs_a_fetch_and_nothing_else(tmp_path: Pat
         visits, [site] = forage(tmp_path, f"{server}/")
     assert [(visit.outcome, visit.attempt) for visit in visits] == [("http_503", 1), ("ok", 2), ("ok", 1)]
     assert (site.spent, site.reason) == (3, "no links left")
+
+
+def test_what_pages_and_files_ask_of_robots_is_obeyed_and_written_down(tmp_path: Path) -> None:
+    pages: dict[str, Page] = {
+        "/": "<a href=/header>a</a> <a href=/meta>b</a> <a href=/secret.pdf>c</a> <a href=/open.pdf>d</a>",
+        "/header": Answer("<a href=/behind-header>x</a>", headers=(("X-Robots-Tag", "nofollow"),)),
+        "/meta": "<meta name=trailmark content='noindex, nofollow'><a href=/behind-meta>x</a>",
+        "/secret.pdf": Answer(b"%PDF-1.4 s", headers=(*PDF, ("X-Robots-Tag", "otherbot: all, *: noindex"))),
+        "/open.pdf": Answer(b"%PDF-1.4 o", headers=(*PDF, ("X-Robots-Tag", "otherbot: noindex"))),
+    }
+    with serve(pages) as server:
+        visits, _ = forage(tmp_path, f"{server}/")
+    assert {visit.url.removeprefix(str(server)): visit.robots for visit in visits} == {
+        "/": "",
+        "/header": "nofollow",
+        "/meta": "noindex nofollow",
+        "/secret.pdf": "noindex",
+        "/open.pdf": "",
+    }
+    with Workspace.open(tmp_path / "w") as workspace:
+        found = [each.source.url for each in DocumentFileStore(workspace.database).found_by_forage()]
+        file = io.BytesIO()
+        export(workspace.database, "pages", "csv", file)
+    assert found == [f"{server}/open.pdf"]
+    rows = csv.DictReader(io.StringIO(file.getvalue().decode()))
+    assert [row["robots"] for row in rows] == [visit.robots for visit in visits]
+
+
+def test_pages_speak_to_us_by_the_name_that_we_crawl_under(tmp_path: Path) -> None:
+    page = "<meta name=harvester content=nofollow><meta name=trailmark content=noindex><a href=/x>x</a>"
+    config = replace(EAGER, agent=replace(PLAIN.agent, name="Harvester"))
+    with serve({"/": page}) as server:
+        visits, _ = forage(tmp_path, f"{server}/", config=config)
+    assert [visit.robots for visit in visits] == ["nofollow"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from trailmark.errors import ArchiveError, LeaseLost
 from trailmark.extract.html import read_page
+from trailmark.extract.robots_rules import RobotsTag
 from trailmark.fetched import Failed, Fetched, Fetcher
 from trailmark.forage.forager import Fetch, Finished, Forager, Limits, Wait
 from trailmark.forage.frontier import Waiting
@@ -46,6 +47,7 @@ class Crawl:
     limits: Limits
     politeness: Politeness
     request_headers: Sequence[tuple[str, str]] = ()
+    product: str = "Trailmark"  # the name by which pages may speak to us
     on_visit: Callable[[Visit], None] = lambda _: None
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -122,7 +124,7 @@ class Crawl:
         answer = await self.fetcher.fetch(link.url)
         at = time.time()
         archived = self._archive(answer, at)
-        page = read(answer)
+        page = read(answer, self.product)
         now = asyncio.get_running_loop().time()
         visit = forager.tell(link, answer, page, now=now, at=at, archived=archived)
         self.store.save_visit(job.id, visit)
@@ -153,7 +155,7 @@ class Crawl:
         if visit.archived is None:
             return None
         answer = self.reader.read(visit.archived)
-        return read(answer)
+        return read(answer, self.product)
 
     # the total budget, shared with other workers
 
@@ -190,11 +192,12 @@ class Crawl:
             await asyncio.wait_for(self._stop.wait(), seconds)
 
 
-def read(answer: Fetched | Failed) -> Page | Unreadable | None:
+def read(answer: Fetched | Failed, product: str = "Trailmark") -> Page | Unreadable | None:
     """The page in an answer, if there is one to read."""
     if isinstance(answer, Failed) or not answer.ok:
         return None
-    return read_page(answer.url, answer.body, answer.content_type, answer.charset)
+    tag = RobotsTag(answer.robots_tag, product)
+    return read_page(answer.url, answer.body, answer.content_type, answer.charset, tag)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

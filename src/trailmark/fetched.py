@@ -52,6 +52,11 @@ class Fetched:
         return 200 <= self.status < 300
 
     @property
+    def robots_tag(self) -> str:
+        """What the response asks of robots: the values of its X-Robots-Tag headers, a line each."""
+        return "\n".join([value for name, value in self.headers if name.lower() == "x-robots-tag"])
+
+    @property
     def outcome(self) -> str:
         """The reason code of this response: `ok`, `redirect` or `http_404`."""
         if self.ok:

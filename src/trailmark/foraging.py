@@ -164,6 +164,7 @@ async def work(
                 limits=_limits(order, run.limits),
                 politeness=Politeness(config.fetch.delay_seconds),
                 request_headers=fetcher.request_headers,
+                product=config.agent.name,
                 on_visit=on_visit,
             )
             on_start(crawl)

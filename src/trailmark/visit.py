@@ -48,5 +48,6 @@ class Visit:
     spent: bool = True
     wait_seconds: float = 0.0
     location: str = ""
+    robots: str = ""  # what the page asks of robots: `noindex`, `nofollow`, both or nothing
     archived: ArchiveRef | None = None
     why: tuple[tuple[str, float], ...] = ()  # of goals by a taught model: what spoke for it, strongest first

@@ -13,6 +13,7 @@ from trailmark.extract.html_guard import MAX_CHARS, bounded
 from trailmark.extract.html_head import base_of, field, language_of, read_head, title_of
 from trailmark.extract.html_kind import kind_of
 from trailmark.extract.html_links import Target, mark, read_marked, targets_of, unplaced_link, without_marks
+from trailmark.extract.robots_rules import RobotsTag
 from trailmark.page import Page, Unreadable
 from trailmark.words import words
 
@@ -27,6 +28,7 @@ _INLINE = ("b", "i", "u", "s", "em", "tt", "big", "wbr", "abbr", "font", "nobr",
 _SELF_CLOSED = re.compile(
     r"<(a|div|iframe|li|noscript|option|p|script|span|style|td|textarea|th|title)(\s[^<>]*)?/>", re.IGNORECASE
 )
+_NO_TAG = RobotsTag()
 _FRAMESET = re.compile(r"<frameset[\s/>]", re.IGNORECASE)
 _FRAMESET_TAGS = re.compile(r"</?(?:frameset|noframes?)(?=[\s/>])[^<>]*>?", re.IGNORECASE)
 
@@ -45,10 +47,13 @@ class _Elements(NamedTuple):
     unseen: list[LexborNode]
 
 
-def read_page(url: str, body: bytes, content_type: str = "", charset: str = "") -> Page | Unreadable:
+def read_page(
+    url: str, body: bytes, content_type: str = "", charset: str = "", tag: RobotsTag = _NO_TAG
+) -> Page | Unreadable:
     """The page that a body holds, or why it holds none. Never raises, whatever the bytes are.
 
-    `content_type` may carry parameters; `charset` is what the header names, if anything.
+    `content_type` may carry parameters; `charset` is what the header names, if anything; `tag` is what the
+    headers ask of robots.
     """
     media_type, _, parameters = content_type.lower().partition(";")
     media_type = media_type.strip()
@@ -56,15 +61,21 @@ def read_page(url: str, body: bytes, content_type: str = "", charset: str = "") 
     digest = sha1(body, usedforsecurity=False).hexdigest()
     kind = kind_of(body, media_type, charset)
     if kind in {"empty", "not_html", "binary"}:
-        return Unreadable(url, kind, media_type, digest)
+        return Unreadable(url, kind, media_type, digest, tag.rules().noindex)
     text, codec = decode(body[:_MAX_BYTES], charset)
     if kind == "html":
-        return _read_html(url, text, codec, media_type or "text/html", digest)
-    tokens = tuple(words(text[:MAX_CHARS])[:MAX_TOKENS])
-    return Page(url, tokens=tokens, charset=codec, content_type=media_type or "text/plain", digest=digest)
+        return _read_html(url, text, codec, media_type or "text/html", digest, tag)
+    return Page(
+        url,
+        tokens=tuple(words(text[:MAX_CHARS])[:MAX_TOKENS]),
+        charset=codec,
+        content_type=media_type or "text/plain",
+        digest=digest,
+        noindex=tag.rules().noindex,
+    )
 
 
-def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) -> Page:
+def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, tag: RobotsTag) -> Page:
     markup = _prepared(html, media_type)
     tree, found = _parsed(markup)
     frames: list[Target] = []
@@ -72,13 +83,14 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) ->
         frames = targets_of(_parsed(markup[frameset.start() :])[1].links, base_of(found.bases, url))
         tree, found = _parsed(_FRAMESET_TAGS.sub(" ", markup))
     base = base_of(found.bases, url)
-    head = read_head(found.metas, found.relations, url, base)
+    head = read_head(found.metas, found.relations, url, base, tag)
+    nofollow = head.rules.nofollow
     body = _body(tree)
     targets = targets_of(found.links, base) if body else []
     places = mark(targets)
     _join_words(tree, found)
     text = body.text(separator=" ") if body else ""
-    tokens, links = read_marked(text, targets, places, head.nofollow)
+    tokens, links = read_marked(text, targets, places, nofollow)
     return Page(
         url,
         title=title_of(found.titles),
@@ -86,13 +98,14 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str) ->
         keywords=head.keywords,
         headings=_headings(found.headings),
         tokens=tuple(tokens[:MAX_TOKENS]),
-        links=(*head.links, *(unplaced_link(frame, head.nofollow) for frame in frames), *links),
+        links=(*head.links, *(unplaced_link(frame, nofollow) for frame in frames), *links),
         canonical=head.canonical,
         language=language_of(tree.root),
         charset=codec,
         content_type=media_type,
         digest=digest,
-        nofollow=head.nofollow,
+        nofollow=nofollow,
+        noindex=head.rules.noindex,
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from trailmark.extract.robots_rules import RobotsRules, RobotsTag
 from trailmark.page import Link, LinkKind
 from trailmark.url import normalise
 
@@ -23,7 +24,7 @@ class Head(NamedTuple):
 
     description: str
     keywords: tuple[str, ...]
-    nofollow: bool
+    rules: RobotsRules
     canonical: str
     links: tuple[Link, ...]
 
@@ -56,23 +57,27 @@ def language_of(root: LexborNode | None) -> str:
     return field(attributes.get("lang") or attributes.get("xml:lang")).lower()[:35]
 
 
-def read_head(metas: Sequence[LexborNode], relations: Sequence[LexborNode], url: str, base: str) -> Head:
+def read_head(
+    metas: Sequence[LexborNode], relations: Sequence[LexborNode], url: str, base: str, tag: RobotsTag
+) -> Head:
     named, refreshes = _sorted(metas)
-    nofollow = bool({"nofollow", "none"} & set(named.get("robots", "").lower().replace(",", " ").split()))
+    rules = tag.rules(named)
     found = [*_refresh_links(refreshes, base), *_related_links(relations, base)]
-    links = [Link(to, region=where, kind=kind, nofollow=nofollow) for to, where, kind in found if to != url]
+    links = [
+        Link(to, region=where, kind=kind, nofollow=rules.nofollow) for to, where, kind in found if to != url
+    ]
     return Head(
-        description=field(named.get("description")),
-        keywords=_keywords(named.get("keywords", "")),
-        nofollow=nofollow,
+        description=field(named.get("description", [""])[0]),
+        keywords=_keywords(named.get("keywords", [""])[0]),
+        rules=rules,
         canonical=next((to for to, _, kind in found if kind == "canonical"), ""),
         links=tuple(dict.fromkeys(links)),
     )
 
 
-def _sorted(metas: Sequence[LexborNode]) -> tuple[dict[str, str], list[str]]:
-    """Contents by lower-case name, the first of a name first; and contents of refreshes."""
-    named: dict[str, str] = {}
+def _sorted(metas: Sequence[LexborNode]) -> tuple[dict[str, list[str]], list[str]]:
+    """Contents by lower-case name, in their order; and contents of refreshes."""
+    named: dict[str, list[str]] = {}
     refreshes: list[str] = []
     for meta in metas:
         attributes = meta.attributes
@@ -80,7 +85,7 @@ def _sorted(metas: Sequence[LexborNode]) -> tuple[dict[str, str], list[str]]:
         if not content:
             continue
         if name := attributes.get("name"):
-            named.setdefault(name.strip().lower(), content)
+            named.setdefault(name.strip().lower(), []).append(content)
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             refreshes.append(content)
     return named, refreshes

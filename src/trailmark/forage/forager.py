@@ -242,6 +242,7 @@ class Forager:
             spent=answer.sent if isinstance(answer, Failed) else True,
             wait_seconds=answer.wait_seconds,
             location=answer.location if isinstance(answer, Fetched) else "",
+            robots=_asked_of_robots(page),
             archived=archived,
             why=why_page(self.scorer, link.state, page) if is_goal and isinstance(page, Page) else (),
         )
@@ -278,7 +279,7 @@ class Forager:
     def _add_links(self, visit: Visit, page: Page, reading: Reading) -> float:
         """Rate the page's links and let them wait; tells the best score among them."""
         depth = visit.depth + 1
-        if page.nofollow or (self.limits.max_depth is not None and depth > self.limits.max_depth):
+        if self.limits.max_depth is not None and depth > self.limits.max_depth:
             return 0.0
         links = [link for link in page.links if self._may_follow(link)]
         rated = self.scorer.rate(reading, links)
@@ -377,6 +378,11 @@ class Forager:
         self._faults_in_a_row = 0
         if self._faults_by_host:
             self._faults_by_host.pop(host_of(visit.url), None)
+
+
+def _asked_of_robots(page: Page | Unreadable | None) -> str:
+    rules = {"noindex": page and page.noindex, "nofollow": isinstance(page, Page) and page.nofollow}
+    return " ".join(rule for rule, holds in rules.items() if holds)
 
 
 def _content(outcome: str) -> bool:

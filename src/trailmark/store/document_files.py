@@ -28,6 +28,7 @@ SELECT site.id, site.start, visit.number, visit.url, visit.content_type, visit.a
        visit.archive_length
 FROM site CROSS JOIN visit ON visit.site_id = site.id
 WHERE (?1 IS NULL OR site.run_id = ?1) AND visit.archive_file IS NOT NULL AND visit.status BETWEEN 200 AND 299
+  AND visit.robots NOT LIKE 'noindex%'
   AND (visit.content_type IN (
          'application/pdf', 'application/x-pdf', 'application/postscript', 'application/x-postscript',
          'application/gzip', 'application/x-gzip', 'text/plain')

@@ -16,7 +16,7 @@ _FROM = (
     "LEFT JOIN goal_reason ON goal_reason.site_id = site.id AND goal_reason.number = visit.number "
 )
 _SELECT = (
-    "SELECT run_id, site.id, start, visit.number, url, title, goal, score, at, features "
+    "SELECT run_id, site.id, start, visit.number, url, title, goal, score, at, robots, features "
     f"{_FROM} WHERE is_goal = 1"
 )
 
@@ -45,6 +45,7 @@ class FoundGoal:
     probability: float
     score: float
     at: float
+    robots: str  # what its page asks of robots
     path: tuple[PathStep, ...]
     why: tuple[tuple[str, float], ...]
 
@@ -76,11 +77,11 @@ class GoalStore:
 
     def _goals(self, sql: str, values: tuple[Any, ...]) -> Iterator[FoundGoal]:
         path = path_finder(self._database)
-        for run, site_id, start, number, url, title, goal, score, at, features in self._database.stream(
-            sql, values
-        ):
+        for row in self._database.stream(sql, values):
+            run, site_id, start, number, url, title, goal, score, at, robots, features = row
             why = tuple((feature, weight) for feature, weight in json.loads(features or "[]"))
-            yield FoundGoal(run, start, number, url, title, goal, score, at, path(site_id, number), why)
+            way = path(site_id, number)
+            yield FoundGoal(run, start, number, url, title, goal, score, at, robots, way, why)
 
 
 def path_finder(database: Database) -> Callable[[int, int], tuple[PathStep, ...]]:
