@@ -13,10 +13,10 @@ from trailmark.errors import UsageError
 from trailmark.forage.scorer import Rated, Reading
 from trailmark.page import Link
 from trailmark.review.archived import walked_site
-from trailmark.review.questions import Asked, Review
+from trailmark.review.questions import MOST_OF_A_GROUP, Asked, Review
 from trailmark.review.retraining import change_of, prepare, retrain
 from trailmark.store.review import ReviewStore
-from trailmark.teach.asking import Enough
+from trailmark.teach.asking import PATIENCE, Enough
 from trailmark.trail import FAIL, GOAL
 
 
@@ -72,11 +72,10 @@ def test_the_last_answer_can_be_taken_back_and_is_asked_again(taught: Taught) ->
     first = ask(review).candidate
     review.answer(first.site, first.number, GOAL, time.time())
     taken = review.take_back(time.time())
-    assert taken is not None
-    assert taken.url == first.url
+    assert [each.url for each in taken] == [first.url]
     assert len(taught.workspace.trails) == before
     assert ask(review).candidate == first
-    assert review.take_back(time.time()) is None
+    assert review.take_back(time.time()) == []
 
 
 def test_rejecting_a_found_goal_makes_a_trail_that_fails(taught: Taught) -> None:
@@ -101,6 +100,76 @@ def test_rejecting_a_link_group_rejects_pages_whose_links_stand_alike(taught: Ta
     assert {summary.ending for summary in new} == {FAIL}
     ends = {walked.pages[each].url for each in walked.group_of(number)}
     assert {summary.end_url for summary in new} <= ends
+
+
+def longest_list(taught: Taught) -> tuple[str, int, list[int]]:
+    start = start_of(taught.web, FORAGED)
+    walked = walked_site(taught.workspace, taught.run_id, start)
+    number = max(walked.pages, key=lambda each: len(walked.group_of(each)))
+    return start, number, walked.group_of(number)[:MOST_OF_A_GROUP]
+
+
+def test_the_rejection_of_a_list_counts_as_answers_and_is_taken_back_as_a_whole(taught: Taught) -> None:
+    workspace, (start, number, members) = taught.workspace, longest_list(taught)
+    review, before, at = Review(workspace, taught.run_id), len(workspace.trails), time.time()
+    review.reject_group(start, number, at)
+    assert ReviewStore(workspace.database).answered_since(at - 1) == len(members) > 1
+    assert review.rejections() == {(start, each): len(members) for each in members}
+
+    taken = review.take_back_of(start, members[-1], time.time())
+    assert {each.number for each in taken} == set(members)
+    assert len(workspace.trails) == before
+    assert review.rejections() == {}
+
+
+def test_the_last_word_on_a_page_counts_and_leaves_its_list_alone(taught: Taught) -> None:
+    workspace, (start, number, members) = taught.workspace, longest_list(taught)
+    review, before = Review(workspace, taught.run_id), len(workspace.trails)
+    review.reject_group(start, number, time.time())
+    review.answer(start, number, GOAL, time.time())
+    assert len(workspace.trails) == before + len(members)
+    assert review.rejections().keys() == {(start, each) for each in members[1:]}
+    review.reject(start, number, time.time())
+    ends = [
+        each.ending for each in workspace.trails.summaries() if each.end_url == _url(taught, start, number)
+    ]
+    assert ends == [FAIL]
+
+
+def test_what_a_trail_teaches_as_a_goal_is_not_rejected_behind_its_back(taught: Taught) -> None:
+    workspace, (start, number, members) = taught.workspace, longest_list(taught)
+    walked = walked_site(workspace, taught.run_id, start)
+    trail = workspace.trails.add(walked.trail(members[-1], GOAL), time.time(), "test")
+    before = len(workspace.trails)
+    with pytest.raises(UsageError, match=f"Trail {trail} teaches that .* is a goal"):
+        Review(workspace, taught.run_id).reject_group(start, number, time.time())
+    assert len(workspace.trails) == before
+
+
+def test_taking_back_does_not_stumble_over_a_trail_that_was_deleted_elsewhere(taught: Taught) -> None:
+    start, number, _ = longest_list(taught)
+    review = Review(taught.workspace, taught.run_id)
+    trail = review.reject(start, number, time.time())
+    assert trail is not None
+    taught.workspace.trails.delete(trail, time.time())
+    assert review.rejections() == {}
+    assert len(review.take_back(time.time())) == 1
+
+
+def test_what_was_said_without_being_asked_does_not_end_the_asking(taught: Taught) -> None:
+    prepare(taught.workspace, taught.run_id, on_progress=quiet)
+    review = Review(taught.workspace, taught.run_id)
+    sure = sorted(
+        ReviewStore(taught.workspace.database).candidates(taught.run_id), key=lambda each: each.chances
+    )
+    for each in sure[: PATIENCE + 1]:
+        review.reject(each.site, each.number, time.time())
+    following = review.next_question()
+    assert not (isinstance(following, Enough) and "as expected" in following.reason)
+
+
+def _url(taught: Taught, start: str, number: int) -> str:
+    return walked_site(taught.workspace, taught.run_id, start).pages[number].url
 
 
 class Changed:

@@ -106,15 +106,11 @@ class ReviewStore:
         row = self._database.execute(sql, (trail_id,)).fetchone()
         return _answer(row) if row else None
 
-    def forget_last_answer(self, run_id: int) -> ReviewAnswer | None:
-        """Take back the last answer and tell which it was; its trail is the caller's to take away."""
+    def forget_answers(self, answers: Iterable[ReviewAnswer]) -> None:
+        """Take them back; their trails are the caller's to take away."""
         with self._database.transaction():
-            sql = f"SELECT {_ANSWER} FROM review_answer WHERE run_id = ? ORDER BY id DESC LIMIT 1"  # noqa: S608
-            row = self._database.execute(sql, (run_id,)).fetchone()
-            if row is None:
-                return None
-            self._database.execute("DELETE FROM review_answer WHERE id = ?", (row[0],))
-        return _answer(row)
+            for each in answers:
+                self._database.execute("DELETE FROM review_answer WHERE id = ?", (each.id,))
 
     def answered_since(self, at: float) -> int:
         """How many answers became trails since then: what a model trained then does not know."""

@@ -74,6 +74,28 @@ def test_results_have_their_paths_and_can_be_rejected(taught: tuple[Visitor, int
     assert "The list was rejected" in page
 
 
+def test_a_rejection_is_undone_where_it_was_done(taught: tuple[Visitor, int, Path]) -> None:
+    visitor, run, folder = taught
+    goals, reject, undo = f"/runs/{run}/goals", f"/runs/{run}/reject", f"/runs/{run}/unreject"
+    with Workspace.open(folder) as workspace:
+        before = len(workspace.trails)
+    page = visitor.get(goals)
+    assert undo not in page
+    form = dict(HIDDEN.findall(page))
+    fields = {"site": html.unescape(form["site"]), "visit": form["visit"]}
+    page = visitor.send(goals, reject, **fields, all="yes")
+    assert re.search(r"Rejected with its list, \d pages", page)
+    assert "Learn from" in visitor.get(f"/review?run={run}")
+    page = visitor.send(goals, undo, **fields)
+    assert "Taken back: the rejection of a list" in page
+    assert undo not in page
+    with Workspace.open(folder) as workspace:
+        assert len(workspace.trails) == before
+    assert "Rejected." in visitor.send(goals, reject, **fields)
+    assert "Taken back: Fail." in visitor.send(goals, undo, **fields)
+    assert "nothing to take back" in visitor.send(goals, undo, **fields)
+
+
 def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
     visitor, run, _ = taught
     site = quote(start_of(web, FORAGED), safe="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 
 from fastapi import APIRouter, Request
@@ -11,9 +12,11 @@ from starlette.concurrency import run_in_threadpool
 
 from trailmark.review.questions import Review
 from trailmark.serve.studio.forms import read_form
+from trailmark.serve.studio.review_pages import told_back
 from trailmark.serve.studio.studio import Studio, now, to
 from trailmark.serve.studio.visit_address import VisitAddress
 from trailmark.serve.studio.words import counted, reasons
+from trailmark.store.export import export
 from trailmark.store.goals import FoundGoal, GoalStore
 
 ON_A_PAGE = 50
@@ -26,6 +29,7 @@ class ShownGoal:
     labels: tuple[str, ...]
     why: str
     query: str
+    rejected: int  # pages that were rejected together with it; 0 if it stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,11 @@ class GoalView:
     total: int
 
 
-def shown_goal(goal: FoundGoal) -> ShownGoal:
+def shown_goal(goal: FoundGoal, rejected: int = 0) -> ShownGoal:
     links = ("start", *(step.link or step.url for step in goal.path[1:]))
     labels = tuple(step.label for step in goal.path)
     query = VisitAddress(goal.run, goal.site, goal.number).query
-    return ShownGoal(goal, links, labels, reasons(goal.why), query)
+    return ShownGoal(goal, links, labels, reasons(goal.why), query, rejected)
 
 
 def goal_routes(studio: Studio) -> APIRouter:
@@ -54,10 +58,27 @@ def goal_routes(studio: Studio) -> APIRouter:
             run = workspace.forage_store.run(run_id)
             found = GoalStore(workspace.database).goals(run.id)
             first = (page - 1) * ON_A_PAGE
-            shown = [shown_goal(goal) for goal in islice(found, first, first + ON_A_PAGE + 1)]
+            rejected = Review(workspace, run.id).rejections()
+            shown = [
+                shown_goal(goal, rejected.get((goal.site, goal.number), 0))
+                for goal in islice(found, first, first + ON_A_PAGE + 1)
+            ]
             total = workspace.forage_store.progress(run.id).goals
         view = GoalView(run_id, page, tuple(shown[:ON_A_PAGE]), len(shown) > ON_A_PAGE, total)
         return studio.html(request, "goals.html", section="/runs", view=view)
+
+    @router.get("/runs/{run_id}/goals.csv")
+    def table(run_id: int) -> Response:
+        """All results for a spreadsheet."""
+        written = BytesIO()
+        with studio.workspace() as workspace:
+            run = workspace.forage_store.run(run_id)
+            export(workspace.database, "goals", "csv", written, run_id=run.id)
+        headers = {
+            "content-disposition": f'attachment; filename="goals-{run_id}.csv"',
+            "cache-control": "no-store",
+        }
+        return Response(written.getvalue(), headers=headers, media_type="text/csv")
 
     @router.post("/runs/{run_id}/reject")
     async def reject(request: Request, run_id: int) -> Response:
@@ -75,5 +96,16 @@ def goal_routes(studio: Studio) -> APIRouter:
 
         notice = await run_in_threadpool(act)
         return to(f"/runs/{run_id}/goals", f"{notice} Retrain in Review to see which sites it changes.")
+
+    @router.post("/runs/{run_id}/unreject")
+    async def unreject(request: Request, run_id: int) -> Response:
+        form = await read_form(studio, request)
+        site, number = form.text("site"), form.whole("visit", 0, 10**9)
+
+        def act() -> str:
+            with studio.workspace() as workspace:
+                return told_back(Review(workspace, run_id).take_back_of(site, number, now()))
+
+        return to(f"/runs/{run_id}/goals", await run_in_threadpool(act))
 
     return router

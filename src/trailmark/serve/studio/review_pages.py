@@ -18,7 +18,7 @@ from trailmark.serve.studio.visit_address import VisitAddress
 from trailmark.serve.studio.words import counted
 from trailmark.serve.web.errors import BadRequest
 from trailmark.store.jobs import Job, JobStore
-from trailmark.store.review import ReviewStore, SiteChange
+from trailmark.store.review import ReviewAnswer, ReviewStore, SiteChange
 from trailmark.teach.asking import Enough
 from trailmark.trail import FAIL, GOAL
 from trailmark.workspace import Workspace
@@ -154,14 +154,19 @@ def review_routes(studio: Studio) -> APIRouter:
 
         def act() -> str:
             with studio.workspace() as workspace:
-                taken = Review(workspace, run).take_back(now())
-            return (
-                f"Taken back: {taken.answer or 'cannot say'}." if taken else "There is nothing to take back."
-            )
+                return told_back(Review(workspace, run).take_back(now()))
 
         return to("/review", await run_in_threadpool(act), run=run)
 
     return router
+
+
+def told_back(taken: list[ReviewAnswer]) -> str:
+    if not taken:
+        return "There is nothing to take back."
+    if len(taken) > 1:
+        return f"Taken back: the rejection of a list, with {counted(len(taken), 'trail')}."
+    return f"Taken back: {taken[0].answer or 'cannot say'}."
 
 
 def _retrain_after_some(studio: Studio, workspace: Workspace, run: int) -> str:
