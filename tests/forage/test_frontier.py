@@ -65,3 +65,17 @@ def test_a_taken_link_is_known_but_waits_no_more() -> None:
     assert "http://s/" in frontier
     assert frontier.waiting("http://s/") is None
     assert not frontier.add("http://s/", 0.9)
+
+
+def test_scores_that_change_over_and_over_take_no_more_room_and_leave_the_order_as_it_should_be() -> None:
+    frontier = Frontier()
+    for number in range(100):
+        frontier.add(f"http://s/{number}", 0.5)
+    for turn in range(200):
+        for number in range(100):
+            link = frontier.waiting(f"http://s/{number}")
+            assert link is not None
+            frontier.rescore(link, ((number * 7 + turn) % 100) / 100)
+    assert len(frontier._heap) <= 1300
+    last = {f"http://s/{number}": ((number * 7 + 199) % 100) / 100 for number in range(100)}
+    assert drain(frontier) == sorted(last, key=lambda url: -last[url])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from sys import intern
 
 from trailmark.forage.scorer import State
@@ -38,38 +38,38 @@ class Waiting:
         return self.order < other.order
 
 
-_NEVER_ADDED = object()
+_SPARE_ENTRIES = 1000
 
 
 @dataclass
 class Frontier:
     """A priority queue in which a URL stands at most once, ever, and whose scores may rise while it waits."""
 
-    _known: dict[int, Waiting | None] = field(default_factory=dict)
+    _links: dict[str, Waiting] = field(default_factory=dict)
+    # hashes: of a million URLs, two have the same 64 bits once in 40 million sites
+    _taken: set[int] = field(default_factory=set)
     _heap: list[tuple[float, int, Waiting]] = field(default_factory=list)
     _members: dict[Hashable, list[Waiting]] = field(default_factory=dict)
-    _waiting: int = 0
     _orders: int = 0
 
     def __len__(self) -> int:
-        return self._waiting
+        return len(self._links)
 
     def __contains__(self, url: str) -> bool:
-        # 64 bits stand for a URL: two of a million meet once in 40 million sites
-        return hash(url) in self._known
+        return url in self._links or hash(url) in self._taken
 
     @property
     def known(self) -> int:
         """How many different URLs were ever added."""
-        return len(self._known)
+        return len(self._links) + len(self._taken)
 
     def was_taken(self, url: str) -> bool:
         """Whether this URL was fetched, or is about to be."""
-        return self._known.get(hash(url), _NEVER_ADDED) is None
+        return hash(url) in self._taken
 
     def waiting(self, url: str) -> Waiting | None:
         """The link that waits for this URL, unless it was taken or never added."""
-        return self._known.get(hash(url))
+        return self._links.get(url)
 
     def add(
         self,
@@ -113,14 +113,19 @@ class Frontier:
     def admit(self, link: Waiting) -> None:
         """Let a link wait whatever is known of it: a second try after a passing fault, for one."""
         link.taken = False
-        self._known[hash(link.url)] = link
+        self._links[link.url] = link
+        self._taken.discard(hash(link.url))
         self._push(link)
-        self._waiting += 1
 
     def rescore(self, link: Waiting, score: float) -> None:
         if score != link.score:
             link.score = score
             self._push(link)
+            if (
+                len(self._heap) > 2 * len(self._links) + _SPARE_ENTRIES
+            ):  # most are of scores that have changed
+                self._heap = [(-each.score, each.order, each) for each in self._links.values()]
+                heapify(self._heap)
 
     def best(self) -> Waiting | None:
         """The link to follow next; it goes on waiting."""
@@ -133,8 +138,8 @@ class Frontier:
 
     def take(self, link: Waiting) -> None:
         link.taken = True
-        self._known[hash(link.url)] = None
-        self._waiting -= 1
+        del self._links[link.url]
+        self._taken.add(hash(link.url))
 
     def _push(self, link: Waiting) -> None:
         heappush(self._heap, (-link.score, link.order, link))
