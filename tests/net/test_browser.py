@@ -176,7 +176,7 @@ def test_a_screencast_shows_the_page_and_takes_mouse_and_keys() -> None:
             page = context.pages[0]
             await page.goto(url)
             async with Screencast(page, quality=50, max_width=400, max_height=300) as cast:
-                frame = await asyncio.wait_for(anext(cast), 10)
+                frame = await asyncio.wait_for(anext(cast), 60)
                 assert frame.jpeg.startswith(b"\xff\xd8")
                 assert (frame.width, frame.height) == (800, 600)
                 await cast.send_mouse("mousePressed", 100, 100, button="left", clicks=1)
@@ -191,7 +191,7 @@ def test_a_screencast_shows_the_page_and_takes_mouse_and_keys() -> None:
                     await cast.send_key("keyUp", letter, f"Key{letter.upper()}")
                 assert await page.locator("input").input_value() == "hi"
                 await page.evaluate("document.body.style.background = '#123'")
-                assert (await asyncio.wait_for(anext(cast), 10)).jpeg != frame.jpeg
+                assert (await asyncio.wait_for(anext(cast), 60)).jpeg != frame.jpeg
                 await context.new_page()
                 await page.close()
                 assert [last async for last in cast][1:] == []

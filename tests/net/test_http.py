@@ -238,7 +238,8 @@ def test_https_to_a_server_that_speaks_plain_http_is_a_tls_failure(rude: Served)
 
 @pytest.mark.parametrize(("scheme", "sent"), [("http", True), ("https", False)])
 def test_a_time_out_tells_whether_the_request_had_gone_out(scheme: str, sent: bool) -> None:
-    brief = Timeouts(connect_seconds=0.3, read_seconds=0.3, total_seconds=600)
+    connect = 0.3 if scheme == "https" else 30  # TLS is a part of connecting
+    brief = Timeouts(connect_seconds=connect, read_seconds=0.3, total_seconds=600)
     fetcher = HttpFetcher(allow_private=True, respect_robots=False, timeouts=brief)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/"
@@ -260,11 +261,19 @@ def test_a_kept_connection_that_was_closed_unannounced_costs_no_page(rude: Serve
     assert [answer.outcome for answer in answers] == ["ok"] * 20
 
 
+async def asked_for(server: Served, path: str, times: int) -> None:
+    """Wait until the server was asked for a path so often."""
+    while server.requests[path] < times:  # noqa: ASYNC110 - the server runs in a thread
+        await asyncio.sleep(0.01)
+
+
 def test_a_fetch_that_is_given_up_leaves_the_fetcher_usable(rude: Served) -> None:
+    before = rude.requests["/silence"]
+
     async def give_up() -> Fetched | Failed:
         async with HttpFetcher(allow_private=True, timeouts=PATIENT) as fetcher:
             waiting = asyncio.create_task(fetcher.fetch(f"{rude}/silence"))
-            await asyncio.sleep(0.2)
+            await asked_for(rude, "/silence", before + 1)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
@@ -276,16 +285,16 @@ def test_a_fetch_that_is_given_up_leaves_the_fetcher_usable(rude: Served) -> Non
 def test_leaving_while_a_host_is_asked_for_its_rules_ends_the_asking() -> None:
     slow = {"/robots.txt": Answer("", delay_seconds=0.5)}
 
-    async def leave(url: str) -> None:
+    async def leave(site: Served) -> None:
         async with HttpFetcher(allow_private=True, timeouts=PATIENT) as fetcher:
-            waiting = asyncio.create_task(fetcher.fetch(url))
-            await asyncio.sleep(0.1)
+            waiting = asyncio.create_task(fetcher.fetch(f"{site}/"))
+            await asked_for(site, "/robots.txt", 1)
             waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
 
     with serve(slow) as site:
-        asyncio.run(leave(f"{site}/"))
+        asyncio.run(leave(site))
 
 
 def test_a_fetcher_that_was_not_opened_says_so() -> None:

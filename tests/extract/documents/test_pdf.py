@@ -28,7 +28,7 @@ stands at the edge of the page without being a part of the text must be set asid
 itself, and yet a program that does it for every file does not exist, because files are written by programs
 that nobody has heard of.
 """
-SHORT = Limits(wall_seconds=6, cpu_seconds=2)
+SHORT = Limits(wall_seconds=30, cpu_seconds=2)
 
 
 def reason(outcome: Document | Unread) -> str:
@@ -145,7 +145,7 @@ def test_a_file_that_swells_is_given_up_and_the_next_one_read() -> None:
 
 
 def test_a_process_that_hangs_is_replaced() -> None:
-    with PdfReader(Limits(wall_seconds=1)) as reader:
+    with PdfReader(Limits(wall_seconds=4)) as reader:
         reader.read(SOUND)
         first = worker_pid(reader)
         os.kill(first, signal.SIGSTOP)

@@ -129,7 +129,7 @@ def test_postscript_is_read_with_places() -> None:
     ],
 )
 def test_postscript_that_cannot_be_read_has_a_reason(body: bytes, expected: set[str]) -> None:
-    with DocumentReader(Limits(wall_seconds=8, cpu_seconds=3)) as reader:
+    with DocumentReader(Limits(wall_seconds=30, cpu_seconds=3)) as reader:
         assert reason(reader.read(body)) in expected
 
 
