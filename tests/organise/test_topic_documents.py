@@ -9,7 +9,7 @@ import pytest
 from trailmark.errors import UsageError
 from trailmark.organise.topics.citations import Citations, read_citations
 from trailmark.organise.topics.documents import Document, from_record, parse_document, read_documents
-from trailmark.organise.topics.rules import KeywordRules, Matches
+from trailmark.organise.topics.rules import KeywordRules, Matches, Rule
 from trailmark.organise.topics.tree import parse_tree
 from trailmark.organise.topics.vocabulary import Vocabulary, even_bag, fold
 from trailmark.record import Record, Value
@@ -189,3 +189,18 @@ def test_a_citation_file_may_have_a_heading(tmp_path: Path) -> None:
         list(read_citations(file))
     with pytest.raises(UsageError, match="cannot be read"):
         list(read_citations(tmp_path / "none"))
+
+
+def test_a_phrase_is_counted_in_its_order_and_a_bag_by_its_rarest_word() -> None:
+    rule = Rule(TREE.topics[0], "machine learning", ("machine", "learning"))
+    text = Document.from_text("a", "Machine learning, or machines and learning", "Machine learning")
+    assert rule.count(text) == 2
+    assert rule.count(Document("b", {"machine": 5.0, "learning": 3.0})) == 3
+
+
+def test_a_paper_is_also_what_its_references_are_about() -> None:
+    found = from_record(
+        Record("paper", "p", {"title": (Value("On walks"),)}), ["Genetic search", "Fuzzy sets"]
+    )
+    assert {"walk", "genetic", "fuzzy"} <= set(found.bag)
+    assert ("search", "fuzzy") not in zip(found.sequence, found.sequence[1:], strict=False)

@@ -246,3 +246,45 @@ def test_what_lies_outside_takes_its_share() -> None:
     assert stranger.outside == pytest.approx(0.8)
     some_animal = placer.place("d", np.array([0.9, 0.1, 0, 0]), np.array([0.0, 0.6, 0.0]))
     assert some_animal.topic == ("Animals",)
+
+
+def few_documents() -> list[Document]:
+    """Too few to learn any topic's words from; what else they say is the same everywhere."""
+    texts = ["cat", "dog dog", "tree", "herb", "cat cat cat cat dog"]
+    return [
+        Document.from_text(str(number), f"{text} with fur on the sofa, a leaf and some scent")
+        for number, text in enumerate(texts)
+    ]
+
+
+def test_in_a_small_collection_the_keywords_decide() -> None:
+    training = trained(given=few_documents())
+    assert training.model.keyword_weight > 0.9
+    found = [placed.topic[-1:] for placed in training.placements]
+    assert found == [("Cats",), ("Dogs",), ("Trees",), ("Herbs",), ("Cats",)]
+
+
+def test_in_a_large_collection_what_was_learned_decides() -> None:
+    assert trained(given=documents(2400)).model.keyword_weight < 0.05
+
+
+def test_a_new_document_is_placed_by_its_keywords_too() -> None:
+    model = trained(given=few_documents()).model
+    kept = TopicModel.from_arrays(*model.to_arrays())
+    newcomer = Document.from_text("new", "A herb on the sofa")
+    assert kept.place(newcomer).topic == model.place(newcomer).topic == ("Plants", "Herbs")
+
+
+def test_a_model_without_what_its_keywords_are_worth_places_by_words_alone() -> None:
+    arrays, meta = trained().model.to_arrays()
+    older = {name: array for name, array in arrays.items() if name != "keyword_worth"}
+    del meta["keyword_weight"]
+    model = TopicModel.from_arrays(older, meta)
+    assert model.keyword_weight == 0.0
+    assert model.place(Document.from_text("new", "bark leash bone fetch")).leaf == ("Animals", "Dogs")
+
+
+def test_a_model_with_other_keywords_than_its_tree_is_refused() -> None:
+    arrays, meta = trained().model.to_arrays()
+    with pytest.raises(ModelError, match="damaged"):
+        TopicModel.from_arrays(arrays | {"keyword_worth": np.ones(1)}, meta)

@@ -90,12 +90,20 @@ def documents_from(
         _refuse_twins(documents)
         known: Iterator[tuple[str, str]] = iter(())
     else:
-        documents = [from_record(record) for record in topics.workspace.records.iterate("paper")]
+        papers = PaperStore(topics.workspace.database)
+        documents = [
+            from_record(record, _cited_titles(papers, record.id))
+            for record in topics.workspace.records.iterate("paper")
+        ]
         known = topics.cited_papers()
     if not documents:
         raise UsageError("There are no documents: give a file of JSON lines, or extract papers first.")
     given = read_citations(citations) if citations else ()
     return documents, Citations.among(documents, (*known, *given))
+
+
+def _cited_titles(papers: PaperStore, paper: str) -> list[str]:
+    return [each.citation.title for each in papers.citations(paper) if each.number and each.citation.title]
 
 
 def _refuse_twins(documents: Sequence[Document]) -> None:

@@ -101,11 +101,11 @@ def parse_document(text: str, place: str = "The document") -> Document:
     return Document(identity, _bag(line, texts), (), texts[0], cites, label)
 
 
-def from_record(record: Record) -> Document:
-    """A paper that was extracted: its title and abstract, and the ids of what it cites."""
+def from_record(record: Record, cited_titles: Iterable[str] = ()) -> Document:
+    """A paper that was extracted: title, abstract and the titles of its references, and the ids of what it cites."""
     texts = (record.first(name) for name in _TEXTS)
     cites = (value.text for value in record.fields.get("cites", ()))
-    return Document.from_text(record.id, *texts, cites=cites)
+    return Document.from_text(record.id, *texts, *cited_titles, cites=cites)
 
 
 def _bag(line: _Line, texts: Iterable[str]) -> dict[str, float]:

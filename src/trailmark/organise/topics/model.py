@@ -14,7 +14,9 @@ from trailmark.errors import ModelError, UsageError
 from trailmark.learn.naive_bayes import Floats, Ints, normalise
 from trailmark.learn.topic_links import LinkWeights
 from trailmark.organise.topics.documents import Document
+from trailmark.organise.topics.keyword_voice import KeywordVoice
 from trailmark.organise.topics.placement import Placement, Placer, Thresholds
+from trailmark.organise.topics.rules import KeywordRules
 from trailmark.organise.topics.tree import TopicTree, parse_tree, tree_text
 from trailmark.organise.topics.vocabulary import LONGEST_DOCUMENT, Vocabulary
 
@@ -29,6 +31,7 @@ class TopicModel:
 
     `words` (V, C) and `priors` (C,) are logarithms, `scale` calibrates them; `outside_words` (V, C + I) and
     `outside_priors` tell what fits nowhere. `met` (N, C) is what a link to each of `known` brings.
+    `keyword_worth` (rules,) and `keyword_weight` are what the keywords of the tree say by themselves.
     """
 
     tree: TopicTree
@@ -43,6 +46,14 @@ class TopicModel:
     known: Sequence[str] = ()
     met: Floats | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
+    keyword_worth: Floats | None = None
+    keyword_weight: float = 0.0
+
+    @cached_property
+    def keywords(self) -> KeywordVoice:
+        rules = KeywordRules(self.tree)
+        worth = np.zeros(len(rules.rules)) if self.keyword_worth is None else self.keyword_worth
+        return KeywordVoice(rules, worth, self.keyword_weight)
 
     @cached_property
     def placer(self) -> Placer:
@@ -69,7 +80,7 @@ class TopicModel:
         leaves = normalise(self.scale * (scores + self.priors)[None])[0]
         outside = counts @ self.outside_words[columns] + self.outside_priors
         extra = normalise(outside[None])[0, len(leaves) :]
-        placed = self.placer.place(document.id, leaves, extra)
+        placed = self.placer.place(document.id, *self.keywords.join(document, leaves, extra))
         return replace(placed, words=self.deciding_words(columns, counts, placed.leaf))
 
     def deciding_words(
@@ -95,6 +106,8 @@ class TopicModel:
         }
         if self.met is not None:
             arrays["met"] = self.met.astype(np.float32)
+        if self.keyword_worth is not None:
+            arrays["keyword_worth"] = self.keyword_worth
         links = self.links and [self.links.own, self.links.step, self.links.rounds, self.links.doubt]
         return arrays, {
             "tree": tree_text(self.tree),
@@ -105,6 +118,7 @@ class TopicModel:
             "known": list(self.known),
             "settle": self.thresholds.settle,
             "second": self.thresholds.second,
+            "keyword_weight": self.keyword_weight,
         }
 
     @classmethod
@@ -132,6 +146,8 @@ class TopicModel:
             tuple(str(identity) for identity in meta["known"]),
             arrays["met"].astype(np.float64) if "met" in arrays else None,
             Thresholds(float(meta["settle"]), float(meta["second"])),
+            arrays["keyword_worth"].astype(np.float64) if "keyword_worth" in arrays else None,
+            float(meta.get("keyword_weight", 0.0)),
         )
 
 
@@ -144,6 +160,7 @@ def _check_shapes(model: TopicModel) -> None:
         and model.outside_words.shape == (n_words, n_outside)
         and model.outside_priors.shape == (n_outside,)
         and (model.met is None or model.met.shape == (len(model.known), n_leaves))
+        and model.keywords.worth.shape == (len(model.keywords.rules.rules),)
     )
     if not whole:
         raise ModelError("The topic model is damaged: its parts do not fit together. Train it again.")

@@ -28,6 +28,13 @@ class Rule:
             return False
         return len(self.words) == 1 or not document.sequence or _stands_in(self.words, document.sequence)
 
+    def count(self, document: Document) -> float:
+        """How often it stands in a document that it matches."""
+        if len(self.words) == 1 or not document.sequence:
+            return min(document.bag[word] for word in self.words)
+        places = (at for at, word in enumerate(document.sequence) if word == self.words[0])
+        return sum(document.sequence[at : at + len(self.words)] == self.words for at in places)
+
 
 class KeywordRules:
     """The rules of a tree, in order: longer phrases first, as they say more; then as the file has them."""
@@ -53,6 +60,7 @@ class KeywordRules:
         candidates = (number for word in document.bag for number in self._by_first_word.get(word, ()))
         return sorted(number for number in candidates if self.rules[number].matches(document))
 
+    @cached_property
     def shares(self) -> Floats:
         """What one match of each rule says for each leaf, (rules, leaves).
 
@@ -92,9 +100,14 @@ class Matches:
         every = [number for matched in self.of_documents for number in matched]
         return np.bincount(every, minlength=len(self.rules.rules)).astype(np.float64)
 
+    @property
+    def rarity(self) -> Floats:
+        """What a match of each rule counts: log(documents / documents that match), (rules,)."""
+        return np.log(max(len(self.of_documents), 1) / np.maximum(self.frequencies, 1.0)) + 1e-9
+
     def first(self) -> Floats:
         """The rule list as the paper has it: the first match alone decides, (documents, leaves)."""
-        shares = self.rules.shares()
+        shares = self.rules.shares
         labels = np.zeros((len(self.of_documents), shares.shape[1]))
         for row, matched in zip(labels, self.of_documents, strict=True):
             if matched:
@@ -102,12 +115,11 @@ class Matches:
         return labels
 
     def votes(self) -> Floats:
-        """All matches speak, rare keywords loudest: by log(documents / documents that match), (n, leaves).
+        """All matches speak, rare keywords loudest, (n, leaves).
 
         Each document with a match has one label in all, which its votes share.
         """
-        rarity = np.log(max(len(self.of_documents), 1) / np.maximum(self.frequencies, 1.0))
-        shares = self.rules.shares() * (rarity + 1e-9)[:, None]
+        shares = self.rules.shares * self.rarity[:, None]
         labels = np.zeros((len(self.of_documents), shares.shape[1]))
         for row, matched in zip(labels, self.of_documents, strict=True):
             if matched:

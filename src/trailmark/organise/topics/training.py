@@ -17,6 +17,7 @@ from trailmark.learn.topic_links import Alone, LinkSpread, LinkWeights, Spread
 from trailmark.learn.topic_outside import OutsideLeaves
 from trailmark.organise.topics.citations import Citations
 from trailmark.organise.topics.documents import Document
+from trailmark.organise.topics.keyword_voice import KeywordVoice
 from trailmark.organise.topics.model import TopicModel, nowhere
 from trailmark.organise.topics.placement import Placement, Thresholds
 from trailmark.organise.topics.rules import Matches
@@ -30,7 +31,8 @@ class TopicSettings:
 
     One round of EM: the first gains most, and in later ones short documents drift away from the keywords.
     The word of a person counts as much as `correction_weight` documents. Words in fewer than
-    `least_documents` are left out; in a small collection that would be most, so there fewer will do.
+    `least_documents` are left out; in a small collection that would be most, so there fewer will do. With
+    `enough_documents` a topic, what was learned is believed as much as the keywords themselves.
     """
 
     least_documents: int = 5
@@ -40,6 +42,7 @@ class TopicSettings:
     thresholds: Thresholds = field(default_factory=Thresholds)
     correction_weight: float = 5.0
     held_out: float = 1 / 3
+    enough_documents: float = 10.0
 
     def least_documents_of(self, n_documents: int) -> int:
         return min(self.least_documents, max(2, n_documents // 300))
@@ -214,9 +217,10 @@ class _Outcome:
         joint = collection.spread.gather(scores)[:n_documents] + learned.log_priors_
         temperature = Temperature()
         temperature.scale_ = self.scale
-        memberships = temperature.predict(joint)
-        outside = self.outside.predict(collection.own_counts)
         model = self._model(scores)
+        memberships, outside = self._with_keywords(
+            model.keywords, temperature.predict(joint), self.outside.predict(collection.own_counts)
+        )
         return Training(
             model,
             tuple(self._placements(model, memberships, outside)),
@@ -228,7 +232,15 @@ class _Outcome:
             outside,
         )
 
+    def _with_keywords(self, voice: KeywordVoice, leaves: Floats, outside: Floats) -> tuple[Floats, Floats]:
+        """The same probabilities, (n, C) and (n, I), with what the keywords say by themselves."""
+        collection = self.collection
+        rows = zip(collection.documents, leaves, outside, collection.matches.of_documents, strict=True)
+        joined = [voice.join(*row) for row in rows]
+        return np.stack([each for each, _ in joined]), np.stack([extra for _, extra in joined])
+
     def _model(self, scores: Floats) -> TopicModel:
+        voice = KeywordVoice.among(self.collection.matches, self.collection.settings.enough_documents)
         collection, n_words = self.collection, len(self.collection.vocabulary)
         spread = collection.spread
         linked = isinstance(spread, LinkSpread)
@@ -245,6 +257,8 @@ class _Outcome:
             tuple(collection.rows) if linked else (),
             spread.met(scores) if isinstance(spread, LinkSpread) else None,
             collection.settings.thresholds,
+            voice.worth,
+            voice.weight,
         )
 
     def _placements(self, model: TopicModel, memberships: Floats, outside: Floats) -> list[Placement]:
