@@ -15,7 +15,7 @@ from trailmark.forage.explain import Explanation, explain
 from trailmark.forage.scorers import SCORERS
 from trailmark.foraging import fetcher_of
 from trailmark.net.archive_reader import ArchiveReader
-from trailmark.page import Link, Page, Unreadable
+from trailmark.page import Link, Page, as_page
 from trailmark.site import Site
 from trailmark.store.ways import WayStore
 from trailmark.training import load_forage_model
@@ -66,10 +66,9 @@ def _archived(workspace: Workspace, visit: Visit) -> Page | None:
     if visit.archived is None:
         return None
     try:
-        page = read(ArchiveReader(workspace.archive_folder).read(visit.archived))
+        return as_page(read(ArchiveReader(workspace.archive_folder).read(visit.archived)))
     except ArchiveError as error:
         raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
-    return page if isinstance(page, Page) else None
 
 
 def _link(page: Page, visit: Visit) -> Link:
@@ -123,9 +122,9 @@ async def _fetch(fetcher: Fetcher, url: str, pause: float) -> Page:
             break
         await asyncio.sleep(pause)
         answer = await fetcher.fetch(answer.location)
-    page = read(answer)
-    if isinstance(page, Page):
+    page = as_page(read(answer))
+    if page is not None:
         return page
-    reason = page.reason if isinstance(page, Unreadable) else answer.outcome
+    reason = "empty" if answer.outcome == "ok" else answer.outcome
     detail = f": {answer.detail}" if isinstance(answer, Failed) and answer.detail else ""
     raise UsageError(f"{url} could not be read ({reason}{detail}).")

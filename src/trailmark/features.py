@@ -23,7 +23,7 @@ WINDOW = 10  # words before a link and after it
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[^\W_]+")
 _CLASSES = re.compile(r"\.[^>]*")
-_PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth"})
+_PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth", "is"})
 _FILE_NAMES = frozenset({"html", "htm", "index"})
 _TRUST = {"says": 2.0, "near": 0.5}
 
@@ -44,7 +44,8 @@ def plain(word: str) -> str:
 def page_tokens(
     page: Page, body_tokens: int = BODY_TOKENS, depth: int = 0, *, added: bool = True
 ) -> frozenset[str]:
-    """What a page shows: title, its first words, its URL; added are its headings and how deep it lies."""
+    """What a page shows: title, its first words, its URL; added are its headings and how deep it lies. A document
+    shows its URL alone; added is that it is one."""
     shown = [
         *(f"title {plain(word)}" for word in words(page.title)),
         *(f"body {plain(word)}" for word in page.tokens[:body_tokens]),
@@ -53,6 +54,8 @@ def page_tokens(
     if added:
         shown += [f"heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)]
         shown.append(f"depth {min(depth, 4)}")
+        if page.is_document:
+            shown.append(f"is {page.kind}")
     return frozenset(shown)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -19,12 +19,13 @@ from trailmark.forage.brief import Brief
 from trailmark.forage.forager import Limits
 from trailmark.forage.goals import GoalPattern
 from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorer import Scorer
+from trailmark.forage.scorer import Scorer, file_kinds
 from trailmark.forage.scorers import SCORERS, TAUGHT
+from trailmark.media import types_of
 from trailmark.net.archive import ArchiveWriter
 from trailmark.net.archive_reader import ArchiveReader
 from trailmark.net.archive_repair import repair
-from trailmark.net.http import HttpFetcher, Timeouts
+from trailmark.net.http import ACCEPTED_TYPES, HttpFetcher, Timeouts
 from trailmark.net.http_agent import Agent
 from trailmark.page import Page
 from trailmark.site import Site
@@ -34,6 +35,8 @@ from trailmark.workspace import Workspace
 
 if TYPE_CHECKING:
     from trailmark.teach.training import ForageModel
+
+MAX_FILE_BYTES = 30_000_000  # of a document that may be a goal
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,8 @@ async def work(
     worker = worker_name(number)
     software = f"Trailmark/{__version__}"
     with ArchiveWriter(workspace.archive_folder, f"w{number}", software=software) as writer:
-        async with fetcher_of(config) as fetcher:
+        new_scorer = order.scorers(workspace)
+        async with fetcher_of(config, file_kinds(new_scorer())) as fetcher:
             crawl = Crawl(
                 store=workspace.forage_store,
                 run=run,
@@ -160,7 +164,7 @@ async def work(
                 fetcher=fetcher,
                 writer=writer,
                 reader=ArchiveReader(workspace.archive_folder),
-                new_scorer=order.scorers(workspace),
+                new_scorer=new_scorer,
                 limits=_limits(order, run.limits),
                 politeness=Politeness(config.fetch.delay_seconds),
                 request_headers=fetcher.request_headers,
@@ -182,13 +186,16 @@ def _limits(order: Order, limits: RunLimits) -> Limits:
     )
 
 
-def fetcher_of(config: Config) -> HttpFetcher:
-    """The fetcher that the settings describe: polite and guarded."""
+def fetcher_of(config: Config, files: Sequence[str] = ()) -> HttpFetcher:
+    """The fetcher that the settings describe: polite and guarded. Kinds of `files` that are goals are taken too,
+    though they are larger than pages."""
     fetch = config.fetch
     return HttpFetcher(
         Agent(config.agent.name, contact=config.agent.contact),
         timeouts=Timeouts(fetch.connect_seconds, fetch.read_seconds, fetch.total_seconds),
         max_body_bytes=fetch.max_body_bytes,
+        max_file_bytes=max(fetch.max_body_bytes, MAX_FILE_BYTES) if files else None,
+        accept=(*ACCEPTED_TYPES, *types_of(files)),
         respect_robots=fetch.respect_robots,
         allow_private=fetch.allow_private,
     )

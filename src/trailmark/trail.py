@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from trailmark.page import Link, Page
@@ -34,3 +35,9 @@ class Trail:
     @property
     def reached_goal(self) -> bool:
         return bool(self.steps) and self.steps[-1].label == GOAL
+
+
+def goal_kinds(trails: Iterable[Trail]) -> tuple[str, ...]:
+    """What the goals are: pages, documents, files of a media type. Only what is of a kind that was shown is one."""
+    goals = (step.page for trail in trails for step in trail.steps if step.label == GOAL)
+    return tuple(sorted({page.kind for page in goals}))

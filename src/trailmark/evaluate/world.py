@@ -11,7 +11,7 @@ from trailmark.extract.html import read_page
 from trailmark.fetched import Fetched
 from trailmark.net.replay import ReplayFetcher
 from trailmark.net.site_folder import SiteFolder
-from trailmark.page import Link, Page
+from trailmark.page import Link, Page, as_page
 from trailmark.site import Site
 from trailmark.teach.hops import clicks_away
 
@@ -74,9 +74,9 @@ def _page(answers: ReplayFetcher, url: str) -> Page | None:
     answer = answers.get(url)
     if not isinstance(answer, Fetched):
         return None
-    page = read_page(url, answer.body, answer.content_type, answer.charset)
+    page = as_page(read_page(url, answer.body, answer.content_type, answer.charset)) or Page(url)
     # pages alike to the byte are two pages here: the world has labelled both
-    return replace(page, digest=url) if isinstance(page, Page) else Page(url, digest=url)
+    return replace(page, digest=url)
 
 
 def _end(answers: ReplayFetcher, url: str) -> str:

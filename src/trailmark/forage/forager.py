@@ -16,10 +16,10 @@ from trailmark.forage.frontier import Frontier, Waiting
 from trailmark.forage.group_means import GroupMeans
 from trailmark.forage.politeness import Politeness
 from trailmark.forage.scope import refusal
-from trailmark.forage.scorer import Rated, Reading, Scorer
+from trailmark.forage.scorer import Rated, Reading, Scorer, file_kinds
 from trailmark.forage.traps import TrapLimits
 from trailmark.forage.wanted_files import files_first, is_wanted_file
-from trailmark.page import Link, Page, Unreadable
+from trailmark.page import Link, Page, Unreadable, as_page
 from trailmark.site import Site
 from trailmark.url import host_of, registrable_domain
 from trailmark.visit import ArchiveRef, Visit
@@ -166,6 +166,7 @@ class Forager:
         archived: ArchiveRef | None = None,
     ) -> Visit:
         """What came of a fetch. Returns the visit to be saved; `now` is the clock of `next_action`."""
+        page = self._legible(page)
         reading = self._read(link, answer, page)
         visit = self._visit(link, answer, page, reading, at, archived)
         if visit.spent or _may_pass(visit):
@@ -180,6 +181,7 @@ class Forager:
             link = self._link_of(visit)
             self.frontier.admit(link)
         self._take(link)
+        page = self._legible(page)
         reading = (
             self.scorer.read(link.state, page) if _content(visit.outcome) and isinstance(page, Page) else None
         )
@@ -199,6 +201,10 @@ class Forager:
             state=self.scorer.start(self.site),
             attempt=visit.attempt,
         )
+
+    def _legible(self, page: Page | Unreadable | None) -> Page | Unreadable | None:
+        """A document is read by those to whom it may be a goal."""
+        return (as_page(page) or page) if file_kinds(self.scorer) else page
 
     def _read(
         self, link: Waiting, answer: Fetched | Failed, page: Page | Unreadable | None

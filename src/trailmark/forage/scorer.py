@@ -62,6 +62,16 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
+class ReadsFiles(Protocol):
+    """A scorer to whom goals may be documents or other files: it reads them too, by their address and the path."""
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        """The kinds of files that may be goals (`Page.kind`); none if goals are pages."""
+        ...
+
+
+@runtime_checkable
 class Explaining(Protocol):
     """A scorer that can say why. Strategies without a model have nothing to tell."""
 
@@ -76,3 +86,8 @@ class Explaining(Protocol):
     def follows_paths(self, state: State) -> bool:
         """Whether what is expected of a page comes from a path that led to it."""
         ...
+
+
+def file_kinds(scorer: Scorer) -> tuple[str, ...]:
+    """The kinds of files that may be goals to a scorer; to most, files are nothing that could be read."""
+    return scorer.file_kinds if isinstance(scorer, ReadsFiles) else ()

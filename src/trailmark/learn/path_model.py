@@ -15,6 +15,7 @@ from trailmark.learn.crf import ChainCRF, Rules
 from trailmark.learn.path_judges import ApartJudge, Arrays, Judge, LabelsJudge, PairsJudge, pair_rules
 from trailmark.learn.path_settings import Settings
 from trailmark.learn.vocabulary import Vocabulary
+from trailmark.media import PAGE
 from trailmark.trail import GOAL
 
 FIELD = "path-learner"
@@ -24,7 +25,7 @@ APART = ("maxent", "naive-bayes", "focused")
 @dataclass(frozen=True)
 class ForageModel:
     """A taught strategy. `rewards` (labels,) is what a link to a page of each label is worth, in shares of a
-    goal; `strategy` names the scorer that it is meant for."""
+    goal; `strategy` names the scorer that it is meant for; nothing but `goal_kinds` (see `Page.kind`) is a goal."""
 
     strategy: str
     settings: Settings
@@ -32,6 +33,7 @@ class ForageModel:
     vocabulary: Vocabulary
     judge: Judge
     rewards: Floats
+    goal_kinds: tuple[str, ...] = (PAGE,)
 
     @property
     def n_labels(self) -> int:
@@ -61,6 +63,7 @@ class ForageModel:
             "settings": self.settings.to_json(),
             "labels": list(self.labels),
             "tokens": list(self.vocabulary.columns_),
+            "goal_kinds": list(self.goal_kinds),
         }
         return {**self.judge.arrays(), "rewards": self.rewards}, meta
 
@@ -77,7 +80,8 @@ def unpack(arrays: Arrays, meta: Mapping[str, Any]) -> ForageModel:
     checked = _Checked(arrays, len(tokens), len(labels))
     judge = checked.field(settings) if strategy == FIELD else checked.apart()
     rewards = checked.take("rewards", len(labels))
-    return ForageModel(str(strategy), settings, labels, Vocabulary.of(tokens), judge, rewards)
+    kinds = _names({"goal_kinds": [PAGE], **meta}, "goal_kinds")  # older models know pages alone
+    return ForageModel(str(strategy), settings, labels, Vocabulary.of(tokens), judge, rewards, kinds)
 
 
 @dataclass(frozen=True)

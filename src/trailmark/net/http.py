@@ -14,6 +14,7 @@ from aiohttp import hdrs
 from yarl import URL
 
 from trailmark.fetched import Failed, Fetched
+from trailmark.media import is_page_type
 from trailmark.net.guard import Guard, GuardedResolver
 from trailmark.net.http_agent import Agent
 from trailmark.net.http_body import accepted_codings
@@ -72,6 +73,7 @@ class HttpFetcher:
         *,
         timeouts: Timeouts | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
+        max_file_bytes: int | None = None,  # of what is no page; without it the same
         accept: tuple[str, ...] = ACCEPTED_TYPES,
         respect_robots: bool = True,
         allow_private: bool = False,
@@ -80,6 +82,7 @@ class HttpFetcher:
         self._agent = agent or Agent()
         self._timeouts = timeouts or Timeouts()
         self._max_body_bytes = max_body_bytes
+        self._max_file_bytes = max_file_bytes or max_body_bytes
         self._accept = accept
         self._tls = tls
         self._guard = Guard(allow_private=allow_private)
@@ -181,7 +184,8 @@ class HttpFetcher:
         media, _ = media_type(response.headers.get(hdrs.CONTENT_TYPE, ""))
         if media and not media.startswith(self._accept):
             return Failed(url, "content_type", media[:100], wait_seconds=delay_seconds)
-        return fetched(url, response, await whole_body(response, self._max_body_bytes), delay_seconds)
+        limit = self._max_body_bytes if is_page_type(media) else self._max_file_bytes
+        return fetched(url, response, await whole_body(response, limit), delay_seconds)
 
 
 def _target(url: str) -> URL | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trailmark.crawl import read
 from trailmark.errors import ArchiveError
 from trailmark.net.archive_reader import ArchiveReader
-from trailmark.page import Page
+from trailmark.page import Page, as_page
 from trailmark.review.walked import Walked
 from trailmark.site import Site
 from trailmark.visit import Visit
@@ -33,7 +33,6 @@ def page_of(reader: ArchiveReader, visit: Visit) -> Page | None:
     if visit.archived is None:
         return None
     try:
-        page = read(reader.read(visit.archived))
+        return as_page(read(reader.read(visit.archived)))
     except ArchiveError:
         return None
-    return page if isinstance(page, Page) else None

@@ -140,10 +140,11 @@ def _contradictions(trails: Sequence[Trail]) -> Iterator[Remark]:
 
 def _pages(trails: Sequence[Trail]) -> Iterator[Remark]:
     pages = {step.page.url: step.page for trail in trails for step in trail.steps}
-    empty = sum(not (page.tokens or page.title or page.headings) for page in pages.values())
+    words = [page.tokens or page.title or page.headings for page in pages.values() if not page.is_document]
+    empty = sum(not said for said in words)
     if empty:
         shown = "One page has" if empty == 1 else f"{empty} of {len(pages)} pages have"
-        sentence = f"{shown} no words at all: a document perhaps, or a page that scripts fill."
+        sentence = f"{shown} no words at all: filled by scripts, perhaps."
         yield Remark("empty-pages", "hint", sentence)
 
 

@@ -19,10 +19,13 @@ from trailmark.forage.scorer import Rated, Reading, Reason, Scorer, State
 from trailmark.learn.chain import Floats
 from trailmark.learn.path_judges import Belief
 from trailmark.learn.path_model import FIELD, ForageModel, centred
+from trailmark.media import PAGE
 from trailmark.page import Link, Page
 from trailmark.site import Site
+from trailmark.trail import FAIL, GOAL
 
 Tokens = frozenset[str]
+RULED_OUT = 50.0  # taken from a log score: nothing that was seen can make up for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,24 @@ class PathLearner:
     def read(self, state: State, page: Page) -> Reading:
         judge = self.model.judge
         seen = self._scores([self._page_tokens(page, state.depth)], self._pages, judge.page_scores)[0]
-        belief = judge.page(state.belief, seen)
+        belief = judge.page(state.belief, self._possible(seen, page))
         after = _Read(belief, state.depth, Surroundings.of(page))
         chance = float(judge.chances(belief)[self.model.goal])
         return Reading(after, self.model.labels[judge.best(belief)], chance)
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        return tuple(kind for kind in self.model.goal_kinds if kind != PAGE)
+
+    def _possible(self, seen: Floats, page: Page) -> Floats:
+        """What a page may be, whatever the path promised. Where goals were shown to be documents no page is one;
+        and a document leads nowhere, so that it is a goal or a failure, and never on the way."""
+        endings = (GOAL, FAIL, f"<{FAIL}")
+        possible = [
+            page.kind in self.model.goal_kinds if label == GOAL else not page.is_document or label in endings
+            for label in self.model.labels
+        ]
+        return seen if all(possible) else np.where(possible, seen, seen - RULED_OUT)
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         if not links:
