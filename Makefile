@@ -8,7 +8,7 @@ BIN = $(VENV)/bin
 
 help:
 	@echo "make demo    install; teach, learn, forage, read, order and serve the sample web (no internet)"
-	@echo "make teach-demo   teach the sample sites yourself, in a browser window"
+	@echo "make teach-demo   teach the sample sites yourself, in a browser; without a display, in a page"
 	@echo "make test    install what tests need; ruff, mypy, import-linter, pytest"
 	@echo "make bench   run the benchmarks (TRAILMARK_DATA=folder for those on real data)"
 

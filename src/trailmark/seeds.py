@@ -72,6 +72,13 @@ def read_seeds(text: str, where: str, seeds: Seeds, *, is_table: bool = False) -
         seeds.add(site_of(line.partition("#")[0], f"{where}, line {number}"))
 
 
+def starts_of(text: str, where: str = "the list") -> list[str]:
+    """The start pages alone, of what was typed or pasted into a field."""
+    seeds = Seeds()
+    read_seeds(text, where, seeds)
+    return list(seeds.sites)
+
+
 def _says_something(line: str) -> bool:
     return bool(line.partition("#")[0].strip())
 

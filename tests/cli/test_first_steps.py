@@ -13,8 +13,8 @@ import pytest
 from tests.servers import Served, serve
 from trailmark.cli import run
 from trailmark.cli.console import typed
+from trailmark.fault_words import FAULTS, ending_words, fault_words
 from trailmark.fetched import FailureReason
-from trailmark.reason_words import FAULTS, ending_words, fault_words
 
 SITE = {
     "/": "<title>Home</title><a href='/about'>About us</a> <a href='/contact'>Contact</a>",

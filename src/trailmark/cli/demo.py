@@ -22,7 +22,8 @@ NEEDED = ("fastapi", "jinja2", "multipart", "playwright", "pycrfsuite", "pypdfiu
               show_default=True, help="Where the demo keeps what it finds; made anew each time.")  # fmt: skip
 @click.option("--port", default=8765, type=click.IntRange(0, 65535), show_default=True,
               help="Of the portal at the end.")  # fmt: skip
-@click.option("--by-hand", is_flag=True, help="Teach yourself, in a browser window.")
+@click.option("--by-hand", is_flag=True,
+              help="Teach yourself, in a browser window; without a display, in a page of the studio.")  # fmt: skip
 def demo(folder: Path, port: int, by_hand: bool) -> None:
     """Teach, learn, forage, read, order and serve, on the sample web."""
     needs("The demo, which shows everything,", "all", *NEEDED)
@@ -36,30 +37,32 @@ def demo(folder: Path, port: int, by_hand: bool) -> None:
             sites = count(len(web.sites), "sample site")
             err.print(f"{sites} are served on this machine. No internet is used.\n")
             _all_steps(workspace, web, server, by_hand=by_hand)
+        chapter("Serve: the portal")
         show_portal(folder, port)
 
 
 def _all_steps(workspace: Workspace, web: SampleWeb, server: SampleServer, *, by_hand: bool) -> None:
     from trailmark.cli.demo_forage import COMPANIES, DEPARTMENTS, forage_sites  # noqa: PLC0415
-    from trailmark.cli.demo_steps import add_papers, fill_topics, learn, play_lesson, teach_by_hand  # noqa: PLC0415
+    from trailmark.cli.demo_steps import add_papers, fill_topics, learn, taught_by_hand, taught_by_lesson  # noqa: PLC0415
 
-    _chapter("Teach: a person clicks through three departments and marks papers as goals")
-    (teach_by_hand if by_hand else play_lesson)(workspace, server)
-    _chapter("Learn: from these clicks, what leads to a paper")
-    learn(workspace)
-    _chapter("Forage: eight departments, five of them never seen, 90 pages each")
-    forage_sites(workspace, web, server, DEPARTMENTS)
-    _chapter("Forage without teaching: the contact pages of six companies, by keywords, 20 pages each")
-    forage_sites(workspace, web, server, COMPANIES)
-    _chapter("Read: titles, authors, abstracts and references of the papers that were found")
-    add_papers(workspace)
-    _chapter("Order: papers into a tree of topics, from a few keywords for each")
-    fill_topics(workspace)
+    chapter(f"Teach: {'you click' if by_hand else 'watch clicks'} through three departments, to their papers")
+    with (taught_by_hand if by_hand else taught_by_lesson)(workspace, server):
+        chapter("Learn: from these clicks, what leads to a paper")
+        learn(workspace)
+        chapter("Forage: eight departments, five of them never seen, 90 pages each")
+        forage_sites(workspace, web, server, DEPARTMENTS)
+        chapter("Forage without teaching: contact pages of six companies, by words")
+        forage_sites(workspace, web, server, COMPANIES)
+        chapter("Read: titles, authors, abstracts and references of the papers")
+        add_papers(workspace)
+        chapter("Order: papers into a tree of topics, from a few words for each")
+        fill_topics(workspace)
 
 
-def _chapter(title: str) -> None:
+def chapter(title: str) -> None:
+    """A heading over the width of the terminal, or where that is narrow, in bold."""
     err.print()
-    err.print(Rule(title, align="left"))
+    err.print(Rule(title, align="left") if len(title) + 4 <= err.width else f"[bold]{title}[/]")
 
 
 def _clear(folder: Path) -> None:

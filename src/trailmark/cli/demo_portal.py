@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
 from urllib.parse import quote
 
-from rich.rule import Rule
-
-from trailmark.cli.console import err, say
+from trailmark.cli.console import err, next_steps, ourselves, say
 from trailmark.cli.serve import catch_up, serve_portal
 from trailmark.errors import TrailmarkError
 from trailmark.serve.portal.app import make_portal
@@ -25,8 +21,6 @@ NAME = "Papers of the sample web"
 
 
 def show_portal(folder: Path, port: int) -> None:
-    err.print()
-    err.print(Rule("Serve: the portal", align="left"))
     _say_what_next(folder)
     if sys.stdin.isatty() and sys.stdout.isatty():
         serve_portal(folder, "127.0.0.1", port, NAME)
@@ -77,26 +71,13 @@ def _get(url: str) -> tuple[int, bytes]:
 
 
 def _say_what_next(folder: Path) -> None:
-    trailmark = _how_to_call_us()
-    for command, what in (
+    trailmark = ourselves()
+    next_steps(
+        (f"{trailmark} studio -w {folder}", "trails, training, runs and results, in a browser"),
+        (f"{trailmark} status --goals -w {folder}", "every page that was found, the clicks there, and why"),
+        (f"{trailmark} export goals -w {folder} --out goals.csv", "the same as a table"),
         (f"{trailmark} serve -w {folder}", "the portal again"),
-        (
-            f"{trailmark} studio -w {folder}",
-            "trails, training, runs and questions of the model, in a browser",
-        ),
-        (f"{trailmark} status -w {folder}", "what each run did, and why each site stopped"),
-        (
-            f"{trailmark} export pages -w {folder} --out pages.csv",
-            "every page, with the clicks that led to it",
-        ),
         ("make teach-demo", "teach the sample sites yourself"),
-        (f"{trailmark} init mine && {trailmark} forage SEEDS.txt -w mine", "your own list of sites"),
-    ):
-        err.print(f"  [bold]{command}[/]\n      {what}")
+        (f"{trailmark} init mine", "your own sites: it says what comes next"),
+    )
     err.print()
-
-
-def _how_to_call_us() -> str:
-    """`trailmark`, or its path where the environment that holds it is not active."""
-    shorter = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
-    return "trailmark" if shutil.which("trailmark") else shorter

@@ -16,6 +16,7 @@ from trailmark.cli.console import count, err, out, workspace_option
 from trailmark.cli.label_words import label_text
 from trailmark.errors import UsageError
 from trailmark.explaining import Way, explain_way, fetched_way, known_way
+from trailmark.feature_words import reason_words
 from trailmark.forage.explain import Explanation
 from trailmark.forage.scorer import Reason
 from trailmark.url import normalise
@@ -103,7 +104,7 @@ def _links_table(found: Explanation, limit: int, features: int) -> Table:
 
 
 def _reasons(why: tuple[Reason, ...], most: int) -> str:
-    return ", ".join(f"{feature} {weight:+.2f}" for feature, weight in why[:most])
+    return ", ".join(f"{reason_words(feature)} {weight:+.2f}" for feature, weight in why[:most])
 
 
 def _rest(found: Explanation, limit: int) -> str:

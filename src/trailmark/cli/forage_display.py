@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trailmark.cli.console import count, err
-from trailmark.reason_words import ending_words
+from trailmark.fault_words import ending_words
 from trailmark.store.forage import Progress, SiteSummary
 
 LONG_TABLE = 40  # more sites than this are summed up by how they ended

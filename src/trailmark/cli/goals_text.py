@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from trailmark.cli.label_words import in_words
+from trailmark.feature_words import reason_words
 from trailmark.store.goals import FoundGoal, PathStep
 
 REASONS = 5
@@ -17,7 +18,9 @@ def goal_text(goal: FoundGoal) -> Text:
         text.append(f"     {'  ' * number}{_step(step)}\n")
     spoke_for_it = [(feature, weight) for feature, weight in goal.why if weight > 0]
     if spoke_for_it:
-        why = ", ".join(f"{feature} {weight:+.2f}" for feature, weight in spoke_for_it[:REASONS])
+        why = ", ".join(
+            f"{reason_words(feature)} {weight:+.2f}" for feature, weight in spoke_for_it[:REASONS]
+        )
         text.append(f"     because of {why}\n", style="dim")
     return text
 

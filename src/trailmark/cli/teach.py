@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from trailmark.cli.console import count, err, say, workspace_option
+from trailmark.cli.console import count, err, next_steps, say, typed, workspace_option
+from trailmark.cli.studio import teach_in_a_page
 from trailmark.errors import UsageError
 from trailmark.net.browser import BrowserOptions, find_browser, has_display
 from trailmark.recording.free import graph_data
@@ -45,7 +46,8 @@ def teach_command(
     """Open a browser on the sites at URLS and record the way you show.
 
     Click as you always do; the bar at the top marks goals and ways that lead nowhere. Everything is saved
-    at once. Without URLS, the session that was not finished goes on.
+    at once. Without URLS, the session that was not finished goes on. Without a display, the studio opens
+    its page for teaching.
     """
     with Workspace.open(folder) as workspace:
         if graph:
@@ -62,9 +64,10 @@ def _teach(
 ) -> None:
     find_browser(options.program)
     if not has_display():
-        raise UsageError(
-            "There is no display here to open a browser on. Teach in a page of the studio instead: trailmark studio"
-        )
+        if way == "free":
+            raise UsageError("There is no display here to open a browser window on, which --free needs.")
+        teach_in_a_page(workspace.folder, sites)
+        return
     record = open_session(workspace, sites, way, taught_by)
     _say_what_happens(record)
     _say_what_came_of_it(workspace, asyncio.run(teach(workspace, record, options)))
@@ -85,7 +88,9 @@ def _say_what_happens(record: TeachSession) -> None:
 
 def _say_what_came_of_it(workspace: Workspace, taught: Taught) -> None:
     if taught.ending == "closed":
-        err.print("\nThe browser was closed. Nothing is lost; go on with: trailmark teach")
+        err.print(
+            f"\nThe browser was closed. Nothing is lost; go on with: {typed(workspace.folder, 'teach')}"
+        )
     pages = count(len(taught.session.nodes), "page")
     if taught.record.way == "free":
         err.print(f"\n{pages} seen, {count(taught.goals, 'useful page')}. The graph: trailmark teach --graph")
@@ -96,4 +101,7 @@ def _say_what_came_of_it(workspace: Workspace, taught: Taught) -> None:
         f"The workspace holds {count(len(TrailStore(workspace.database)), 'trail')} now."
     )
     if taught.goals and taught.ending == "done":
-        err.print("Learn from them with: trailmark train")
+        next_steps(
+            (typed(workspace.folder, "trails check"), "what would teach it better, in words"),
+            (typed(workspace.folder, "train"), "learn from the trails"),
+        )

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from trailmark.cli.console import count
 from trailmark.cli.label_words import label_text
+from trailmark.feature_words import reason_words
 from trailmark.teach.training import Settings
 from trailmark.training import LabelReport, TrainingReport
 
@@ -57,7 +58,7 @@ def features_table(report: TrainingReport, most: int) -> Table:
 
 
 def features_text(label: LabelReport, most: int) -> str:
-    return ", ".join(f"{feature} {weight:+.2f}" for feature, weight in label.strongest[:most])
+    return ", ".join(f"{reason_words(feature)} {weight:+.2f}" for feature, weight in label.strongest[:most])
 
 
 def _figure(share: float | None) -> str:

@@ -208,7 +208,7 @@ def wait_for_pages(folder: Path, start: str, wanted: int) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("seeds", "mailto:x", "is not the address of a page"),
+        ("seeds", "mailto:x", "'mailto:x' is not a web address that can be fetched (the list, line 1)."),
         ("seeds", "", "at least one start page"),
         ("budget", "many", "is not a number"),
         ("budget", "0", "is not a number from 1"),

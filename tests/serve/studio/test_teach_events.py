@@ -58,7 +58,9 @@ def test_without_an_open_browser_there_is_nothing_to_see_or_do(visitor: Visitor)
     visitor.get("/teach/now", status=400)
     assert "No browser is open" in visitor.send("/teach", "/teach/do", status=400, do="goal")
     assert "no such button" in visitor.send("/teach", "/teach/do", status=400, do="dance")
-    assert "not the address of a web page" in visitor.send("/teach", "/teach", status=400, urls="mailto:x")
+    assert "not a web address that can be fetched" in visitor.send(
+        "/teach", "/teach", status=400, urls="mailto:x"
+    )
 
 
 def test_events_need_the_key_of_our_own_page(visitor: Visitor) -> None:

@@ -54,6 +54,7 @@ def test_training_runs_in_the_background_and_its_report_is_in_words(visitor: Vis
 def test_a_job_that_fails_says_why(visitor: Visitor, workspace: Workspace) -> None:
     for trail in workspace.trails.summaries():
         workspace.trails.delete(trail.id, 0.0)
-    visitor.send("/train", "/train", name="paths", strategy="path-learner", settings="usual")
+    assert "nothing to learn from yet" in visitor.get("/train")
+    visitor.send("/teach", "/train", name="paths", strategy="path-learner", settings="usual")
     assert "There are no trails yet" in visitor.wait_for_job("/train")
     assert "It could not be done" in visitor.get("/train")

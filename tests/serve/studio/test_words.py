@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from trailmark.feature_words import reason_words
 from trailmark.serve.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
-from trailmark.serve.studio.words import label_words, reason_words, reasons
+from trailmark.serve.studio.words import label_words, reasons
 from trailmark.store.run_course import CoursePoint
 
 
@@ -29,7 +30,10 @@ def test_labels_are_told_in_words(label: str, words: str) -> None:
 def test_reasons_name_the_word_and_where_it_stands() -> None:
     assert reason_words("says people") == "“people” in the link"
     assert reason_words("on title staff") == "“staff” in the title of the page around it"
-    assert reason_words("alike 4") == "alike 4"
+    assert reason_words("alike 4") == "about 16 links stand like it"
+    assert reason_words("way up 2") == "its address lies 2 folders up"
+    assert reason_words("depth 3") == "clicks: 3 from the start"
+    assert reason_words("the way here") == "the way here"
     assert reasons([("body x", 0.5), ("the way here", -1.0)]) == "“x” in its text +0.50, the way here -1.00"
 
 

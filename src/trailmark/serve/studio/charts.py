@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from trailmark.fault_words import fault_words
 from trailmark.store.run_course import CoursePoint
 
 WIDTH, HEIGHT = 360, 170
 LEFT, TOP, RIGHT, BOTTOM = 40, 10, 8, 24
 MOST_POINTS = 240
 BUCKETS = 40
+OUTCOMES = {
+    "ok": "read",
+    "redirect": "led on to another address",
+    "duplicate": "read before under another address",
+}
 
 Point = tuple[float, float]
 
@@ -69,7 +75,10 @@ def queue_chart(sizes: Sequence[int]) -> Chart:
 def outcome_bars(outcomes: Mapping[str, int]) -> list[ChartBar]:
     most = max(outcomes.values(), default=1)
     ordered = sorted(outcomes.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [ChartBar(name, count, 100 * count / most) for name, count in ordered]
+    return [
+        ChartBar(OUTCOMES.get(name) or fault_words(name), count, 100 * count / most)
+        for name, count in ordered
+    ]
 
 
 def line_chart(title: str, points: Sequence[Point], x_name: str, told: str) -> Chart:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import Mapping
@@ -11,18 +12,16 @@ from typing import Any
 
 from trailmark.config import Config
 from trailmark.crawl import Crawl
-from trailmark.errors import UsageError
 from trailmark.foraging import Order, open_run, work
 from trailmark.site import Site
 from trailmark.store.runs import RunLimits
 from trailmark.training import OnProgress
-from trailmark.url import normalise
 from trailmark.workspace import Workspace
 
 
 def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
     """Forage the sites until they are done or somebody stops it; the run is kept either way."""
-    sites = sites_of(given["seeds"])
+    sites = [Site(start) for start in given["seeds"]]
     limits = RunLimits(budget_per_site=given["budget"])
     run = open_run(workspace, _order(workspace, given), limits, sites, time.time())
 
@@ -40,19 +39,14 @@ def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgre
     return f"Run {run.id}: {progress.goals} goals on {progress.visits} pages of {progress.sites} sites."
 
 
-def sites_of(seeds: list[str]) -> list[Site]:
-    starts = {seed: normalise(seed) for seed in seeds}
-    if wrong := [seed for seed, start in starts.items() if not start]:
-        raise UsageError(f"{wrong[0]!r} is not the address of a page.")
-    if not starts:
-        raise UsageError("Name at least one start page.")
-    return [Site(start) for start in starts.values() if start]
-
-
 def _order(workspace: Workspace, given: Mapping[str, Any]) -> Order:
     fresh = str(time.time_ns()) if given["fresh"] else ""
+    words = tuple(given["words"])
     if not given["model"]:
-        return Order(strategy="breadth-first", goal=given["goal"], fresh=fresh)
+        goal = "|".join(map(re.escape, words))
+        return Order(
+            strategy="best-first" if words else "breadth-first", goal=goal, keywords=words, fresh=fresh
+        )
     strategy = workspace.forage_models.card(given["model"]).strategy
     return Order(strategy=strategy, model=given["model"], min_score=given["min_score"], fresh=fresh)
 

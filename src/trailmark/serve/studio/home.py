@@ -20,6 +20,7 @@ class HomeStep:
     path: str
     sentence: str
     done: bool
+    deed: str  # what the button says while this is the next step
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,10 @@ class Home:
     name: str
     steps: tuple[HomeStep, ...]
     remarks: list[Remark]
+
+    @property
+    def next(self) -> HomeStep | None:
+        return next((step for step in self.steps if not step.done), None)
 
 
 def home_view(workspace: Workspace) -> Home:
@@ -37,32 +42,35 @@ def home_view(workspace: Workspace) -> Home:
 
 def _trails(workspace: Workspace) -> HomeStep:
     trails, sites = len(workspace.trails), len(workspace.trails.sites())
-    told = f"{counted(trails, 'trail')} on {counted(sites, 'site')}." if trails else "Show it the way first."
-    return HomeStep("Trails", "/trails" if trails else "/teach", told, bool(trails))
+    if not trails:
+        told = "Click through two or three sites to what you look for, and mark it."
+        return HomeStep("Teach", "/teach", told, False, "Open a browser")
+    told = f"{counted(trails, 'trail')} on {counted(sites, 'site')}."
+    return HomeStep("Trails", "/trails", told, True, "")
 
 
 def _model(workspace: Workspace) -> HomeStep:
     names = workspace.forage_models.names()
     told = (
-        f"{counted(len(names), 'model')}: {', '.join(names)}." if names else "Let it learn from the trails."
+        f"{counted(len(names), 'model')}: {', '.join(names)}." if names else "Let it learn from your clicks."
     )
-    return HomeStep("Train", "/train", told, bool(names))
+    return HomeStep("Train", "/train", told, bool(names), "Learn now")
 
 
 def _runs(workspace: Workspace) -> HomeStep:
     runs = workspace.forage_store.runs()
     if not runs:
-        return HomeStep("Runs", "/runs", "Then let it forage other sites.", False)
+        return HomeStep("Runs", "/runs", "Let it walk the other sites by itself.", False, "Begin a run")
     progress = workspace.forage_store.progress(runs[0].id)
     told = f"{counted(len(runs), 'run')}; the last found {counted(progress.goals, 'goal')} on "
-    return HomeStep("Runs", "/runs", f"{told}{counted(progress.visits, 'page')}.", True)
+    return HomeStep("Runs", "/runs", f"{told}{counted(progress.visits, 'page')}.", True, "")
 
 
 def _review(workspace: Workspace) -> HomeStep:
     runs = workspace.forage_store.runs()
     answers = sum(len(ReviewStore(workspace.database).answers(run.id)) for run in runs)
     told = f"{counted(answers, 'answer')} given." if answers else "Answer a few questions where it is unsure."
-    return HomeStep("Review", "/review", told, bool(answers))
+    return HomeStep("Review", "/review", told, bool(answers), "Review the last run")
 
 
 def home_routes(studio: Studio) -> APIRouter:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -11,8 +12,8 @@ from starlette.concurrency import run_in_threadpool
 
 from trailmark.errors import UsageError
 from trailmark.foraging import Order
+from trailmark.seeds import starts_of
 from trailmark.serve.studio.charts import Chart, ChartBar, goals_chart, outcome_bars, queue_chart, speed_chart
-from trailmark.serve.studio.forage_job import sites_of
 from trailmark.serve.studio.forms import Form, read_form
 from trailmark.serve.studio.queue_watch import QueueWatch
 from trailmark.serve.studio.studio import Studio, to
@@ -40,6 +41,8 @@ class RunList:
     job: Job | None
     usual_budget: int
     usual_delay: float
+    seeds: str = ""  # as they were given, when they could not be taken
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +57,15 @@ class RunView:
 
 
 def told_order(identity: Mapping[str, str]) -> str:
-    """`by the model paths`, `breadth-first, goals: contact`."""
+    """`by the model paths`, `by the words contact, imprint`, `breadth-first`."""
     try:
         order = Order.from_identity(identity)
     except (TypeError, ValueError):
         return "an order of another version"
     if order.model:
-        return f"by the model {order.model} ({order.strategy})"
+        return f"by the model {order.model}"
+    if order.keywords:
+        return f"by the words {', '.join(order.keywords)}"
     return f"{order.strategy}, goals: {order.goal}" if order.goal else order.strategy
 
 
@@ -90,18 +95,18 @@ def run_view(workspace: Workspace, run: Run, queue: QueueWatch) -> RunView:
 
 def order_of(form: Form) -> dict[str, object]:
     """What a form orders; complains before a job is begun."""
-    seeds = [line.partition("#")[0].strip() for line in form.text("seeds").splitlines()]
-    chosen = [seed for seed in seeds if seed] + form.texts("site")
-    if len(chosen) > MOST_SEEDS:
-        raise BadRequest(f"More than {MOST_SEEDS:,} start pages: use `trailmark forage` with a file.")
     try:
-        sites_of(chosen)
+        chosen = [*starts_of(form.text("seeds")), *starts_of("\n".join(form.texts("site")))]
     except UsageError as error:
         raise BadRequest(str(error)) from None
+    if not chosen:
+        raise BadRequest("Name at least one start page.")
+    if len(chosen) > MOST_SEEDS:
+        raise BadRequest(f"More than {MOST_SEEDS:,} start pages: use `trailmark forage` with a file.")
     return {
         "seeds": chosen,
         "model": form.text("model"),
-        "goal": form.text("goal"),
+        "words": re.findall(r"[^\s,;]+", form.text("words")),
         "budget": form.whole("budget", 1, 1_000_000),
         "delay": form.number("delay", 0, 3600),
         "min_score": form.number("min_score", 0, 1) or 0.0,
@@ -113,24 +118,32 @@ def run_routes(studio: Studio) -> APIRouter:
     router = APIRouter()
     queue = QueueWatch()
 
-    @router.get("/runs", response_class=HTMLResponse)
-    def runs(request: Request) -> Response:
+    def list_view() -> RunList:
         with studio.workspace() as workspace:
             studio.background.clean_up(workspace)
-            view = run_list(workspace)
-        return studio.html(request, "runs.html", section="/runs", view=view)
+            return run_list(workspace)
+
+    @router.get("/runs", response_class=HTMLResponse)
+    def runs(request: Request) -> Response:
+        return studio.html(request, "runs.html", section="/runs", view=list_view())
+
+    def begin(form: Form) -> None:
+        given = order_of(form)
+        with studio.workspace() as workspace:
+            if given["model"]:
+                workspace.forage_models.card(str(given["model"]))
+            studio.background.start(workspace, "forage", given)
 
     @router.post("/runs")
     async def start(request: Request) -> Response:
-        given = order_of(await read_form(studio, request))
-
-        def act() -> None:
-            with studio.workspace() as workspace:
-                if given["model"]:
-                    workspace.forage_models.card(str(given["model"]))
-                studio.background.start(workspace, "forage", given)
-
-        await run_in_threadpool(act)
+        form = await read_form(studio, request)
+        try:
+            await run_in_threadpool(begin, form)
+        except BadRequest as error:  # the form again, as it was filled in, so that it can be mended
+            view = await run_in_threadpool(list_view)
+            view = replace(view, seeds=form.text("seeds"), words=form.text("words"))
+            told = {"complaint": str(error), "status": error.status}
+            return studio.html(request, "runs.html", section="/runs", view=view, **told)
         return to("/runs", "The forage begins.")
 
     @router.get("/runs/{run_id}", response_class=HTMLResponse)

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from trailmark.errors import TrailmarkError
+from trailmark.fault_words import ending_words
 from trailmark.serve.studio.access import derived
 from trailmark.serve.studio.background import Background
 from trailmark.serve.studio.words import counted
@@ -25,11 +26,11 @@ from trailmark.workspace import Workspace
 NAME = "Trailmark studio"
 SECTIONS = (
     ("/", "Overview"),
+    ("/teach", "Teach"),
     ("/trails", "Trails"),
     ("/train", "Train"),
     ("/runs", "Runs"),
     ("/review", "Review"),
-    ("/teach", "Teach"),
 )
 
 
@@ -52,17 +53,18 @@ class Studio:
             raise BadRequest(str(error)) from error
 
     def html(self, request: Request, template: str, *, section: str = "", **values: Any) -> Response:
-        headers = values.pop("headers", {})
+        headers, status = values.pop("headers", {}), values.pop("status", 200)
         body = self.pages.render(
             template,
             section=section,
             sections=SECTIONS,
             form_key=derived(self.token, "form"),
-            notice=request.query_params.get("notice", ""),
+            notice=values.pop("complaint", "") or request.query_params.get("notice", ""),
             here=str(request.url.path),
             **values,
         )
-        return Response(body, headers={"cache-control": "no-store", **headers}, media_type="text/html")
+        headers = {"cache-control": "no-store", **headers}
+        return Response(body, status, headers=headers, media_type="text/html")
 
 
 def make_pages() -> Pages:
@@ -94,6 +96,7 @@ _FILTERS: Mapping[str, Any] = {
     "time": shown_time,
     "host": host_of,
     "counted": counted,
+    "ending": ending_words,
     "quoted": lambda text: quote(text, safe=""),
     "percent": lambda share: f"{100 * share:.0f} %",
     "short": lambda text, most=80: text if len(text) <= most else text[: most - 1].rstrip() + "…",

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from trailmark.errors import TrailmarkError
+from trailmark.seeds import starts_of
 from trailmark.serve.studio.access import check_form
 from trailmark.serve.studio.forms import read_form
 from trailmark.serve.studio.studio import Studio, to
@@ -27,7 +28,8 @@ MOST_TYPED = 200
 class TeachView:
     is_open: bool
     outcome: str
-    unfinished: tuple[str, ...]
+    urls: tuple[str, ...]  # to begin with: those of the address, else of the session that was not finished
+    is_unfinished: bool
     labels: tuple[str, ...]
     size: tuple[int, int]
     number: int
@@ -48,14 +50,15 @@ def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
         picture = await room.newer(0, SETTLE_SECONDS) if room.is_open else None
         size = (int(picture.frame.width), int(picture.frame.height)) if picture else (1280, 800)
         number = picture.number if picture else 0
-        view = TeachView(room.is_open, room.outcome(), sites, labels, size, number)
+        urls = tuple(request.query_params.getlist("urls")) or sites
+        view = TeachView(room.is_open, room.outcome(), urls, urls == sites != (), labels, size, number)
         return studio.html(request, "teach.html", section="/teach", view=view)
 
     @router.post("/teach")
     async def begin(request: Request) -> Response:
         form = await read_form(studio, request)
         try:
-            await room.begin(form.text("urls").split())
+            await room.begin(starts_of(form.text("urls")))
         except TrailmarkError as error:
             raise BadRequest(str(error)) from None
         return to("/teach")

@@ -10,10 +10,11 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from trailmark.errors import ModelError
+from trailmark.feature_words import reason_words
 from trailmark.review.held_back import HeldBack, load_held_back
 from trailmark.serve.studio.forms import read_form
 from trailmark.serve.studio.studio import Studio, host_of, to
-from trailmark.serve.studio.words import counted, label_words, reason_words
+from trailmark.serve.studio.words import counted, label_words
 from trailmark.serve.web.errors import BadRequest
 from trailmark.store.forage_models import ModelCard
 from trailmark.store.jobs import Job, JobStore
@@ -48,6 +49,7 @@ class ShownModel:
 @dataclass(frozen=True, slots=True)
 class TrainView:
     sentence: str
+    has_trails: bool
     remarks: list[Remark]
     job: Job | None
     models: tuple[ShownModel, ...]
@@ -62,6 +64,7 @@ def train_view(workspace: Workspace) -> TrainView:
     cards = sorted(map(models.card, models.names()), key=lambda card: -card.trained_at)
     return TrainView(
         f"Learn from {counted(trails, 'trail')} on {counted(sites, 'site')}.",
+        bool(trails),
         check_trails(workspace.trails.trails()),
         JobStore(workspace.database).last("train"),
         tuple(_shown(workspace, card) for card in cards),

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trailmark.feature_words import reason_words
 from trailmark.trail import FAIL, GOAL
 
 _CLICKS = ("", "one click", "two clicks", "three or more clicks")
-_PLACES = {
-    "title": "in its title",
-    "heading": "in a heading",
-    "body": "in its text",
-    "url": "in its address",
-    "says": "in the link",
-    "near": "beside the link",
-    "to": "in the link's address",
-    "to last": "at the end of the link's address",
-    "on title": "in the title of the page around it",
-    "on heading": "in a heading of the page around it",
-    "on url": "in the address of the page around it",
-}
 REASONS_SHOWN = 4
 
 
@@ -34,12 +22,6 @@ def label_words(label: str) -> str:
     if clicks:
         return f"before {name}"
     return {GOAL: "a goal", FAIL: "not this way"}.get(name, name)
-
-
-def reason_words(name: str) -> str:
-    """`“people” in the link` for `says people`; what is no word of the page stays as it is."""
-    place, _, word = name.rpartition(" ")
-    return f"“{word}” {_PLACES[place]}" if place in _PLACES else name
 
 
 def reasons(why: Sequence[tuple[str, float]]) -> str:

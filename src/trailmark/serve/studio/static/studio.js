@@ -29,6 +29,17 @@ if (job) {
   setTimeout(look, 500);
 }
 
+// A form whose answer takes seconds says so at once.
+document.addEventListener("submit", (event) => {
+  const told = event.target.dataset.busy;
+  const button = event.submitter || event.target.querySelector("button");
+  if (told && button) {
+    button.textContent = told;
+    button.setAttribute("aria-busy", "true");
+    setTimeout(() => { button.disabled = true; }, 0);
+  }
+});
+
 // Parts of a page that change while a run goes on.
 const live = document.querySelector("[data-live]");
 if (live && live.dataset.live) {
