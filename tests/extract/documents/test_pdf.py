@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,23 @@ def test_a_process_that_hangs_is_replaced() -> None:
         assert reason(reader.read(SOUND)) == "too_slow"
         assert isinstance(reader.read(SOUND), Document)
         assert worker_pid(reader) != first
+
+
+@pytest.fixture
+def many_open_files() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    yield
+    for descriptor in opened:
+        os.close(descriptor)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_open_files")
+def test_a_program_with_many_open_files_can_read_one_more() -> None:
+    with PdfReader() as reader:
+        assert isinstance(reader.read(SOUND), Document)
 
 
 def test_a_process_that_was_killed_costs_no_file() -> None:

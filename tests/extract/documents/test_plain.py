@@ -6,7 +6,7 @@ import pytest
 
 from trailmark.extract.documents.document import Document, Unread
 from trailmark.extract.documents.limits import Limits
-from trailmark.extract.documents.plain import read_plain
+from trailmark.extract.documents.plain import MOST_CHARS, MOST_LINES, read_plain
 
 
 def read(body: bytes) -> Document:
@@ -67,3 +67,14 @@ def test_limits_hold_for_text() -> None:
     cut = read_plain(b"a\fb\fc", Limits(most_pages=2))
     assert isinstance(cut, Document)
     assert cut.notes == ("Only the first 2 of 3 pages were read.",)
+
+
+def test_of_text_without_end_the_beginning_is_read() -> None:
+    lines = read_plain(b"words of a line\n" * (MOST_LINES + 10))
+    assert isinstance(lines, Document)
+    assert len(lines.lines) == MOST_LINES
+    assert lines.notes == ("Only the beginning was read: the file is longer than a thousand pages.",)
+    one_line = read_plain(b"words of a line " * (MOST_CHARS // 16 + 10))
+    assert isinstance(one_line, Document)
+    assert len(one_line.lines[0].text) <= MOST_CHARS
+    assert one_line.notes == lines.notes

@@ -137,3 +137,10 @@ def test_a_gzip_that_goes_on_after_its_end_is_read() -> None:
     with DocumentReader() as reader:
         assert texts(reader.read(gzip.compress(b"a line") + b"\0" * 10)) == ["a line"]
     assert zlib.decompress(gzip.compress(b"a line"), 31) == b"a line"
+
+
+def test_all_members_of_a_gzip_are_read_unless_there_are_far_too_many() -> None:
+    member = gzip.compress(b"a line\n")
+    with DocumentReader() as reader:
+        assert texts(reader.read(member * 3)) == ["a line"] * 3
+        assert reason(reader.read(member * 1000)) == "broken"

@@ -162,9 +162,7 @@ class _Worker:
     def _send(self, frame: bytes, deadline: float) -> None:
         left = memoryview(LENGTH.pack(len(frame)) + frame)
         while left:
-            _, ready, _ = select.select([], [self._to], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise _TooLate
+            _wait(self._to, select.POLLOUT, deadline)
             try:
                 left = left[os.write(self._to, left[:_CHUNK]) :]
             except BlockingIOError:
@@ -184,9 +182,7 @@ class _Worker:
     def _take(self, length: int, deadline: float) -> bytes:
         taken = bytearray()
         while len(taken) < length:
-            ready, _, _ = select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise _TooLate
+            _wait(self._from, select.POLLIN, deadline)
             part = os.read(self._from, min(length - len(taken), 1 << 20))
             if not part:
                 raise _Broken
@@ -212,6 +208,14 @@ class _Worker:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()
+
+
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    """Until a pipe can be used. `select` knows no descriptors from 1,024 on, which a busy server has."""
+    waiting = select.poll()
+    waiting.register(descriptor, event)
+    if not waiting.poll(1000 * max(0.0, deadline - time.monotonic())):
+        raise _TooLate
 
 
 class _Broken(Exception):  # noqa: N818

@@ -11,6 +11,10 @@ from trailmark.extract.documents.margins import set_margins_aside
 from trailmark.extract.documents.quality import is_garbled
 from trailmark.extract.documents.repair import repaired
 
+MOST_CHARS = 10_000_000
+MOST_LINES = 200_000
+"""Together some thousand full pages. A few kilobytes can unpack to a hundred million lines, and each is an object."""
+
 _BLANK = 0.5  # ems: what a blank of the indent counts
 _MARKUP = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
@@ -29,17 +33,33 @@ def read_plain(
         return Unread("empty", "The file is empty.")
     if len(body) > limits.most_bytes:
         return limits.too_big(len(body))
-    text, _ = decode(body)
+    text, _ = decode(body[: 4 * MOST_CHARS + 4])  # four bytes a character at most, and a mark
     if refusal := _refusal(text):
         return refusal
-    sheets = text.split("\f")
+    sheets = text[:MOST_CHARS].split("\f")
     if len(sheets) > 1 and not sheets[-1].strip():
         sheets = sheets[:-1]
-    notes: tuple[str, ...] = ()
-    if len(sheets) > limits.most_pages:
-        notes = (f"Only the first {limits.most_pages} of {len(sheets)} pages were read.",)
-    pages = [_page(number, sheet) for number, sheet in enumerate(sheets[: limits.most_pages], start=1)]
-    return Document(kind, set_margins_aside(pages), notes)
+    pages = _pages(sheets[: limits.most_pages])
+    return Document(kind, set_margins_aside(pages), _notes(text, len(sheets), pages, limits))
+
+
+def _pages(sheets: list[str]) -> list[DocumentPage]:
+    pages: list[DocumentPage] = []
+    room = MOST_LINES
+    for number, sheet in enumerate(sheets, start=1):
+        if room <= 0:
+            break
+        pages.append(_page(number, sheet, room))
+        room -= len(pages[-1].lines)
+    return pages
+
+
+def _notes(text: str, n_sheets: int, pages: list[DocumentPage], limits: Limits) -> tuple[str, ...]:
+    if n_sheets > limits.most_pages:
+        return (f"Only the first {limits.most_pages} of {n_sheets} pages were read.",)
+    if len(text) > MOST_CHARS or sum(len(page.lines) for page in pages) >= MOST_LINES:
+        return ("Only the beginning was read: the file is longer than a thousand pages.",)
+    return ()
 
 
 def _refusal(text: str) -> Unread | None:
@@ -52,8 +72,8 @@ def _refusal(text: str) -> Unread | None:
     return None
 
 
-def _page(number: int, sheet: str) -> DocumentPage:
-    lines = tuple(_line(line, number) for line in sheet.expandtabs().splitlines())
+def _page(number: int, sheet: str, most_lines: int) -> DocumentPage:
+    lines = tuple(_line(line, number) for line in sheet.expandtabs().splitlines()[:most_lines])
     return DocumentPage(number, lines=lines, trouble=None if any(line.text for line in lines) else "no_text")
 
 

@@ -17,6 +17,7 @@ from trailmark.extract.documents.plain import read_plain
 from trailmark.extract.documents.postscript import read_postscript
 
 _GZIP = b"\x1f\x8b"
+_MOST_MEMBERS = 100  # each copies what is left of the file
 _HEAD = 1_024  # in which readers of PDF and printers look for the file's mark
 
 
@@ -88,14 +89,19 @@ class DocumentReader:
 
 
 def unpack(body: bytes, limits: Limits) -> bytes | Unread:
-    """The content of a gzip file, as far as it is allowed to swell."""
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        content = unpacker.decompress(body, limits.most_bytes + 1)
-    except zlib.error:
-        return Unread("broken", "The file is packed with gzip, but damaged.")
-    if len(content) > limits.most_bytes:
-        return Unread("too_big", f"Unpacked, the file has more than {limits.most_bytes / 1e6:.0f} MB.")
-    if not unpacker.eof:
-        return Unread("broken", "The file is packed with gzip, but its end is missing.")
-    return content
+    """The content of all members of a gzip file, as far as it is allowed to swell."""
+    content = b""
+    for _ in range(_MOST_MEMBERS):
+        unpacker = zlib.decompressobj(wbits=31)
+        try:
+            content += unpacker.decompress(body, limits.most_bytes + 1 - len(content))
+        except zlib.error:
+            return Unread("broken", "The file is packed with gzip, but damaged.")
+        if len(content) > limits.most_bytes:
+            return Unread("too_big", f"Unpacked, the file has more than {limits.most_bytes / 1e6:.0f} MB.")
+        if not unpacker.eof:
+            return Unread("broken", "The file is packed with gzip, but its end is missing.")
+        body = unpacker.unused_data
+        if not body.startswith(_GZIP):  # what follows is padding
+            return content
+    return Unread("broken", "The file is packed with gzip in far too many parts.")
