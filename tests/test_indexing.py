@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from trailmark.cli import cli
 from trailmark.errors import WorkspaceLocked
-from trailmark.indexing import Follower, build, catch_up, is_behind, refresh_scores
+from trailmark.indexing import Follower, ScoreKeeper, build, catch_up, is_behind, refresh_scores
 from trailmark.organise.citations.citation import Citation
+from trailmark.organise.hubs import HubScores
 from trailmark.organise.search.answer import Answer, SearchRequest
 from trailmark.organise.search.folder import current_build
 from trailmark.organise.search.index import SearchIndex
@@ -22,7 +23,9 @@ from trailmark.organise.search.parser import parse
 from trailmark.organise.search.writer import IndexWriter
 from trailmark.organise.topics.placement import Placement
 from trailmark.record import Record, Value
+from trailmark.store.changes import ChangeStore
 from trailmark.store.papers import PaperStore, StoredCitation
+from trailmark.store.scores import ScoreStore
 from trailmark.store.topics import TopicStore
 from trailmark.workspace import Workspace
 
@@ -261,6 +264,45 @@ def test_a_follower_lets_another_writer_finish_first(workspace: Workspace) -> No
         wait_until(lambda: index.search(SearchRequest("waiting")).total == 1)
 
 
+def test_a_follower_works_out_scores_when_citations_have_changed(workspace: Workspace) -> None:
+    workspace.records.save([paper("a", "Seminal"), paper("b", "Survey")])
+    catch_up(workspace)
+    index = SearchIndex(workspace.index_folder)
+    with Follower(workspace.folder, every_seconds=0.05, scores=ScoreKeeper(quiet_seconds=0.2)):
+        cite(workspace, "a")
+        cite(workspace, "b", "a")
+        wait_until(lambda: index.search(SearchRequest("seminal")).hits[0].authority == 1.0)
+        wait_until(lambda: index.search(SearchRequest("survey")).hits[0].hub == 1.0)
+
+
+def test_scores_wait_for_a_quiet_moment_and_then_rest(workspace: Workspace) -> None:
+    now = [0.0]
+    keeper, store = ScoreKeeper(clock=lambda: now[0]), ScoreStore(workspace.database)
+    workspace.records.save([paper("a", "Seminal"), paper("b", "Survey")])
+    keeper.look(workspace)
+    keeper.worked_out = ChangeStore(workspace.database).newest()
+    cite(workspace, "a")
+    cite(workspace, "b", "a")
+    keeper.look(workspace)
+    now[0] += 1.5
+    workspace.records.save([paper("c", "Another")])
+    keeper.look(workspace)
+    now[0] += 1.5
+    keeper.look(workspace)
+    assert store.get("a") == HubScores()
+    now[0] += 1.0
+    keeper.look(workspace)
+    assert store.get("a") == HubScores(1.0, 0.0)
+    now[0] += 2.5
+    keeper.look(workspace)
+    keeper.look(workspace)
+    before = ChangeStore(workspace.database).newest()
+    workspace.records.save([Record("contact", "x")])
+    now[0] += 9.0
+    keeper.look(workspace)
+    assert ChangeStore(workspace.database).newest() == before + 1
+
+
 def built(workspace: Workspace) -> bool:
     """Whether the index could be built: a follower may have the lock for a moment."""
     try:
@@ -386,10 +428,10 @@ def test_who_reads_an_old_build_may_finish_after_a_rebuild(workspace: Workspace)
 def test_the_command_indexes_and_says_what_it_did(workspace: Workspace) -> None:
     workspace.records.save([paper("a", "One"), paper("b", "Two")])
     run = CliRunner().invoke(cli, ["index", "--workspace", str(workspace.folder)])
-    assert "2 records indexed, in" in run.stderr
+    assert "Indexed 2 records, in" in run.stderr
     workspace.database.execute("DELETE FROM record WHERE id = 'a'")
     run = CliRunner().invoke(cli, ["index", "--workspace", str(workspace.folder)])
-    assert "0 records indexed, 1 record taken out, in" in run.stderr
+    assert "Indexed 0 records, 1 taken out, in" in run.stderr
     run = CliRunner().invoke(cli, ["index", "--rebuild", "--workspace", str(workspace.folder)])
     assert run.exit_code == 0
     assert found(workspace) == ["b"]

@@ -30,6 +30,8 @@ from trailmark.workspace import Workspace
 COMMIT_EVERY = 5_000  # records
 FOLLOW_SECONDS = 0.25  # a record can be found two seconds after it was saved; a commit takes part of one
 HOLD_SECONDS = 3.0  # without a change, after which a follower lets others write
+QUIET_SECONDS = 2.0  # without a change of papers, after which their scores are worked out anew
+REST = 20  # times as long as that took, before it is done again
 
 Progress = Callable[[int, int], None]
 """Is told how many records are done, and of how many."""
@@ -37,11 +39,12 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What a run did: records added or replaced, records taken out, and how long it took."""
+    """What a run did: records added or replaced, what was taken out, how long it took, and works only cited."""
 
     added: int
     removed: int
     seconds: float
+    works: int = 0
 
 
 def build(workspace: Workspace, progress: Progress = lambda _done, _of: None) -> Indexed:
@@ -91,7 +94,7 @@ def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
         if fresh:
             writer.commit()  # also where there is nothing to find
         writer.finish()
-    return Indexed(feeding.added, feeding.removed, time.monotonic() - started)
+    return Indexed(feeding.added, feeding.removed, time.monotonic() - started, feeding.works)
 
 
 @dataclass
@@ -101,6 +104,7 @@ class Feeding:
     workspace: Workspace
     added: int = 0
     removed: int = 0
+    works: int = 0
     uncommitted: int = 0
     change: int | None = None
 
@@ -116,7 +120,7 @@ class Feeding:
 
     @property
     def done(self) -> int:
-        return self.added + self.removed
+        return self.added + self.removed + self.works
 
     def bring(self, writer: IndexWriter, progress: Progress = lambda _done, _of: None) -> bool:
         """Bring in all that changed since the writer's last commit; tell whether there was anything."""
@@ -152,7 +156,8 @@ class Feeding:
             self.removed += 1
         else:
             writer.add(document_of(record, standing, self._kinds))
-            self.added += 1
+            self.works += change.kind == CITED_ONLY
+            self.added += change.kind != CITED_ONLY
 
     def _record(self, change: Change) -> Record | None:
         record = self.workspace.records.get(change.kind, change.id)
@@ -186,16 +191,46 @@ class Feeding:
 
 
 @dataclass
+class ScoreKeeper:
+    """Works hubs and authorities out anew when papers, citations or topics have changed and then rest for a while.
+
+    Of a large graph that takes seconds: so it is done seldom enough to cost a twentieth of one core at most.
+    """
+
+    worked_out: int = -1  # the change up to which the scores know everything
+    quiet_seconds: float = QUIET_SECONDS
+    clock: Callable[[], float] = time.monotonic
+    _newest: int = -1
+    _changed_at: float = 0.0
+    _rest_until: float = 0.0
+
+    def look(self, workspace: Workspace) -> None:
+        """Refresh the scores if it is time to."""
+        changes, now = ChangeStore(workspace.database), self.clock()
+        newest = changes.newest()
+        if newest != self._newest:
+            self._newest, self._changed_at = newest, now
+        if newest == self.worked_out or now < max(self._changed_at + self.quiet_seconds, self._rest_until):
+            return
+        if changes.has("paper", self.worked_out):
+            refresh_scores(workspace)
+        self.worked_out = newest
+        self._rest_until = self.clock() + REST * (self.clock() - now)
+
+
+@dataclass
 class Follower:
     """A thread that brings every change of a workspace into its index, while a portal serves it.
 
-    While records keep coming it stays the index's writer, so that none waits for files to be merged; after
-    some seconds without any it lets go. Where another process is writing the index, that one does the work.
+    It keeps the scores of papers up to date as well. While records keep coming it stays the index's writer, so that
+    none waits for files to be merged; after some seconds without any it lets go. Where another process is writing
+    the index, that one does the work.
     `trouble` is the sentence of what last went wrong, and is empty again after the next success.
     """
 
     folder: Path
     every_seconds: float = FOLLOW_SECONDS
+    scores: ScoreKeeper = field(default_factory=ScoreKeeper)
     trouble: str = ""
     _stop: Event = field(default_factory=Event)
     _held: ExitStack = field(default_factory=ExitStack)
@@ -226,6 +261,7 @@ class Follower:
                 self._writer = self._held.enter_context(IndexWriter(workspace.index_folder))
             if self._writer:
                 self._bring(workspace, self._writer)
+            self.scores.look(workspace)
             self.trouble = ""
         except WorkspaceLocked:
             return

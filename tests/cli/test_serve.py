@@ -81,7 +81,7 @@ def test_it_indexes_serves_and_ends_in_good_order_at_an_interrupt(workspace: Pat
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 0
-    assert "Indexed 14 records" in said
+    assert "Indexed 14 records and 1 work only cited" in said
     assert said.rstrip().endswith("Stopped.")
     assert "Traceback" not in said
     assert not any(map(is_running, servers))

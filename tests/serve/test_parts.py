@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 from xml.etree.ElementTree import Element, fromstring
 
 import pytest
@@ -18,7 +20,7 @@ from trailmark.serve.portal.library import Shelf
 from trailmark.serve.portal.search_view import from_cursor, to_cursor
 from trailmark.serve.portal.topics import TopicMap
 from trailmark.serve.web.errors import BadRequest
-from trailmark.serve.web.limits import RateLimiter, client_of
+from trailmark.serve.web.limits import Buckets, RateLimiter, client_of
 from trailmark.serve.web.xml import document, legal
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -81,6 +83,27 @@ def test_a_client_gets_its_burst_and_then_its_rate() -> None:
     assert limiter.wait_seconds("a") == 0.5
     now[0] += 1_000
     assert [limiter.wait_seconds("a") for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
+
+
+def test_processes_that_share_a_table_count_together() -> None:
+    buckets = Buckets()
+    limiter = RateLimiter(2.0, 3.0, lambda: 0.0, buckets)
+    program = (
+        "import sys; from trailmark.serve.web.limits import Buckets, RateLimiter; "
+        "limiter = RateLimiter(2.0, 3.0, lambda: 0.0, Buckets(int(sys.argv[1]))); "
+        "print(limiter.wait_seconds('a'), limiter.wait_seconds('a'))"
+    )
+    assert limiter.wait_seconds("a") == 0.0
+    told = subprocess.run(
+        [sys.executable, "-c", program, str(buckets.handle)],
+        pass_fds=[buckets.handle],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout == "0.0 0.0\n"
+    assert limiter.wait_seconds("a") == 0.5
+    assert RateLimiter(2.0, 3.0, lambda: 0.0, buckets, "another").wait_seconds("a") == 0.0
 
 
 @pytest.mark.parametrize(

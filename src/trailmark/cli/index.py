@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from trailmark.cli.console import count, err, workspace_option
 from trailmark.workspace import Workspace
+
+if TYPE_CHECKING:
+    from trailmark.indexing import Indexed
 
 
 @click.command()
@@ -28,8 +32,14 @@ def index(folder: Path, rebuild: bool) -> None:
         else:
             refresh_scores(workspace)
             made = catch_up(workspace, show)
-    removed = f", {count(made.removed, 'record')} taken out" if made.removed else ""
-    err.print(f"{count(made.added, 'record')} indexed{removed}, in {made.seconds:.1f} s.")
+    err.print(indexed(made))
+
+
+def indexed(made: Indexed) -> str:
+    """What was done, as a sentence."""
+    works = f" and {count(made.works, 'work')} only cited" if made.works else ""
+    removed = f", {made.removed:,} taken out" if made.removed else ""
+    return f"Indexed {count(made.added, 'record')}{works}{removed}, in {made.seconds:.1f} s."
 
 
 @contextmanager

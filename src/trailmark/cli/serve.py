@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from trailmark.cli.console import count, err, needs, say, workspace_option
-from trailmark.cli.index import indexing_bar
+from trailmark.cli.console import err, needs, say, workspace_option
+from trailmark.cli.index import indexed, indexing_bar
 from trailmark.errors import UsageError, WorkspaceLocked
+from trailmark.store.changes import ChangeStore
 from trailmark.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -61,18 +62,19 @@ def serve_portal(
 ) -> None:  # fmt: skip
     """Serve until Ctrl-C."""
     needs("The portal", "portal", "fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
-    from trailmark.indexing import Follower  # noqa: PLC0415
+    from trailmark.indexing import Follower, ScoreKeeper  # noqa: PLC0415
     from trailmark.serve.portal.processes import Processes  # noqa: PLC0415
     from trailmark.serve.web.server import address_of, open_socket  # noqa: PLC0415
 
     _check_url(public_url)
     with open_socket(host, port) as listening:
-        catch_up(folder)
+        scored = catch_up(folder)
         settings = _portal_settings(folder, name, public_url), _web_settings(host, public_url, rate)
+        follower = Follower(folder, scores=ScoreKeeper(scored))
         logging.basicConfig(format="%(message)s")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:
-            with Processes(folder, *settings, listening, processes or _cores()) as serving, Follower(folder):
+            with Processes(folder, *settings, listening, processes or _cores()) as serving, follower:
                 say(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
                 serving.watch()
         except KeyboardInterrupt:
@@ -83,20 +85,22 @@ def _cores() -> int:
     return min(_MOST_PROCESSES, len(os.sched_getaffinity(0)))
 
 
-def catch_up(folder: Path) -> None:
-    """Bring the index up to date, with a bar when there is much to do."""
+def catch_up(folder: Path) -> int:
+    """Bring the index up to date, with a bar when there is much to do; tell the last change that has been scored."""
     from trailmark.indexing import catch_up as index  # noqa: PLC0415 - loads the search library
     from trailmark.indexing import refresh_scores  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, indexing_bar() as show:
+        scored = ChangeStore(workspace.database).newest()
         try:
             refresh_scores(workspace)
             done = index(workspace, show)
         except WorkspaceLocked:
             err.print("Another process is at work on the index; what it has done so far is served.")
-            return
-    if done.added or done.removed:
-        err.print(f"Indexed {count(done.added + done.removed, 'record')} in {done.seconds:.1f} s.")
+            return scored
+    if done.added or done.removed or done.works:
+        err.print(indexed(done))
+    return scored
 
 
 def _check_url(public_url: str) -> None:

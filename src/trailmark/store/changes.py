@@ -41,6 +41,11 @@ class ChangeStore:
             yield [Change(*row) for row in rows]
             after = rows[-1][0]
 
+    def has(self, kind: str, after: int) -> bool:
+        """Whether any record of a kind has changed after a number."""
+        asked = "SELECT EXISTS (SELECT 1 FROM record_change WHERE change > ? AND kind = ?)"
+        return bool(self._database.execute(asked, (after, kind)).fetchone()[0])
+
     def latest(self, count: int) -> list[Change]:
         """The changes last made, newest first; records that were deleted are left out."""
         rows = self._database.execute(

@@ -25,6 +25,7 @@ from trailmark.serve.portal.search_pages import search_routes
 from trailmark.serve.portal.submit_pages import submit_routes
 from trailmark.serve.portal.topic_pages import topic_routes
 from trailmark.serve.web.app import WebSettings, make_app
+from trailmark.serve.web.limits import Buckets
 
 ABOUT = "Search, browse and cite what was found. Every page has a twin for machines."
 OPEN_TYPES = (
@@ -55,11 +56,17 @@ _ROUTES = (
 )
 
 
-def make_portal(folder: Path, settings: PortalSettings, web: WebSettings) -> FastAPI:
-    """An application over the workspace in `folder`; it reads the index that stands there."""
+def make_portal(
+    folder: Path, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
+) -> FastAPI:
+    """An application over the workspace in `folder`; it reads the index that stands there.
+
+    Processes that share `buckets` count the requests of a visitor together.
+    """
+    buckets = buckets or Buckets()
     readers = Readers(folder)
     slow_readers = Readers(folder, SLOW_THREADS, readers.index)
-    portal = Portal(settings, readers, slow_readers, make_pages(settings))
+    portal = Portal(settings, readers, slow_readers, make_pages(settings), buckets)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -70,7 +77,7 @@ def make_portal(folder: Path, settings: PortalSettings, web: WebSettings) -> Fas
             readers.close()
             slow_readers.close()
 
-    app = make_app(settings.name, ABOUT, portal.pages, replace(web, open_types=OPEN_TYPES), lifespan)
+    app = make_app(settings.name, ABOUT, portal.pages, replace(web, open_types=OPEN_TYPES), lifespan, buckets)
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app

@@ -17,7 +17,7 @@ from trailmark.record_kinds import KINDS
 from trailmark.serve.portal.addresses import field_query, search_url
 from trailmark.serve.portal.keys import to_key
 from trailmark.serve.portal.library import Readers
-from trailmark.serve.web.limits import RateLimiter
+from trailmark.serve.web.limits import Buckets, RateLimiter
 from trailmark.serve.web.pages import Pages, json_answer
 
 SITE_NAME = "Trailmark"
@@ -50,11 +50,12 @@ class Portal:
     readers: Readers
     slow_readers: Readers
     pages: Pages
+    buckets: Buckets
     submitting: RateLimiter = field(init=False)
 
     def __post_init__(self) -> None:
         hourly = self.settings.submissions_per_hour
-        self.submitting = RateLimiter(hourly / 3600, hourly / 2)
+        self.submitting = RateLimiter(hourly / 3600, hourly / 2, buckets=self.buckets, name="submitting")
 
     def base_url(self, request: Request) -> str:
         """The origin that absolute addresses begin with: what the operator said, or what was asked for."""

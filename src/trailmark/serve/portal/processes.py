@@ -22,6 +22,7 @@ from typing import Self
 from trailmark.serve.portal.app import make_portal
 from trailmark.serve.portal.portal import PortalSettings
 from trailmark.serve.web.app import WebSettings
+from trailmark.serve.web.limits import Buckets
 from trailmark.serve.web.server import make_server
 
 log = logging.getLogger("trailmark.serve")
@@ -39,6 +40,7 @@ class Processes:
     web: WebSettings
     listening: socket.socket
     count: int
+    _buckets: Buckets = field(default_factory=Buckets)
     _running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __enter__(self) -> Self:
@@ -62,13 +64,13 @@ class Processes:
                     self._running[place] = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        handle = self.listening.fileno()
+        handles = [self.listening.fileno(), self._buckets.handle]
         told = {"folder": str(self.folder), "settings": asdict(self.settings), "web": asdict(self.web)}
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         return subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", "trailmark.serve.portal.processes", str(handle), json.dumps(told)],
+            [sys.executable, "-m", "trailmark.serve.portal.processes", *map(str, handles), json.dumps(told)],
             stdin=subprocess.PIPE,
-            pass_fds=[handle],
+            pass_fds=handles,
             env=environment,
             start_new_session=True,  # Ctrl-C is for this process alone, which then ends them
         )
@@ -85,9 +87,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def main() -> None:
     """One of the processes: serve on the socket that was handed over, as long as standard input is open."""
     logging.basicConfig(format="%(message)s")
-    told = json.loads(sys.argv[2])
+    told, buckets = json.loads(sys.argv[3]), Buckets(int(sys.argv[2]))
     web = WebSettings(**told["web"] | {"hosts": tuple(told["web"]["hosts"])})
-    server = make_server(make_portal(Path(told["folder"]), PortalSettings(**told["settings"]), web))
+    server = make_server(make_portal(Path(told["folder"]), PortalSettings(**told["settings"]), web, buckets))
 
     def until_end() -> None:
         sys.stdin.buffer.read()

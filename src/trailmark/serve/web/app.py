@@ -14,7 +14,7 @@ from trailmark import __version__
 from trailmark.serve.web.errors import add_error_pages
 from trailmark.serve.web.guards import LOOPBACK_NAMES, Guards
 from trailmark.serve.web.headers import SafeHeaders
-from trailmark.serve.web.limits import LimitedRate, RateLimiter
+from trailmark.serve.web.limits import Buckets, LimitedRate, RateLimiter
 from trailmark.serve.web.pages import Pages
 from trailmark.serve.web.static import add_static_files
 
@@ -44,8 +44,14 @@ class WebSettings:
     open_types: Iterable[str] = field(default=())
 
 
-def make_app(title: str, about: str, pages: Pages, settings: WebSettings, lifespan: Lifespan) -> FastAPI:
-    """An application without pages of its own. Its description for machines is at `/openapi.json`."""
+def make_app(
+    title: str, about: str, pages: Pages, settings: WebSettings, lifespan: Lifespan,
+    buckets: Buckets | None = None,
+) -> FastAPI:  # fmt: skip
+    """An application without pages of its own. Its description for machines is at `/openapi.json`.
+
+    Processes that share `buckets` count the requests of a client together.
+    """
     app = FastAPI(
         title=title,
         description=about,
@@ -61,7 +67,7 @@ def make_app(title: str, about: str, pages: Pages, settings: WebSettings, lifesp
     # Each stands around those before it: headers are put on refusals too.
     app.add_middleware(Guards, hosts=settings.hosts)
     if settings.requests_per_second:
-        limiter = RateLimiter(settings.requests_per_second, settings.burst)
+        limiter = RateLimiter(settings.requests_per_second, settings.burst, buckets=buckets)
         app.add_middleware(LimitedRate, limiter=limiter)
     app.add_middleware(SafeHeaders, open_types=settings.open_types)
     return app
