@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from trailmark.cli import run
-from trailmark.errors import UsageError
+from trailmark.errors import ArchiveError, UsageError
 from trailmark.evaluate.forage_world import oracle, walk
 from trailmark.evaluate.measures import means, measure
 from trailmark.evaluate.run import Evaluation, load_worlds
@@ -50,6 +50,14 @@ def _html(path: str, links: list[str]) -> bytes:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World.load(folder_of(tmp_path, "a"))
+
+
+def test_a_site_whose_start_page_leads_out_of_the_archive_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    start, gone = "http://a.example/", "http://a.example/gone"
+    moved = Fetched(start, 301, headers=(("Location", gone),), location=gone)
+    write_site_folder(tmp_path / "a", start, [(moved, 0.0)], {}, {})
+    with pytest.raises(ArchiveError, match="does not hold the page that its start page leads to"):
+        World.load(tmp_path / "a")
 
 
 def paths(urls: object) -> list[str]:

@@ -195,6 +195,15 @@ def test_expected_steps_are_the_sum_of_the_pair_marginals() -> None:
     assert expected_steps(alpha, marginals, steps) == pytest.approx(added)
 
 
+def test_expected_steps_are_not_lost_where_exponentials_vanish() -> None:
+    steps = Steps(np.array([[0.0, -2000.0], [-2000.0, 0.0]]))
+    alpha = np.array([[[0.0, -800.0], [0.0, -800.0]], [[0.0, 0.0], [0.0, 0.0]]])
+    marginals = np.array([[[0.0, 1.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]])
+    added = pair_marginals(alpha, marginals, steps, 1).sum(axis=0)
+    assert added == pytest.approx(np.array([[0.5, 0.0], [0.0, 1.5]]))
+    assert expected_steps(alpha, marginals, steps) == pytest.approx(added)
+
+
 def test_forbidden_states_have_no_probability() -> None:
     chains = tiny_chains(13, (5, 3))
     model = with_random_weights(ChainCRF(alternating_rules()), 14)

@@ -41,12 +41,12 @@ def oracle(world: World, goal: str) -> Walk:
     left = set(world.reachable_goals(goal))
     clicks = world.clicks_to_nearest(left)
     fringe = {world.site.start: 0}
+    seen = {world.site.start}
     done: list[str] = []
     while left and fringe:
         url = min(fringe, key=lambda each: (clicks.get(each, len(clicks)), fringe[each]))
         del fringe[url]
         done.append(url)
-        seen = {*done, *fringe}
         for target in world.targets(url):
             if target not in seen:
                 seen.add(target)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from trailmark.errors import ArchiveError
 from trailmark.extract.html import read_page
 from trailmark.fetched import Fetched
 from trailmark.net.replay import ReplayFetcher
@@ -39,6 +40,8 @@ class World:
         ends = {url: _end(answers, url) for url in answers.urls()}
         pages = {url: replace(page, links=_inside(page, ends, found)) for url, page in found.items()}
         start = ends[folder.site.start]
+        if start not in pages:
+            raise ArchiveError(f"The archive of {path} does not hold the page that its start page leads to.")
         return cls(folder.name, replace(folder.site, start=start), pages, folder.labels)
 
     @cached_property

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+_TINY = 1e-200  # far above where numbers lose digits, so that quotients by it keep theirs
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -109,18 +111,22 @@ def pair_marginals(alpha: Floats, marginals: Floats, steps: Steps, position: int
 def expected_steps(alpha: Floats, marginals: Floats, steps: Steps) -> Floats:
     """Expected number of times each step is taken over all chains, (S, S), for one matrix of steps.
 
-    The same as summing `pair_marginals`, by matrix products.
+    The same as summing `pair_marginals`, by matrix products; chains that underflow are done the long way.
     """
     peak = float(steps.log.max())
     exp_steps = np.exp(steps.log - peak)
-    counts = np.zeros_like(exp_steps)
+    counts, added = np.zeros_like(exp_steps), np.zeros_like(exp_steps)
     for position in range(1, alpha.shape[1]):
-        before = alpha[:, position - 1]
+        before, now = alpha[:, position - 1], marginals[:, position]
         weight = np.exp(before - _finite_max(before))
         reach = weight @ exp_steps
-        share = np.divide(marginals[:, position], reach, out=np.zeros_like(reach), where=reach > 0)
-        counts += weight.T @ share
-    return counts * exp_steps
+        lost = np.unique(np.nonzero((reach < _TINY) & (now > 0))[0])
+        if len(lost):
+            added += pair_marginals(alpha[lost], marginals[lost], steps, position).sum(axis=0)
+            now = now.copy()
+            now[lost] = 0.0
+        counts += weight.T @ np.divide(now, reach, out=np.zeros_like(reach), where=reach >= _TINY)
+    return counts * exp_steps + added
 
 
 def _finite_max(rows: Floats) -> Floats:

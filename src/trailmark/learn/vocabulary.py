@@ -9,6 +9,8 @@ from typing import Self
 import numpy as np
 from scipy.sparse import csr_array
 
+from trailmark.errors import NotFitted
+
 
 class Vocabulary:
     """Tokens with a column each; all others are not seen.
@@ -38,6 +40,8 @@ class Vocabulary:
 
     def rows(self, sets: Sequence[Collection[str]]) -> csr_array:
         """(len(sets), len(columns_)), 1 where a token is in a set."""
+        if not hasattr(self, "columns_"):
+            raise NotFitted("This vocabulary has not been fitted: call fit first.")
         columns, ends = [], [0]
         for tokens in sets:
             found = [column for token in tokens if (column := self.columns_.get(token)) is not None]
