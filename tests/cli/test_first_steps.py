@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers import Served, serve
 from trailmark.cli import run
-from trailmark.cli.console import typed
+from trailmark.cli.console import shown, typed
 from trailmark.fault_words import FAULTS, ending_words, fault_words
 from trailmark.fetched import FailureReason
 
@@ -88,6 +88,7 @@ def test_a_command_is_told_as_it_can_be_typed_here(
     assert typed(tmp_path / "my sites", "train") == "trailmark train -w 'my sites'"
     monkeypatch.chdir(workspace)
     assert typed(Path(), "train") == "trailmark train"
+    assert shown(Path()) == "this folder"
 
 
 def test_status_of_an_empty_workspace_leads_to_teaching_and_then_to_training(
@@ -117,6 +118,16 @@ def test_an_export_of_nothing_says_so_and_of_an_unknown_run_is_refused(
     assert "0 goals. What is there: trailmark status -w mine" in capsys.readouterr().err
     assert run(["export", "goals", "-w", "mine", "--run", "9"]) == 2
     assert "no run 9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["goals.xlsx", "goals.txt"])
+def test_a_file_is_never_written_in_another_format_than_its_name_promises(
+    name: str, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["export", "goals", "-w", "mine", "--out", name]) == 2
+    assert "ends in .csv (for spreadsheets)" in capsys.readouterr().err
+    assert not Path(name).exists()
+    assert run(["export", "goals", "-w", "mine", "--out", name, "--format", "jsonl"]) == 0
 
 
 def test_commands_on_trails_load_no_library_for_models() -> None:
@@ -209,6 +220,15 @@ def test_why_a_site_gave_nothing_is_told_in_words(
 
 
 # narrow, plain and piped
+
+
+def test_a_table_of_sites_fits_a_narrow_terminal(server: Served, workspace: Path) -> None:
+    assert run(["forage", f"{server}/", "-w", "mine", *LOOPBACK]) == 0
+    command = [sys.executable, "-m", "trailmark", "status", "-w", "mine"]
+    environment = {**os.environ, "COLUMNS": "60"}
+    told = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    assert [line for line in told.splitlines() if line.startswith(str(server).removeprefix("http://"))]
+    assert "http://" not in told
 
 
 @pytest.mark.parametrize("columns", ["60", "200"])

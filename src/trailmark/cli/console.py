@@ -62,6 +62,8 @@ def typed(folder: Path, arguments: str) -> str:
 def shown(folder: Path) -> str:
     """A path as short as it can be said from here."""
     inside = os.path.relpath(folder.resolve())
+    if inside == ".":
+        return "this folder"
     return str(folder.resolve()) if inside.startswith("..") else inside
 
 

@@ -36,7 +36,7 @@ def export(table: str, folder: Path, path: Path | None, file_format: str | None,
       visits   every request, also those that failed
       records  papers and other records
     """
-    chosen = file_format or ENDINGS.get(path.suffix.lower() if path else "", "jsonl")
+    chosen = file_format or _by_ending(path)
     if path is None and chosen == "parquet" and sys.stdout.isatty():
         raise UsageError("Parquet is not for reading on a screen: name a file with --out.")
     with Workspace.open(folder) as workspace:
@@ -49,3 +49,14 @@ def export(table: str, folder: Path, path: Path | None, file_format: str | None,
         f"{rows:,} {table if rows != 1 else table[:-1]}" + (f" in {path}" if path else "") + hint,
         markup=False,
     )
+
+
+def _by_ending(path: Path | None) -> str:
+    """The format that a file's name promises; another program would trip over anything else."""
+    ending = path.suffix.lower() if path else ""
+    if ending and ending not in ENDINGS:
+        raise UsageError(
+            f"{path} ends in {ending}, which is not written here. Name a file that ends in .csv (for spreadsheets), "
+            ".jsonl or .parquet, or say which with --format."
+        )
+    return ENDINGS.get(ending, "jsonl")

@@ -94,8 +94,13 @@ def _each_site(rows: list[SiteSummary]) -> Table:
     for name in ("site", "pages", "goals", "ended because"):
         table.add_column(name, justify="right" if name in ("pages", "goals") else "left", overflow="fold")
     for row in rows:
-        table.add_row(Text(row.start), str(row.spent), str(row.goals), _ending(row))
+        table.add_row(Text(_short(row.start)), str(row.spent), str(row.goals), _ending(row))
     return table
+
+
+def _short(start: str) -> str:
+    """A start page as one would say it, so that the table fits a narrow terminal."""
+    return start.partition("://")[2].removesuffix("/")
 
 
 def _by_reason(rows: list[SiteSummary]) -> Table:

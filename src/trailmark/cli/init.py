@@ -16,7 +16,7 @@ def init(folder: Path) -> None:
     """Make FOLDER a workspace: one folder, one project."""
     with Workspace.create(folder) as workspace:
         made = workspace.folder
-    err.print(f"{shown(made)} is a workspace now: all that is found goes in there.", markup=False)
+    err.print(f"{shown(made)} is a workspace now: what is found goes in there.", markup=False)
     err.print("Its settings are in trailmark.toml, each with a word about it.")
     next_steps(
         (typed(made, "teach https://one.example https://two.example"), "show it the way in a browser"),
