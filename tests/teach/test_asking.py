@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailmark.page import Link, Page
-from trailmark.teach.asking import Asking, Candidate, Enough, Question, doubt, draws
+from trailmark.teach.asking import PATIENCE, Asking, Candidate, Enough, Question, doubt, draws
 from trailmark.trail import FAIL, GOAL, Step, Trail
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=5).map(tuple)
@@ -80,6 +80,51 @@ def test_answers_as_expected_one_after_the_other_end_the_asking_in_words() -> No
         answers += 1
     assert 3 <= answers < 20
     assert "as expected" in question.reason
+
+
+def test_where_goals_are_rare_a_row_of_noes_is_no_reason_to_stop() -> None:
+    asking = Asking()
+    pages = [page(f"page {number}", 0.1) for number in range(20)]
+    for _ in range(20):
+        question = asking.next_question(pages)
+        assert isinstance(question, Question), question
+        asking.tell(question, was_goal=False)
+
+
+def test_asking_ends_when_questions_have_been_worth_little_for_a_while() -> None:
+    asking = Asking()
+    pages = [page("much", 0.5, stake=100), *(page(f"page {number}", 0.3) for number in range(20))]
+    answers = 0
+    while isinstance(question := asking.next_question(pages), Question):
+        asking.tell(question, was_goal=answers % 2 == 0)
+        answers += 1
+    assert answers == 1 + PATIENCE
+    assert "change much" in question.reason
+
+
+def test_a_model_that_is_sure_of_everything_is_not_questioned_for_long() -> None:
+    asking, pages = Asking(), [page(f"page {number}", 0.0) for number in range(30)]
+    for _ in range(PATIENCE):
+        asked(asking, pages, False)
+    assert isinstance(asking.next_question(pages), Enough)
+
+
+def test_what_nobody_asked_for_is_no_question_that_was_worth_little() -> None:
+    asking = Asking()
+    assert asked(asking, [page("much", 0.5, stake=100)], True).value > 0
+    for number in range(2 * PATIENCE):
+        asking.tell(Question(page(f"said {number}", 0.5), 1.0, -1.0), None)
+    assert isinstance(asking.next_question([page("little", 0.3)]), Question)
+
+
+def test_a_list_with_a_goal_is_asked_on_before_one_with_none() -> None:
+    pages = [page(f"{name} {number}", 0.5, group=name) for name in ("goals", "news") for number in range(9)]
+    asking, answers = Asking(), []
+    for _ in range(6):
+        question = asking.best([each for each in pages if each.key not in answers])
+        answers.append(question.candidate.key)
+        asking.tell(question, was_goal=question.candidate.group == "goals")
+    assert sum(key.startswith("goals") for key in answers) > 3
 
 
 def test_a_surprise_keeps_the_asking_going() -> None:

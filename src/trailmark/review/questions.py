@@ -16,7 +16,7 @@ from trailmark.workspace import Workspace
 
 SOURCE = "review"
 MOST_OF_A_GROUP = 5  # trails that the rejection of a link group makes
-UNASKED = 0.0  # worth of what a person says without being asked
+UNASKED = -1.0  # in place of a question's worth, when a person says something without being asked
 
 
 @dataclass(frozen=True, slots=True)

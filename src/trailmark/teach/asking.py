@@ -16,8 +16,11 @@ import numpy as np
 from trailmark.trail import Trail
 
 SURPRISE = 0.25  # an answer this far from what was expected teaches something
-PATIENCE = 6  # answers as expected, one after the other, before asking ends
-LITTLE = 0.05  # a question worth less than this share of the best one ever asked is not worth the time
+PATIENCE = 6  # answers as expected, or questions worth little, one after the other, before asking ends
+LITTLE = 0.04  # a question worth less than this share of the best one ever asked is hardly worth the time
+NO_SPEAKS = (
+    3  # what "no" says of a list, against "yes": lists of goals have a few other pages, others no goals
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ class Asking:
     _groups: Counter[Hashable] = field(default_factory=Counter, init=False)
     _sites: Counter[str] = field(default_factory=Counter, init=False)
     _asked: set[str] = field(default_factory=set, init=False)
-    _as_expected: int = field(default=0, init=False)
+    _as_expected: list[bool] = field(default_factory=list, init=False)  # since the last surprise
+    _worth_little: int = field(default=0, init=False)  # in a row
     _best_value: float = field(default=0.0, init=False)
 
     def next_question(self, candidates: Iterable[Candidate]) -> Question | Enough:
@@ -90,23 +94,35 @@ class Asking:
         """The answer; None if the person could not say."""
         each = question.candidate
         self._asked.add(each.key)
-        self._groups[each.site, each.group] += 1
+        self._groups[each.site, each.group] += 1 if was_goal else NO_SPEAKS
         self._sites[each.site] += 1
-        self._best_value = max(self._best_value, question.value)
+        if question.value >= 0:  # else it was said without being asked
+            self._weigh(question.value)
         if was_goal is not None:
             expected = abs(float(was_goal) - each.chance) < SURPRISE
-            self._as_expected = self._as_expected + 1 if expected else 0
+            self._as_expected = [*self._as_expected, was_goal] if expected else []
+
+    def _weigh(self, value: float) -> None:
+        self._best_value = max(self._best_value, value)
+        self._worth_little = self._worth_little + 1 if self._is_little(value) else 0
+
+    def _is_little(self, value: float) -> bool:
+        return value <= LITTLE * self._best_value
 
     def _question(self, each: Candidate) -> Question:
         """Pages of one link group, and of one site, are alike: each answer makes the next one worth less."""
-        repeats = 1 + self._groups[each.site, each.group]
-        effect = each.stake / repeats / math.sqrt(1 + self._sites[each.site])
+        known = 1 + self._groups[each.site, each.group]
+        effect = each.stake / known / math.sqrt(1 + self._sites[each.site])
         return Question(each, doubt(each.chances), effect)
 
     def _enough(self, best: Question) -> Enough | None:
-        if self._as_expected >= PATIENCE:
-            return Enough(f"The last {self._as_expected} answers were as expected: more would change little.")
-        if self._asked and best.value < LITTLE * self._best_value:
+        """Where goals are rare, "no" is what anybody would expect: only with goals among them do answers tell
+        that the model has learned."""
+        if len(self._as_expected) >= PATIENCE and any(self._as_expected):
+            return Enough(
+                f"The last {len(self._as_expected)} answers were as expected: more would change little."
+            )
+        if self._worth_little >= PATIENCE and self._is_little(best.value):
             return Enough("No page is left whose answer would change much.")
         return None
 
