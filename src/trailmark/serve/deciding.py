@@ -8,7 +8,8 @@ from pathlib import Path
 
 from trailmark.errors import UsageError
 from trailmark.record import Record, Value
-from trailmark.store.papers import PaperStore
+from trailmark.papers.cited_only import CITED_ONLY
+from trailmark.store.papers import ITSELF, PaperStore
 from trailmark.store.submissions import Submission, SubmissionStore
 from trailmark.workspace import Workspace
 
@@ -72,9 +73,17 @@ def _remove(workspace: Workspace, store: SubmissionStore, asked: Submission) -> 
     for record in found:
         store.withhold(record.kind, record.id, asked.id)
         if record.kind == "paper":
+            _withhold_as_cited(papers, store, record.id, asked.id)
             papers.save_paper(record.id, ())
     taken = "1 record was" if len(found) == 1 else f"{len(found)} records were"
     return f"{taken} taken out, and will not come back."
+
+
+def _withhold_as_cited(papers: PaperStore, store: SubmissionStore, paper: str, submission: int) -> None:
+    """What was withdrawn as a paper must not come back as a work that others cite."""
+    for each in papers.citations(paper):
+        if each.number == ITSELF:
+            store.withhold(CITED_ONLY, str(each.group), submission)
 
 
 def _meant(workspace: Workspace, asked: Submission) -> Iterable[Record]:

@@ -53,11 +53,12 @@ def _told(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingPaper], int]:
 def citations_to(database: Database, groups: Sequence[int]) -> dict[int, dict[str, list[Citation]]]:
     """Of works that are not held, what each of the papers that cite them says they are; by group and paper.
 
-    Held works and those that nobody cites are left out.
+    Held works, those that were withdrawn, and those that nobody cites are left out.
     """
     rows = database.execute(
         "SELECT group_id, citation.paper, fields FROM citation JOIN citation_group AS own ON own.id = group_id "
         "WHERE number > 0 AND own.paper IS NULL AND group_id IN (SELECT value FROM json_each(?)) "
+        "AND NOT EXISTS (SELECT 1 FROM withheld WHERE kind = 'cited-only' AND id = CAST(group_id AS TEXT)) "
         "ORDER BY group_id, citation.paper, number",
         (json.dumps(list(groups)),),
     )

@@ -64,6 +64,12 @@ class SearchIndex:
         opened = self._opener.newest()
         return ("year", *opened.followed.facets) if opened else ()
 
+    @property
+    def has_cited_only(self) -> bool:
+        """Whether there is anything that is cited and not held."""
+        opened = self._opener.newest()
+        return opened is not None and opened.not_held is not None
+
     def parse(self, text: str) -> Query:
         return parse(text, self.fields)
 

@@ -60,6 +60,10 @@ class KeywordRules:
         candidates = (number for word in document.bag for number in self._by_first_word.get(word, ()))
         return sorted(number for number in candidates if self.rules[number].matches(document))
 
+    def most_exact(self, matched: Sequence[int]) -> Sequence[int]:
+        """Of rules that match, those that speak for one leaf alone; all of them where there are none."""
+        return [number for number in matched if self.shares[number].max() == 1.0] or matched
+
     @cached_property
     def shares(self) -> Floats:
         """What one match of each rule says for each leaf, (rules, leaves).
@@ -115,7 +119,7 @@ class Matches:
         return labels
 
     def votes(self) -> Floats:
-        """All matches speak, rare keywords loudest, (n, leaves).
+        """All matches speak, rare keywords loudest, (n, leaves); those of leaves, where there are any.
 
         Each document with a match has one label in all, which its votes share.
         """
@@ -123,7 +127,7 @@ class Matches:
         labels = np.zeros((len(self.of_documents), shares.shape[1]))
         for row, matched in zip(labels, self.of_documents, strict=True):
             if matched:
-                spoken = shares[matched].sum(axis=0)
+                spoken = shares[self.rules.most_exact(matched)].sum(axis=0)
                 row[:] = spoken / spoken.sum()
         return labels
 

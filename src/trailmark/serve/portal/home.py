@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from trailmark.organise.search.terms import terms
+from trailmark.papers.cited_only import CITED_ONLY
 from trailmark.serve.portal.addresses import search_url
 from trailmark.serve.portal.cards import Card, card_of
 from trailmark.serve.portal.library import Library
 from trailmark.serve.portal.portal import Portal
+from trailmark.serve.portal.search_view import Asked
 from trailmark.serve.portal.topics import TopicNode
 
 NEWEST = 6
-_EXAMPLES = (
-    ("hidden markov", "records that hold both words"),
-    ('"citation index"', "the words as a phrase"),
-    ("author:knuth", "in one field: author, title, venue, topic, site, type"),
-    ("year:1998..2003", "from one year to another; year:2001.. is since 2001"),
-    ("+crawl -index", "the one must be there, the other must not"),
-    ("spider OR crawler", "either of them"),
-    ("learn*", "words that begin so"),
-)
+CITED_ONLY_URL = Asked("", "cited", (("type", CITED_ONLY),)).url()
+_LONG = 4  # letters of a word that says something
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +45,7 @@ class Home:
     examples: tuple[Example, ...]
     topics: tuple[TopicCount, ...]
     newest: tuple[Card, ...]
+    cited_only_url: str  # the works that papers here cite and none of them is; empty where there are none
 
 
 def topic_counts(node: TopicNode, depth: int) -> tuple[TopicCount, ...]:
@@ -64,13 +62,43 @@ def home_view(library: Library, name: str) -> Home:
     stamps = library.catalogue.newest(NEWEST)
     found = [library.records.get(stamp.kind, stamp.id) for stamp in stamps]
     cards = tuple(card_of(record, library.spec(record.kind), 160) for record in found if record)
-    examples = tuple(Example(query, meaning, search_url(query)) for query, meaning in _EXAMPLES)
+    examples = tuple(Example(query, meaning, search_url(query)) for query, meaning in _examples(cards))
     root = library.topics().root
     while len(root.children) == 1 and root.children[0].children:  # one topic above all others says nothing
         root = root.children[0]
-    counts = library.counts()
+    counts = dict(sorted(library.counts().items(), key=lambda entry: -entry[1]))
     topics = tuple(map(_without_empty, filter(_has_papers, topic_counts(root, 2)))) or topic_counts(root, 2)
-    return Home(name, _tagline(library, counts), counts, examples, topics, cards)
+    works = CITED_ONLY_URL if library.has_cited_only() else ""
+    return Home(name, _tagline(library, counts), counts, examples, topics, cards, works)
+
+
+def _examples(cards: tuple[Card, ...]) -> Iterator[tuple[str, str]]:
+    """How to ask, in words of this collection where it has any, so that every example finds something."""
+    named = next((card for card in cards if card.people and len(_long_words(card.title)) > 1), None)
+    first, second = _long_words(named.title)[:2] if named else ("hidden", "markov")
+    family = (terms(named.people[0]) if named else ["knuth"])[-1]
+    years = [int(card.year) for card in cards if card.year.isdecimal() and len(card.year) == 4] or [
+        1998,
+        2003,
+    ]
+    yield f"{first} {second}", "records that hold both words"
+    yield f'"{_phrase(named.title) if named else "citation index"}"', "the words as a phrase"
+    yield f"author:{family}", "in one field: author, title, venue, topic, site, type"
+    yield (
+        f"year:{min(years)}..{max(years)}",
+        f"from one year to another; year:{max(years)}.. is since {max(years)}",
+    )
+    yield f"+{first} -index", "the one must be there, the other must not"
+    yield f"{first} OR crawler", "either of them"
+    yield f"{first[:_LONG]}*", "words that begin so"
+
+
+def _long_words(title: str) -> list[str]:
+    return [word for word in dict.fromkeys(terms(title)) if len(word) >= _LONG and word.isalpha()]
+
+
+def _phrase(title: str) -> str:
+    return " ".join(terms(title)[:2])
 
 
 def _has_papers(topic: TopicCount) -> bool:

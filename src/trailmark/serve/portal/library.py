@@ -95,6 +95,10 @@ class Library:
         """The facets that every collection has, and those of this one."""
         return self._shelf.get("facets", tuple, lambda: (*dict.fromkeys((*FACETS, *self.index.facet_names)),))
 
+    def has_cited_only(self) -> bool:
+        """Whether works are known that are cited and not held."""
+        return bool(self._shelf.get("works", int, lambda: int(self.index.has_cited_only)))
+
     def sites(self) -> list[SiteVisited]:
         """The sites that were walked."""
         return self._shelf.get("sites", list, self.catalogue.sites)

@@ -16,7 +16,7 @@ from trailmark.serve.web.errors import BadRequest
 PAGE_SIZE = 10
 MOST_A_PAGE = 100
 MOST_FILTERS = 10
-FACET_VALUES = 12
+FACET_VALUES = 20
 SORT_LABELS: dict[Sort, str] = {
     "relevance": "relevance",
     "log-tf": "word frequency",
@@ -191,7 +191,11 @@ def search_view(asked: Asked, answer: Answer, topics: TopicMap) -> SearchView:
             Choice(f"{FACET_LABELS.get(name, _label(name))}: {value}", _without(first, (name, value)).url())
             for name, value in asked.filters
         ),
-        facets=tuple(_facet(first, name, found) for name, found in answer.facets.items() if found),
+        facets=tuple(
+            _facet(first, name, found)
+            for name, found in answer.facets.items()
+            if _is_of_use(first, name, found)
+        ),
         hits=tuple(hit_view(hit, topics) for hit in answer.hits),
         some_words=answer.some_words,
         did_you_mean=Choice(meant, replace(first, query=meant).url()) if meant else None,
@@ -201,6 +205,13 @@ def search_view(asked: Asked, answer: Answer, topics: TopicMap) -> SearchView:
         feed_url=replace(first, sort="relevance", limit=PAGE_SIZE).url("/search.atom"),
         json_url=asked.url("/search.json"),
     )
+
+
+def _is_of_use(first: Asked, name: str, found: Sequence[tuple[str, int]]) -> bool:
+    """Whether a facet parts the results: it has several values and, if a kind declares it, some record share one."""
+    if any(name == chosen for chosen, _ in first.filters):
+        return bool(found)
+    return len(found) > 1 and (name in FACETS or max(count for _, count in found) > 1)
 
 
 def _facet(first: Asked, name: str, found: Sequence[tuple[str, int]]) -> Facet:

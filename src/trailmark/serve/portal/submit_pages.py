@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from trailmark.errors import UsageError
 from trailmark.net.guard import Guard
+from trailmark.papers.cited_only import CITED_ONLY
 from trailmark.record import Record
 from trailmark.serve.portal.addresses import record_url
 from trailmark.serve.portal.forms import Form, FormField, Switch, public_url
@@ -58,6 +59,10 @@ REMOVE = Form(
 )
 
 
+_FACTS = frozenset({"file", "file_type", "page_count", "remark", "reason"})
+"""Fields that nobody read, and nobody can correct."""
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """How a submission stands, as its sender sees it."""
@@ -81,7 +86,8 @@ def status_of(library: Library, token: str) -> Status:
 def correction_form(library: Library, record: Record, field: str = "") -> Form:
     """For one field, with its values as they are, and links to the forms of the others."""
     spec = library.spec(record.kind)
-    names = list(dict.fromkeys((*(each.name for each in spec.fields), *record.fields)))
+    known = dict.fromkeys((*(each.name for each in spec.fields), *record.fields))
+    names = [name for name in known if name not in _FACTS]
     chosen = field if field in names else spec.title or names[0]
     values = "\n".join(value.text for value in record.fields.get(chosen, ()))
     action = f"{record_url(record.kind, record.id)}/correct"
@@ -224,6 +230,8 @@ def _add_status(router: APIRouter, portal: Portal) -> None:
 def _add_corrections(router: APIRouter, portal: Portal, desk: Desk) -> None:
     def form_of(library: Library, kind: str, key: str, field: str) -> tuple[Form, Record]:
         record = find_record(library, kind, key)
+        if record.kind == CITED_ONLY:
+            raise NotFound("What others say of a work is corrected in the papers that cite it.")
         return correction_form(library, record, field), record
 
     @router.get("/records/{kind}/{key}/correct.json", response_model=Form)

@@ -37,6 +37,7 @@ class TopicView:
     count: int
     above: tuple[TopicLink, ...]
     children: tuple[TopicCount, ...]
+    nowhere: int  # papers that stand under no topic; told of the whole tree
     sort: str
     sort_meaning: str
     sorts: tuple[Choice, ...]
@@ -71,7 +72,8 @@ def topic_view(library: Library, slug: str, sort: str, page: int, limit: int) ->
         url=node.url,
         count=node.count,
         above=tuple(TopicLink(each.name, each.url) for each in topics.above(node)[:-1]),
-        children=topic_counts(node, 1),
+        children=topic_counts(node, 1 if node.path else 2),
+        nowhere=0 if node.path else topics.nowhere,
         sort=sort,
         sort_meaning=SORTS[known][1],
         sorts=tuple(_sort_choice(node, name, label, name == sort) for name, (label, _) in SORTS.items()),
