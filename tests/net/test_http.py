@@ -151,8 +151,17 @@ def test_a_page_without_a_content_type_is_read(rude: Served) -> None:
 def test_the_size_limit_is_the_callers() -> None:
     with serve({"/": "x" * 1000}) as site:
         assert page(f"{site}/", HttpFetcher(allow_private=True, max_body_bytes=1000, timeouts=PATIENT)).ok
-        small = HttpFetcher(allow_private=True, max_body_bytes=999, timeouts=PATIENT)
+        small = HttpFetcher(allow_private=True, max_body_bytes=999, max_file_bytes=2000, timeouts=PATIENT)
         assert failed(f"{site}/", small).reason == "too_big"
+
+
+def test_files_may_be_larger_than_pages_to_who_wants_them() -> None:
+    report = Answer(b"x" * 1000, headers=(("Content-Type", "application/pdf"),))
+    with serve({"/report": report}) as site:
+        plain = HttpFetcher(allow_private=True, max_body_bytes=999, timeouts=PATIENT)
+        assert failed(f"{site}/report", plain).reason == "too_big"
+        wanting = HttpFetcher(allow_private=True, max_body_bytes=999, max_file_bytes=1000, timeouts=PATIENT)
+        assert page(f"{site}/report", wanting).ok
 
 
 def test_a_host_that_asks_to_wait_is_heard(rude: Served) -> None:

@@ -92,3 +92,9 @@ def test_pages_without_words_are_told() -> None:
     silent = replace(GOOD[0], steps=(Step(Page(f"{A}silent"), None, "home"), *rest))
     assert first.page.title
     assert "One page has no words" in remarks(*GOOD, silent)["empty-pages"]
+
+
+def test_documents_need_no_words() -> None:
+    *way, end = GOOD[0].steps
+    report = Page(f"{A}report.pdf", content_type="application/pdf")
+    assert "empty-pages" not in remarks(*GOOD, replace(GOOD[0], steps=(*way, replace(end, page=report))))

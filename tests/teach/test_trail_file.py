@@ -40,6 +40,22 @@ def test_trails_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert [trail.taught_by for trail in read] == ["Ada", ""]
 
 
+def test_a_document_at_the_end_of_a_trail_comes_back(tmp_path: Path) -> None:
+    report = Page(f"{SITE}report.pdf", content_type="application/pdf", digest="12ab")
+    trail = Trail(SITE, (Step(START), Step(report, Link(report.url, "Report", ("our",)), GOAL)))
+    assert written(trail)[2] == {
+        "page": written(trail)[3]["steps"][1]["page"],
+        "url": report.url,
+        "content_type": "application/pdf",
+        "digest": "12ab",
+    }
+    with (tmp_path / "trails.jsonl").open("wb") as stream:
+        write_trails([trail], stream)
+    [read] = read_trails(tmp_path / "trails.jsonl")
+    assert read == trail
+    assert read.steps[-1].page.is_document
+
+
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 links = st.builds(Link, url=texts.filter(bool), text=texts, before=st.tuples(texts), nofollow=st.booleans())
 pages = st.builds(
