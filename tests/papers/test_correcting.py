@@ -8,8 +8,9 @@ import pytest
 
 from tests.papers.made import add, dump, write_papers
 from trailmark.errors import UsageError
-from trailmark.papers.adding import Intake
+from trailmark.papers.adding import Intake, judge
 from trailmark.papers.library import PaperLibrary, correct
+from trailmark.papers.training import train
 from trailmark.record import Record
 from trailmark.workspace import Workspace
 
@@ -168,3 +169,42 @@ def test_versions_of_one_work_stand_in_one_group_and_take_over_from_each_other(
     library.correct(hops, "author", ["Quentin Zuse"])
     assert library.papers.held(group) == told.id
     assert (trees, told.id) in library.papers.links()
+
+
+def test_a_person_may_say_that_a_file_is_a_paper_and_it_stays_one(
+    workspace: Workspace, library: PaperLibrary, ids: tuple[str, str, str], tmp_path: Path
+) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text(
+        "A note on walking\n\nAnna Lind\n\nWe walk, and that is all that there is to say of it.\n"
+    )
+    (taken,) = add(workspace, note)
+    assert taken.outcome == "document"
+    done = judge(library, taken.id[:8], "paper", by="Eva")
+    assert (done.outcome, done.detail, library.find(taken.id).kind) == ("paper", "Somebody said so.", "paper")
+    assert library.find(taken.id).first("title") == "A note on walking"
+    add(workspace, note)
+    read_again(library)
+    assert library.find(taken.id).kind == "paper"
+    assert [each.paper for each in library.papers.citations(taken.id)] == [taken.id]
+    assert library.said_kind(taken.id) == "paper"
+
+
+def test_what_was_taken_for_a_paper_may_be_none(
+    workspace: Workspace, library: PaperLibrary, ids: tuple[str, str, str]
+) -> None:
+    judge(library, ids[0], "document")
+    record = library.find(ids[0])
+    assert (record.kind, record.first("reason")) == ("document", "Somebody said so.")
+    assert list(library.papers.citations(ids[0])) == []
+    judge(library, ids[0], "paper")
+    assert library.find(ids[0]).kind == "paper"
+    library.correct(ids[0], "title", ["Leaps"])
+    read_again(library)
+    assert library.find(ids[0]).first("title") == "Leaps"
+    assert [each for each in train(library).not_found if "kind" in each] == []
+
+
+def test_a_file_is_a_paper_or_a_document(library: PaperLibrary, ids: tuple[str, str, str]) -> None:
+    with pytest.raises(UsageError, match="paper or a document"):
+        judge(library, ids[0], "poem")

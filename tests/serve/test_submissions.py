@@ -121,6 +121,22 @@ def test_a_correction_of_another_kind_of_record_is_made_too(own_collection: Path
         assert "Other Town" in portal.get(CONTACT).text
 
 
+def test_a_visitor_may_say_what_a_file_is_and_the_operator_decides(own_collection: Path) -> None:
+    with serve_portal(own_collection) as portal:
+        token = sent(portal, f"{PAPER}/correct", {"field": "kind", "texts": "document"})
+        with Workspace.open(own_collection) as workspace:
+            decided = approve(workspace, waiting(own_collection, token), "", 1e9)
+            assert workspace.records.get("document", paper_id(3)) is not None
+        assert decided.sentence == f"{paper_id(3)} is a document from now on."
+        assert portal.get(PAPER).status == 404
+        document = portal.get(PAPER.replace("/paper/", "/document/"))
+        assert "/correct?field=kind" in document.text
+        strange = portal.post(
+            f"{PAPER.replace('/paper/', '/document/')}/correct", {"field": "kind", "texts": "poem"}
+        )
+        assert (strange.status, "a paper or a document" in strange.text) == (400, True)
+
+
 def test_what_is_no_correction_is_told(portal: Served) -> None:
     same = portal.post(f"{PAPER}/correct", {"field": "title", "texts": PAPERS[3][0]})
     assert (same.status, "stands there already" in same.text) == (400, True)

@@ -125,8 +125,9 @@ def correct(
 ) -> None:
     """Say what FIELD of a paper is, one VALUE for each author, keyword and so on.
 
-    A field of its third reference is 3.title. What is said holds whenever the paper is read again;
-    `trailmark papers train` learns from it.
+    A field of its third reference is 3.title. FIELD kind with VALUE paper or document overrules what the
+    file was taken for. What is said holds whenever the paper is read again; `trailmark papers train` learns
+    from it.
     """
     from trailmark.cli import papers_work  # noqa: PLC0415
 

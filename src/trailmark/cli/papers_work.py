@@ -14,8 +14,9 @@ from trailmark.cli.console import count, err, out
 from trailmark.cli.papers_progress import take_up
 from trailmark.cli.papers_show import added_line, list_table, overview_data, record_data, show_overview
 from trailmark.organise.bibliography import FORMATS
-from trailmark.papers.adding import Intake, files_at, incoming_files, incoming_from_forage
+from trailmark.papers.adding import Intake, files_at, incoming_files, incoming_from_forage, judge
 from trailmark.papers.as_cited import as_cited
+from trailmark.papers.corrections import KIND
 from trailmark.papers.library import DOCUMENT, PAPER, PaperLibrary
 from trailmark.papers.overview import overview
 from trailmark.papers.reading import cores
@@ -127,6 +128,10 @@ def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path 
 
 def correct(folder: Path, paper_id: str, field: str, values: Sequence[str], by: str) -> None:
     with Workspace.open(folder) as workspace:
+        if field == KIND:
+            judged = judge(PaperLibrary(workspace), paper_id, " ".join(values), by)
+            err.print(f"{judged.id} is a {judged.outcome} from now on. {judged.title}", markup=False)
+            return
         done = PaperLibrary(workspace).correct(paper_id, field, values, by)
     for sign, texts in (("-", done.before), ("+", done.after)):
         for text in texts:

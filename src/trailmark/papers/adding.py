@@ -140,7 +140,10 @@ class Intake:
         repair(workspace.archive_folder)
         self._read_with = self.library.models.digest()
         with ArchiveWriter(workspace.archive_folder, "papers", software=f"Trailmark/{__version__}") as writer:
-            jobs = ((job, job.body, self._name_of(job)) for job in self._jobs(incoming))
+            jobs = (
+                (job, job.body, self._name_of(job), self.library.said_kind(job.id))
+                for job in self._jobs(incoming)
+            )
             for job, reading in read_all(jobs, workspace.models_folder, self.workers):
                 yield self._take(job, reading, writer)
 
@@ -189,14 +192,28 @@ class Intake:
                 self.library.keep(file, [], reading, self._read_with)
                 yield added(self.library, file.id, "read again", file.name)
 
-    def _again(self, files: Sequence[StoredFile]) -> Iterator[tuple[StoredFile, bytes | None, str]]:
+    def _again(self, files: Sequence[StoredFile]) -> Iterator[tuple[StoredFile, bytes | None, str, str]]:
         for file in files:
             urls = [each.url for each in self.library.files.sources(file.id)]
             url = next((url for url in urls if url.startswith(("http:", "https:"))), f"document:{file.id}")
+            kind = self.library.said_kind(file.id)
             try:
-                yield file, self.library.archive.read(file.archived).body, url
+                yield file, self.library.archive.read(file.archived).body, url, kind
             except (OSError, ArchiveError):
-                yield file, None, url
+                yield file, None, url, kind
+
+
+def judge(library: PaperLibrary, name: str, kind: str, by: str = "operator") -> Added:
+    """Say that a file is a paper, or is none, whatever its parts say; it is read again as that, now and ever after."""
+    if kind not in {PAPER, DOCUMENT}:
+        raise UsageError(f"A file is a {PAPER} or a {DOCUMENT}, and nothing else.")
+    record = library.find(name)
+    file = library.files.get(record.id)
+    if file is None:
+        raise UsageError(f"Of {record.id} there is no file to read again.")
+    library.note_kind(record, kind, by)
+    (done,) = Intake(library).read_again([file])
+    return done
 
 
 def added(library: PaperLibrary, file_id: str, state: State, name: str) -> Added:

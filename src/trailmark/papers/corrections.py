@@ -14,6 +14,9 @@ from trailmark.record import Span, Value
 from trailmark.record_kinds import KINDS
 from trailmark.store.papers import Correction
 
+KIND = "kind"
+"""Not a field that is read: what a person says a file is, `paper` or `document`."""
+
 _OF_REFERENCE = re.compile(r"(\d+)\.(\w+)")
 _REFERENCE_FIELDS = (*REFERENCE_FIELDS, "year", "number")
 _OF_THE_FILE = frozenset({"url", "file", "file_type", "page_count", "remark", "reason"})
@@ -77,10 +80,10 @@ def corrected_paper(read: ReadPaper, corrections: Iterable[Correction]) -> ReadP
 def latest(
     corrections: Iterable[Correction],
 ) -> tuple[dict[str, tuple[str, ...]], dict[int, dict[str, tuple[str, ...]]]]:
-    """The last word on each field: of the paper, and of its references by number."""
+    """The last word on each field that is read: of the paper, and of its references by number."""
     own: dict[str, tuple[str, ...]] = {}
     of_references: dict[int, dict[str, tuple[str, ...]]] = {}
-    for each in corrections:
+    for each in (each for each in corrections if each.field != KIND):
         path = FieldPath.read(each.field)
         told = of_references.setdefault(path.reference, {}) if path.reference else own
         told[path.name] = each.after

@@ -13,6 +13,7 @@ from trailmark.extract.documents.document import Unread
 from trailmark.extract.papers.paper import Fields, ReadPaper
 from trailmark.net.archive_reader import ArchiveReader
 from trailmark.papers.corrections import (
+    KIND,
     FieldPath,
     checked_values,
     corrected_fields,
@@ -197,6 +198,17 @@ class PaperLibrary:
             self._groups_are_of = ended_at
 
     # Correcting
+
+    def said_kind(self, record_id: str) -> str:
+        """What a person last said that a file is, `paper` or `document`; empty where nobody did."""
+        said = [each.after for each in self.papers.corrections(record_id) if each.field == KIND]
+        return said[-1][0] if said else ""
+
+    def note_kind(self, record: Record, kind: str, by: str) -> None:
+        """Keep what a person says that a file is, for all readings to come."""
+        with self._writing():
+            self.papers.put_correction(Correction(record.id, KIND, (record.kind,), (kind,), time.time(), by))
+            self.files.touch(record.id)
 
     def correct(self, name: str, field: str, values: Iterable[str], by: str = "operator") -> Corrected:
         """Say what a field of a paper, or of a reference (`3.title`), is; no values: that there is none.

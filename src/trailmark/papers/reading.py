@@ -41,14 +41,15 @@ class PaperReader:
         self.models = models
         self._documents = DocumentReader()
 
-    def read(self, body: bytes, url: str) -> Reading:
+    def read(self, body: bytes, url: str, kind: str = "") -> Reading:
+        """`kind` is what a person says it is, where one has spoken."""
         document = self._documents.read(body)
         if isinstance(document, Unread):
             return Reading(document, page_count=document.n_pages)
-        return self.read_document(document, url)
+        return self.read_document(document, url, kind)
 
-    def read_document(self, document: Document, url: str) -> Reading:
-        return Reading(read_paper(document, self.models, url), document.kind, len(document.pages))
+    def read_document(self, document: Document, url: str, kind: str = "") -> Reading:
+        return Reading(read_paper(document, self.models, url, kind), document.kind, len(document.pages))
 
     def close(self) -> None:
         self._documents.close()
@@ -60,9 +61,9 @@ def cores() -> int:
 
 
 def read_all(
-    files: Iterable[tuple[Key, bytes | None, str]], models_folder: Path, workers: int
+    files: Iterable[tuple[Key, bytes | None, str, str]], models_folder: Path, workers: int
 ) -> Iterator[tuple[Key, Reading | None]]:
-    """The reading of each file in turn: a key to know it by, its bytes, and its URL.
+    """The reading of each file in turn: a key to know it by, its bytes, its URL, and what a person says it is.
 
     What has no bytes passes through unread, at its turn. With one worker all is done here; with more, by
     processes that end with this one, however it ends.
@@ -73,8 +74,8 @@ def read_all(
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _prepare, (models_folder,))
     waiting: deque[tuple[Key, Future[Reading] | None]] = deque()
     try:
-        for key, body, url in files:
-            waiting.append((key, None if body is None else pool.submit(_read, body, url)))
+        for key, body, url, kind in files:
+            waiting.append((key, None if body is None else pool.submit(_read, body, url, kind)))
             while _is_long(waiting, workers):
                 yield _next(waiting)
         while waiting:
@@ -97,12 +98,12 @@ def _next(waiting: deque[tuple[Key, Future[Reading] | None]]) -> tuple[Key, Read
 
 
 def _read_here(
-    files: Iterable[tuple[Key, bytes | None, str]], models_folder: Path
+    files: Iterable[tuple[Key, bytes | None, str, str]], models_folder: Path
 ) -> Iterator[tuple[Key, Reading | None]]:
     reader = PaperReader(ModelPlace(models_folder).load())
     try:
-        for key, body, url in files:
-            yield key, None if body is None else reader.read(body, url)
+        for key, body, url, kind in files:
+            yield key, None if body is None else reader.read(body, url, kind)
     finally:
         reader.close()
 
@@ -125,6 +126,6 @@ def _end_with(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def _read(body: bytes, url: str) -> Reading:
+def _read(body: bytes, url: str, kind: str) -> Reading:
     assert _reader is not None
-    return _reader.read(body, url)
+    return _reader.read(body, url, kind)

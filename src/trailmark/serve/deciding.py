@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trailmark.errors import UsageError
-from trailmark.record import Record, Value
 from trailmark.papers.cited_only import CITED_ONLY
+from trailmark.papers.corrections import KIND
+from trailmark.record import Record, Value
 from trailmark.store.papers import ITSELF, PaperStore
 from trailmark.store.submissions import Submission, SubmissionStore
 from trailmark.workspace import Workspace
@@ -58,8 +59,12 @@ def _correct(workspace: Workspace, asked: Submission) -> str:
     if record is None:
         raise UsageError(f"The record {asked.record_id} is no longer there. Reject it.")
     if record.kind in {"paper", "document"}:
-        from trailmark.papers.library import correct  # noqa: PLC0415 - loads the models of papers
+        from trailmark.papers.adding import judge  # noqa: PLC0415 - loads the models of papers
+        from trailmark.papers.library import PaperLibrary, correct  # noqa: PLC0415
 
+        if asked.field == KIND:
+            judge(PaperLibrary(workspace), record.id, " ".join(asked.texts), by=asked.contact or "a visitor")
+            return f"{record.id} is a {' '.join(asked.texts)} from now on."
         correct(workspace, record.id, asked.field, asked.texts, by=asked.contact or "a visitor")
     else:
         told = tuple(Value(text) for text in asked.texts)

@@ -29,6 +29,7 @@ PEOPLE = frozenset({"author", "editor"})
 DERIVED = ("year", "volume", "number", "pages", "venue", "venue_kind")
 """Fields of a reference that are worked out from others, in one spelling."""
 
+_SAID = "Somebody said so."
 _BEGINNING = 2_000  # characters that are kept of a document that is no paper
 _LONGEST_TITLE = 300
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
@@ -73,17 +74,21 @@ class ReadPaper:
     contexts: tuple[CitationContext, ...] = ()
 
 
-def read_paper(document: Document, models: PaperModels, url: str) -> ReadPaper:
-    """All that a document says; `url` is the name under which the places of its fields are kept."""
+def read_paper(document: Document, models: PaperModels, url: str, kind: str = "") -> ReadPaper:
+    """All that a document says; `url` is the name under which the places of its fields are kept.
+
+    `kind` is what a person says it is, `paper` or `document`, whatever its parts say.
+    """
     sections, about = find_sections(document), _about(document)
-    if not sections.is_paper:
-        return ReadPaper("document", sections.reason, _as_document(document, sections.reason) | about)
+    reason = _SAID if kind else sections.reason
+    if (kind or sections.verdict) != "paper":
+        return ReadPaper("document", reason, _as_document(document, reason) | about)
     spans = SpanMaker(document, url)
     raw = cut_references(reference_lines(document), words_of(document.lines))
     references = tuple(_read_reference(each, models, spans) for each in raw)
     front = _front_fields(read_front(document, models.header, sections), spans, models)
     fields = front | _doi(spans, sections.header) | about
-    return ReadPaper("paper", sections.reason, fields, references, find_contexts(document, raw, sections))
+    return ReadPaper("paper", reason, fields, references, find_contexts(document, raw, sections))
 
 
 def derived_fields(fields: Fields, lexicon: Lexicon | None = None) -> Fields:

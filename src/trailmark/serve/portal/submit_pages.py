@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from trailmark.errors import UsageError
 from trailmark.net.guard import Guard
 from trailmark.papers.cited_only import CITED_ONLY
+from trailmark.papers.corrections import KIND
 from trailmark.record import Record
 from trailmark.serve.portal.addresses import record_url
 from trailmark.serve.portal.forms import Form, FormField, Switch, public_url
@@ -62,6 +63,9 @@ REMOVE = Form(
 _FACTS = frozenset({"file", "file_type", "page_count", "remark", "reason"})
 """Fields that nobody read, and nobody can correct."""
 
+_FILES = ("paper", "document")
+"""Kinds of records that are read from files, and may be taken for each other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -88,11 +92,14 @@ def correction_form(library: Library, record: Record, field: str = "") -> Form:
     spec = library.spec(record.kind)
     known = dict.fromkeys((*(each.name for each in spec.fields), *record.fields))
     names = [name for name in known if name not in _FACTS]
+    if record.kind in _FILES:
+        names.append(KIND)
     chosen = field if field in names else spec.title or names[0]
-    values = "\n".join(value.text for value in record.fields.get(chosen, ()))
+    values = "\n".join(_values(record, chosen))
     action = f"{record_url(record.kind, record.id)}/correct"
     options = tuple((name, spec.field(name).shown) for name in names)
-    asked = FormField("texts", spec.field(chosen).shown, "area", _EMPTY, values, required=False)
+    hint = " or ".join(_FILES) if chosen == KIND else _EMPTY
+    asked = FormField("texts", spec.field(chosen).shown, "area", hint, values, required=False)
     return Form(
         "Correct a record",
         f"What should be different about “{library.title(record)}”? {_WHEN}",
@@ -102,6 +109,10 @@ def correction_form(library: Library, record: Record, field: str = "") -> Form:
             Switch(label, f"{action}?field={quote(name)}", name == chosen) for name, label in options
         ),
     )
+
+
+def _values(record: Record, field: str) -> tuple[str, ...]:
+    return (record.kind,) if field == KIND else tuple(value.text for value in record.fields.get(field, ()))
 
 
 def record_at(library: Library, url: str, base_url: str) -> Record | None:
@@ -142,8 +153,10 @@ class Desk:
 
     def correction(self, form: Form, record: Record) -> Submission | Form:
         texts = tuple(line.strip() for line in form["texts"].splitlines() if line.strip())
-        if texts == tuple(value.text for value in record.fields.get(form["field"], ())):
+        if texts == _values(record, form["field"]):
             return form.refused("That is what stands there already.")
+        if form["field"] == KIND and texts not in {(kind,) for kind in _FILES}:
+            return form.refused(f"It can be a {' or a '.join(_FILES)}.")
         return Submission(
             "correction", "", record.kind, record.id, form["field"], texts, form["note"], form["contact"]
         )
