@@ -44,6 +44,14 @@ def _about(number: int) -> str:
     return str(1 << number) if number < 2 else f"about {1 << number}"
 
 
+def _length(words: int) -> str:
+    return (
+        "one word in the link"
+        if words == 1
+        else f"{words}{' or more' if words >= 6 else ''} words in the link"
+    )
+
+
 def _way(value: str) -> str:
     """Folders between the address of a page and that of a link on it."""
     match value.split():
@@ -60,14 +68,38 @@ def _folders(number: str) -> str:
     return f"{number} folder{'' if number == '1' else 's'}"
 
 
+_COUNTED = {
+    "links": "links on it",
+    "alike": "links that stand alike on it",
+    "words": "words on it",
+    "words a link": "words for each link on it",
+    "headings": "headings on it",
+    "years": "years on it",
+}
+_FEW = {"files": (3, "links to documents"), "title": (6, "words in its title")}
+
+
+def _page(value: str) -> str:
+    """How a page looks; sizes of what it has many of are powers of two, 0 for none."""
+    what, _, size = value.rpartition(" ")
+    if not size.isdigit():
+        return ""
+    number = int(size)
+    if what in _COUNTED:
+        return f"{_about(number - 1) if number else 'no'} {_COUNTED[what]}"
+    most, named = _FEW.get(what, (0, ""))
+    return f"{number}{' or more' if number >= most else ''} {named}" if named else ""
+
+
 _OTHERS: Mapping[str, Callable[[str], str]] = {
     "depth": _number(lambda number: f"clicks: {_clicks(number)}"),
     "alike": _number(lambda number: f"{_about(number)} links stand like it"),
     "homes": _number(lambda number: f"{_SHARES[min(number, 3)]} personal pages beside it"),
     "links": _number(lambda number: f"the page around it has {_about(number)} links"),
-    "length": _number(lambda number: f"{number}{' or more' if number >= 6 else ''} words in the link"),
+    "length": _number(_length),
     "looks": lambda shape: f"a link that looks like “{shape}”" if shape else "a link without words",
     "stands": lambda place: f"its place, {place}",
     "kind": lambda kind: f"a link of the kind {kind}",
     "way": _way,
+    "page": _page,
 }

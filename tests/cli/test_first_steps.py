@@ -69,6 +69,7 @@ def test_every_reason_of_a_failed_fetch_has_words() -> None:
     assert ending_words("start page failed (dns)") == "start page failed: no site has that name"
     assert ending_words("budget spent") == "budget spent"
     assert fault_words("http_418") == "the site answered 418"
+    assert fault_words("looping_path") == "an address that goes round in circles"
 
 
 # next steps
@@ -134,6 +135,28 @@ def test_commands_on_trails_load_no_library_for_models() -> None:
     told = "import sys, trailmark.cli.trails; print([name for name in ('numpy', 'scipy') if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_a_training_says_in_a_sentence_how_well_it_went(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["train", "--show", "-w", str(trained)]) == 0
+    told = capsys.readouterr().out
+    assert "of the goals (recall), and" in told
+    assert "says course" not in told  # features are told in words
+    assert "in the link" in told
+
+
+def test_links_of_a_page_are_told_by_their_paths_and_in_words(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = "<title>Home</title><a href='/courses'>Courses</a><a href='http://other.example/'>Other</a>"
+    with serve({"/": page}) as server:
+        assert run(["explain", f"{server}/", "-w", str(trained), "--allow-private"]) == 0
+    told = capsys.readouterr()
+    assert "/courses" in told.out
+    assert f"{server}/courses" not in told.out
+    assert "not followed: 1 (it leads to another site)" in told.err
 
 
 # lists of sites

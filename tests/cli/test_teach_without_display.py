@@ -18,7 +18,7 @@ from trailmark.cli import run
 from trailmark.workspace import Workspace
 
 NO_DISPLAY = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/teach\?\S+")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/teach\?token=\S+")
 
 
 @contextmanager

@@ -67,6 +67,11 @@ def shown(folder: Path) -> str:
     return str(folder.resolve()) if inside.startswith("..") else inside
 
 
+def short_url(url: str) -> str:
+    """An address as one would say it, so that tables fit a narrow terminal."""
+    return url.partition("://")[2].removesuffix("/") or url
+
+
 def ourselves() -> str:
     """`trailmark`, or its path where the environment that holds it is not active."""
     called = Path(sys.argv[0])

@@ -13,7 +13,7 @@ import numpy as np
 from trailmark.cli.console import count, err, say
 from trailmark.cli.papers_progress import take_up
 from trailmark.cli.papers_show import added_line
-from trailmark.cli.studio import say_how_to_open, teaching_path
+from trailmark.cli.studio import say_how_to_open
 from trailmark.cli.topics_tables import tree_table
 from trailmark.cli.topics_workspace import TREE_NAME, Topics, documents_from
 from trailmark.cli.trails_tables import remarks_list
@@ -72,15 +72,15 @@ def taught_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]
     find_browser()
     sites = Script.sample().sites_at(server.port)
     err.print(HOW_TO_TEACH)
+    record = open_session(workspace, sites, "trails")
     if has_display():
-        record = open_session(workspace, sites, "trails")
         asyncio.run(teach(workspace, record, BrowserOptions()))
         _tell_what_was_taught(workspace)
         yield
         return
     token = new_token()
     with running(make_studio(workspace.folder, token)) as address:
-        say(f"\nTeach in this page: {address}{teaching_path(sites)}token={token}")
+        say(f"\nTeach in this page: {address}teach?token={token}")
         say_how_to_open(int(address.rstrip("/").rpartition(":")[2]))
         err.print("When you press Done there, the demo goes on here.")
         _wait_until_taught(workspace)
@@ -91,7 +91,7 @@ def taught_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]
 def _wait_until_taught(workspace: Workspace) -> None:
     """Until a session has ended and left a trail to a goal; a session without one can be begun again."""
     store = TeachingStore(workspace.database)
-    while not store.sessions() or store.unfinished() or not _trails_to_goals(workspace):
+    while store.unfinished() or not _trails_to_goals(workspace):
         time.sleep(LOOK_SECONDS)
 
 

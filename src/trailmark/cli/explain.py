@@ -16,6 +16,7 @@ from trailmark.cli.console import count, err, out, workspace_option
 from trailmark.cli.label_words import label_text
 from trailmark.errors import UsageError
 from trailmark.explaining import Way, explain_way, fetched_way, known_way
+from trailmark.fault_words import fault_words
 from trailmark.feature_words import reason_words
 from trailmark.forage.explain import Explanation
 from trailmark.forage.scorer import Reason
@@ -98,9 +99,19 @@ def _links_table(found: Explanation, limit: int, features: int) -> Table:
         said = " ".join(rated.link.text.split()) or "(no text)"
         why = [Text(_reasons(rated.why, features), style="dim")] if features else []
         table.add_row(
-            f"{rated.score:.3f}", label_text(rated.label), escape(said), escape(rated.link.url), *why
+            f"{rated.score:.3f}",
+            label_text(rated.label),
+            escape(said),
+            escape(_near(rated.link.url, found.url)),
+            *why,
         )
     return table
+
+
+def _near(url: str, page: str) -> str:
+    """An address on the same host by its path alone, so that the table fits a terminal."""
+    origin = "/".join(page.split("/", 3)[:3])
+    return url.removeprefix(origin) if url.startswith(f"{origin}/") else url
 
 
 def _reasons(why: tuple[Reason, ...], most: int) -> str:
@@ -117,7 +128,7 @@ def _alone(found: Explanation) -> str:
     reasons: dict[str, int] = {}
     for _, reason in found.left_alone:
         reasons[reason] = reasons.get(reason, 0) + 1
-    told = ", ".join(f"{reason} {number}" for reason, number in sorted(reasons.items()))
+    told = ", ".join(f"{number} ({fault_words(reason)})" for reason, number in sorted(reasons.items()))
     return f"not followed: {told}" if told else ""
 
 

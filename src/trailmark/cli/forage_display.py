@@ -14,7 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from trailmark.cli.console import count, err
+from trailmark.cli.console import count, err, short_url
 from trailmark.fault_words import ending_words
 from trailmark.store.forage import Progress, SiteSummary
 
@@ -94,13 +94,8 @@ def _each_site(rows: list[SiteSummary]) -> Table:
     for name in ("site", "pages", "goals", "ended because"):
         table.add_column(name, justify="right" if name in ("pages", "goals") else "left", overflow="fold")
     for row in rows:
-        table.add_row(Text(_short(row.start)), str(row.spent), str(row.goals), _ending(row))
+        table.add_row(Text(short_url(row.start)), str(row.spent), str(row.goals), _ending(row))
     return table
-
-
-def _short(start: str) -> str:
-    """A start page as one would say it, so that the table fits a narrow terminal."""
-    return start.partition("://")[2].removesuffix("/")
 
 
 def _by_reason(rows: list[SiteSummary]) -> Table:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 import click
 
@@ -34,21 +32,17 @@ def studio(folder: Path, port: int) -> None:
     serve_studio(folder, port)
 
 
-def teach_in_a_page(folder: Path, sites: Sequence[str]) -> None:
-    """For machines without a display: the studio, at its page for teaching, with these sites filled in."""
+def teach_in_a_page(folder: Path) -> None:
+    """For machines without a display: the studio, at its page for teaching, on the session that waits."""
     err.print("There is no display here to open a browser window on: teach in a page of the studio.")
     try:
-        serve_studio(folder, USUAL_PORT, teaching_path(sites))
+        serve_studio(folder, USUAL_PORT, "teach")
     except UsageError:  # the usual port is taken, perhaps by another studio
-        serve_studio(folder, 0, teaching_path(sites))
+        serve_studio(folder, 0, "teach")
 
 
-def teaching_path(sites: Sequence[str]) -> str:
-    return "teach?" + "".join(f"urls={quote(site, safe='')}&" for site in sites)
-
-
-def serve_studio(folder: Path, port: int, path: str = "?") -> None:
-    """Serve until Ctrl-C; `path` is the page that the printed address leads to, up to its last question."""
+def serve_studio(folder: Path, port: int, page: str = "") -> None:
+    """Serve until Ctrl-C; the address that is printed leads to `page`."""
     needs("The studio", "portal", *NEEDED)
     from trailmark.serve.studio.access import new_token  # noqa: PLC0415
     from trailmark.serve.studio.app import make_studio  # noqa: PLC0415
@@ -58,7 +52,7 @@ def serve_studio(folder: Path, port: int, path: str = "?") -> None:
         token = new_token()
         logging.basicConfig(format="%(message)s")
         server = make_server(make_studio(folder, token))
-        say(f"The studio is at {address_of(listening)}{path}token={token} until you press Ctrl-C.")
+        say(f"The studio is at {address_of(listening)}{page}?token={token} until you press Ctrl-C.")
         say_how_to_open(listening.getsockname()[1])
         try:
             server.run(sockets=[listening])

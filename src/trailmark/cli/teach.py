@@ -66,7 +66,8 @@ def _teach(
     if not has_display():
         if way == "free":
             raise UsageError("There is no display here to open a browser window on, which --free needs.")
-        teach_in_a_page(workspace.folder, sites)
+        open_session(workspace, sites, way, taught_by)
+        teach_in_a_page(workspace.folder)
         return
     record = open_session(workspace, sites, way, taught_by)
     _say_what_happens(record)

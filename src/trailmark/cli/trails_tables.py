@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from trailmark.cli.console import short_url
 from trailmark.store.trails import KeptTrail, TrailSummary
 from trailmark.teach.page_json import link_data
 from trailmark.teach.trail_check import Remark
@@ -31,7 +32,11 @@ def trails_table(summaries: Sequence[TrailSummary]) -> Table:
     for trail in summaries:
         end = trail.end_title or trail.end_url
         table.add_row(
-            str(trail.id), Text(trail.site), labels_text(trail.labels), Text(end), Text(trail.taught_by)
+            str(trail.id),
+            Text(short_url(trail.site)),
+            labels_text(trail.labels),
+            Text(end),
+            Text(trail.taught_by),
         )
     return table
 

@@ -78,7 +78,7 @@ def _say_what_next(folder: Path, name: str, lacking: int) -> None:
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         tasks: dict[str, TaskID] = {}
 
         def told(what: str, done: int, of: int) -> None:

@@ -9,6 +9,7 @@ from trailmark.cli.console import count
 from trailmark.cli.label_words import label_text
 from trailmark.feature_words import reason_words
 from trailmark.teach.training import Settings
+from trailmark.trail import GOAL
 from trailmark.training import LabelReport, TrainingReport
 
 
@@ -20,7 +21,20 @@ def summary(report: TrainingReport) -> str:
     lines.append(f"Settings, {how}: {_settings(report)}.")
     if report.all_labels is None:
         lines.append("With one site none could be held back, so nothing tells how well it carries over.")
+    else:
+        lines.append(_how_well(report))
     return "\n".join(lines)
+
+
+def _how_well(report: TrainingReport) -> str:
+    """The figures of the goal in words: each site was held back in turn, and the model taught on the others."""
+    goal = next((label for label in report.labels if label.label == GOAL), None)
+    if goal is None or goal.recall is None or goal.precision is None:
+        return "Each site was held back in turn; the table says how well its pages were told by the others."
+    return (
+        f"On sites that it was not taught on, it tells {goal.recall:.0%} of the goals (recall), and "
+        f"{goal.precision:.0%} of what it takes for goals are goals (precision)."
+    )
 
 
 def _settings(report: TrainingReport) -> str:

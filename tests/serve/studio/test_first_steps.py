@@ -61,12 +61,6 @@ def test_the_commands_that_pages_name_exist(visitor: Visitor, newcomer: Visitor)
     assert "trails add" not in visitor.get("/trails") + newcomer.get("/trails")
 
 
-def test_the_page_for_teaching_takes_sites_from_its_address(newcomer: Visitor) -> None:
-    page = newcomer.get("/teach?urls=http%3A%2F%2Fone.example%2F&urls=http%3A%2F%2Ftwo.example%2F")
-    assert "http://one.example/\nhttp://two.example/</textarea>" in page
-    assert "was not finished" not in page
-
-
 def test_a_pasted_table_is_foraged_by_words_and_comes_back_as_one(newcomer: Visitor, server: Served) -> None:
     host = str(server).removeprefix("http://")
     order: dict[str, Any] = {"model": "", "words": "contact, kontakt", "budget": "10", "delay": "0"}

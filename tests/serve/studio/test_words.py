@@ -33,6 +33,11 @@ def test_reasons_name_the_word_and_where_it_stands() -> None:
     assert reason_words("alike 4") == "about 16 links stand like it"
     assert reason_words("way up 2") == "its address lies 2 folders up"
     assert reason_words("depth 3") == "clicks: 3 from the start"
+    assert reason_words("page words a link 4") == "about 8 words for each link on it"
+    assert reason_words("page years 0") == "no years on it"
+    assert reason_words("page files 3") == "3 or more links to documents"
+    assert reason_words("page turned 3") == "page turned 3"
+    assert reason_words("length 1") == "one word in the link"
     assert reason_words("the way here") == "the way here"
     assert reasons([("body x", 0.5), ("the way here", -1.0)]) == "“x” in its text +0.50, the way here -1.00"
 

@@ -28,8 +28,7 @@ MOST_TYPED = 200
 class TeachView:
     is_open: bool
     outcome: str
-    urls: tuple[str, ...]  # to begin with: those of the address, else of the session that was not finished
-    is_unfinished: bool
+    unfinished: tuple[str, ...]  # sites of the session that has not ended, or not begun
     labels: tuple[str, ...]
     size: tuple[int, int]
     number: int
@@ -50,8 +49,7 @@ def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
         picture = await room.newer(0, SETTLE_SECONDS) if room.is_open else None
         size = (int(picture.frame.width), int(picture.frame.height)) if picture else (1280, 800)
         number = picture.number if picture else 0
-        urls = tuple(request.query_params.getlist("urls")) or sites
-        view = TeachView(room.is_open, room.outcome(), urls, urls == sites != (), labels, size, number)
+        view = TeachView(room.is_open, room.outcome(), sites, labels, size, number)
         return studio.html(request, "teach.html", section="/teach", view=view)
 
     @router.post("/teach")
