@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from trailmark.extract.documents.limits import Limits, allow_cpu, bind_process
 
@@ -28,10 +29,17 @@ def run_limited(command: Sequence[str], stdin: bytes, limits: Limits, folder: st
     try:
         process.communicate(stdin, timeout=limits.wall_seconds)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # with whatever it has started itself
-        process.communicate()
         return None
+    finally:
+        _end(process)
     return process.returncode
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """However the waiting ended, nothing is left running: neither the program nor what it has started itself."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def main() -> None:
