@@ -110,6 +110,7 @@ def test_documents_are_goals_by_the_path_to_them_and_others_beside_them_are_not(
     found = [visit for visit in visits if visit.is_goal]
     assert names(found) == {f"report-{year}.pdf" for year in (2021, 2022, 2023)}
     assert all(visit.label == GOAL and visit.goal >= 0.5 and visit.why for visit in found)
+    assert {visit.title for visit in found} == {f"Report of the year {year}" for year in (2021, 2022, 2023)}
     assert names(visits[:5]) >= names(found)
     passed = [visit for visit in visits if visit.url.endswith(("minutes-2021.pdf", "prices-0.pdf"))]
     assert all(visit.label in (FAIL, f"<{FAIL}") for visit in passed)  # a document leads nowhere

@@ -240,7 +240,7 @@ class Forager:
             score=link.score,
             status=answer.status if isinstance(answer, Fetched) else None,
             content_type=answer.content_type if isinstance(answer, Fetched) else "",
-            title=page.title if isinstance(page, Page) else "",
+            title=_title(page, link) if isinstance(page, Page) else "",
             digest=digest,
             label=reading.label if reading else "",
             goal=reading.goal if reading else 0.0,
@@ -389,6 +389,11 @@ class Forager:
 def _asked_of_robots(page: Page | Unreadable | None) -> str:
     rules = {"noindex": page and page.noindex, "nofollow": isinstance(page, Page) and page.nofollow}
     return " ".join(rule for rule, holds in rules.items() if holds)
+
+
+def _title(page: Page, link: Waiting) -> str:
+    """As people know it: a document has no title of its own that is read, so the link that leads to it names it."""
+    return " ".join(link.text.split()) if page.is_document else page.title
 
 
 def _content(outcome: str) -> bool:

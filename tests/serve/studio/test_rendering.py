@@ -38,6 +38,14 @@ def body_of(page: str) -> str:
     return shown.partition("<body>")[2].partition("</body>")[0]
 
 
+def test_a_document_is_told_and_not_shown_as_letters() -> None:
+    body = b"%PDF-1.4 <script>alert(1)</script>" + bytes(3000)
+    for media_type in ("application/pdf", ""):  # of what was taught, the type is not known here
+        shown = rendered(Fetched("http://site.example/a.pdf", 200, body=body, content_type=media_type))
+        assert "A document of 3 kB" in shown
+        assert "alert" not in shown
+
+
 def assert_harmless(page: str) -> None:
     shown = body_of(page)
     for tag in re.findall(r"<[^>]*>?", shown):

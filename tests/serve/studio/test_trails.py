@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.serve.studio.conftest import Visitor
+from trailmark.page import Link, Page
+from trailmark.trail import Step
 from trailmark.workspace import Workspace
 
 
@@ -18,6 +22,17 @@ def test_a_trail_shows_every_step_with_its_link_and_label(visitor: Visitor) -> N
     assert page.index("Home") < page.index("Our people") < page.index("Ann Example")
     assert "“People”" in page
     assert 'value="list"' in page
+
+
+def test_a_trail_may_end_at_a_document(visitor: Visitor, workspace: Workspace) -> None:
+    trail = workspace.trails.get(1).trail
+    report = Page(f"{trail.site}report.pdf", content_type="application/pdf")
+    end = Step(report, Link(report.url, "Annual report"), "Goal")
+    number = workspace.trails.add(replace(trail, steps=(*trail.steps[:-1], end)), 0.0)
+    page = visitor.get(f"/trails/{number}")
+    assert "“Annual report”" in page
+    assert "A document (application/pdf)" in page
+    assert "report.pdf" in visitor.get("/trails")
 
 
 def test_relabelling_and_deleting_can_be_undone(visitor: Visitor, workspace: Workspace) -> None:

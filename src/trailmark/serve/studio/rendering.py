@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trailmark.extract.charset import decode
 from trailmark.extract.html_guard import bounded
+from trailmark.extract.html_kind import kind_of
 from trailmark.fetched import Fetched
 from trailmark.url import normalise
 
@@ -60,15 +61,22 @@ def no_marks(_: str) -> tuple[str, str, str]:
 
 
 def rendered(answer: Fetched, mark: Marker = no_marks) -> str:
-    """An HTML document that shows what the page says, each link marked."""
-    text, _ = decode(answer.body, answer.charset)
-    tree = LexborHTMLParser(bounded(text))
-    base = _base(tree, answer.url)
-    body = "".join(_Writer(base, mark).write(tree.body)) if tree.body else ""
+    """An HTML document that shows what the page says, each link marked; of a PDF or the like, that it is one."""
+    if kind_of(answer.body, answer.content_type, answer.charset) == "binary":
+        body = f"<p>A document of {len(answer.body) / 1e3:,.0f} kB, which is not shown here.</p>"
+    else:
+        body = _body(answer, mark)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page as it was read</title>'
         f"<style>{_STYLE}</style></head><body>{body}</body></html>"
     )
+
+
+def _body(answer: Fetched, mark: Marker) -> str:
+    text, _ = decode(answer.body, answer.charset)
+    tree = LexborHTMLParser(bounded(text))
+    base = _base(tree, answer.url)
+    return "".join(_Writer(base, mark).write(tree.body)) if tree.body else ""
 
 
 def _base(tree: LexborHTMLParser, url: str) -> str:

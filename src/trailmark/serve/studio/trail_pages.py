@@ -90,7 +90,7 @@ def _shown(number: int, step: Step, picture: str) -> ShownStep:
     return ShownStep(
         number,
         page.url,
-        page.title,
+        f"A document ({page.content_type})" if page.is_document else page.title,
         page.headings[:3],
         " ".join(page.tokens[:WORDS_SHOWN]),
         "" if link is None else link.text or link.url,
