@@ -94,6 +94,9 @@ def test_a_rejection_is_undone_where_it_was_done(taught: tuple[Visitor, int, Pat
     assert "Rejected." in visitor.send(goals, reject, **fields)
     assert "Taken back: Fail." in visitor.send(goals, undo, **fields)
     assert "nothing to take back" in visitor.send(goals, undo, **fields)
+    assert "No goals were found" in visitor.send(
+        goals, undo, **fields, from_page=7
+    )  # it leads back to that page
 
 
 def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from trailmark.review.questions import Review
-from trailmark.serve.studio.forms import read_form
+from trailmark.serve.studio.forms import Form, read_form
 from trailmark.serve.studio.review_pages import told_back
 from trailmark.serve.studio.studio import Studio, now, to
 from trailmark.serve.studio.visit_address import VisitAddress
@@ -95,7 +95,7 @@ def goal_routes(studio: Studio) -> APIRouter:
             return "Rejected: the path to it is now a trail that fails."
 
         notice = await run_in_threadpool(act)
-        return to(f"/runs/{run_id}/goals", f"{notice} Retrain in Review to see which sites it changes.")
+        return _back(run_id, form, f"{notice} Retrain in Review to see which sites it changes.")
 
     @router.post("/runs/{run_id}/unreject")
     async def unreject(request: Request, run_id: int) -> Response:
@@ -106,6 +106,12 @@ def goal_routes(studio: Studio) -> APIRouter:
             with studio.workspace() as workspace:
                 return told_back(Review(workspace, run_id).take_back_of(site, number, now()))
 
-        return to(f"/runs/{run_id}/goals", await run_in_threadpool(act))
+        return _back(run_id, form, await run_in_threadpool(act))
 
     return router
+
+
+def _back(run_id: int, form: Form, notice: str) -> Response:
+    """To the page of results where the button stood: there it can be undone."""
+    page = int(form.number("from_page", 1, 1_000_000) or 1)
+    return to(f"/runs/{run_id}/goals", notice, page=page if page > 1 else "")
