@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -240,6 +241,39 @@ def test_why_a_site_gave_nothing_is_told_in_words(
     told = capsys.readouterr().err
     assert "start page failed: a private address" in told
     assert "1 site gave no page." in told
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert run(["samples", "--serve", "--port", str(taken.getsockname()[1])]) == 2
+    assert "cannot be used" in capsys.readouterr().err
+
+
+def test_a_site_that_cannot_be_recorded_keeps_no_other_from_it(
+    server: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["record", "http://nowhere.invalid/", f"{server}/", "--out", str(tmp_path / "kept"), *LOOPBACK]
+    assert run(command) == 1
+    told = capsys.readouterr().err
+    assert "http://nowhere.invalid/ start page failed: no site has that name" in told
+    assert "1 site of 2 could not be recorded." in told
+    assert "nothing says what you look for" not in told
+    assert [folder.name for folder in (tmp_path / "kept").iterdir()] == [
+        str(server).removeprefix("http://").replace(":", "_")
+    ]
+
+
+def test_status_can_be_asked_of_one_run(
+    server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["--goal", "about"], ["--goal", "contact"]):
+        assert run(["forage", f"{server}/", "-w", "mine", *words, *LOOPBACK]) == 0
+    capsys.readouterr()
+    assert run(["status", "-w", "mine", "--run", "1"]) == 0
+    told = capsys.readouterr().out
+    assert "Run 1" in told
+    assert "Run 2" not in told
+    assert run(["status", "-w", "mine", "--run", "9"]) == 2
 
 
 # narrow, plain and piped

@@ -21,8 +21,6 @@ def announce(workspace: Workspace, run: Run) -> None:
         err.print(
             f"Going on: {progress.done:,} of {sites} done, {count(progress.spent, 'page')} fetched so far."
         )
-    if not _knows_goals(order):
-        err.print("Every page is kept; none counts as a goal, since nothing says what you look for.")
 
 
 def by_what(order: Order) -> str:
@@ -32,8 +30,10 @@ def by_what(order: Order) -> str:
     return f"{order.strategy} by {', '.join(order.keywords)}" if order.keywords else order.strategy
 
 
-def _knows_goals(order: Order) -> bool:
-    return bool(order.model or order.goal)
+def say_if_nothing_is_looked_for(run: Run) -> None:
+    order = Order.from_identity(run.identity)
+    if not (order.model or order.goal):
+        err.print("Every page is kept; none counts as a goal, since nothing says what you look for.")
 
 
 def conclude(workspace: Workspace, run: Run, *, stopped: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import shutil
 import time
 from collections.abc import Iterator
@@ -11,16 +12,17 @@ from pathlib import Path
 
 import click
 
-from trailmark.cli.console import err
+from trailmark.cli.console import count, err, ourselves
 from trailmark.cli.forage import forage_with_display
 from trailmark.cli.seeds import read_sites
-from trailmark.errors import UsageError
+from trailmark.errors import TrailmarkError, UsageError
+from trailmark.fault_words import ending_words
 from trailmark.fetched import Fetched
 from trailmark.foraging import Order, open_run
 from trailmark.net.archive_reader import ArchiveReader
 from trailmark.net.site_folder import write_site_folder
 from trailmark.site import Site
-from trailmark.store.forage import Run, RunLimits
+from trailmark.store.forage import Run, RunLimits, SiteSummary
 from trailmark.url import host_of
 from trailmark.workspace import Workspace
 
@@ -58,9 +60,21 @@ def record(
         if asyncio.run(forage_with_display(workspace, run, config, 1, lambda _: None)):
             err.print("The same command goes on from here.")
             raise SystemExit(130)
+        failed = {each.start for each in workspace.forage_store.sites(run.id) if _tell_if_failed(each)}
         for site in sites:
-            _write(workspace, run, site, folders[site.start])
-    shutil.rmtree(out_folder / UNFINISHED)
+            if site.start not in failed:
+                _write(workspace, run, site, folders[site.start])
+    shutil.rmtree(out_folder / UNFINISHED)  # also of sites that failed, so that the same command tries anew
+    if failed:
+        raise TrailmarkError(f"{count(len(failed), 'site')} of {len(sites)} could not be recorded.")
+    err.print(f"What they hold: {ourselves()} replay {shlex.quote(str(out_folder))}", markup=False)
+
+
+def _tell_if_failed(site: SiteSummary) -> bool:
+    if not site.reason.startswith("start page failed"):
+        return False
+    err.print(f"{site.start} {ending_words(site.reason)}", markup=False)
+    return True
 
 
 def _folders(sites: list[Site], out_folder: Path) -> dict[str, Path]:
@@ -88,7 +102,7 @@ def _write(workspace: Workspace, run: Run, site: Site, folder: Path) -> None:
         {},
         {"source": site.start, "labels_by": "nobody yet"},
     )
-    err.print(f"{folder}: {len(written.pages)} pages")
+    err.print(f"{folder}: {count(len(written.pages), 'page')}", markup=False)
 
 
 def _responses(workspace: Workspace, run: Run, site: Site) -> Iterator[tuple[Fetched, float]]:

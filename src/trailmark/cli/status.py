@@ -24,7 +24,7 @@ from trailmark.workspace import Workspace
 @click.option(
     "--goals", is_flag=True, help="Every goal of the last run: the way there, and why it was taken."
 )
-@click.option("--run", "run_id", type=int, help="For --goals: of this run.")
+@click.option("--run", "run_id", type=int, help="Of this run only.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def status(folder: Path, goals: bool, run_id: int | None, as_json: bool) -> None:
     """Show the runs of the workspace: sites, pages, goals, and why each site stopped."""
@@ -32,12 +32,19 @@ def status(folder: Path, goals: bool, run_id: int | None, as_json: bool) -> None
         if goals:
             _show_goals(workspace, run_id, as_json)
         elif as_json:
-            click.echo(json.dumps(_as_data(workspace), indent=1, ensure_ascii=False))
+            click.echo(
+                json.dumps(_as_data(workspace, _runs(workspace, run_id)), indent=1, ensure_ascii=False)
+            )
         else:
-            _print(workspace)
+            _print(workspace, _runs(workspace, run_id))
 
 
-def _as_data(workspace: Workspace) -> list[dict[str, object]]:
+def _runs(workspace: Workspace, run_id: int | None) -> list[Run]:
+    store = workspace.forage_store
+    return store.runs() if run_id is None else [store.run(run_id)]
+
+
+def _as_data(workspace: Workspace, runs: list[Run]) -> list[dict[str, object]]:
     store = workspace.forage_store
     return [
         {
@@ -47,13 +54,12 @@ def _as_data(workspace: Workspace) -> list[dict[str, object]]:
             "progress": asdict(store.progress(run.id)),
             "sites": [asdict(site) for site in store.sites(run.id)],
         }
-        for run in store.runs()
+        for run in runs
     ]
 
 
-def _print(workspace: Workspace) -> None:
+def _print(workspace: Workspace, runs: list[Run]) -> None:
     store = workspace.forage_store
-    runs = store.runs()
     if not runs:
         _say_where_it_stands(workspace)
     for run in runs:

@@ -27,11 +27,11 @@ class SampleServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, web: SampleWeb, host: str, port: int) -> None:
-        super().__init__((host, port), _Handler)
         self.web = web
         self.counts: Counter[tuple[str, str]] = Counter()
         self._lock = Lock()
         self._open: set[socket.socket] = set()
+        super().__init__((host, port), _Handler)  # last: it closes the server again if the port is taken
 
     @property
     def port(self) -> int:
