@@ -5,14 +5,26 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.servers import Answer, Page, serve
 from trailmark.config import Config
+from trailmark.crawl import Crawl
+from trailmark.errors import ArchiveError
+from trailmark.fetched import Failed, Fetched
+from trailmark.forage.forager import Limits
+from trailmark.forage.goals import GoalPattern
+from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorers.breadth_first import BreadthFirst
 from trailmark.foraging import Order, open_run, work
+from trailmark.net.archive import ArchiveWriter
+from trailmark.net.archive_reader import ArchiveReader
 from trailmark.site import Site
 from trailmark.store.document_files import DocumentFileStore
 from trailmark.store.export import export
@@ -126,3 +138,42 @@ def test_pages_speak_to_us_by_the_name_that_we_crawl_under(tmp_path: Path) -> No
     with serve({"/": page}) as server:
         visits, _ = forage(tmp_path, f"{server}/", config=config)
     assert [visit.robots for visit in visits] == ["nofollow"]
+
+
+class GoneArchive:
+    """A fetcher under whose hands the folder of the archive is taken away, and who then waits for ever."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def fetch(self, url: str) -> Fetched | Failed:
+        if url.endswith("/next"):
+            shutil.rmtree(self.folder)
+            await asyncio.Event().wait()
+        return Fetched(url, 200, body=b"<a href=/next>next</a>", content_type="text/html")
+
+
+def test_a_worker_that_cannot_keep_its_leases_ends_with_the_reason(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    with (
+        Workspace.create(tmp_path / "w") as workspace,
+        ArchiveWriter(archive, "w0", software="a test") as writer,
+    ):
+        store = workspace.forage_store
+        run = store.open_run({}, RunLimits(), [Site("http://s.example/")], time.time())
+        crawl = Crawl(
+            store=store,
+            run=run,
+            worker="here:1:0",
+            fetcher=GoneArchive(archive),
+            writer=writer,
+            reader=ArchiveReader(archive),
+            new_scorer=lambda: BreadthFirst(GoalPattern()),
+            limits=Limits(),
+            politeness=Politeness(0.0),
+            lease_seconds=1.0,
+        )
+        with pytest.raises(ArchiveError, match="cannot be brought to the disk"):
+            asyncio.run(asyncio.wait_for(crawl.work(1), 60))
+        assert store.progress(run.id).leased == 0
+        archive.mkdir()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from trailmark.errors import ArchiveError, LeaseLost
@@ -48,6 +48,7 @@ class Crawl:
     politeness: Politeness
     request_headers: Sequence[tuple[str, str]] = ()
     product: str = "Trailmark"  # the name by which pages may speak to us
+    lease_seconds: float = LEASE_SECONDS
     on_visit: Callable[[Visit], None] = lambda _: None
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -59,13 +60,17 @@ class Crawl:
         self._stop.set()
 
     async def work(self, sites_at_once: int) -> None:
-        async with self._leases_kept():
-            try:
+        try:
+            async with asyncio.TaskGroup() as around:  # without its leases a worker must not go on
+                keeper = around.create_task(self._keep_leases())
                 async with self._group:
                     for _ in range(sites_at_once):
                         self._group.create_task(self._work_through_sites())
-            except BaseExceptionGroup as errors:  # one clear error leaves here, not a group of them
-                raise _first(errors) from None
+                keeper.cancel()
+        except BaseExceptionGroup as errors:  # one clear error leaves here, not a group of them
+            raise _first(errors) from None
+        finally:
+            self.store.release_leases(self.run.id, self.worker)
 
     async def _work_through_sites(self) -> None:
         while (job := await self._next_site()) is not None:
@@ -80,7 +85,7 @@ class Crawl:
         async with self._asking:
             while not self._stop.is_set():
                 now = time.time()
-                job = self.store.lease_site(self.run.id, self.worker, now, now + LEASE_SECONDS)
+                job = self.store.lease_site(self.run.id, self.worker, now, now + self.lease_seconds)
                 if job is not None or self._all_done():
                     return job
                 # the rest is in other hands, or waits for another site of its domain
@@ -168,20 +173,11 @@ class Crawl:
 
     # leases and pauses
 
-    @asynccontextmanager
-    async def _leases_kept(self) -> AsyncIterator[None]:
-        keeper = asyncio.create_task(self._keep_leases())
-        try:
-            yield
-        finally:
-            keeper.cancel()
-            self.store.release_leases(self.run.id, self.worker)
-
     async def _keep_leases(self) -> None:
         while True:
-            await asyncio.sleep(LEASE_SECONDS / 4)
+            await asyncio.sleep(self.lease_seconds / 4)
             self.writer.sync()  # a power cut loses no more than this
-            self.store.renew_leases(self.run.id, self.worker, time.time() + LEASE_SECONDS)
+            self.store.renew_leases(self.run.id, self.worker, time.time() + self.lease_seconds)
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but wake at once when asked to stop."""
