@@ -12,13 +12,12 @@ from typing import Self
 
 from trailmark.errors import TrailmarkError, WorkspaceLocked
 from trailmark.organise.hubs import CitationGraph, HubScores
-from trailmark.organise.search.document import SCORE_DIGITS
+from trailmark.organise.search.document import SCORE_DIGITS, IndexDocument
 from trailmark.organise.search.folder import current_build, read_followed
 from trailmark.organise.search.from_record import Standing, document_of
 from trailmark.organise.search.writer import IndexWriter
 from trailmark.papers.as_cited import as_cited
-from trailmark.papers.cited_only import CITED_ONLY, SPEC, record_of_work
-from trailmark.record import Record
+from trailmark.papers.cited_only import CITED_ONLY, document_of_work
 from trailmark.record_kinds import FILE_NAME, KindSpec, read_kinds
 from trailmark.store.changes import Change, ChangeStore
 from trailmark.store.citing import citations_to
@@ -114,9 +113,7 @@ class Feeding:
         self._topics = TopicStore(database)
         self._papers = PaperStore(database)
         self._scores = ScoreStore(database)
-        self._kinds: Mapping[str, KindSpec] = read_kinds(self.workspace.folder / FILE_NAME) | {
-            CITED_ONLY: SPEC
-        }
+        self._kinds: Mapping[str, KindSpec] = read_kinds(self.workspace.folder / FILE_NAME)
 
     @property
     def done(self) -> int:
@@ -136,43 +133,35 @@ class Feeding:
     def put(self, batch: list[Change], writer: IndexWriter) -> None:
         works = self._works(batch)
         for change in batch:
-            if change.kind == CITED_ONLY:
-                record, standing = works.get(change.id, (None, Standing()))
-            else:
-                record = self._record(change)
-                standing = self._standing(change) if record else Standing()
-            self._put_one(change, record, standing, writer)
+            document = works.get(change.id) if change.kind == CITED_ONLY else self._document(change)
+            self._put_one(change, document, writer)
         self.change = batch[-1].number
         self.uncommitted += len(batch)
         if self.uncommitted >= COMMIT_EVERY:
             writer.commit(self.change)
             self.uncommitted = 0
 
-    def _put_one(
-        self, change: Change, record: Record | None, standing: Standing, writer: IndexWriter
-    ) -> None:
-        if record is None:
+    def _put_one(self, change: Change, document: IndexDocument | None, writer: IndexWriter) -> None:
+        if document is None:
             writer.remove(change.kind, change.id)
             self.removed += 1
         else:
-            writer.add(document_of(record, standing, self._kinds))
+            writer.add(document)
             self.works += change.kind == CITED_ONLY
             self.added += change.kind != CITED_ONLY
 
-    def _record(self, change: Change) -> Record | None:
+    def _document(self, change: Change) -> IndexDocument | None:
         record = self.workspace.records.get(change.kind, change.id)
-        return as_cited(self._papers, record) if record else None
+        if record is None:
+            return None
+        return document_of(as_cited(self._papers, record), self._standing(change), self._kinds)
 
-    def _works(self, batch: list[Change]) -> dict[str, tuple[Record | None, Standing]]:
-        """Works that are only cited, all of a batch by one query: there are many times more of them than papers."""
+    def _works(self, batch: list[Change]) -> dict[str, IndexDocument | None]:
+        """Works that are only cited, all of a batch by one query."""
         changes = {int(change.id): change.number for change in batch if change.kind == CITED_ONLY}
         said = citations_to(self.workspace.database, [*changes]) if changes else {}
         return {
-            str(group): (
-                record_of_work(group, [cited for each in by_paper.values() for cited in each]),
-                Standing(cited=len(by_paper), change=changes[group], held=False),
-            )
-            for group, by_paper in said.items()
+            str(group): document_of_work(group, by_paper, changes[group]) for group, by_paper in said.items()
         }
 
     def _standing(self, change: Change) -> Standing:

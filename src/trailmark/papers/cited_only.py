@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trailmark.organise.citations.citation import Citation
+from trailmark.organise.search.document import IndexDocument
 from trailmark.papers.as_cited import AS_CITED
 from trailmark.record import Record, Value
 from trailmark.record_kinds import FieldSpec, KindSpec
@@ -35,6 +36,8 @@ _READ: dict[str, Callable[[Citation], str]] = {
     "volume": lambda cited: cited.volume,
     "pages": lambda cited: cited.pages,
 }
+_SEARCHED = ("title", "author", "year", "journal", "booktitle")
+_LONGEST_TITLE = 500
 
 
 def record_of_work(group: int, citations: Sequence[Citation]) -> Record | None:
@@ -42,15 +45,48 @@ def record_of_work(group: int, citations: Sequence[Citation]) -> Record | None:
 
     One voice is believed by half, many that agree by more.
     """
-    if not any(cited.title for cited in citations):
-        return None
     fields: dict[str, tuple[Value, ...]] = {}
-    for name, read in _READ.items():
-        opinions = Counter(text for cited in citations if (text := " ".join(read(cited).split())))
-        if opinions:
-            text, votes = opinions.most_common(1)[0]
-            parts = text.split(" and ") if name == "author" else [text]
-            fields[name] = tuple(Value(part, votes / (opinions.total() + 1), AS_CITED) for part in parts)
+    for name in _READ:
+        text, belief = _opinion(name, citations)
+        parts = text.split(" and ") if name == "author" else [text]
+        if text:
+            fields[name] = tuple(Value(part, belief, AS_CITED) for part in parts)
     if "journal" in fields:
         fields.pop("booktitle", None)
-    return Record(CITED_ONLY, str(group), fields)
+    return Record(CITED_ONLY, str(group), fields) if "title" in fields else None
+
+
+def document_of_work(
+    group: int, by_paper: Mapping[str, Sequence[Citation]], change: int
+) -> IndexDocument | None:
+    """The same as the index takes it: what is searched and shown in lists, straight from the citations.
+
+    There are many times more works than papers, and most of them are cited once.
+    """
+    citations = [cited for each in by_paper.values() for cited in each]
+    title, author, year, journal, booktitle = (_opinion(name, citations)[0] for name in _SEARCHED)
+    if not title:
+        return None
+    return IndexDocument(
+        CITED_ONLY,
+        str(group),
+        title[:_LONGEST_TITLE],
+        tuple(author.split(" and ")) if author else (),
+        journal or booktitle,
+        date=int(year) * 10_000 if year.isdecimal() and len(year) == 4 else None,
+        cited=len(by_paper),
+        change=change,
+        held=False,
+    )
+
+
+def _opinion(name: str, citations: Sequence[Citation]) -> tuple[str, float]:
+    """What most citations say of a field, and how far that is believed."""
+    read = _READ[name]
+    if len(citations) == 1:
+        return " ".join(read(citations[0]).split()), 0.5
+    opinions = Counter(text for cited in citations if (text := " ".join(read(cited).split())))
+    if not opinions:
+        return "", 0.0
+    text, votes = opinions.most_common(1)[0]
+    return text, votes / (opinions.total() + 1)

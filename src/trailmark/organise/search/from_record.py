@@ -28,7 +28,6 @@ class Standing:
     scores: HubScores = HubScores()  # noqa: RUF009 - frozen
     topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)
     change: int = 0
-    held: bool = True
 
 
 _UNKNOWN = Standing()
@@ -58,7 +57,6 @@ def document_of(
         standing.scores,
         standing.topic_scores,
         standing.change,
-        standing.held,
     )
 
 
