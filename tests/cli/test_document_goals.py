@@ -10,6 +10,9 @@ import pytest
 from tests.cli.taught import LOOPBACK
 from tests.servers import Answer, serve
 from trailmark.cli import run
+from trailmark.media import DOCUMENT
+from trailmark.review.questions import Review
+from trailmark.trail import FAIL
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
@@ -68,6 +71,24 @@ def test_documents_of_any_kind_and_size_are_goals_and_nothing_else_is(
     }
     assert visits["data.zip"].outcome == "content_type"  # no ZIP was shown
     assert visits["note.html"].outcome == "ok"
+
+
+def test_a_document_that_is_no_goal_is_rejected_and_learned_from(once_taught: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(once_taught, tmp_path / "w"))
+    wrong = foraged(folder, "--strategy", "path-learner")["word.docx"]
+    with Workspace.open(folder) as workspace:
+        [last] = workspace.forage_store.runs()
+        number = Review(workspace, last.id).reject(wrong.site, wrong.number, 1.0)
+        assert number is not None
+        trail = workspace.trails.get(number).trail
+    end = trail.steps[-1]
+    assert (end.page.url, end.page.kind, end.page.content_type, end.label) == (
+        wrong.url,
+        DOCUMENT,
+        WORD,
+        FAIL,
+    )
+    assert [step.link.text for step in trail.steps if step.link] == ["Publications", "Full text (PDF)"]
 
 
 def test_a_forage_that_was_taught_nothing_takes_files_as_it_always_did(tmp_path: Path) -> None:

@@ -115,6 +115,31 @@ def test_trails_are_shortest_paths_with_milestones_and_as_many_that_fail(world: 
     )
 
 
+def test_every_strategy_can_be_measured_on_goals_that_are_documents(tmp_path: Path) -> None:
+    worlds = [World.load(folder_with_documents(tmp_path, name)) for name in ("a", "b")]
+    trails = make_trails(worlds[0], "report", 2)
+    assert [trail.steps[-1].page.kind for trail in trails if trail.reached_goal] == ["document"] * 2
+    for name, strategy in STRATEGIES.items():
+        taken = walk(worlds[1], strategy(Lesson(worlds[:1], "report", 2)))
+        outcome = measure(worlds[1], "report", name, "trails", taken, oracle(worlds[1], "report"))
+        assert outcome.reachable == 3, name
+        assert outcome.pages_to["95"] is not None, name
+
+
+def folder_with_documents(tmp_path: Path, name: str) -> Path:
+    """The pages of people are PDF files here."""
+    host = f"http://{name}.example"
+    responses = [
+        (Fetched(host + path, 200, body=b"%PDF-1.4\n" + path.encode(), content_type="application/pdf"), 0.0)
+        if path.startswith("/p") and path != "/people"
+        else (Fetched(host + path, 200, body=_html(path, links), content_type="text/html"), 0.0)
+        for path, links in PAGES.items()
+    ]
+    labels = {host + path: "report" for path in PAGES if path.startswith("/p") and path != "/people"}
+    write_site_folder(tmp_path / name, f"{host}/", responses, labels, {})
+    return tmp_path / name
+
+
 def test_a_site_that_is_tested_is_never_taught(tmp_path: Path) -> None:
     folders = [folder_of(tmp_path, name) for name in ("a", "b")]
     worlds = load_worlds([tmp_path, *folders])

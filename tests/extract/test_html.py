@@ -115,7 +115,7 @@ def test_without_a_media_type_the_first_bytes_decide() -> None:
         (b"", "text/html", "empty"),
         (b" \r\n\t", "", "empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "text/html", "binary"),
-        (b"%PDF-1.4\n", "", "binary"),
+        (b"%PDF-1.4\n", "application/pdf", "binary"),
         (b"PK\x03\x04" + bytes(100), "application/octet-stream", "binary"),
         (bytes(range(256)) * 4, "text/html", "binary"),
         (b"<svg/>", "image/svg+xml", "binary"),
@@ -136,3 +136,27 @@ def test_the_header_names_the_character_set_in_either_place() -> None:
     body = "<p>Москва".encode("koi8-r")
     assert page_of(body, "text/html", "koi8-r").tokens == ("москва",)
     assert page_of(body, "text/html; Charset=KOI8-R").tokens == ("москва",)
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type"),
+    [
+        (b"%PDF-1.7\n", "application/pdf"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(40), "application/msword"),
+        (
+            b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ),
+        (
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.textPK",
+            "application/vnd.oasis.opendocument.text",
+        ),
+        (b"PK\x03\x04" + bytes(26) + b"data.csv", "application/octet-stream"),
+    ],
+)
+def test_documents_that_a_server_does_not_know_are_known_by_their_first_bytes(
+    body: bytes, media_type: str
+) -> None:
+    read = read_page("http://a.example/get?id=7", body, "application/octet-stream")
+    assert isinstance(read, Unreadable)
+    assert (read.reason, read.content_type) == ("binary", media_type)

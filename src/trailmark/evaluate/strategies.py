@@ -45,9 +45,10 @@ def _untaught(name: str) -> Callable[[Lesson], Scorer]:
 
 
 def _best_first(lesson: Lesson) -> Scorer:
-    """Likeness to the goal pages that were shown."""
-    goals = tuple(trail.steps[-1].page for trail in lesson.trails if trail.reached_goal)
-    return SCORERS["best-first"](Brief(examples=goals))
+    """Likeness to the goal pages that were shown; of documents, which show no words, to the pages before them."""
+    ways = ([step.page for step in trail.steps] for trail in lesson.trails if trail.reached_goal)
+    goals = [next((page for page in reversed(way) if not page.is_document), way[-1]) for way in ways]
+    return SCORERS["best-first"](Brief(examples=tuple(goals)))
 
 
 def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:

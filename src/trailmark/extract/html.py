@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from trailmark.extract.charset import decode
 from trailmark.extract.html_guard import MAX_CHARS, bounded
 from trailmark.extract.html_head import base_of, field, language_of, read_head, title_of
-from trailmark.extract.html_kind import kind_of
+from trailmark.extract.html_kind import kind_of, type_of_bytes
 from trailmark.extract.html_links import Target, mark, read_marked, targets_of, unplaced_link, without_marks
 from trailmark.extract.robots_rules import RobotsTag
 from trailmark.page import Page, Unreadable
@@ -61,7 +61,8 @@ def read_page(
     digest = sha1(body, usedforsecurity=False).hexdigest()
     kind = kind_of(body, media_type, charset)
     if kind in {"empty", "not_html", "binary"}:
-        return Unreadable(url, kind, media_type, digest, tag.rules().noindex)
+        told = type_of_bytes(body) or media_type  # a server may not know what it sends
+        return Unreadable(url, kind, told, digest, tag.rules().noindex)
     text, codec = decode(body[:_MAX_BYTES], charset)
     if kind == "html":
         return _read_html(url, text, codec, media_type or "text/html", digest, tag)

@@ -45,6 +45,32 @@ _HTML_ROOT = re.compile(rb"<(?:!doctype\s+)?html[\s/>]", re.IGNORECASE)
 _HEAD_BYTES = 2_048
 
 
+# How documents begin. Those of offices are ZIP files whose first member says so.
+_DOCUMENTS = (
+    (b"%PDF-", "application/pdf"),
+    (b"%!PS", "application/postscript"),
+    (b"{\\rtf", "application/rtf"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
+)
+_OFFICE = re.compile(
+    rb"PK\x03\x04.{26}(?:mimetype(application/(?:vnd\.oasis\.opendocument\.[a-z]+|epub\+zip))"
+    rb"|\[Content_Types\]\.xml|_rels/\.rels)",
+    re.DOTALL,
+)
+_OPEN_XML = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+def type_of_bytes(body: bytes) -> str:
+    """The media type of a document by its first bytes; empty where they do not tell."""
+    for beginning, media_type in _DOCUMENTS:
+        if body.startswith(beginning):
+            return media_type
+    found = _OFFICE.match(body)
+    if found is None:
+        return ""
+    return found[1].decode("ascii") if found[1] else _OPEN_XML
+
+
 def kind_of(body: bytes, media_type: str, charset: str) -> Kind:
     """What a body is, by its media type where that can be trusted, and by its first bytes."""
     if not body or body.isspace():
