@@ -8,6 +8,9 @@ import pytest
 
 from tests.serve.served import Served
 from tests.serve.test_pages import page, texts
+from trailmark.organise.search.answer import Answer
+from trailmark.serve.portal.search_view import Asked, search_view
+from trailmark.serve.portal.topics import TopicMap
 
 
 def test_the_page_shows_how_the_query_was_read_and_marks_the_words(portal: Served) -> None:
@@ -26,6 +29,25 @@ def test_facets_are_links_that_narrow_and_widen_again(portal: Served) -> None:
     chip = narrowed.css_first(".chosen a")
     assert chip is not None
     assert chip.attributes["href"] == "/search?q=learning"
+
+
+def test_a_facet_that_parts_nothing_is_not_shown_unless_it_was_chosen(portal: Served) -> None:
+    found = portal.get("/search.json?q=learning").json
+    shown = {facet["name"]: facet["choices"] for facet in found["facets"]}
+    assert "site" not in shown  # all papers are of one site
+    assert all(len(choices) > 1 for choices in shown.values())
+    chosen = portal.get("/search.json?q=learning&filter=year:1998").json["facets"]
+    assert [facet["choices"][0]["label"] for facet in chosen if facet["name"] == "year"] == ["1998"]
+
+
+def test_a_declared_facet_without_a_shared_value_is_not_shown() -> None:
+    found = {
+        "town": [("Bern", 1), ("Basel", 1)],
+        "year": [("1999", 1), ("1998", 1)],
+        "country": [("CH", 2), ("D", 1)],
+    }
+    view = search_view(Asked("x"), Answer(3, (), "", found), TopicMap((), {}))
+    assert [facet.name for facet in view.facets] == ["year", "country"]
 
 
 def test_the_count_beside_a_facet_is_what_it_finds(portal: Served) -> None:
