@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from zlib import crc32
 
-from trailmark.fetched import PASSING_FAULTS, Failed, Fetched
+from trailmark.fetched import Failed, Fetched
 from trailmark.forage.explain import why_page
+from trailmark.forage.faults import Faults, back_off, may_be_tried_again, may_pass
 from trailmark.forage.frontier import Frontier, Waiting
 from trailmark.forage.group_means import GroupMeans
 from trailmark.forage.politeness import Politeness
@@ -24,13 +24,9 @@ from trailmark.site import Site
 from trailmark.url import host_of, registrable_domain
 from trailmark.visit import ArchiveRef, Visit
 
-TRIES = 3  # of one URL, when the fault may pass
-ROBOTS_TRIES = 5  # of a robots.txt that cannot be had: over a minute or so, and without a request for a page
-FAULTS_IN_A_ROW = 6  # after so many a host is taken to be down
 REDIRECT_HOPS = 8
 GOAL_CHANCE = 0.5  # a page at least this likely to be a goal is one
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
-PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +84,7 @@ class Forager:
     _means: GroupMeans = field(default_factory=GroupMeans, init=False)
     _digests: set[int] = field(default_factory=set, init=False)
     _best_goal: float = field(default=0.0, init=False)
-    _faults_in_a_row: int = field(default=0, init=False)
-    _faults_by_host: Counter[str] = field(default_factory=Counter, init=False)  # in a row, too
-    _last_fault: str = field(default="", init=False)
+    _faults: Faults = field(default_factory=Faults, init=False)
 
     def __post_init__(self) -> None:
         start = self.scorer.start(self.site)
@@ -121,7 +115,7 @@ class Forager:
         return None
 
     def _left_alone(self, link: Waiting) -> str | None:
-        if self._faults_by_host and self._faults_by_host[host_of(link.url)] >= FAULTS_IN_A_ROW:
+        if self._faults.is_down(link.url):
             return "host_down"
         return self._traps.refuses(link.url) if link.attempt == 1 else None
 
@@ -147,10 +141,10 @@ class Forager:
         return ""
 
     def _no_links_left(self) -> str:
-        if self._faults_in_a_row >= FAULTS_IN_A_ROW:
-            return f"site does not answer ({self._last_fault})"
-        if self._last_fault and not self._digests:
-            return f"start page failed ({self._last_fault})"
+        if self._faults.site_is_down:
+            return f"site does not answer ({self._faults.last})"
+        if self._faults.last and not self._digests:
+            return f"start page failed ({self._faults.last})"
         return "no links left"
 
     # being told
@@ -169,7 +163,7 @@ class Forager:
         page = self._legible(page)
         reading = self._read(link, answer, page)
         visit = self._visit(link, answer, page, reading, at, archived)
-        if visit.spent or _may_pass(visit):
+        if visit.spent or may_pass(visit):
             self.politeness.asked(host_of(link.url), now, self._host_pause(visit))
         self._apply(visit, link, page, reading)
         return visit
@@ -255,9 +249,9 @@ class Forager:
 
     def _host_pause(self, visit: Visit) -> float:
         """A host in trouble is left alone for longer after every try, even if it names no time."""
-        if not _may_pass(visit):
+        if not may_pass(visit):
             return visit.wait_seconds
-        return max(visit.wait_seconds, self.politeness.delay_seconds * _back_off(visit.url, visit.attempt))
+        return max(visit.wait_seconds, self.politeness.delay_seconds * back_off(visit.url, visit.attempt))
 
     # what a visit changes: the same for a fresh one and for one told again
 
@@ -272,7 +266,7 @@ class Forager:
         if visit.outcome == "redirect":
             self._follow_redirect(visit, link)
         elif _content(visit.outcome):
-            self._answered(visit)
+            self._faults.answered(visit.url)
             self._digests.add(hash(visit.digest))
             best_link = 0.0
             if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
@@ -335,10 +329,10 @@ class Forager:
 
     def _follow_redirect(self, visit: Visit, link: Waiting) -> None:
         target = visit.location
-        self._answered(visit)
+        self._faults.answered(visit.url)
         if link.hops >= REDIRECT_HOPS:
             self.refused["redirect_limit"] += 1
-            self._last_fault = "redirect_limit"
+            self._faults.last = "redirect_limit"
         elif self.site.covers(target) or self._moved(target):
             new = self.frontier.add(
                 target,
@@ -356,10 +350,10 @@ class Forager:
             )
             if not new:
                 self.refused["redirect_to_known"] += 1
-                self._last_fault = "redirect loop"
+                self._faults.last = "redirect loop"
         else:
             self.refused["out_of_scope"] += 1
-            self._last_fault = "redirected out of the site"
+            self._faults.last = "redirected out of the site"
 
     def _moved(self, target: str) -> bool:
         """A start page that redirects elsewhere tells where the site lives now; that counts as inside."""
@@ -370,20 +364,10 @@ class Forager:
         return True
 
     def _fault(self, visit: Visit, link: Waiting) -> None:
-        self._last_fault = visit.outcome
-        if not _may_pass(visit):
-            self._answered(visit)
-            return
-        self._faults_in_a_row += 1
-        self._faults_by_host[host_of(visit.url)] += 1
-        if link.attempt < (ROBOTS_TRIES if visit.outcome == "robots_unreachable" else TRIES):
+        self._faults.failed(visit)
+        if may_be_tried_again(visit):
             link.attempt = visit.attempt + 1
             self.frontier.admit(link)
-
-    def _answered(self, visit: Visit) -> None:
-        self._faults_in_a_row = 0
-        if self._faults_by_host:
-            self._faults_by_host.pop(host_of(visit.url), None)
 
 
 def _asked_of_robots(page: Page | Unreadable | None) -> str:
@@ -398,13 +382,3 @@ def _title(page: Page, link: Waiting) -> str:
 
 def _content(outcome: str) -> bool:
     return outcome in ("ok", "duplicate")
-
-
-def _may_pass(visit: Visit) -> bool:
-    return visit.outcome in PASSING_FAULTS or visit.status in PASSING_STATUSES
-
-
-def _back_off(url: str, attempt: int) -> float:
-    """Doubles with each try; the jitter comes from the URL, so that a replay decides the same."""
-    jitter = 0.5 + (crc32(f"{attempt} {url}".encode()) % 1000) / 1000
-    return float(2**attempt) * jitter
