@@ -122,6 +122,27 @@ def test_the_rejection_of_a_list_counts_as_answers_and_is_taken_back_as_a_whole(
     assert review.rejections() == {}
 
 
+def test_a_rejected_list_is_rejected_elsewhere_too_after_retraining_and_undo_restores_all(
+    taught: Taught,
+) -> None:
+    workspace, (start, number, members) = taught.workspace, longest_list(taught)
+    review, store = Review(workspace, taught.run_id), ReviewStore(workspace.database)
+    prepare(workspace, taught.run_id, on_progress=quiet)
+    before = store.candidates(taught.run_id)
+
+    review.reject_group(start, number, time.time())
+    retrain(workspace, taught.run_id, at=time.time(), on_progress=quiet)
+    [change] = store.changes(taught.run_id)
+    said = {_url(taught, start, each) for each in members}
+    assert change.site == start
+    assert set(change.lost) - said, "pages of the list on which nothing was said are lost too"
+
+    review.take_back_of(start, number, time.time())
+    retrain(workspace, taught.run_id, at=time.time(), on_progress=quiet)
+    assert store.changes(taught.run_id) == []
+    assert store.candidates(taught.run_id) == before
+
+
 def test_the_last_word_on_a_page_counts_and_leaves_its_list_alone(taught: Taught) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
     review, before = Review(workspace, taught.run_id), len(workspace.trails)
