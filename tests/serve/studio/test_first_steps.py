@@ -16,7 +16,9 @@ from tests.servers import Served, serve
 from trailmark.config import FILE_NAME
 from trailmark.serve.studio.app import make_studio
 from trailmark.serve.studio.charts import outcome_bars
+from trailmark.serve.studio.goal_pages import shown_goal
 from trailmark.serve.web.server import running
+from trailmark.store.goals import FoundGoal
 from trailmark.workspace import Workspace
 
 SITE = {
@@ -92,7 +94,19 @@ def test_what_came_of_requests_is_told_in_words() -> None:
 
 
 def test_a_site_that_gave_nothing_says_why_in_words(newcomer: Visitor) -> None:
-    order: dict[str, Any] = {"seeds": "http://nowhere.invalid/", "model": "", "words": "", "budget": "10", "delay": "0"}
+    order: dict[str, Any] = {
+        "seeds": "http://nowhere.invalid/",
+        "model": "",
+        "words": "",
+        "budget": "10",
+        "delay": "0",
+    }
     newcomer.send("/runs", "/runs", **order)
     newcomer.wait_for_job("/runs")
     assert "start page failed: no site has that name" in newcomer.get("/runs/1")
+
+
+def test_a_result_is_told_by_what_spoke_for_it_and_not_against() -> None:
+    why = (("says papers", 1.0), ("body logo", -0.5))
+    goal = FoundGoal(1, "http://a.example/", 2, "http://a.example/p", "P", 0.9, 0.8, 0.0, "", (), why)
+    assert shown_goal(goal).why == "“papers” in the link +1.00"

@@ -98,6 +98,36 @@ def test_no_page_has_a_serious_barrier(page: Page, folder: Path) -> None:
         assert_no_barrier(page)
 
 
+def test_no_page_is_wider_than_a_phone(page: Page, folder: Path, web: SampleServer) -> None:
+    """Tables scroll within their own frame."""
+    with Workspace.open(folder) as workspace:
+        workspace.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
+    run = apart(lambda: forage_apart(folder, start_of(web, "lanterns")))
+    page.set_viewport_size({"width": 390, "height": 800})
+    for path in (
+        "/",
+        "/trails",
+        "/trails/1",
+        "/train",
+        "/runs",
+        f"/runs/{run}",
+        f"/runs/{run}/goals",
+        "/teach",
+    ):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+def test_a_form_that_takes_seconds_says_so_at_once(page: Page) -> None:
+    page.goto("/teach")
+    page.fill("#urls", "http://one.example/")
+    page.evaluate(
+        "document.querySelector('form').addEventListener('submit', (sent) => sent.preventDefault())"
+    )
+    page.click("button:has-text('Open the browser')")
+    page.wait_for_selector("button[disabled]:has-text('Opening the browser …')")
+
+
 def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_them(
     page: Page, folder: Path, web: SampleServer
 ) -> None:

@@ -45,7 +45,8 @@ def shown_goal(goal: FoundGoal, rejected: int = 0) -> ShownGoal:
     links = ("start", *(step.link or step.url for step in goal.path[1:]))
     labels = tuple(step.label for step in goal.path)
     query = VisitAddress(goal.run, goal.site, goal.number).query
-    return ShownGoal(goal, links, labels, reasons(goal.why), query, rejected)
+    spoke_for_it = [(name, weight) for name, weight in goal.why if weight > 0]
+    return ShownGoal(goal, links, labels, reasons(spoke_for_it), query, rejected)
 
 
 def goal_routes(studio: Studio) -> APIRouter:
