@@ -244,8 +244,9 @@ def run_goal(goal: str, data: Path, splits: int, seeds: int) -> Outcome:
 
 
 def questions_needed(asking: Floats, chance: Floats) -> tuple[int, int]:
-    """By asking and by chance, to the best mean score of chance; asking that never gets there needs more than all."""
-    wanted = chance[1:].max()
+    """By asking and by chance, to the best mean score of chance, at least that before the first question: the
+    first answers can make a model worse. What never gets there needs more than all."""
+    wanted = chance.max()
     by_asking, by_chance = (
         next((AT_ONCE * at for at in range(1, len(scored)) if scored[at] >= wanted), QUESTIONS + AT_ONCE)
         for scored in (asking, chance)
@@ -271,9 +272,9 @@ def report(outcome: Outcome) -> Report:
     low, high = np.quantile(shares(outcome), (0.1, 0.9))
     settled = "settled on it" if outcome.goal in SETTLED_ON else "a test"
     title = (
-        f"{outcome.goal} ({settled}), {len(outcome.chosen)} splits, mean ± spread. Chance is best after {by_chance} "
-        f"questions; asking is there after {by_asking}: {by_asking / by_chance:.2f} of them ({low:.2f} to {high:.2f} "
-        f"in 8 of 10 draws of the splits). {_told_enough(outcome)}"
+        f"{outcome.goal} ({settled}), {len(outcome.chosen)} splits, mean ± spread. To the best score of chance, "
+        f"asking needs {_told(by_asking)} questions and chance {_told(by_chance)}: {by_asking / by_chance:.2f} of them "
+        f"({low:.2f} to {high:.2f} in 8 of 10 draws of the splits). {_told_enough(outcome)}"
     )
     header = ["questions", "precision, asking", "at random", "F1, asking", "at random"]
     bars = [] if outcome.goal in SETTLED_ON else [_bar(outcome.goal, by_asking / by_chance)]
@@ -283,6 +284,10 @@ def report(outcome: Outcome) -> Report:
 
 def _tables(outcome: Outcome) -> tuple[Callable[[int], Floats], ...]:
     return outcome.asking, outcome.chance
+
+
+def _told(questions: int) -> str:
+    return str(questions) if questions <= QUESTIONS else f"more than {QUESTIONS}"
 
 
 def _spread(values: Floats) -> str:
