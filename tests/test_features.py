@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from trailmark.features import Surroundings, is_of_page, link_tokens, page_tokens, plain
+from trailmark.features import Surroundings, is_of_page, link_tokens, page_tokens, plain, trust
 from trailmark.page import Link, Page
 
 HOME = "http://www.example.edu/~smith/index.html"
@@ -31,6 +31,10 @@ def test_a_page_shows_how_it_looks_in_whatever_language_it_speaks() -> None:
     few = ("page links 2", "page alike 2", "page words 3", "page words a link 1", "page headings 0")
     assert looks == {frozenset((*few, "page years 2", "page files 2", "page title 2"))}
     assert all(is_of_page(token) for token in page_tokens(PAGE))
+
+
+def test_looks_and_what_a_link_says_are_trusted_more_than_other_words() -> None:
+    assert trust("page years 2") == trust("says papers") > trust("body papers") > trust("near papers")
 
 
 def test_the_paper_knows_nothing_of_looks() -> None:

@@ -28,7 +28,7 @@ _CLASSES = re.compile(r"\.[^>]*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth", "is", "page"})
 _FILE_NAMES = frozenset({"html", "htm", "index"})
-_TRUST = {"says": 2.0, "near": 0.5}
+_TRUST = {"says": 2.0, "page": 2.0, "near": 0.5}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -76,7 +76,7 @@ def _page_look(page: Page) -> Iterable[str]:
     }
     files = sum(1 for url in links if file_kind("", url) == DOCUMENT)
     return (
-        *(f"page {what} {min(size.bit_length(), 8)}" for what, size in sizes.items()),
+        *(f"page {what} {min(size.bit_length(), 12)}" for what, size in sizes.items()),
         f"page files {min(files, 3)}",
         f"page title {min(len(words(page.title)), 6)}",
     )
@@ -89,7 +89,7 @@ def is_of_page(token: str) -> bool:
 
 def trust(token: str) -> float:
     """How much a token counts before anything is learned of it: what a link itself says tells more than the
-    words around it, and those are twenty."""
+    words around it, and those are twenty; and how a page looks tells more than each of its hundred words."""
     return _TRUST.get(token.split(" ", 1)[0], 1.0)
 
 
