@@ -169,6 +169,19 @@ def test_a_work_that_comes_to_be_held_is_found_once(workspace: Workspace) -> Non
     assert found(workspace, "cats") == ["b"]
 
 
+def test_what_changes_while_an_index_is_built_is_in_it_once(workspace: Workspace) -> None:
+    workspace.records.save(paper(name, f"Paper {name}") for name in "abc")
+    waiting = [paper("a", "Changed meanwhile")]
+
+    def change(_done: int, _of: int) -> None:
+        while waiting:
+            workspace.records.save([waiting.pop()])
+
+    build(workspace, change)
+    assert found(workspace) == ["a", "b", "c"]
+    assert found(workspace, "meanwhile") == ["a"]
+
+
 def test_an_index_that_grew_is_the_index_built_anew(workspace: Workspace) -> None:
     workspace.records.save(paper(name, f"Paper {name}", year="1999") for name in "abcd")
     catch_up(workspace)

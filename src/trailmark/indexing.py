@@ -106,6 +106,7 @@ class Feeding:
     works: int = 0
     uncommitted: int = 0
     change: int | None = None
+    new_until: int = 0  # changes up to this one are of records that the index cannot hold yet
 
     def __post_init__(self) -> None:
         database = self.workspace.database
@@ -122,6 +123,7 @@ class Feeding:
     def bring(self, writer: IndexWriter, progress: Progress = lambda _done, _of: None) -> bool:
         """Bring in all that changed since the writer's last commit; tell whether there was anything."""
         before, total = self.done, self.changes.waiting(writer.change)
+        self.new_until = self.changes.newest() if writer.began_empty and not writer.change else 0
         for batch in self.changes.since(writer.change):
             self.put(batch, writer)
             progress(min(self.done - before, total), total)
@@ -146,7 +148,7 @@ class Feeding:
             writer.remove(change.kind, change.id)
             self.removed += 1
         else:
-            writer.add(document)
+            writer.add(document, is_new=change.number <= self.new_until)
             self.works += change.kind == CITED_ONLY
             self.added += change.kind != CITED_ONLY
 

@@ -27,7 +27,8 @@ HEAP_BYTES = 96_000_000
 class IndexWriter:
     """The one writer of an index; `with` holds the lock. What was not committed is dropped.
 
-    With `fresh`, a new build is written beside the one in use, which `finish` replaces.
+    With `fresh`, a new build is written beside the one in use, which `finish` replaces. `began_empty`: nothing is in
+    the index but what this writer adds.
     """
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
@@ -44,7 +45,7 @@ class IndexWriter:
 
     def _open(self) -> None:
         in_use = None if self.fresh else current_build(self.folder)
-        self._new = in_use is None
+        self._new = self.began_empty = in_use is None
         self._finished = False
         self._build = in_use or new_build(self.folder)
         followed = read_followed(self._build)
@@ -66,10 +67,11 @@ class IndexWriter:
             finally:
                 del self._writer, self._index
 
-    def add(self, document: IndexDocument) -> None:
-        """Add a document, in place of an earlier one of the same kind and id."""
+    def add(self, document: IndexDocument, *, is_new: bool = False) -> None:
+        """Add a document, in place of an earlier one of the same kind and id; one that `is_new` has none."""
         with self._plain_errors():
-            self.remove(document.kind, document.id)
+            if not is_new:
+                self.remove(document.kind, document.id)
             self._writer.add_document(to_tantivy(document))
         self._fields.update(name for name in document.fields if is_name(name))
         self._facets.update(facets_of(document))
