@@ -93,6 +93,15 @@ def test_a_command_is_told_as_it_can_be_typed_here(
     assert shown(Path()) == "this folder"
 
 
+def test_who_stands_beside_the_workspace_is_told_where_it_is(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["status"]) == 3
+    assert "mine is one: add -w mine, or go there with cd." in capsys.readouterr().err
+    assert run(["status", "-w", "yours"]) == 3
+    assert "mine is one" not in capsys.readouterr().err
+
+
 def test_status_of_an_empty_workspace_leads_to_teaching_and_then_to_training(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

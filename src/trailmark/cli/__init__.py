@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import shlex
 import sys
+from pathlib import Path
 
 import click
 
 from trailmark import __version__
 from trailmark.cli.verbs import HelpfulGroup
-from trailmark.errors import TrailmarkError
+from trailmark.errors import TrailmarkError, WorkspaceError
 
 COMMANDS = {
     "demo": "trailmark.cli.demo:demo",
@@ -113,6 +115,8 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except WorkspaceError as error:
+        return _say(f"{error}{_where_one_is(arguments)}", error.exit_code)
     except TrailmarkError as error:
         return _say(str(error), error.exit_code)
     except KeyboardInterrupt:
@@ -128,6 +132,14 @@ def run(arguments: list[str]) -> int:
 def _say(sentence: str, exit_code: int) -> int:
     click.echo(f"trailmark: {sentence}", err=True)
     return exit_code
+
+
+def _where_one_is(arguments: list[str]) -> str:
+    """For those who stand beside their workspace and not in it."""
+    here = sorted(Path().glob("*/trailmark.toml"))
+    if not here or Path("trailmark.toml").exists() or {"-w", "--workspace"} & set(arguments):
+        return ""
+    return f" {here[0].parent} is one: add -w {shlex.quote(str(here[0].parent))}, or go there with cd."
 
 
 def _in_words(error: OSError) -> str:
