@@ -92,6 +92,14 @@ def test_a_hostile_page_can_neither_press_the_bar_nor_see_what_is_done_in_it(
         await lesson.hand.mark("my own label")
         await lesson.hand.point(".undo")
         await lesson.hand.until(lambda: lesson.session.labels() == [], "the label to go")
+        await lesson.hand.point(".mark")
+        await page.keyboard.type("slowly")
+        await page.keyboard.down("Enter")
+        await lesson.hand.until(lambda: lesson.session.labels() == ["slowly"], "the label")
+        await page.evaluate(
+            "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+        )
+        await page.keyboard.up("Enter")
         assert await page.evaluate("heard.filter((type) => type !== 'click' && type !== 'keydown')") == []
         untrusted = await page.evaluate("heard.length")
         await lesson.hand.point(".site")

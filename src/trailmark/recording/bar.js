@@ -65,11 +65,16 @@
 
   // ---- what is heard: first of all listeners, so that pages see nothing of what happens in the bar -----------
 
+  const pressedForBar = new Set();  // a key that was pressed for the bar is also let go for it, wherever the focus is
+
   function hear(event) {
     if (!event.isTrusted) return;
     if (event.type === "keydown" && heardKey(event)) {
+      pressedForBar.add(event.code);
       event.stopImmediatePropagation();
       event.preventDefault();
+    } else if (event.type === "keyup" && pressedForBar.delete(event.code)) {
+      event.stopImmediatePropagation();
     } else if (host && event.target === host) {
       event.stopImmediatePropagation();
       if (event.type === "click") press(pressed(event));
