@@ -130,15 +130,24 @@ def is_alive(worker: str) -> bool:
     return host != socket.gethostname() or (int(pid) != os.getpid() and process_runs(int(pid)))
 
 
-def process_runs(pid: int) -> bool:
-    """Whether there is a process of that number, ours or not."""
+def process_runs(pid: int, started: str = "") -> bool:
+    """Whether there is a process of that number, ours or not, and the one that started then, where we know."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
-    return True
+        pass
+    return not started or process_start(pid) == started
+
+
+def process_start(pid: int) -> str:
+    """What tells a process from a later one of the same number: when it started, or nothing where no file says."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+    return told.rpartition(")")[2].split()[19]  # field 22; the name before it may hold blanks and brackets
 
 
 async def work(

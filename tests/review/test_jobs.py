@@ -43,7 +43,7 @@ def test_a_job_whose_process_is_gone_has_failed() -> None:
         alive, dead = jobs.begin("train", "", 1.0), jobs.begin("forage", "", 1.0)
         jobs.set_process(alive, 1)
         jobs.set_process(dead, 2)
-        jobs.end_dead(lambda pid: pid == 1, 5.0)
+        jobs.end_dead(lambda pid, _: pid == 1, 5.0)
         assert [job.id for job in jobs.running()] == [alive]
         ended = jobs.get(dead)
         assert ended is not None

@@ -10,7 +10,7 @@ from trailmark.store.database import Database
 
 JobState = Literal["running", "done", "failed", "stopped"]
 
-_SELECT = "SELECT id, kind, state, done, total, sentence, pid, began_at, ended_at FROM job"
+_SELECT = "SELECT id, kind, state, done, total, sentence, pid, process_start, began_at, ended_at FROM job"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Job:
     total: int
     sentence: str
     pid: int | None
+    process_start: str  # numbers of processes are given again; this tells ours from a stranger
     began_at: float
     ended_at: float | None
 
@@ -42,8 +43,8 @@ class JobStore:
         sql = "INSERT INTO job (kind, sentence, began_at) VALUES (?, ?, ?) RETURNING id"
         return int(self._database.execute(sql, (kind, sentence, at)).fetchone()[0])
 
-    def set_process(self, job_id: int, pid: int) -> None:
-        self._database.execute("UPDATE job SET pid = ? WHERE id = ?", (pid, job_id))
+    def set_process(self, job_id: int, pid: int, start: str = "") -> None:
+        self._database.execute("UPDATE job SET pid = ?, process_start = ? WHERE id = ?", (pid, start, job_id))
 
     def tell(self, job_id: int, sentence: str, done: int, total: int) -> None:
         self._database.execute(
@@ -57,10 +58,10 @@ class JobStore:
             (state, sentence, at, job_id),
         )
 
-    def end_dead(self, is_alive: Callable[[int], bool], at: float) -> None:
+    def end_dead(self, is_alive: Callable[[int, str], bool], at: float) -> None:
         """Jobs whose process is no more have failed, though they could not say so."""
         for job in self.running():
-            if job.pid is not None and not is_alive(job.pid):
+            if job.pid is not None and not is_alive(job.pid, job.process_start):
                 self.end(job.id, "failed", "Its process ended before it had finished.", at)
 
     def get(self, job_id: int) -> Job | None:

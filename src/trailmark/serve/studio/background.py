@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trailmark.foraging import process_runs
+from trailmark.foraging import process_runs, process_start
 from trailmark.store.jobs import Job, JobStore
 from trailmark.workspace import Workspace
 
@@ -35,7 +35,7 @@ class Background:
                 return running[0].id
             job_id = jobs.begin(kind, "Starting.", time.time())
             process = self._spawn(job_id, kind, arguments)
-            jobs.set_process(job_id, process.pid)
+            jobs.set_process(job_id, process.pid, process_start(process.pid))
             self._processes.append(process)
         return job_id
 
@@ -52,7 +52,8 @@ class Background:
         """Ask a job to end; what it saved so far stays."""
         if job.is_running and job.pid is not None:
             JobStore(workspace.database).end(job.id, "stopped", "Stopped by you.", time.time())
-            _signal(job.pid)
+            if process_runs(job.pid, job.process_start):
+                _signal(job.pid)
 
     def clean_up(self, workspace: Workspace) -> None:
         """Bury processes that have ended, and say of jobs that died that they did."""
