@@ -210,6 +210,14 @@ def test_a_forage_that_looks_for_nothing_says_so(
     assert "add --fresh" in capsys.readouterr().err
 
 
+def test_sites_of_an_earlier_list_in_the_same_run_are_told(
+    server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        assert run(["forage", f"{server.at(f'{name}.localhost')}/", "-w", "mine", *LOOPBACK]) == 0
+    assert "The run has 1 site of earlier lists too" in capsys.readouterr().err
+
+
 def test_a_table_of_companies_is_read_as_the_spreadsheet_saved_it(
     server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

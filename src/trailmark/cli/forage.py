@@ -16,7 +16,7 @@ import click
 
 from trailmark.cli.console import err, say, workspace_option
 from trailmark.cli.forage_display import ForageDisplay
-from trailmark.cli.forage_words import announce, conclude, say_if_nothing_is_looked_for
+from trailmark.cli.forage_words import announce, conclude, say_what_may_surprise
 from trailmark.cli.forage_workers import WorkerOrder, forage_in_processes, forage_until_stdin_ends
 from trailmark.cli.seeds import read_sites
 from trailmark.config import Config
@@ -78,7 +78,7 @@ def forage(
         order = _order(workspace, options, str(time.time_ns()) if fresh else "")
         config = _configured(workspace.config, options)
         run = open_run(workspace, order, _run_limits(config, options), sites, time.time())
-        say_if_nothing_is_looked_for(run)
+        say_what_may_surprise(workspace, run, len(sites))
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, goal_printer(as_json)))
         conclude(workspace, run, stopped=stopped)
     if stopped:

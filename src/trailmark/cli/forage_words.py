@@ -30,8 +30,14 @@ def by_what(order: Order) -> str:
     return f"{order.strategy} by {', '.join(order.keywords)}" if order.keywords else order.strategy
 
 
-def say_if_nothing_is_looked_for(run: Run) -> None:
+def say_what_may_surprise(workspace: Workspace, run: Run, asked: int) -> None:
+    """Sites of an earlier list that belong to the same run, and a forage that has no goal."""
     order = Order.from_identity(run.identity)
+    others = workspace.forage_store.progress(run.id).sites - asked
+    if others > 0:
+        err.print(
+            f"The run has {count(others, 'site')} of earlier lists too; with --fresh it would be a new one."
+        )
     if not (order.model or order.goal):
         err.print("Every page is kept; none counts as a goal, since nothing says what you look for.")
 
