@@ -207,3 +207,17 @@ def test_untaught_and_untaughtable_models_say_so() -> None:
         TokenCRF().label([["x"]])
     with pytest.raises(TeachingError):
         TokenCRF().fit([])
+
+
+def test_what_a_model_knows_can_be_made_to_move_less_than_what_is_new_to_it() -> None:
+    model = random_weights(3)
+    features = [["x", "first"], ["y", "second"]]
+    found = model.label(features).labels
+    right = ["b" if label == "a" else "a" for label in found]
+    moved = {}
+    for known in (1.0, 0.1):
+        after = corrected(model, [(features, right)], known=known)
+        assert list(after.label(features).labels) == right
+        moved[known] = np.abs(after.weights[: len(NAMES)] - model.weights).max()
+        assert np.abs(after.weights[after.rows["first"]]).max() > 0
+    assert moved[0.1] < 0.5 * moved[1.0]

@@ -21,6 +21,10 @@ from trailmark.extract.papers.tokens import TokenLine
 PENALTY: Mapping[Kind, float] = {"header": 0.5, "reference": 0.1}
 """`c2` where none is given, the better of a few by cross-validation."""
 
+EASE: Mapping[Kind, float] = {"header": 0.1, "reference": 1.0}
+"""How easily a correction moves weights that the model has, against new ones. Headers share so many features that
+a correction of one would spoil others; references of a new kind are to be learned from as a whole."""
+
 LEAST_WEIGHT = 0.01
 """Weights below this are left out of model files; no label changes by it."""
 
@@ -69,7 +73,7 @@ class FieldCRF:
         features = self.features
         taught = [(features(example.lines), example.labels) for example in examples]
         model = copy(self)
-        model.weights_ = corrected(self._fitted(), taught)
+        model.weights_ = corrected(self._fitted(), taught, known=EASE[self.kind])
         return model
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -84,15 +84,17 @@ def corrected(
     *,
     rounds: int = 10,
     most: float = 0.5,
+    known: float = 1.0,
 ) -> CrfWeights:
     """The model after learning from a few corrected texts, in seconds and without the texts it was trained
     on.
 
     Passive-aggressive updates (Crammer et al. 2006, PA-I with aggressiveness `most`): where a text comes
     out wrong, the weights move as little as makes the right labelling win by the number of words in which
-    the two differ.
+    the two differ. Where `known` is below 1, features that the model has weights for move less by that factor
+    than those that are new to it, and other texts are rather left as they are.
     """
-    learner = _Corrector(model, most)
+    learner = _Corrector(model, most, known)
     texts = [(features, learner.model.states_of(labels)) for features, labels in examples]
     for _ in range(rounds):
         if not sum([learner.learn(features, truth) for features, truth in texts]):
@@ -103,9 +105,11 @@ def corrected(
 class _Corrector:
     """A copy of a model that grows features as it meets them."""
 
-    def __init__(self, model: CrfWeights, most: float) -> None:
+    def __init__(self, model: CrfWeights, most: float, known: float) -> None:
         self.model = CrfWeights(model.states, dict(model.rows), model.weights.copy(), model.steps.copy())
-        self.most = most
+        self.most = most / known
+        self.known = known
+        self.n_known = len(model.rows)
 
     def learn(self, features: Features, truth: Ints) -> bool:
         """Move the weights for one text; false where it comes out right by a margin already."""
@@ -119,12 +123,13 @@ class _Corrector:
             return False
         touched, by_feature = self._feature_differences(features, truth, guess, wrong)
         by_step = self._step_differences(truth, guess)
-        length = float((by_feature**2).sum() + (by_step**2).sum())
+        ease = np.where(touched < self.n_known, self.known, 1.0)[:, None]
+        length = float((ease * by_feature**2).sum() + self.known * (by_step**2).sum())
         if not length:
             return False  # nothing to tell the two apart by
         rate = min(self.most, loss / length)
-        self.model.weights[touched] += rate * by_feature
-        self.model.steps += rate * by_step
+        self.model.weights[touched] += rate * ease * by_feature
+        self.model.steps += rate * self.known * by_step
         return True
 
     def _feature_differences(
