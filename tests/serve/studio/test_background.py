@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.serve.studio.conftest import Visitor
 from trailmark.foraging import process_runs, process_start
 from trailmark.serve.studio.background import Background
 from trailmark.store.jobs import Job, JobStore
@@ -70,3 +73,21 @@ def test_stopping_a_job_ends_its_own_process(tmp_path: Path, stranger: subproces
         own = _left_behind(workspace, stranger.pid, process_start(stranger.pid))
         Background(workspace.folder).stop(workspace, own)
         assert stranger.wait(10) != 0
+
+
+def test_a_long_list_of_sites_reaches_the_job_whole(visitor: Visitor) -> None:
+    seeds = "\n".join(f"http://127.0.0.1:9/a-start-page/of-department-{number}/" for number in range(10_000))
+    page = visitor.send("/runs", "/runs", seeds=seeds, model="", budget=1, delay=3600)
+    job = re.search(r'data-job="(\d+)"', page)
+    assert job is not None
+    end = time.monotonic() + 60
+    while not (told := visitor.client.get(f"/jobs/{job[1]}.json").json())["total"]:
+        assert told["state"] == "running", told
+        assert time.monotonic() < end, "the job takes too long"
+        time.sleep(0.2)
+    assert told["total"] == 10_000
+    visitor.send("/runs", f"/jobs/{job[1]}/stop")
+
+
+def test_a_form_of_the_studio_that_is_longer_than_any_list_is_refused(visitor: Visitor) -> None:
+    assert visitor.client.post("/runs", data={"seeds": "x" * 2_100_000}).status_code == 413

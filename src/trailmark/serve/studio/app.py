@@ -25,6 +25,7 @@ from trailmark.serve.studio.train_pages import train_routes
 from trailmark.serve.web.app import WebSettings, make_app
 
 ABOUT = "The operator's pages of a workspace."
+MOST_BODY_BYTES = 2_000_000  # the longest list of start pages that a run takes
 
 _ROUTES = (
     home_routes,
@@ -51,7 +52,7 @@ def make_studio(folder: Path, token: str) -> FastAPI:
             await room.close()
             studio.background.close()
 
-    settings = WebSettings(requests_per_second=0)
+    settings = WebSettings(requests_per_second=0, most_body_bytes=MOST_BODY_BYTES)
     app = make_app(NAME, ABOUT, studio.pages, settings, lifespan)
     for routes in _ROUTES:
         app.include_router(routes(studio), include_in_schema=False)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -41,12 +42,15 @@ class Background:
 
     def _spawn(self, job_id: int, kind: str, arguments: Mapping[str, Any]) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "trailmark.serve.studio.job"]
-        return subprocess.Popen(  # noqa: S603 - our own module, with arguments that no shell reads
-            [*command, str(self._folder), str(job_id), kind, json.dumps(arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the studio, which then stops its jobs in good order
-        )
+        with tempfile.TemporaryFile() as given:  # a list of sites is too long for a command line
+            given.write(json.dumps(arguments).encode())
+            given.seek(0)
+            return subprocess.Popen(  # noqa: S603 - our own module, with arguments that no shell reads
+                [*command, str(self._folder), str(job_id), kind],
+                stdin=given,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the studio, which then stops its jobs in good order
+            )
 
     def stop(self, workspace: Workspace, job: Job) -> None:
         """Ask a job to end; what it saved so far stays."""

@@ -1,4 +1,4 @@
-"""One job of the studio in a process of its own: `python -m trailmark.serve.studio.job FOLDER ID KIND JSON`."""
+"""One job of the studio in a process of its own: `python -m trailmark.serve.studio.job FOLDER ID KIND < JSON`."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ WORK: dict[str, Work] = {"train": train_job, "review": review_job, "forage": for
 
 
 def main(arguments: list[str]) -> int:
-    folder, job_id, kind, given = arguments
+    folder, job_id, kind = arguments
     signal.signal(signal.SIGTERM, _end)
     with Workspace.open(Path(folder)) as workspace:
-        return run(workspace, int(job_id), WORK[kind], json.loads(given))
+        return run(workspace, int(job_id), WORK[kind], json.load(sys.stdin))
 
 
 def run(workspace: Workspace, job_id: int, work: Work, given: Mapping[str, Any]) -> int:

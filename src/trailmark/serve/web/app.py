@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 
 from trailmark import __version__
 from trailmark.serve.web.errors import add_error_pages
-from trailmark.serve.web.guards import LOOPBACK_NAMES, Guards
+from trailmark.serve.web.guards import LOOPBACK_NAMES, MOST_BODY_BYTES, Guards
 from trailmark.serve.web.headers import SafeHeaders
 from trailmark.serve.web.limits import Buckets, LimitedRate, RateLimiter
 from trailmark.serve.web.pages import Pages
@@ -42,6 +42,7 @@ class WebSettings:
     requests_per_second: float = 20.0
     burst: float = 100.0
     open_types: Iterable[str] = field(default=())
+    most_body_bytes: int = MOST_BODY_BYTES
 
 
 def make_app(
@@ -65,7 +66,7 @@ def make_app(
     add_error_pages(app)
     add_static_files(app, pages.static)
     # Each stands around those before it: headers are put on refusals too.
-    app.add_middleware(Guards, hosts=settings.hosts)
+    app.add_middleware(Guards, hosts=settings.hosts, most_body_bytes=settings.most_body_bytes)
     if settings.requests_per_second:
         limiter = RateLimiter(settings.requests_per_second, settings.burst, buckets=buckets)
         app.add_middleware(LimitedRate, limiter=limiter)

@@ -23,15 +23,18 @@ class Guards:
     scripts would then be of our origin. Forms are taken from our own pages alone.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Iterable[str] = (), most_body_bytes: int = MOST_BODY_BYTES
+    ) -> None:
         """`hosts` are the names that this server goes by, without ports; none: any name."""
         self._app = app
+        self._most_body_bytes = most_body_bytes
         self._hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope) if scope["type"] == "http" else None
         if refusal is None:
-            await self._app(_as_get(scope), _limited(receive), send)
+            await self._app(_as_get(scope), _limited(receive, self._most_body_bytes), send)
         else:
             await error_response(scope, refusal)(scope, receive, send)
 
@@ -45,7 +48,7 @@ class Guards:
         if not _is_from_here(headers, host):
             return BadRequest("This form was sent from another site. Please open it here and send it again.")
         length = headers.get("content-length", "0")
-        return TooMuch() if length.isdecimal() and int(length) > MOST_BODY_BYTES else None
+        return TooMuch() if length.isdecimal() and int(length) > self._most_body_bytes else None
 
 
 def _as_get(scope: Scope) -> Scope:
@@ -66,7 +69,7 @@ def _is_from_here(headers: Headers, host: str) -> bool:
     return headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(receive: Receive, most_bytes: int) -> Receive:
     """Bodies that are sent in pieces tell no length beforehand, and are cut off past the limit."""
     taken = 0
 
@@ -75,7 +78,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         if message["type"] == "http.request":
             taken += len(message.get("body", b""))
-            if taken > MOST_BODY_BYTES:
+            if taken > most_bytes:
                 raise HTTPException(TooMuch.status)  # the only kind that form readers let through
         return message
 
