@@ -46,6 +46,13 @@ def test_the_redirect_never_leads_to_another_host(address: str) -> None:
     assert "location: /evil.example/" in told
 
 
+@pytest.mark.parametrize("value", ["", "wrong", "ü"])
+def test_a_wrong_cookie_lets_nobody_in(address: str, value: str) -> None:
+    name = httpx.get(f"{address}?token={TOKEN}").headers["set-cookie"].partition("=")[0]
+    cookie = f"{name}={value}".encode("latin-1")
+    assert httpx.get(address, headers={b"cookie": cookie}).status_code == 403
+
+
 def test_with_the_cookie_the_pages_open(visitor: Visitor) -> None:
     assert "4 trails on 2 sites" in visitor.get("/")
 

@@ -54,7 +54,8 @@ class Access:
         headers = Headers(scope=scope)
         if scope["type"] == "websocket" and not _same_origin(headers):
             return False
-        return hmac.compare_digest(_cookies(headers).get(self._cookie, ""), derived(self._token, "cookie"))
+        given = _cookies(headers).get(self._cookie, "")
+        return hmac.compare_digest(given.encode(), derived(self._token, "cookie").encode())
 
     def _brings_token(self, scope: Scope) -> bool:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
