@@ -136,6 +136,20 @@ def correct(
     papers_work.correct(folder, paper_id, field, values, by)
 
 
+@papers.command("regroup")
+@workspace_option
+@json_option
+def regroup(folder: Path, as_json: bool) -> None:
+    """Find anew which references are to the same work, over all papers at once.
+
+    Each paper is matched when it is added, with those before it; a collection that has grown is matched
+    better all at once. Corrections hold. It may be stopped at any time: until it is done nothing changes.
+    """
+    from trailmark.cli import papers_work  # noqa: PLC0415
+
+    papers_work.regroup_citations(folder, as_json=as_json)
+
+
 @papers.command("train")
 @workspace_option
 @json_option

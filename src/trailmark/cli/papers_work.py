@@ -20,6 +20,7 @@ from trailmark.papers.corrections import KIND
 from trailmark.papers.library import DOCUMENT, PAPER, PaperLibrary
 from trailmark.papers.overview import overview
 from trailmark.papers.reading import cores
+from trailmark.papers.regrouping import regroup
 from trailmark.papers.training import train as train_models
 from trailmark.record import Record
 from trailmark.workspace import Workspace
@@ -124,6 +125,21 @@ def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path 
     else:
         sys.stdout.write(text)
     err.print(count(len(records), "paper") + (f" in {path}" if path else ""), markup=False)
+
+
+def regroup_citations(folder: Path, *, as_json: bool) -> None:
+    with Workspace.open(folder) as workspace, err.status("Comparing citations…") as status:
+        done = regroup(
+            PaperLibrary(workspace),
+            lambda at, total: status.update(f"Comparing citations: {at:,} of {total:,} pairs…"),
+        )
+    if as_json:
+        click.echo(json.dumps(asdict(done)))
+    err.print(
+        f"{count(done.citations, 'citation')}: {done.moved:,} moved to another group; "
+        f"{count(done.groups_before, 'group')} before, {done.groups_after:,} now.",
+        markup=False,
+    )
 
 
 def correct(folder: Path, paper_id: str, field: str, values: Sequence[str], by: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,10 @@ from trailmark.organise.citations.normal import NormalCitation, normalise
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Progress = Callable[[int, int], None]
 THRESHOLD = 0.5
 _TAUGHT_BLOCK = 200  # citations, all pairs of which are learned from
-_AT_ONCE = 50_000  # pairs whose features are in memory together
+_AT_ONCE = 20_000  # pairs whose features are in memory together
 
 
 class PairScorer:
@@ -35,20 +36,36 @@ class PairScorer:
         rows = [pair_features(self.citations[i], self.citations[j], self.weights) for i, j in pairs]
         return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
 
-    def probabilities(self, classifier: PairClassifier, pairs: Ints) -> Floats:
-        parts = [classifier.probabilities(self.features(part.tolist())) for part in _parts(pairs)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+    def probabilities(
+        self, classifier: PairClassifier, pairs: Ints, on_progress: Progress | None = None
+    ) -> Floats:
+        known = np.zeros(len(pairs))
+        for start in range(0, len(pairs), _AT_ONCE):
+            part = pairs[start : start + _AT_ONCE]
+            known[start : start + len(part)] = classifier.probabilities(self.features(part.tolist()))
+            if on_progress:
+                on_progress(start + len(part), len(pairs))
+        return known
 
 
 def group_citations(
-    citations: Sequence[Citation], classifier: PairClassifier, threshold: float = THRESHOLD
+    citations: Sequence[Citation],
+    classifier: PairClassifier,
+    threshold: float = THRESHOLD,
+    on_progress: Progress | None = None,
 ) -> list[int]:
-    """The group of each citation, numbered by first appearance."""
-    return group_normal([normalise(each) for each in citations], classifier, threshold)
+    """The group of each citation, numbered by first appearance.
+
+    `on_progress` is told now and then how many pairs of how many are compared.
+    """
+    return group_normal([normalise(each) for each in citations], classifier, threshold, on_progress)
 
 
 def group_normal(
-    citations: Sequence[NormalCitation], classifier: PairClassifier, threshold: float = THRESHOLD
+    citations: Sequence[NormalCitation],
+    classifier: PairClassifier,
+    threshold: float = THRESHOLD,
+    on_progress: Progress | None = None,
 ) -> list[int]:
     """The same for citations in normal form. Those that are wholly alike are compared as one."""
     numbers: dict[NormalCitation, int] = {}
@@ -59,7 +76,7 @@ def group_normal(
     groups = cluster(
         len(numbers),
         pairs,
-        scorer.probabilities(classifier, pairs),
+        scorer.probabilities(classifier, pairs, on_progress),
         lambda asked: classifier.probabilities(scorer.features(asked)),
         threshold,
     )
@@ -82,8 +99,3 @@ def _repeats(numbers: Sequence[int]) -> Iterator[bool]:
     for number in numbers:
         yield number <= newest
         newest = max(newest, number)
-
-
-def _parts(pairs: Ints) -> Iterator[Ints]:
-    for start in range(0, len(pairs), _AT_ONCE):
-        yield pairs[start : start + _AT_ONCE]
