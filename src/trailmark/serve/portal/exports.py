@@ -83,7 +83,7 @@ def export_routes(portal: Portal) -> APIRouter:
 
     @router.get("/records/{kind}.json", response_model=RecordPage)
     async def records(
-        request: Request, kind: Kind, cursor: Annotated[str, Query(max_length=6000)] = "",
+        request: Request, kind: Kind, cursor: Annotated[str, Query(max_length=4200)] = "",
         limit: Annotated[int, Query(ge=1, le=MOST_A_PAGE)] = 100, fields: FieldNames = "",
     ) -> Response:  # fmt: skip
         """Records of a kind, in order of their ids, a page at a time."""
