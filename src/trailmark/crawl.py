@@ -188,8 +188,8 @@ class Crawl:
             await asyncio.wait_for(self._stop.wait(), seconds)
 
 
-def read(answer: Fetched | Failed, product: str = "Trailmark") -> Page | Unreadable | None:
-    """The page in an answer, if there is one to read."""
+def read(answer: Fetched | Failed, product: str) -> Page | Unreadable | None:
+    """The page in an answer, if there is one to read; `product` is the name by which pages may speak to us."""
     if isinstance(answer, Failed) or not answer.ok:
         return None
     tag = RobotsTag(answer.robots_tag, product)

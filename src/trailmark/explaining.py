@@ -66,9 +66,10 @@ def _archived(workspace: Workspace, visit: Visit) -> Page | None:
     if visit.archived is None:
         return None
     try:
-        return as_page(read(ArchiveReader(workspace.archive_folder).read(visit.archived)))
+        answer = ArchiveReader(workspace.archive_folder).read(visit.archived)
     except ArchiveError as error:
         raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
+    return as_page(read(answer, workspace.config.agent.name))
 
 
 def _link(page: Page, visit: Visit) -> Link:
@@ -102,7 +103,7 @@ async def _fetch_all(config: Config, urls: Sequence[str]) -> Way:
         for url in urls:
             if path:
                 await asyncio.sleep(config.fetch.delay_seconds)
-            page = await _fetch(fetcher, url, config.fetch.delay_seconds)
+            page = await _fetch(fetcher, url, config)
             path.append((_link_to(path[-1][1], url) if path else None, page))
     return Way(Site(path[0][1].url), tuple(path), "as it was fetched now" + _as_start(path))
 
@@ -115,14 +116,14 @@ def _link_to(page: Page, url: str) -> Link:
     return next((link for link in page.links if link.url == url), Link(url))
 
 
-async def _fetch(fetcher: Fetcher, url: str, pause: float) -> Page:
+async def _fetch(fetcher: Fetcher, url: str, config: Config) -> Page:
     answer: Fetched | Failed = await fetcher.fetch(url)
     for _ in range(REDIRECT_HOPS):
         if not isinstance(answer, Fetched) or not answer.location:
             break
-        await asyncio.sleep(pause)
+        await asyncio.sleep(config.fetch.delay_seconds)
         answer = await fetcher.fetch(answer.location)
-    page = as_page(read(answer))
+    page = as_page(read(answer, config.agent.name))
     if page is not None:
         return page
     reason = "empty" if answer.outcome == "ok" else answer.outcome

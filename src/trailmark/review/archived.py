@@ -18,7 +18,8 @@ def walked_site(workspace: Workspace, run_id: int, start: str) -> Walked:
     """The visits of a site and their pages. Pages that the archive lost are left out."""
     reader = ArchiveReader(workspace.archive_folder)
     visits = list(workspace.forage_store.visits_of(run_id, start))
-    found = ((visit.number, page_of(reader, visit)) for visit in visits if visit.outcome == "ok")
+    product = workspace.config.agent.name
+    found = ((visit.number, page_of(reader, visit, product)) for visit in visits if visit.outcome == "ok")
     return Walked(Site(start), visits, {number: page for number, page in found if page is not None})
 
 
@@ -29,10 +30,10 @@ def walked_sites(workspace: Workspace, run_id: int) -> Iterator[Walked]:
             yield walked
 
 
-def page_of(reader: ArchiveReader, visit: Visit) -> Page | None:
+def page_of(reader: ArchiveReader, visit: Visit, product: str) -> Page | None:
     if visit.archived is None:
         return None
     try:
-        return as_page(read(reader.read(visit.archived)))
+        return as_page(read(reader.read(visit.archived), product))
     except ArchiveError:
         return None

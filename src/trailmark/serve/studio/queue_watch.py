@@ -60,13 +60,13 @@ class QueueWatch:
                 if left <= 0:
                     break
                 left -= 1
-                _tell(forager, visit, reader)
+                _tell(forager, visit, reader, workspace.config.agent.name)
                 course.sizes.append(sum(len(each.frontier) for each in course.foragers.values()))
 
 
-def _tell(forager: Forager, visit: Visit, reader: ArchiveReader) -> None:
+def _tell(forager: Forager, visit: Visit, reader: ArchiveReader, product: str) -> None:
     try:
-        page = read(reader.read(visit.archived)) if visit.archived else None
+        page = read(reader.read(visit.archived), product) if visit.archived else None
     except ArchiveError:
         page = None
     forager.retell(visit, page)
