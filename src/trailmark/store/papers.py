@@ -192,10 +192,10 @@ class PaperStore:
 
     def corrections(self, paper: str | None = None) -> list[Correction]:
         """All of them or those of a paper, oldest first: a later one of the same field holds."""
+        where, values = ("", ()) if paper is None else ("WHERE paper = ?", (paper,))
         rows = self._database.execute(
-            "SELECT paper, field, before, after, at, author FROM correction "
-            "WHERE ?1 IS NULL OR paper = ?1 ORDER BY id",
-            (paper,),
+            f"SELECT paper, field, before, after, at, author FROM correction {where} ORDER BY id",  # noqa: S608
+            values,
         )
         return [
             Correction(paper, name, tuple(json.loads(before)), tuple(json.loads(after)), at, by)

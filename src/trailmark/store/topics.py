@@ -10,9 +10,11 @@ from trailmark.organise.topics.placement import Placement
 from trailmark.store.database import Database
 
 _BETWEEN = "\x1f"  # cannot stand in the name of a topic
+_AFTER = chr(ord(_BETWEEN) + 1)
 _COLUMNS = "document, topic, confidence, leaf, second, second_confidence, outside, words, corrected"
 _INSERT = f"INSERT OR REPLACE INTO topic_placement (title, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608
 _SELECT = f"SELECT {_COLUMNS} FROM topic_placement"  # noqa: S608
+_UNDER = "WHERE topic = ? OR (topic > ? AND topic < ?)"
 
 
 class TopicStore:
@@ -47,11 +49,9 @@ class TopicStore:
     def under(self, topic: tuple[str, ...], limit: int = -1) -> Iterator[Placement]:
         """The documents of a topic and of all below it, the surest first."""
         path = _BETWEEN.join(topic)
-        where = "WHERE topic = ?1 OR ?1 = '' OR (topic > ?1 || ?3 AND topic < ?1 || ?4)"
-        after = chr(ord(_BETWEEN) + 1)
-        values = (path, limit, _BETWEEN, after)
-        query = f"{_SELECT} {where} ORDER BY confidence DESC, document LIMIT ?2"
-        yield from map(_placement, self._database.stream(query, values))
+        where, values = (_UNDER, (path, path + _BETWEEN, path + _AFTER)) if topic else ("", ())
+        query = f"{_SELECT} {where} ORDER BY confidence DESC, document LIMIT ?"
+        yield from map(_placement, self._database.stream(query, (*values, limit)))
 
     def counts(self) -> dict[tuple[str, ...], int]:
         """How many documents stand at each topic itself; under the empty path, those that fit nowhere."""
