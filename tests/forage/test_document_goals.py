@@ -169,3 +169,12 @@ def test_pages_and_documents_may_both_be_goals() -> None:
     assert goal_kinds(trails) == ("document", "page")
     visits, _ = foraged(model_of([*TO_DOCUMENTS, *TO_PAGES]))
     assert {"about.html", "report-2022.pdf"} <= names([visit for visit in visits if visit.is_goal])
+
+
+def test_where_no_document_was_refused_one_behind_other_words_is_a_goal_too() -> None:
+    shown = [("files/report-2021.pdf", GOAL), ("files/report-2023.pdf", GOAL), ("files/about.html", FAIL)]
+    chances = {visit.url.rpartition("/")[2]: visit.goal for visit in foraged(model_of(shown))[0]}
+    assert chances["minutes-2022.pdf"] > 0.94  # that it is a document counts for much
+    refused = [*shown, ("files/minutes-2021.pdf", FAIL), ("files/minutes-2023.pdf", FAIL)]
+    chances_then = {visit.url.rpartition("/")[2]: visit.goal for visit in foraged(model_of(refused))[0]}
+    assert chances_then["minutes-2022.pdf"] < 0.5 <= chances_then["report-2022.pdf"]
