@@ -117,16 +117,6 @@ def test_what_nobody_asked_for_is_no_question_that_was_worth_little() -> None:
     assert isinstance(asking.next_question([page("little", 0.3)]), Question)
 
 
-def test_a_list_with_a_goal_is_asked_on_before_one_with_none() -> None:
-    pages = [page(f"{name} {number}", 0.5, group=name) for name in ("goals", "news") for number in range(9)]
-    asking, answers = Asking(), []
-    for _ in range(6):
-        question = asking.best([each for each in pages if each.key not in answers])
-        answers.append(question.candidate.key)
-        asking.tell(question, was_goal=question.candidate.group == "goals")
-    assert sum(key.startswith("goals") for key in answers) > 3
-
-
 def test_a_surprise_keeps_the_asking_going() -> None:
     asking = Asking()
     pages = [page(f"page {number}", 0.9) for number in range(20)]

@@ -94,7 +94,7 @@ class Asking:
         """The answer; None if the person could not say."""
         each = question.candidate
         self._asked.add(each.key)
-        self._groups[each.site, each.group] += 1 if was_goal else NO_SPEAKS
+        self._groups[each.site, each.group] += 1
         self._sites[each.site] += 1
         if question.value >= 0:  # else it was said without being asked
             self._weigh(question.value)
