@@ -14,7 +14,10 @@ from tests.serve.served import Served, serve_portal
 from tests.serve.test_pages import PAPER, page
 from trailmark.organise.bibliography import to_bibtex
 from trailmark.record import Record, Value
+from trailmark.serve.portal.addresses import record_url
+from trailmark.serve.portal.discovery import sitemap_index
 from trailmark.serve.portal.oai import PAGE
+from trailmark.store.catalogue import Catalogue
 from trailmark.workspace import Workspace
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -136,6 +139,18 @@ def test_the_sitemap_names_every_record_and_topic(portal: Served) -> None:
     for url in urls:
         assert portal.get(url.removeprefix(portal.url)).status == 200
     assert f"Sitemap: {portal.url}/sitemap.xml" in portal.get("/robots.txt").text
+
+
+def test_a_part_of_the_sitemap_is_read_from_its_place_on(portal: Served, collection: Path) -> None:
+    with Workspace.open(collection) as workspace:
+        catalogue = Catalogue(workspace.database)
+        places = catalogue.places(2)
+        stamps = catalogue.changed_after(places[2], 1e12, 100)
+    (whole, _, second, *_) = found(fromstring(sitemap_index("", places)), f"{SITEMAP}sitemap/{SITEMAP}loc")
+    urls = found(tree(portal, second), f"{SITEMAP}url/{SITEMAP}loc")
+    assert urls == [portal.url + record_url(stamp.kind, stamp.id) for stamp in stamps]
+    assert portal.get(whole).status == 200
+    assert portal.get("/sitemap-part.xml?changed=99999999999").status == 404
 
 
 def test_the_description_for_programs_names_every_route(portal: Served) -> None:

@@ -28,7 +28,7 @@ EVERYTHING = [
     "/search.atom",
     "/oai?verb=ListRecords&metadataPrefix=oai_dc",
     "/robots.txt",
-    "/sitemap-1.xml",
+    "/sitemap-part.xml",
     f"{PAPER}/archived",
 ]
 

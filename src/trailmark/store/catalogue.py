@@ -11,6 +11,10 @@ from trailmark.store.database import Database
 from trailmark.store.records import RecordStore
 
 _STAMPS = "SELECT kind, id, added, changed, deleted FROM record_time"
+_AFTER = (
+    "SELECT changed, kind, id FROM record_time WHERE (changed, kind, id) > (?, ?, ?) "
+    "ORDER BY changed, kind, id LIMIT 2 OFFSET ?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,16 @@ class Catalogue:
             (place.changed, place.kind, place.id, until, *kinds, limit),
         )
         return [_stamp(row) for row in rows]
+
+    def places(self, step: int) -> list[Place]:
+        """Where to begin so that `changed_after` tells everything in pieces of `step`, each asked for by itself."""
+        places = [Place()]
+        while True:
+            at = places[-1]
+            found = self._database.execute(_AFTER, (at.changed, at.kind, at.id, step - 1)).fetchall()
+            if len(found) < 2:  # the last of a piece, and one that comes after it
+                return places
+            places.append(Place(*found[0]))
 
     def earliest_change(self) -> float | None:
         row = self._database.execute("SELECT min(changed) FROM record_time").fetchone()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
+from urllib.parse import urlencode
 from xml.etree.ElementTree import Element
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse, Response
 
 from trailmark.serve.portal.addresses import record_url
@@ -35,10 +37,12 @@ def opensearch(base_url: str, name: str) -> bytes:
     return document(root)
 
 
-def sitemap_index(base_url: str, count: int) -> bytes:
+def sitemap_index(base_url: str, places: list[Place]) -> bytes:
+    """Each part is named by the place where it begins: to find it, none before it must be read."""
     root = Element("sitemapindex", {"xmlns": _SITEMAPS})
-    for number in range(1, max(1, -(-count // URLS_A_MAP)) + 1):
-        add(add(root, "sitemap"), "loc", f"{base_url}/sitemap-{number}.xml")
+    for place in places:
+        asked = "" if place == Place() else f"?{urlencode(asdict(place))}"
+        add(add(root, "sitemap"), "loc", f"{base_url}/sitemap-part.xml{asked}")
     return document(root)
 
 
@@ -53,17 +57,13 @@ def sitemap(base_url: str, topics: list[str], stamps: list[Stamp]) -> bytes:
     return document(root)
 
 
-def part_of_map(library: Library, number: int) -> tuple[list[str], list[Stamp]]:
+def part_of_map(library: Library, place: Place) -> tuple[list[str], list[Stamp]]:
     """The records of one part of the sitemap, in order of their change; topics stand in the first."""
-    place, stamps = Place(), list[Stamp]()
-    for _ in range(number):
-        stamps = library.catalogue.changed_after(place, _END_OF_TIME, URLS_A_MAP)
-        if not stamps:
-            break
-        place = Place(stamps[-1].changed, stamps[-1].kind, stamps[-1].id)
-    if number > 1 and not stamps:
+    is_first = place == Place()
+    stamps = library.catalogue.changed_after(place, _END_OF_TIME, URLS_A_MAP)
+    if not stamps and not is_first:
         raise NotFound
-    topics = ["/", *(node.url for node in library.topics().root.walk())] if number == 1 else []
+    topics = ["/", *(node.url for node in library.topics().root.walk())] if is_first else []
     return topics, [stamp for stamp in stamps if not stamp.deleted]
 
 
@@ -89,12 +89,18 @@ def discovery_routes(portal: Portal) -> APIRouter:
 
     @router.get("/sitemap.xml", response_class=Response, responses=xml)
     async def map_of_maps(request: Request) -> Response:
-        counts = await portal.readers.ask(lambda library: library.counts())
-        return answer(request, sitemap_index(portal.base_url(request), sum(counts.values())), _XML)
+        places = await portal.slow_readers.ask(lambda library: library.catalogue.places(URLS_A_MAP))
+        return answer(request, sitemap_index(portal.base_url(request), places), _XML)
 
-    @router.get("/sitemap-{number}.xml", response_class=Response, responses=xml)
-    async def map_part(request: Request, number: Annotated[int, Path(ge=1, le=10_000)]) -> Response:
-        topics, stamps = await portal.slow_readers.ask(lambda library: part_of_map(library, number))
+    @router.get("/sitemap-part.xml", response_class=Response, responses=xml)
+    async def map_part(
+        request: Request,
+        changed: Annotated[float, Query(ge=0, allow_inf_nan=False)] = 0.0,
+        kind: Annotated[str, Query(max_length=300)] = "",
+        record: Annotated[str, Query(alias="id", max_length=4100)] = "",
+    ) -> Response:
+        place = Place(changed, kind, record)
+        topics, stamps = await portal.slow_readers.ask(lambda library: part_of_map(library, place))
         return answer(request, sitemap(portal.base_url(request), topics, stamps), _XML)
 
     return router

@@ -1,0 +1,25 @@
+"""All records are leafed through in pieces that can each be asked for by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from trailmark.record import Record
+from trailmark.store.catalogue import Catalogue, Place
+from trailmark.store.database import Database
+from trailmark.store.records import RecordStore
+
+
+@pytest.mark.parametrize(("count", "pieces"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])
+def test_the_pieces_together_are_every_record_once_deleted_ones_too(count: int, pieces: int) -> None:
+    with Database(None) as database:
+        records = RecordStore(database)
+        for number in range(count):
+            records.save([Record("paper", str(number))])
+        database.execute("DELETE FROM record WHERE id = '1'")
+        catalogue = Catalogue(database)
+        places = catalogue.places(2)
+        told = [[stamp.id for stamp in catalogue.changed_after(place, 1e12, 2)] for place in places]
+        assert places[0] == Place()
+        assert len(places) == pieces
+        assert sorted(each for piece in told for each in piece) == [str(number) for number in range(count)]
