@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -362,14 +363,23 @@ def test_an_address_typed_in_begins_a_new_trail_and_a_crumb_leads_back(
 
 
 def test_a_key_pressed_before_the_page_is_drawn_is_not_lost(classroom: Classroom, tmp_path: Path) -> None:
+    pressed = threading.Event()
+
     async def story(lesson: Lesson) -> None:
         hand = lesson.hand
         await hand.until(lambda: hand.here, "the address")
-        assert await lesson.ask("knowsPage()") is False  # its head still waits for a script
-        await hand.mark("start")
+        assert await lesson.ask("knowsPage()") is not True  # its head still waits for a script
+        marking = asyncio.ensure_future(hand.mark("start"))
+        await asyncio.sleep(0.2)  # for the key
+        pressed.set()
+        await marking
 
-    slow = Answer("", headers=(("Content-Type", "text/javascript"),), delay_seconds=1.0)
-    page = "<head><title>Slow</title><script src='/slow.js'></script></head><body><h1>Here</h1>"
-    with serve({"/": page, "/slow.js": slow}) as site:
+    def answer(path: str) -> str | Answer | None:
+        if path.endswith("/slow.js"):
+            pressed.wait(60)
+            return Answer("", headers=(("Content-Type", "text/javascript"),))
+        return "<head><title>Slow</title><script src='/slow.js'></script></head><body><h1>Here</h1>"
+
+    with serve(answer) as site:
         session = classroom.teach(tmp_path, [f"{site}/"], story)
     assert session.labels() == ["start"]
