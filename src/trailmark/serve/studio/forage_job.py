@@ -18,6 +18,8 @@ from trailmark.store.runs import RunLimits
 from trailmark.training import OnProgress
 from trailmark.workspace import Workspace
 
+TELL_SECONDS = 0.2  # to know how far a run is, the database is asked; to say it, written to
+
 
 def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
     """Forage the sites until they are done or somebody stops it; the run is kept either way."""
@@ -25,7 +27,13 @@ def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgre
     limits = RunLimits(budget_per_site=given["budget"])
     run = open_run(workspace, _order(workspace, given), limits, sites, time.time())
 
+    told_at = float("-inf")
+
     def told(*_: object) -> None:
+        nonlocal told_at
+        if time.monotonic() - told_at < TELL_SECONDS:
+            return
+        told_at = time.monotonic()
         progress = workspace.forage_store.progress(run.id)
         on_progress(
             f"run {run.id}: {progress.goals} goals on {progress.visits} pages", progress.done, progress.sites

@@ -15,13 +15,11 @@ from typing import Any
 from trailmark.errors import TrailmarkError
 from trailmark.review.held_back import save_held_back
 from trailmark.review.retraining import prepare, retrain
-from trailmark.serve.studio.forage_job import forage
+from trailmark.serve.studio.forage_job import TELL_SECONDS, forage
 from trailmark.store.jobs import JobStore
 from trailmark.teach.training import Settings
 from trailmark.training import OnProgress, train
 from trailmark.workspace import Workspace
-
-TELL_SECONDS = 0.2  # a word about progress is a write to the database
 
 Work = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
 """Does a job with its arguments, tells how far it is, and says in a sentence how it ended."""

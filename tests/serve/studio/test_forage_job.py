@@ -1,0 +1,26 @@
+"""A forage of the studio tells how far it is, but does not ask the database after every page."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+from tests.servers import serve
+from trailmark.config import Config, FetchConfig
+from trailmark.serve.studio.forage_job import TELL_SECONDS, forage
+from trailmark.workspace import Workspace
+
+PAGES = {"/": "".join(f"<a href='/{number}'>{number}</a>" for number in range(20))}
+PAGES |= {f"/{number}": f"<title>Page {number}</title>" for number in range(20)}
+
+
+def test_progress_is_asked_for_now_and_then(tmp_path: Path) -> None:
+    told: list[tuple[float, str]] = []
+    with serve(PAGES) as server, Workspace.create(tmp_path / "workspace") as workspace:
+        workspace.config = Config(fetch=FetchConfig(delay_seconds=0.0, allow_private=True))
+        given = {"seeds": [f"{server}/"], "model": "", "words": [], "budget": 20, "delay": 0, "fresh": False}
+        ended = forage(workspace, given, lambda what, *_: told.append((time.monotonic(), what)))
+    assert ended == "Run 1: 0 goals on 20 pages of 1 sites."
+    assert told[0][1] == "run 1: 0 goals on 0 pages"
+    assert all(later - earlier >= 0.9 * TELL_SECONDS for (earlier, _), (later, _) in pairwise(told))
