@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from click.testing import CliRunner, Result
 from tests.papers.made import add, dump, write_papers, write_sample_pdfs, write_unreadable
 from trailmark.cli.papers import papers
 from trailmark.errors import UsageError
+from trailmark.site import Site
+from trailmark.store.runs import RunLimits
+from trailmark.visit import ArchiveRef, Visit
 from trailmark.workspace import Workspace
 
 TRAILMARK = [sys.executable, "-m", "trailmark"]
@@ -66,6 +70,22 @@ def test_files_that_cannot_be_read_have_a_line_with_the_reason(folder: Path) -> 
     listed = call(folder, "list", "--unread").stdout
     assert all(f"{name}: {reason}. " in listed for name, reason in expected.items())
     assert "4 other files" in call(folder, "list").stderr
+
+
+def test_files_that_ask_not_to_be_indexed_are_left_out_and_it_is_said(folder: Path) -> None:
+    with Workspace.open(folder / "w") as workspace:
+        store = workspace.forage_store
+        run = store.open_run({"strategy": "x"}, RunLimits(), [Site("http://a.example/")], 0.0)
+        job = store.lease_site(run.id, "h:1:0", 0.0, 60.0)
+        assert job is not None
+        place = ArchiveRef("a.warc.gz", 10, 20)
+        file = Visit(
+            job.site.start, 0, job.site.start, "ok", 1.0, status=200, robots="noindex", archived=place
+        )
+        store.save_visit(job.id, replace(file, content_type="application/pdf"))
+    told = call(folder, "add", "--from-forage").stderr
+    assert "1 fetched file left out: servers ask not to index" in told
+    assert "There is nothing new to read." in told
 
 
 def test_what_is_asked_for_must_make_sense(folder: Path) -> None:

@@ -14,7 +14,7 @@ START = "http://a.example/"
 
 
 def forage(database: Database) -> None:
-    """A site with a list of papers, two of which were fetched as files."""
+    """A site with a list of papers, three of which were fetched as files, one that asks not to be indexed."""
     store = ForageStore(database)
     run = store.open_run({"strategy": "x"}, RunLimits(), [Site(START)], 0.0)
     job = store.lease_site(run.id, "h:1:0", 0.0, 60.0)
@@ -28,7 +28,8 @@ def forage(database: Database) -> None:
         pdf, number=3, url=f"{START}2.PS.gz", link_text="", content_type="application/octet-stream"
     )
     gone = replace(pdf, number=4, url=f"{START}3.pdf", status=404, outcome="http_404")
-    for visit in (page, papers, pdf, named, gone):
+    private = replace(pdf, number=5, url=f"{START}4.pdf", robots="noindex")
+    for visit in (page, papers, pdf, named, gone, private):
         store.save_visit(job.id, visit)
 
 
@@ -87,3 +88,9 @@ def test_files_that_a_forage_fetched_are_found_with_the_way_to_them(database: Da
     store.put(FILE)
     store.add_source("ab12", first.source)
     assert [found.source.visit for found in store.found_by_forage()] == [3]
+
+
+def test_files_that_ask_not_to_be_indexed_are_counted(database: Database) -> None:
+    forage(database)
+    store = DocumentFileStore(database)
+    assert (store.not_to_be_indexed(), store.not_to_be_indexed(1), store.not_to_be_indexed(99)) == (1, 1, 0)

@@ -42,8 +42,14 @@ def add(
         found = list(incoming_files(files_at(paths))) if paths else []
         if from_forage:
             found += incoming_from_forage(library, run_id)
+            _say_left_out(library.files.not_to_be_indexed(run_id))
         intake = Intake(library, _workers(workers, len(found)))
         return take_up(intake.add(found), len(found), lambda each: added_line(each, as_json=as_json))
+
+
+def _say_left_out(files: int) -> None:
+    if files:
+        err.print(f"{count(files, 'fetched file')} left out: servers ask not to index them.")
 
 
 def read(folder: Path, workers: int | None, *, again: bool, as_json: bool) -> int:

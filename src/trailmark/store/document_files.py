@@ -23,12 +23,9 @@ _UPSERT = (
 )
 _NOT_CLICKS = ("start", "redirect")
 # Files that a forage fetched: by their media type, or by name where a server does not know one.
-_FOUND = """
-SELECT site.id, site.start, visit.number, visit.url, visit.content_type, visit.archive_file, visit.archive_offset,
-       visit.archive_length
+_FETCHED = """
 FROM site CROSS JOIN visit ON visit.site_id = site.id
 WHERE (?1 IS NULL OR site.run_id = ?1) AND visit.archive_file IS NOT NULL AND visit.status BETWEEN 200 AND 299
-  AND visit.robots NOT LIKE 'noindex%'
   AND (visit.content_type IN (
          'application/pdf', 'application/x-pdf', 'application/postscript', 'application/x-postscript',
          'application/gzip', 'application/x-gzip', 'text/plain')
@@ -37,8 +34,13 @@ WHERE (?1 IS NULL OR site.run_id = ?1) AND visit.archive_file IS NOT NULL AND vi
                 OR visit.url LIKE '%.pdf.gz' OR visit.url LIKE '%.eps')))
   AND NOT EXISTS (SELECT 1 FROM document_source AS known
                   WHERE known.site_id = site.id AND known.visit = visit.number)
-ORDER BY site.id, visit.number
 """
+_FOUND = f"""
+SELECT site.id, site.start, visit.number, visit.url, visit.content_type, visit.archive_file, visit.archive_offset,
+       visit.archive_length
+{_FETCHED} AND visit.robots NOT LIKE 'noindex%' ORDER BY site.id, visit.number
+"""
+_NOT_TO_BE_INDEXED = f"SELECT count(*) {_FETCHED} AND visit.robots LIKE 'noindex%'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,10 @@ class DocumentFileStore:
         for site_id, site, number, url, content_type, *place in rows:
             source = Source(url, site_id, number, site, self._clicks(site_id, number))
             yield FoundFile(source, content_type, ArchiveRef(*place))
+
+    def not_to_be_indexed(self, run_id: int | None = None) -> int:
+        """How many files `found_by_forage` leaves out because their servers ask so."""
+        return int(self._database.execute(_NOT_TO_BE_INDEXED, (run_id,)).fetchone()[0])
 
     def _clicks(self, site_id: int, number: int | None) -> tuple[str, ...]:
         """The texts of the links from the start page to a visit."""
