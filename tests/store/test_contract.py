@@ -227,6 +227,9 @@ def test_visits_come_back_in_order_as_they_were_saved(store: ForageStore) -> Non
         store.save_visit(job.id, visit)
     store.save_visit(other.id, visit_of(other, 0))
     assert list(store.visits(job.id)) == saved
+    assert list(store.visits(job.id, 700)) == saved[700:]
+    assert list(store.visits_of(run.id, job.site.start, 1_200)) == saved[1_200:]
+    assert list(store.visits_of(run.id, job.site.start, 1_203)) == []
 
 
 def test_reading_visits_may_be_left_to_delete_the_rest(store: ForageStore) -> None:

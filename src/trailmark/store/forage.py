@@ -197,8 +197,9 @@ class ForageStore(RunStore):
             f"number {visits}."
         )
 
-    def visits(self, job_id: int) -> Iterator[Visit]:
-        """The saved visits of a site in order. Read in batches, so it may be left and saved to meanwhile."""
+    def visits(self, job_id: int, first: int = 0) -> Iterator[Visit]:
+        """The saved visits of a site in order, from number `first` on. Read in batches, so it may be left and
+        saved to meanwhile."""
         known = self._database.execute("SELECT start FROM site WHERE id = ?", (job_id,)).fetchone()
         if known is None:
             raise UsageError(f"There is no site {job_id} in {self._database.name}.")
@@ -206,18 +207,18 @@ class ForageStore(RunStore):
             f"SELECT {VISIT_COLUMNS} FROM visit WHERE site_id = ? AND number >= ? "  # noqa: S608
             f"ORDER BY number LIMIT {_BATCH}"
         )
-        number = 0
+        number = first
         while rows := list(self._database.stream(sql, (job_id, number))):
             for row in rows:
                 yield visit_from(known[0], row)
             number = rows[-1][0] + 1
 
-    def visits_of(self, run_id: int, start: str) -> Iterator[Visit]:
-        """The saved visits of the site of a run that begins there; none if the run has no such site."""
+    def visits_of(self, run_id: int, start: str, first: int = 0) -> Iterator[Visit]:
+        """The same of the site of a run that begins at `start`; none if the run has no such site."""
         for (site_id,) in self._database.execute(
             "SELECT id FROM site WHERE run_id = ? AND start = ?", (run_id, start)
         ).fetchall():
-            yield from self.visits(site_id)
+            yield from self.visits(site_id, first)
 
     def delete_visits_from(self, job_id: int, number: int) -> None:
         """Forget the visits from `number` on: the archive lost what they fetched, as in a power cut."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from itertools import islice
 
 from trailmark.crawl import read
 from trailmark.errors import ArchiveError
@@ -47,18 +48,15 @@ class QueueWatch:
     def _count_on(self, workspace: Workspace, course: _Course) -> None:
         reader = ArchiveReader(workspace.archive_folder)
         left = PAGES_AT_ONCE
-        for summary in list(workspace.forage_store.sites(course.run_id))[:MOST_SITES]:
+        for summary in list(islice(workspace.forage_store.sites(course.run_id), MOST_SITES)):
             forager = course.foragers.get(summary.start)
             if forager is None:
                 forager = Forager(Site(summary.start), SCORERS["breadth-first"](Brief()))
                 course.foragers[summary.start] = forager
             if left <= 0 or summary.visits <= forager.visits:
                 continue
-            for visit in list(workspace.forage_store.visits_of(course.run_id, summary.start))[
-                forager.visits :
-            ]:
-                if left <= 0:
-                    break
+            new = workspace.forage_store.visits_of(course.run_id, summary.start, forager.visits)
+            for visit in islice(new, left):
                 left -= 1
                 _tell(forager, visit, reader, workspace.config.agent.name)
                 course.sizes.append(sum(len(each.frontier) for each in course.foragers.values()))
