@@ -107,6 +107,13 @@ def test_a_total_budget_is_obeyed_exactly_over_sites_and_processes(tmp_path: Pat
     assert len(pages) == 11
 
 
+def test_more_keywords_than_a_command_line_holds_reach_the_processes(server: Served, workspace: Path) -> None:
+    words = [word for number in range(20) for word in ("--keyword", f"{'x' * 10_000}{number}")]
+    command = ["forage", f"{server}/", "-w", str(workspace), "--workers", "2", *words, *LOOPBACK]
+    assert run(command) == 0
+    assert server.requests["/"] == 1
+
+
 def test_status_and_export_show_what_was_fetched(
     server: Served, workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

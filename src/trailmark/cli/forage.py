@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -88,11 +89,14 @@ def forage(
 @click.command(hidden=True)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("number", type=int)
-@click.argument("order")
-def forage_worker(folder: Path, number: int, order: str) -> None:
-    """One process of `trailmark forage --workers`: tells its goals on stdout, ends when stdin ends."""
+def forage_worker(folder: Path, number: int) -> None:
+    """One process of `trailmark forage --workers`: its order is a line on stdin, and it ends when stdin does.
+    It tells its goals on stdout."""
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):
+        return  # stopped before it began
     with Workspace.open(folder) as workspace:
-        asyncio.run(forage_until_stdin_ends(workspace, WorkerOrder.from_json(order), number))
+        asyncio.run(forage_until_stdin_ends(workspace, WorkerOrder.from_json(line), number))
 
 
 def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:

@@ -1,6 +1,7 @@
 """Several processes for one forage: each leases sites from the store and tells its goals to the parent.
 
-Workers end when their stdin does, so that none outlives a parent that was killed.
+Workers read their order from stdin, as keywords may be more than a command line holds. They end when it does,
+so that none outlives a parent that was killed.
 """
 
 from __future__ import annotations
@@ -65,11 +66,14 @@ async def forage_in_processes(
 
 
 async def _start(folder: Path, order: WorkerOrder, number: int) -> Process:
-    arguments = ["-m", "trailmark", "forage-worker", str(folder), str(number), order.to_json()]
+    arguments = ["-m", "trailmark", "forage-worker", str(folder), str(number)]
     # a session of its own: Ctrl-C reaches the parent alone, which then tells its workers
-    return await asyncio.create_subprocess_exec(
+    process = await asyncio.create_subprocess_exec(
         sys.executable, *arguments, stdin=PIPE, stdout=PIPE, start_new_session=True, limit=1 << 20
     )
+    assert process.stdin is not None
+    process.stdin.write(f"{order.to_json()}\n".encode())
+    return process
 
 
 async def _relay(process: Process, on_visit: Callable[[Visit], None]) -> None:
