@@ -7,7 +7,7 @@ import pytest
 from trailmark.feature_words import reason_words
 from trailmark.serve.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
 from trailmark.serve.studio.words import label_words, reasons
-from trailmark.store.run_course import CoursePoint
+from trailmark.store.run_course import Course
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,23 @@ def test_reasons_name_the_word_and_where_it_stands() -> None:
 
 
 def test_a_chart_of_nothing_and_of_one_page_can_be_drawn() -> None:
-    assert goals_chart([]).told == "0 goals on 0 pages"
-    assert speed_chart([CoursePoint(1.0, False, True)]).points == ""
+    assert goals_chart(Course()).told == "0 goals on 0 pages"
+    assert speed_chart(Course(((1, 0),))).points == ""
     assert outcome_bars({}) == []
 
 
 def test_a_long_course_is_thinned_but_keeps_its_end() -> None:
-    course = [CoursePoint(float(at), at % 10 == 0, True) for at in range(5000)]
-    chart = goals_chart(course)
+    chart = line_chart("x", [(at, at // 10) for at in range(5000)], "pages", "")
     assert len(chart.points.split()) == MOST_POINTS
     assert chart.points.split()[-1] == "352.0,10.0"
-    assert chart.told == "500 goals on 5000 pages"
+
+
+def test_the_charts_of_a_course_tell_its_sums() -> None:
+    course = Course(((3, 1), (2, 0), (0, 0)), (4, 1), 10.0)
+    assert goals_chart(course).told == "1 goals on 5 pages"
+    assert len(goals_chart(course).points.split()) == 4
+    assert speed_chart(course).told == "0.5 pages a second on average"
+    assert speed_chart(course).top_label == "0.8"
 
 
 def test_lines_stay_within_the_chart() -> None:

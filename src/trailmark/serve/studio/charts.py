@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trailmark.fault_words import fault_words
-from trailmark.store.run_course import CoursePoint
+from trailmark.store.run_course import Course
 
 WIDTH, HEIGHT = 360, 170
 LEFT, TOP, RIGHT, BOTTOM = 40, 10, 8, 24
@@ -41,27 +41,23 @@ class ChartBar:
     width: float
 
 
-def goals_chart(course: Sequence[CoursePoint]) -> Chart:
+def goals_chart(course: Course) -> Chart:
     goals, points = 0, [(0.0, 0.0)]
     pages = 0
-    for each in course:
-        pages += each.spent
-        goals += each.is_goal
+    for more_pages, more_goals in course.stretches:
+        pages += more_pages
+        goals += more_goals
         points.append((pages, goals))
     return line_chart("Goals against pages", points, "pages", f"{goals} goals on {pages} pages")
 
 
-def speed_chart(course: Sequence[CoursePoint]) -> Chart:
+def speed_chart(course: Course) -> Chart:
     """Pages a second, in equal parts of the time that the run took."""
-    if len(course) < 2:
+    if not course.parts:
         return line_chart("Pages a second", [], "seconds", "too few pages to tell")
-    began, took = course[0].at, max(course[-1].at - course[0].at, 1e-3)
-    counts = [0] * BUCKETS
-    for each in course:
-        counts[min(int(BUCKETS * (each.at - began) / took), BUCKETS - 1)] += each.spent
-    width = took / BUCKETS
-    points = [((number + 0.5) * width, count / width) for number, count in enumerate(counts)]
-    mean = sum(counts) / took
+    width = course.seconds / len(course.parts)
+    points = [((number + 0.5) * width, count / width) for number, count in enumerate(course.parts)]
+    mean = sum(course.parts) / course.seconds
     return line_chart("Pages a second", points, "seconds", f"{mean:.1f} pages a second on average")
 
 

@@ -13,7 +13,16 @@ from starlette.concurrency import run_in_threadpool
 from trailmark.errors import UsageError
 from trailmark.foraging import Order
 from trailmark.seeds import starts_of
-from trailmark.serve.studio.charts import Chart, ChartBar, goals_chart, outcome_bars, queue_chart, speed_chart
+from trailmark.serve.studio.charts import (
+    BUCKETS,
+    MOST_POINTS,
+    Chart,
+    ChartBar,
+    goals_chart,
+    outcome_bars,
+    queue_chart,
+    speed_chart,
+)
 from trailmark.serve.studio.forms import Form, read_form
 from trailmark.serve.studio.queue_watch import QueueWatch
 from trailmark.serve.studio.studio import Studio, to
@@ -85,7 +94,7 @@ def run_list(workspace: Workspace) -> RunList:
 def run_view(workspace: Workspace, run: Run, queue: QueueWatch) -> RunView:
     store = workspace.forage_store
     progress = store.progress(run.id)
-    course = course_of(workspace.database, run.id)
+    course = course_of(workspace.database, run.id, MOST_POINTS - 1, BUCKETS)
     charts = (goals_chart(course), queue_chart(queue.sizes(workspace, run.id)), speed_chart(course))
     sites = tuple(summary for summary, _ in zip(store.sites(run.id), range(SITES_SHOWN), strict=False))
     bars = tuple(outcome_bars(progress.outcomes))

@@ -1,0 +1,34 @@
+"""A run of any length is summed up in as many numbers as a chart has room for."""
+
+from __future__ import annotations
+
+from tests.store.samples import begin, lease, visit_of
+from trailmark.store.database import Database
+from trailmark.store.forage import ForageStore
+from trailmark.store.run_course import Course, course_of
+
+
+def test_a_run_is_summed_up_by_visits_and_by_time(database: Database) -> None:
+    store = ForageStore(database)
+    run = begin(store, sites=2)
+    for each in range(2):
+        job = lease(store, run)
+        for number in range(500):
+            at = float(number if number < 499 else 1_000) + each / 2
+            found = {"is_goal": number < 100, "spent": number % 2 == 0}
+            store.save_visit(job.id, visit_of(job, number, at=at, **found))
+    course = course_of(database, run.id, 10, 4)
+    assert course.seconds == 1_000.5
+    assert course.stretches == ((50, 100), (50, 100), *[(50, 0)] * 8)
+    assert course.parts == (126 + 125, 124 + 125, 0, 0)  # the first 250.125 seconds of both sites, and so on
+
+
+def test_a_short_run_is_told_visit_by_visit(database: Database) -> None:
+    store = ForageStore(database)
+    run = begin(store, sites=1)
+    assert course_of(database, run.id, 10, 4) == Course()
+    job = lease(store, run)
+    store.save_visit(job.id, visit_of(job, 0, spent=True))
+    assert course_of(database, run.id, 10, 4) == Course(((1, 0),))
+    store.save_visit(job.id, visit_of(job, 1, spent=True, is_goal=True))
+    assert course_of(database, run.id, 10, 4) == Course(((1, 0), (1, 1)), (1, 0, 0, 1), 1.0)
