@@ -6,7 +6,6 @@ the same order, it stands where it stood. That is all that recovery after a cras
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from trailmark.fetched import Failed, Fetched
@@ -79,7 +78,6 @@ class Forager:
     spent: int = field(default=0, init=False)
     visits: int = field(default=0, init=False)
     goals: int = field(default=0, init=False)
-    refused: Counter[str] = field(default_factory=Counter, init=False)  # links not followed, by reason
     _traps: TrapLimits = field(default_factory=TrapLimits, init=False)
     _means: GroupMeans = field(default_factory=GroupMeans, init=False)
     _digests: set[int] = field(default_factory=set, init=False)
@@ -107,17 +105,15 @@ class Forager:
     def _next_link(self) -> Waiting | None:
         """The best link whose host answers and whose shape has not been fetched too often."""
         while link := self.frontier.best():
-            reason = self._left_alone(link)
-            if reason is None:
+            if not self._is_left_alone(link):
                 return link
             self.frontier.take(link)
-            self.refused[reason] += 1
         return None
 
-    def _left_alone(self, link: Waiting) -> str | None:
+    def _is_left_alone(self, link: Waiting) -> bool:
         if self._faults.is_down(link.url):
-            return "host_down"
-        return self._traps.refuses(link.url) if link.attempt == 1 else None
+            return True
+        return link.attempt == 1 and self._traps.refuses(link.url) is not None
 
     def _take(self, link: Waiting) -> None:
         self.frontier.take(link)
@@ -320,18 +316,12 @@ class Forager:
                 self.frontier.rescore(other, self._means.revised(other.guess, other.groups))
 
     def _may_follow(self, link: Link) -> bool:
-        if self.frontier.was_taken(link.url):
-            return False
-        if reason := refusal(self.site, link):
-            self.refused[reason] += 1
-            return False
-        return True
+        return not self.frontier.was_taken(link.url) and not refusal(self.site, link)
 
     def _follow_redirect(self, visit: Visit, link: Waiting) -> None:
         target = visit.location
         self._faults.answered(visit.url)
         if link.hops >= REDIRECT_HOPS:
-            self.refused["redirect_limit"] += 1
             self._faults.last = "redirect_limit"
         elif self.site.covers(target) or self._moved(target):
             new = self.frontier.add(
@@ -349,10 +339,8 @@ class Forager:
                 order=link.order,
             )
             if not new:
-                self.refused["redirect_to_known"] += 1
                 self._faults.last = "redirect loop"
         else:
-            self.refused["out_of_scope"] += 1
             self._faults.last = "redirected out of the site"
 
     def _moved(self, target: str) -> bool:
