@@ -33,8 +33,8 @@ def test_a_page_shows_how_it_looks_in_whatever_language_it_speaks() -> None:
     assert all(is_of_page(token) for token in page_tokens(PAGE))
 
 
-def test_looks_and_what_a_link_says_are_trusted_more_than_other_words() -> None:
-    assert trust("page years 2") == trust("says papers") > trust("body papers") > trust("near papers")
+def test_what_a_link_says_is_trusted_more_than_other_words() -> None:
+    assert trust("says papers") > trust("body papers") == trust("page years 2") > trust("near papers")
 
 
 def test_the_paper_knows_nothing_of_looks() -> None:

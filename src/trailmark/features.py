@@ -28,7 +28,7 @@ _CLASSES = re.compile(r"\.[^>]*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth", "is", "page"})
 _FILE_NAMES = frozenset({"html", "htm", "index"})
-_TRUST = {"says": 2.0, "page": 2.0, "near": 0.5, "is": 6.0}  # that it is a document is all that one shows
+_TRUST = {"says": 2.0, "near": 0.5, "is": 6.0}  # that it is a document is all that one shows
 
 
 @lru_cache(maxsize=1 << 16)
@@ -89,7 +89,7 @@ def is_of_page(token: str) -> bool:
 
 def trust(token: str) -> float:
     """How much a token counts before anything is learned of it: what a link itself says tells more than the
-    words around it, and those are twenty; and how a page looks tells more than each of its hundred words."""
+    words around it, and those are twenty."""
     return _TRUST.get(token.split(" ", 1)[0], 1.0)
 
 

@@ -95,8 +95,12 @@ def test_stopped_it_leaves_all_as_it_was(
 def test_a_change_meanwhile_is_not_overwritten(library: PaperLibrary, ids: tuple[str, str, str]) -> None:
     scatter(library)
     other = PaperLibrary(library.workspace)
+
+    def correct_meanwhile(at: int, total: int) -> None:
+        other.correct(ids[0], "keyword", ["hops"])
+
     with pytest.raises(UsageError, match="Try again"):
-        regroup(library, lambda at, total: other.correct(ids[0], "keyword", ["hops"]) and None)
+        regroup(library, correct_meanwhile)
     assert not library.papers.links()
 
 
