@@ -13,15 +13,17 @@ help:
 	@echo "make bench   run the benchmarks (TRAILMARK_DATA=folder for those on real data)"
 
 $(VENV)/.installed: pyproject.toml
+	@echo "Setting up $(VENV); the first time this takes a few minutes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[all]"
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet --editable ".[all]"
 	@touch $@
 
 $(VENV)/.test-installed: pyproject.toml
+	@echo "Setting up $(VENV); the first time this takes a few minutes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet --editable ".[test]"
 	@touch $@ $(VENV)/.installed
 
 install: $(VENV)/.installed

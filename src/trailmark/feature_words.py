@@ -76,7 +76,7 @@ _COUNTED = {
     "headings": "headings on it",
     "years": "years on it",
 }
-_FEW = {"files": (3, "links to documents"), "title": (6, "words in its title")}
+_FEW = {"files": (3, "document", "to which it links"), "title": (6, "word", "in its title")}
 
 
 def _page(value: str) -> str:
@@ -87,8 +87,10 @@ def _page(value: str) -> str:
     number = int(size)
     if what in _COUNTED:
         return f"{_about(number - 1) if number else 'no'} {_COUNTED[what]}"
-    most, named = _FEW.get(what, (0, ""))
-    return f"{number}{' or more' if number >= most else ''} {named}" if named else ""
+    if what not in _FEW:
+        return ""
+    most, thing, where = _FEW[what]
+    return f"{number}{' or more' if number >= most else ''} {thing}{'s' * (number != 1)} {where}"
 
 
 _OTHERS: Mapping[str, Callable[[str], str]] = {
