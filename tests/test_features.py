@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from trailmark.features import Surroundings, is_of_page, link_tokens, page_tokens, plain, trust
+from trailmark.features import Surroundings, link_tokens, page_tokens, plain, trust
 from trailmark.page import Link, Page
 
 HOME = "http://www.example.edu/~smith/index.html"
@@ -21,24 +21,8 @@ def test_a_page_shows_its_head_its_first_words_and_its_url() -> None:
     assert not any(token.startswith("body") for token in page_tokens(PAGE, body_tokens=0))
 
 
-def test_a_page_shows_how_it_looks_in_whatever_language_it_speaks() -> None:
-    files = [Link(f"http://www.example.edu/papers/{name}", region="ul>li>a") for name in ("a.pdf", "b.ps.gz")]
-    spoken = {
-        "en": Page(HOME, "Our papers", tokens=("since", "1997", "2003", "x1999"), links=(PAPERS, *files)),
-        "fr": Page(HOME, "Nos articles", tokens=("depuis", "1997", "2003", "x1999"), links=(PAPERS, *files)),
-    }
-    looks = {frozenset(t for t in page_tokens(page) if t.startswith("page ")) for page in spoken.values()}
-    few = ("page links 2", "page alike 2", "page words 3", "page words a link 1", "page headings 0")
-    assert looks == {frozenset((*few, "page years 2", "page files 2", "page title 2"))}
-    assert all(is_of_page(token) for token in page_tokens(PAGE))
-
-
 def test_what_a_link_says_is_trusted_more_than_other_words() -> None:
-    assert trust("says papers") > trust("body papers") == trust("page years 2") > trust("near papers")
-
-
-def test_the_paper_knows_nothing_of_looks() -> None:
-    assert not any(token.startswith("page ") for token in page_tokens(PAGE, added=False))
+    assert trust("says papers") > trust("body papers") > trust("near papers")
 
 
 def test_a_link_shows_its_words_its_neighbours_its_url_and_its_place() -> None:

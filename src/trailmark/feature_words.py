@@ -68,31 +68,6 @@ def _folders(number: str) -> str:
     return f"{number} folder{'' if number == '1' else 's'}"
 
 
-_COUNTED = {
-    "links": "links on it",
-    "alike": "links that stand alike on it",
-    "words": "words on it",
-    "words a link": "words for each link on it",
-    "headings": "headings on it",
-    "years": "years on it",
-}
-_FEW = {"files": (3, "document", "to which it links"), "title": (6, "word", "in its title")}
-
-
-def _page(value: str) -> str:
-    """How a page looks; sizes of what it has many of are powers of two, 0 for none."""
-    what, _, size = value.rpartition(" ")
-    if not size.isdigit():
-        return ""
-    number = int(size)
-    if what in _COUNTED:
-        return f"{_about(number - 1) if number else 'no'} {_COUNTED[what]}"
-    if what not in _FEW:
-        return ""
-    most, thing, where = _FEW[what]
-    return f"{number}{' or more' if number >= most else ''} {thing}{'s' * (number != 1)} {where}"
-
-
 _OTHERS: Mapping[str, Callable[[str], str]] = {
     "depth": _number(lambda number: f"clicks: {_clicks(number)}"),
     "alike": _number(lambda number: f"{_about(number)} links stand like it"),
@@ -102,6 +77,6 @@ _OTHERS: Mapping[str, Callable[[str], str]] = {
     "looks": lambda shape: f"a link that looks like “{shape}”" if shape else "a link without words",
     "stands": lambda place: f"its place, {place}",
     "kind": lambda kind: f"a link of the kind {kind}",
+    "is": lambda kind: "it is a document" if kind == "document" else f"it is a file of the type {kind}",
     "way": _way,
-    "page": _page,
 }

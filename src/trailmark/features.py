@@ -2,8 +2,7 @@
 
 The paper takes words of the page's head and body, of the link and ten words around it, and of the URL. Added
 is what tells lists from sentences and sections from items: where the link stands, how many stand like it, how
-its URL lies to that of its page, and the words by which its page names itself; and how a page looks, since
-that is the same in languages that no lesson was held in.
+its URL lies to that of its page, and the words by which its page names itself.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trailmark.media import DOCUMENT, file_kind
 from trailmark.page import Link, Page
 from trailmark.url import url_tokens
 from trailmark.words import words
@@ -25,8 +23,7 @@ WINDOW = 10  # words before a link and after it
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[^\W_]+")
 _CLASSES = re.compile(r"\.[^>]*")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth", "is", "page"})
+_PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth", "is"})
 _FILE_NAMES = frozenset({"html", "htm", "index"})
 _TRUST = {"says": 2.0, "near": 0.5, "is": 6.0}  # that it is a document is all that one shows
 
@@ -47,8 +44,8 @@ def plain(word: str) -> str:
 def page_tokens(
     page: Page, body_tokens: int = BODY_TOKENS, depth: int = 0, *, added: bool = True
 ) -> frozenset[str]:
-    """What a page shows: title, its first words, its URL; added are its headings, its look and how deep it lies. A
-    document shows its URL alone; added is that it is one."""
+    """What a page shows: title, its first words, its URL; added are its headings and how deep it lies. A document
+    shows its URL alone; added is that it is one."""
     shown = [
         *(f"title {plain(word)}" for word in words(page.title)),
         *(f"body {plain(word)}" for word in page.tokens[:body_tokens]),
@@ -57,29 +54,9 @@ def page_tokens(
     if added:
         shown += [f"heading {plain(word)}" for heading in page.headings[:3] for word in words(heading)]
         shown.append(f"depth {min(depth, 4)}")
-        shown += [f"is {page.kind}"] if page.is_document else _page_look(page)
+        if page.is_document:
+            shown.append(f"is {page.kind}")
     return frozenset(shown)
-
-
-def _page_look(page: Page) -> Iterable[str]:
-    """What tells an item from a list of items in any language: how much there is of what. Sizes are in powers of
-    two, 0 for none."""
-    links = {link.url for link in page.links}
-    alike = Counter(link.region for link in page.links)
-    sizes = {
-        "links": len(links),
-        "alike": max(alike.values(), default=0),
-        "words": len(page.tokens),
-        "words a link": len(page.tokens) // (len(links) + 1),
-        "headings": len(page.headings),
-        "years": sum(1 for word in page.tokens if len(word) == 4 and _YEAR.fullmatch(word)),
-    }
-    files = sum(1 for url in links if file_kind("", url) == DOCUMENT)
-    return (
-        *(f"page {what} {min(size.bit_length(), 12)}" for what, size in sizes.items()),
-        f"page files {min(files, 3)}",
-        f"page title {min(len(words(page.title)), 6)}",
-    )
 
 
 def is_of_page(token: str) -> bool:

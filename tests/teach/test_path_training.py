@@ -8,11 +8,10 @@ from trailmark.fetched import Fetched
 from trailmark.forage.forager import Fetch, Forager
 from trailmark.forage.politeness import Politeness
 from trailmark.forage.scorers.path_learner import PathLearner
-from trailmark.page import Link, Page
 from trailmark.site import Site
 from trailmark.teach.path_training import PathTraining
 from trailmark.teach.training import ForageModel, Settings
-from trailmark.trail import FAIL, GOAL, Step, Trail
+from trailmark.trail import GOAL
 
 
 @pytest.fixture(scope="module")
@@ -39,31 +38,6 @@ def test_taught_on_two_sites_it_goes_straight_to_the_goals_of_a_third(model: For
     ]
     assert [visit.url for visit in visits if visit.is_goal] == [visit.url for visit in visits[2:4]]
     assert visits[2].label == GOAL
-
-
-def paper_or_story(root: str, word: str, number: int, *, paper: bool) -> Trail:
-    """A way through a site whose words and addresses are its own."""
-    end = Link(f"{root}{word}{number}", text=word, region="body>ul>li>a")
-    start = Page(root, word, links=(end,))
-    files = (Link(f"{root}{word}{number}.pdf"),) if paper else ()
-    page = Page(end.url, word, tokens=(word,) * (200 if paper else 20), links=files)
-    return Trail(root, (Step(start), Step(page, end, GOAL if paper else FAIL)))
-
-
-def test_goals_are_known_by_their_look_where_no_word_is() -> None:
-    taught = [
-        paper_or_story(root, word, number, paper=number < 3)
-        for root, word in (("http://s1/", "paper"), ("http://s2/", "aufsatz"))
-        for number in range(6)
-    ]
-    model = PathTraining().fit(taught)
-    reader, chances = PathLearner(model), []
-    for new in (paper_or_story("http://s3/", "artikkeli", 1, paper=paper) for paper in (True, False)):
-        start, end = new.steps
-        assert end.link is not None
-        behind = reader.rate(reader.read(reader.start(Site(new.site)), start.page), [end.link])[0].state
-        chances.append(reader.read(behind, end.page).goal)
-    assert chances[0] > 0.5 > chances[1]
 
 
 def test_scores_are_shares_of_a_goal_and_the_same_each_time(model: ForageModel) -> None:

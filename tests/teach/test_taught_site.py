@@ -40,28 +40,6 @@ def test_unlabelled_pages_take_the_state_before_their_goal() -> None:
     assert site.state("http://s/news") == "<<" + GOAL
 
 
-def test_a_page_that_was_refused_is_no_step_to_the_goal_though_its_menu_leads_back() -> None:
-    menu = page("n1", "home")
-    good = trail(HOME, PEOPLE, PERSONS[0], labels=",", ending=GOAL)
-    site = TaughtSite.of([good, trail(HOME, NEWS, menu, labels=",", ending=FAIL)])
-    assert site.clicks["http://s/n1"] == 3
-    assert site.state("http://s/n1") == FAIL
-
-
-def test_a_page_that_was_refused_with_goals_close_ahead_was_left_too_early() -> None:
-    good = trail(HOME, PEOPLE, PERSONS[0], labels=",", ending=GOAL)
-    site = TaughtSite.of([good, trail(HOME, NEWS, labels="", ending=FAIL)])
-    assert site.state("http://s/news") == "<<" + GOAL
-
-
-def test_a_page_that_was_refused_once_and_led_to_a_goal_once_is_on_the_way() -> None:
-    portal, menu = page("home", "front"), page("front", "people")
-    good = trail(portal, menu, PEOPLE, PERSONS[0], labels=",,", ending=GOAL)
-    again = Trail("http://s/home", (Step(portal, None, FAIL),))
-    for trails in ([good, again], [again, good]):
-        assert TaughtSite.of(trails).state("http://s/home") == "<<<" + GOAL
-
-
 def test_a_label_that_a_person_gave_is_kept() -> None:
     marked = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)])
     assert marked.state("http://s/people") == "people"

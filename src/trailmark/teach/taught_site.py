@@ -23,14 +23,11 @@ class TaughtSite:
     labels: dict[str, str] = field(default_factory=dict)
     clicks: dict[str, int] = field(default_factory=dict)  # to the nearest goal, along taught links
     worth: dict[str, float] = field(default_factory=dict)
-    _led_to_goals: set[str] = field(default_factory=set)
     _prefixes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trails: Sequence[Trail], states: States = "clicks") -> TaughtSite:
         site = cls(trails[0].site, states)
-        good = [trail for trail in trails if trail.reached_goal]
-        site._led_to_goals = {step.page.url for trail in good for step in trail.steps}
         for trail in sorted(trails, key=lambda each: not each.reached_goal):
             for number, step in enumerate(trail.steps):
                 site._meet(trail.steps[: number + 1], step)
@@ -70,15 +67,9 @@ class TaughtSite:
         label = self.labels[url]
         if label not in ("", FAIL):
             return label
-        if label == FAIL and self._counts_as_refused(url):
-            return FAIL
-        return "<" * min(self.clicks[url], FARTHEST) + GOAL if url in self.clicks else "<" + FAIL
-
-    def _counts_as_refused(self, url: str) -> bool:
-        """Navigation leads back to the goals from everywhere, so that the way from a refused page says nothing
-        against the teacher; but what is refused with goals one or two clicks ahead was only left too early, as
-        was what another trail passed on its way to a goal."""
-        return url not in self._led_to_goals and self.clicks.get(url, FARTHEST) >= FARTHEST
+        if url in self.clicks:
+            return "<" * min(self.clicks[url], FARTHEST) + GOAL
+        return FAIL if label == FAIL else "<" + FAIL
 
     def _clicks_to_goal(self) -> dict[str, int]:
         sources: dict[str, list[str]] = {url: [] for url in self.ways}
