@@ -93,14 +93,14 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         read_script(tmp_path / "none.json")
 
 
-def test_without_a_display_the_studio_is_named(tmp_path: Path) -> None:
+def test_without_a_display_free_browsing_is_refused_before_anything_is_kept(tmp_path: Path) -> None:
     Workspace.create(tmp_path / "w").close()
     program = tmp_path / "chromium"
     program.touch(mode=0o755)
-    arguments = ["http://a.example/", "-w", str(tmp_path / "w"), "--browser", str(program)]
+    arguments = ["http://a.example/", "-w", str(tmp_path / "w"), "--free", "--browser", str(program)]
     environment = {"DISPLAY": None, "WAYLAND_DISPLAY": None}
     outcome = CliRunner(env=environment).invoke(teach_command, arguments)
     assert isinstance(outcome.exception, UsageError)
-    assert "trailmark studio" in str(outcome.exception)
+    assert "no display" in str(outcome.exception)
     with Workspace.open(tmp_path / "w") as workspace:
         assert TeachingStore(workspace.database).sessions() == []
