@@ -121,11 +121,13 @@ class Frontier:
         if score != link.score:
             link.score = score
             self._push(link)
-            if (
-                len(self._heap) > 2 * len(self._links) + _SPARE_ENTRIES
-            ):  # most are of scores that have changed
-                self._heap = [(-each.score, each.order, each) for each in self._links.values()]
-                heapify(self._heap)
+            self._compact()
+
+    def _compact(self) -> None:
+        """Scores that have changed leave their entries behind; once most are such, the heap is made anew."""
+        if len(self._heap) > 2 * len(self._links) + _SPARE_ENTRIES:
+            self._heap = [(-each.score, each.order, each) for each in self._links.values()]
+            heapify(self._heap)
 
     def best(self) -> Waiting | None:
         """The link to follow next; it goes on waiting."""
