@@ -23,6 +23,8 @@ from trailmark.store.trails import TrailStore
 from trailmark.trail import Trail
 from trailmark.workspace import Workspace
 
+PATIENCE_SECONDS = 60.0  # machines that run tests are busy
+
 
 def _missing() -> str:
     try:
@@ -65,7 +67,7 @@ class Lesson:
     async def message(self, part: str) -> None:
         """Until the bar says something with `part` in it."""
         said = ""
-        for _ in range(500):
+        for _ in range(3_000):
             said = await self.ask("message()") or ""
             if part in said:
                 return
@@ -126,7 +128,7 @@ async def live_through(
     recorder = Recorder(context, saver)
     recording = asyncio.ensure_future(recorder.run())
     try:
-        await story(Lesson(context, recorder, saver, Hand(recorder, saver), recording))
+        await story(Lesson(context, recorder, saver, Hand(recorder, saver, PATIENCE_SECONDS), recording))
         if recording.done():
             recording.result()
     finally:

@@ -128,7 +128,7 @@ def test_the_page_makes_room_and_the_bar_gives_way_to_what_sticks_to_the_top(
     )
 
     async def where(lesson: Lesson, side: str) -> None:
-        for _ in range(100):
+        for _ in range(3_000):
             at_top = (await lesson.ask("place('.bar')"))["y"] < 100
             if at_top == (side == "top"):
                 return
@@ -383,3 +383,32 @@ def test_a_key_pressed_before_the_page_is_drawn_is_not_lost(classroom: Classroom
     with serve(answer) as site:
         session = classroom.teach(tmp_path, [f"{site}/"], story)
     assert session.labels() == ["start"]
+
+
+def test_a_mark_given_before_the_page_is_drawn_is_not_lost(classroom: Classroom, tmp_path: Path) -> None:
+    """As the studio gives it, whose buttons stand beside the picture of the page."""
+    marked = threading.Event()
+
+    async def story(lesson: Lesson) -> None:
+        hand = lesson.hand
+        await hand.arrived()
+        await hand.tab.page.get_by_text("On").click(no_wait_after=True)
+        await hand.until(lambda: lesson.way() == ["/", "/next"], "the address")
+        await lesson.recorder.mark(hand.tab, "goal")
+        assert not lesson.session.ends()  # there is nothing yet that could be learned from
+        marked.set()
+        await hand.until(lesson.session.ends, "the mark")
+
+    def answer(path: str) -> str | Answer | None:
+        if path.endswith("/slow.js"):
+            marked.wait(60)
+            return Answer("", headers=(("Content-Type", "text/javascript"),))
+        if path.endswith("/next"):
+            return "<head><title>Slow</title><script src='/slow.js'></script></head><body><h1>Here</h1>"
+        return "<a href='/next'>On</a>"
+
+    with serve(answer) as site:
+        classroom.teach(tmp_path, [f"{site}/"], story)
+    [trail] = trails_of(tmp_path)
+    assert walked(trail) == [("/", "", ""), ("/next", "Goal", "On")]
+    assert trail.steps[-1].page.headings == ("Here",)

@@ -66,6 +66,7 @@ class Recorder:
         self._next_tab = self._session.next_tab()
         self._loading: set[asyncio.Task[None]] = set()
         self._messages: dict[int, tuple[str, str]] = {}
+        self._wishes: dict[int, str] = {}  # marks for pages, by number, that are not drawn yet
 
     async def run(self) -> Ending:
         for page in self._context.pages:
@@ -169,6 +170,16 @@ class Recorder:
             return  # viewers of documents show them again in a frame of theirs
         self._saver.see(node.number, seen)
         await self._keep_original(tab, node)
+        if not await self._grant_wish(tab, node):
+            await self._say_what_was_seen(tab, node, seen)
+
+    async def _grant_wish(self, tab: Tab, node: Node) -> bool:
+        wish = self._wishes.pop(node.number, None)
+        if wish is not None:
+            await self.mark(tab, wish)
+        return wish is not None
+
+    async def _say_what_was_seen(self, tab: Tab, node: Node, seen: SeenPage) -> None:
         loaded = tab.loaded(node.url)
         trouble = troubles.answered(loaded.status if loaded else 200, seen.asks_to_log_in)
         if trouble:
@@ -187,18 +198,19 @@ class Recorder:
             return
         if not message.get("top"):
             await self._enter_frame(tab, seen.url)
-        page = self._see(tab, seen)
+        page = await self._see(tab, seen)
         if page is not None:
             link = clicked_link(page, url, str(message.get("text", "")), int(message.get("nth", 0)))
             self._saver.tell(Clicked(tab.id, link))
 
-    def _see(self, tab: Tab, seen: SeenPage) -> Page | None:
+    async def _see(self, tab: Tab, seen: SeenPage) -> Page | None:
         """Keep the page as it is seen now, and read it."""
         node = self._session.at(tab.id)
         if node is None:
             return None
         if node.url == seen.url:
             self._saver.see(node.number, seen)
+            await self._grant_wish(tab, node)
         return self._saver.page(node.number)
 
     async def _enter_frame(self, tab: Tab, url: str) -> None:
@@ -264,7 +276,7 @@ class Recorder:
     async def _on_do(self, tab: Tab, message: dict[str, Any]) -> None:
         seen = SeenPage.told(message)
         if seen is not None:
-            self._see(tab, seen)
+            await self._see(tab, seen)
         match message.get("do"):
             case "goal":
                 await self.mark(tab, GOAL)
@@ -285,12 +297,16 @@ class Recorder:
 
     async def mark(self, tab: Tab, text: str) -> None:
         node = self._session.here(tab.id)
-        if node is None or self._saver.page(node.number) is None:
+        if node is None or (self._saver.knows(node.number) and self._saver.page(node.number) is None):
             return await self._say(tab, troubles.NOTHING_HERE, "trouble")
         try:
             label = tidy_label(text)
         except ValueError as error:
             return await self._say(tab, f"{error}.", "trouble")
+        if not self._saver.knows(node.number):
+            # A quick hand marks a page before it is drawn: the mark is given when it is.
+            self._wishes[node.number] = label
+            return await self._say(tab, troubles.COMING)
         if node.label != label:
             self._saver.tell(Marked(node.number, label))
         return await self._say(tab, words_for_mark(self._session, node, label))

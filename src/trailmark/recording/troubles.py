@@ -71,5 +71,6 @@ NO_LINK = (
     "Go back and take a link if this belongs to the trail."
 )
 CRASHED = "The tab crashed and was opened again. Nothing that you showed is lost."
+COMING = "This page is still coming. It is marked as soon as it is here."
 NOTHING_HERE = "There is no page to mark here yet."
 LAST_SITE = "This was the last site. Press Done when you are ready."

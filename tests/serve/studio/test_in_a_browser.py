@@ -17,6 +17,7 @@ from tests.serve.studio.conftest import TOKEN, small_trails
 from tests.servers import serve
 from trailmark.config import FILE_NAME
 from trailmark.net.browser import find_browser
+from trailmark.recording.tab import BAR_HEIGHT
 from trailmark.samples.server import SampleServer, serve_samples
 from trailmark.samples.web import sample_web
 from trailmark.serve.studio.app import make_studio
@@ -202,7 +203,8 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
     page.click("button:has-text('Open the browser')")
     page.wait_for_selector("canvas.screen[data-number]")
     wait_for_pages(folder, 1)
-    click_in_picture_until(page, folder, 2)
+    click_link_in_picture(page, start_of(web, "physics"))
+    wait_for_pages(folder, 2)
     page.click("button:has-text('Goal')")
     wait_for_trails(folder, 1)
     page.click("button:has-text('Done')")
@@ -215,35 +217,46 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
 
 
 def pages_seen(folder: Path) -> int:
+    """How many pages were shown and drawn."""
     with Workspace.open(folder) as workspace:
         store = TeachingStore(workspace.database)
-        return sum(len(store.pages(session.id)) for session in store.sessions())
+        return sum(bool(seen.digest) for session in store.sessions() for seen in store.pages(session.id))
 
 
-def wait_for_pages(folder: Path, wanted: int, seconds: float = 60) -> bool:
-    end = time.monotonic() + seconds
-    while pages_seen(folder) < wanted and time.monotonic() < end:
-        time.sleep(0.2)
-    return pages_seen(folder) >= wanted
+def wait_for_pages(folder: Path, wanted: int) -> None:
+    wait_until(lambda: pages_seen(folder) >= wanted, "a page")
 
 
 def wait_for_trails(folder: Path, wanted: int) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+    def enough() -> bool:
         with Workspace.open(folder) as workspace:
-            if len(workspace.trails) >= wanted:
-                return
-        time.sleep(0.2)
-    pytest.fail("no trail was made")
+            return len(workspace.trails) >= wanted
+
+    wait_until(enough, "a trail")
 
 
-def click_in_picture_until(page: Page, folder: Path, wanted: int) -> None:
-    """Click down the page where its menu is, again and again, until a link was hit."""
-    box = page.locator("canvas.screen").bounding_box()
-    assert box is not None
-    range_of_menu = list(range(12, 32, 2))
-    for down in 5 * range_of_menu:
-        page.mouse.click(box["x"] + box["width"] * 0.11, box["y"] + box["height"] * down / 100)
-        if wait_for_pages(folder, wanted, 1.5):
+def wait_until(come_true: Callable[[], bool], hope: str) -> None:
+    end = time.monotonic() + SLOW / 1000
+    while time.monotonic() < end:
+        if come_true():
             return
-    pytest.fail("no link was hit")
+        time.sleep(0.2)
+    pytest.fail(f"{hope} was waited for in vain")
+
+
+def click_link_in_picture(page: Page, url: str) -> None:
+    """Click where the first link of the menu stands, as another window of that size shows it under a bar."""
+    screen = page.locator("canvas.screen")
+    width, height = screen.evaluate("canvas => [canvas.width, canvas.height]")
+    browser = page.context.browser
+    assert browser is not None
+    beside = browser.new_page(viewport={"width": width, "height": height})
+    beside.goto(url)
+    link = beside.locator("nav a").first.bounding_box()
+    beside.close()
+    shown = screen.bounding_box()
+    assert link is not None
+    assert shown is not None
+    across = (link["x"] + link["width"] / 2) / width
+    down = (link["y"] + link["height"] / 2 + BAR_HEIGHT) / height
+    page.mouse.click(shown["x"] + across * shown["width"], shown["y"] + down * shown["height"])
