@@ -49,5 +49,6 @@ class Visit:
     wait_seconds: float = 0.0
     location: str = ""
     robots: str = ""  # what the page asks of robots: `noindex`, `nofollow`, both or nothing
+    not_modified: bool = False  # the server said so, and the page is the one that was kept before
     archived: ArchiveRef | None = None
     why: tuple[tuple[str, float], ...] = ()  # of goals by a taught model: what spoke for it, strongest first

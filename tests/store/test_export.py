@@ -33,7 +33,14 @@ def filled(database: Database) -> None:
     changes: list[dict[str, Any]] = [
         {"title": "Home", "archived": ArchiveRef("w0.warc.gz", 10, 20)},
         {**click, "parent": 0, "outcome": "redirect", "link_text": " Our\n  people "},
-        {**click, "parent": 1, "link_kind": "redirect", "link_text": "Our people", "title": "People"},
+        {
+            **click,
+            "parent": 1,
+            "link_kind": "redirect",
+            "link_text": "Our people",
+            "title": "People",
+            "not_modified": True,
+        },
         {**click, "parent": 2, "title": "=cmd|' /C calc'!A0", "label": "Goal", "goal": 0.9, "is_goal": True},
         {**click, "parent": 2, "outcome": "http_404", "link_text": "Gone", "spent": False},
     ]
@@ -77,6 +84,8 @@ def test_visits_hold_everything_that_was_asked_for(database: Database) -> None:
     visits = lines(database, "visits")
     assert [visit["outcome"] for visit in visits] == ["ok", "redirect", "ok", "ok", "http_404"]
     assert [visit["spent"] for visit in visits] == [True] * 4 + [False]
+    assert [visit["not_modified"] for visit in visits] == [False, False, True, False, False]
+    assert [page["not_modified"] for page in lines(database, "pages")] == [False, True, False]
     assert visits[0]["site"] == site(0).start
     assert list(visits[0]) == list(TABLES["visits"].columns)
 

@@ -38,7 +38,7 @@ def _pages(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
     path = _paths(database)
     for site_id, *row in database.stream(
         "SELECT site_id, run_id, start, number, url, title, label, goal, is_goal, depth, content_type, "
-        f"digest, {_AT}, robots, archive_file, archive_offset {_OF_RUN} AND outcome = 'ok' "
+        f"digest, {_AT}, robots, not_modified, archive_file, archive_offset {_OF_RUN} AND outcome = 'ok' "
         "ORDER BY site.id, number",
         (run_id,),
     ):
@@ -132,13 +132,13 @@ TABLES: Mapping[str, Table] = {
             "link_kind": "text", "depth": "integer", "attempt": "integer", "score": "number",
             "status": "integer", "content_type": "text", "title": "text", "digest": "text", "label": "text",
             "goal": "number", "is_goal": "yes_no", "spent": "yes_no", "wait_seconds": "number",
-            "location": "text", "robots": "text", "archive_file": "text", "archive_offset": "integer",
-            "archive_length": "integer",
+            "location": "text", "robots": "text", "not_modified": "yes_no", "archive_file": "text",
+            "archive_offset": "integer", "archive_length": "integer",
         },
         _selecting(
             f"SELECT run_id, start, number, url, outcome, {_AT}, parent, link_text, link_region, link_kind, "
             "depth, attempt, score, status, content_type, title, digest, label, goal, is_goal, visit.spent, "
-            f"wait_seconds, location, robots, archive_file, archive_offset, archive_length {_OF_RUN} "
+            f"wait_seconds, location, robots, not_modified, archive_file, archive_offset, archive_length {_OF_RUN} "
             "ORDER BY site.id, number"
         ),
     ),
@@ -146,8 +146,8 @@ TABLES: Mapping[str, Table] = {
         {
             "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
             "label": "text", "goal": "number", "is_goal": "yes_no", "depth": "integer",
-            "content_type": "text", "digest": "text", "at": "text", "robots": "text", "archive_file": "text",
-            "archive_offset": "integer", "path": "text",
+            "content_type": "text", "digest": "text", "at": "text", "robots": "text", "not_modified": "yes_no",
+            "archive_file": "text", "archive_offset": "integer", "path": "text",
         },
         _pages,
     ),
