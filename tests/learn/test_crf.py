@@ -17,7 +17,8 @@ from scipy.special import logsumexp
 from trailmark.errors import NotFitted, TeachingError
 from trailmark.learn.chain import Floats, Ints, Steps, expected_steps, forward, log_product, pair_marginals
 from trailmark.learn.checks import EstimatorCase, check_estimator
-from trailmark.learn.crf import ChainCRF, Chains, Rules, _Likelihood
+from trailmark.learn.crf import ChainCRF, Chains, Rules
+from trailmark.learn.crf_likelihood import Likelihood
 
 N_STATES, N_FEATURES, N_EDGE_FEATURES = 3, 5, 2
 
@@ -95,7 +96,7 @@ def test_the_gradient_agrees_with_finite_differences(rules: Rules, edges: bool) 
     chains = tiny_chains(3, (3, 1, 3, 5), edges=edges)
     labels = with_random_weights(ChainCRF(rules), 4, edges=edges).decode(chains)
     weights = np.array([1.0, 0.5, 2.0, 1.5])
-    problem = _Likelihood(chains, labels, weights, rules)
+    problem = Likelihood(chains, labels, weights, rules)
     problem.set_prior(2.0, 5.0)
     point = np.random.default_rng(5).normal(size=problem.size)
     _, gradient = problem.value_and_gradient(point)
@@ -183,6 +184,12 @@ def test_scores_of_any_size_neither_overflow_nor_vanish(values: list[float], alt
 def test_what_underflows_in_the_product_is_computed_the_long_way() -> None:
     rows, matrix = np.array([[0.0, -1000.0]]), np.array([[-np.inf, 0.0], [0.0, -np.inf]])
     assert log_product(rows, matrix) == pytest.approx(np.array([[-1000.0, 0.0]]))
+
+
+@pytest.mark.parametrize("gap", [500.0, 700.0, 740.0, 745.0])
+def test_the_product_keeps_its_digits_where_numbers_nearly_vanish(gap: float) -> None:
+    rows, matrix = np.array([[0.0, -gap]]), np.array([[-np.inf, 0.0], [0.5, -np.inf]])
+    assert log_product(rows, matrix) == pytest.approx(np.array([[0.5 - gap, 0.0]]), rel=1e-12)
 
 
 def test_expected_steps_are_the_sum_of_the_pair_marginals() -> None:

@@ -42,12 +42,13 @@ class Steps:
 
 
 def log_product(rows: Floats, matrix: Floats) -> Floats:
-    """log(exp(rows) @ exp(matrix)), (N, S), by one matrix product; what underflows is done the long way."""
+    """log(exp(rows) @ exp(matrix)), (N, S), by one matrix product; what nearly vanishes is done the long way."""
     top = _finite_max(rows)
     peak = max(float(matrix.max()), np.finfo(float).min)
+    plain = np.exp(rows - top) @ np.exp(matrix - peak)
     with np.errstate(divide="ignore"):
-        product: Floats = np.log(np.exp(rows - top) @ np.exp(matrix - peak)) + (top + peak)
-    gone = np.isneginf(product)
+        product: Floats = np.log(plain) + (top + peak)
+    gone = plain < _TINY  # not 0 alone: numbers lose their digits before they vanish
     lost = gone & (np.isfinite(rows).astype(float) @ np.isfinite(matrix) > 0) if gone.any() else gone
     if lost.any():
         again = lost.any(axis=1)
