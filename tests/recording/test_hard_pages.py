@@ -394,10 +394,14 @@ def test_a_mark_given_before_the_page_is_drawn_is_not_lost(classroom: Classroom,
         await hand.arrived()
         await hand.tab.page.get_by_text("On").click(no_wait_after=True)
         await hand.until(lambda: lesson.way() == ["/", "/next"], "the address")
+        await lesson.recorder.mark(hand.tab, "list")
+        await lesson.recorder.undo(hand.tab)
         await lesson.recorder.mark(hand.tab, "goal")
-        assert not lesson.session.ends()  # there is nothing yet that could be learned from
+        number = lesson.session.ends()[0].number
+        assert lesson.saver.waits_for(number)  # there is nothing yet that could be learned from
         marked.set()
-        await hand.until(lesson.session.ends, "the mark")
+        await hand.until(lambda: not lesson.saver.waits_for(number), "the trail")
+        await lesson.message("Goal kept, 1 click from the start")
 
     def answer(path: str) -> str | Answer | None:
         if path.endswith("/slow.js"):

@@ -55,8 +55,15 @@ def test_a_lesson_is_played_from_the_command_line_and_its_graph_printed(tmp_path
         assert played.exit_code == 0, played.output
         graph = json.loads(CliRunner().invoke(teach_command, ["--graph", *where]).stdout)
     assert [(page["title"], page["label"]) for page in graph["pages"]] == [("Home", "T1"), ("A", "T0")]
+    assert "1 useful page" in played.output
+    assert "The workspace holds 1 trail now" in played.output
     with Workspace.open(tmp_path / "w") as workspace:
         assert TeachingStore(workspace.database).unfinished() is None
+        [trail] = workspace.trails.trails()
+        workspace.database.execute("DELETE FROM trail")  # as free sessions were kept before they made trails
+    assert trail.reached_goal
+    assert "1 trail made" in CliRunner().invoke(teach_command, ["--from-free", *where]).output
+    assert trails_of(tmp_path / "w") == [trail]
 
 
 @in_browser
@@ -91,16 +98,3 @@ def test_a_file_that_is_no_lesson_is_refused_in_words(text: str) -> None:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_script(tmp_path / "none.json")
-
-
-def test_without_a_display_free_browsing_is_refused_before_anything_is_kept(tmp_path: Path) -> None:
-    Workspace.create(tmp_path / "w").close()
-    program = tmp_path / "chromium"
-    program.touch(mode=0o755)
-    arguments = ["http://a.example/", "-w", str(tmp_path / "w"), "--free", "--browser", str(program)]
-    environment = {"DISPLAY": None, "WAYLAND_DISPLAY": None}
-    outcome = CliRunner(env=environment).invoke(teach_command, arguments)
-    assert isinstance(outcome.exception, UsageError)
-    assert "no display" in str(outcome.exception)
-    with Workspace.open(tmp_path / "w") as workspace:
-        assert TeachingStore(workspace.database).sessions() == []

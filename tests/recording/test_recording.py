@@ -237,7 +237,9 @@ def test_browsing_freely_labels_pages_by_their_distance(
         await hand.press("done")
 
     classroom.teach(tmp_path / "w", [site(server, "cs")], story, way="free")
-    assert trails_of(tmp_path / "w") == []
+    left, useful = trails_of(tmp_path / "w")
+    assert walked(left) == [("/", "", ""), ("/courses/", "Fail", "Courses")]
+    assert walked(useful)[1:] == [("/TR/", "", "Tech Reports"), ("/TR/1997/", "Goal", "Reports of 1997")]
     with Workspace.open(tmp_path / "w") as workspace:
         store = TeachingStore(workspace.database)
         hops = {page.url.split("/", 3)[3]: page.hops for page in store.pages(1)}

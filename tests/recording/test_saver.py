@@ -14,10 +14,10 @@ from trailmark.recording.free import graph_data
 from trailmark.recording.saver import Saver
 from trailmark.recording.seen import SeenPage
 from trailmark.recording.session import Way
-from trailmark.recording.teaching import open_session, start_urls
+from trailmark.recording.teaching import keep_free_trails, open_session, start_urls
 from trailmark.store.teaching import TeachingStore
 from trailmark.store.trails import TrailStore
-from trailmark.trail import GOAL
+from trailmark.trail import FAIL, GOAL
 from trailmark.workspace import Workspace
 
 HOME, LIST = "http://site.example/", "http://site.example/list"
@@ -118,13 +118,127 @@ def test_a_free_session_gives_a_graph_with_hops(tmp_path: Path) -> None:
         saver.tell(Marked(1, GOAL))
         saver.tell(Done())
         data = graph_data(workspace)
-        assert len(TrailStore(workspace.database)) == 0
     assert [(page["url"], page["label"], page["hops"], page["useful"]) for page in data["pages"]] == [
         (HOME, "T1", 1, False),
         (LIST, "T0", 0, True),
         (HOME + "news", "T4", None, False),
     ]
     assert data["links"] == [[HOME, LIST], [HOME, HOME + "news"]]
+
+
+NEWS, PAPER = HOME + "news", HOME + "paper"
+
+
+def browse(saver: Saver) -> None:
+    """Look at the news, go back, and on over the list to a paper."""
+    walk(saver)
+    saver.tell(Arrived(1, 1, HOME))
+    saver.tell(Arrived(1, 3, NEWS, Link(NEWS, "News")))
+    saver.see(2, seen(NEWS, "<h1>News</h1>"))
+    saver.tell(Arrived(1, 1, HOME))
+    saver.tell(Arrived(1, 2, LIST))
+    saver.tell(Arrived(1, 4, PAPER, Link(PAPER, "Paper")))
+    saver.see(3, seen(PAPER, "<h1>Paper</h1>"))
+
+
+def kept(workspace: Workspace) -> dict[tuple[str, ...], str]:
+    """The last words of the addresses on each trail, and how it ends."""
+    trails = TrailStore(workspace.database).trails()
+    return {tuple(s.page.url.rpartition("/")[2] for s in t.steps): t.steps[-1].label for t in trails}
+
+
+def test_free_browsing_makes_trails_as_it_goes_of_useful_pages_and_of_what_was_left(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace, "free")
+        browse(saver)
+        assert kept(workspace) == {("", "news"): FAIL}
+        saver.tell(Marked(3, GOAL))
+        saver.tell(Marked(1, GOAL))
+        assert kept(workspace) == {("", "news"): FAIL, ("", "list"): GOAL, ("", "list", "paper"): GOAL}
+        labels = [[step.label for step in trail.steps] for trail in workspace.trails.trails()]
+        assert ["", GOAL, GOAL] in labels
+        assert {summary.source for summary in workspace.trails.summaries()} == {"free browsing"}
+        saver.tell(Undone())
+        saver.tell(Undone())
+        assert kept(workspace) == {("", "news"): FAIL}
+        assert workspace.trails.history() == []  # nothing that `trails undo` would bring back
+
+
+def test_what_is_shown_when_a_free_session_ends_was_looked_at_too(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace, "free")
+        browse(saver)
+        saver.tell(Done())
+        assert kept(workspace) == {("", "news"): FAIL, ("", "list", "paper"): FAIL}
+
+
+def test_a_page_that_leads_to_a_useful_one_after_all_is_no_failure_any_more(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace, "free")
+        browse(saver)
+        saver.tell(Arrived(1, 3, NEWS))
+        saver.tell(Arrived(1, 5, PAPER, Link(PAPER, "In the news")))
+        saver.see(4, seen(PAPER, "<h1>Paper</h1>"))
+        saver.tell(Marked(4, GOAL))
+        saver.tell(Done())
+        assert kept(workspace) == {("", "news", "paper"): GOAL}
+
+
+def test_pages_that_nobody_saw_and_that_the_site_does_not_have_are_no_failures(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace, "free")
+        walk(saver)
+        saver.keep_original(1, Fetched(LIST, 404, (), b"<h1>Gone</h1>", "text/html"))
+        saver.tell(Arrived(1, 1, HOME))
+        saver.tell(Arrived(1, 3, NEWS, Link(NEWS, "News")))  # gone on from before it was drawn
+        saver.tell(Arrived(1, 1, HOME))
+        saver.tell(Done())
+        assert kept(workspace) == {}
+
+
+def test_a_free_session_opened_anew_keeps_what_the_killed_one_kept(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        first = saver_of(workspace, "free")
+        browse(first)
+        first.tell(Marked(3, GOAL))
+        before = workspace.trails.summaries()
+        again = Saver(workspace, open_session(workspace, (), "trails"))  # the first was never closed
+        assert again.session == first.session
+        assert workspace.trails.summaries() == before
+        again.tell(Undone())
+        again.tell(Done())
+        assert kept(workspace) == {("", "news"): FAIL, ("", "list", "paper"): FAIL}
+
+
+def test_free_sessions_from_before_they_made_trails_are_brought_up_once(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace, "free")
+        browse(saver)
+        saver.tell(Marked(3, GOAL))
+        saver.tell(Done())
+        workspace.database.execute(
+            "DELETE FROM trail"
+        )  # as they were then: with their pages and events alone
+        assert keep_free_trails(workspace) == 2
+        assert kept(workspace) == {("", "news"): FAIL, ("", "list", "paper"): GOAL}
+        [useful] = [each.id for each in workspace.trails.summaries() if each.ending == GOAL]
+        workspace.trails.delete(useful, 1.0)
+        assert keep_free_trails(workspace) == 0  # what a person deleted stays away
+
+
+def test_a_mark_given_before_the_page_has_come_is_kept_when_it_has(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace)
+        walk(saver)
+        saver.tell(Arrived(1, 3, NEWS, Link(NEWS, "News")))
+        saver.tell(Marked(2, GOAL))
+        assert saver.waits_for(2)
+        assert saver.never_seen() == [NEWS]
+        again = Saver(workspace, open_session(workspace, (), "trails"))  # the first was never closed
+        assert kept(workspace) == {}
+        again.see(2, seen(NEWS, "<h1>News</h1>"))
+        assert kept(workspace) == {("", "list", "news"): GOAL}
+        assert again.never_seen() == []
 
 
 def test_a_session_goes_on_for_the_same_sites_and_begins_for_others(tmp_path: Path) -> None:

@@ -261,3 +261,34 @@ def test_every_end_has_a_trail_that_fails_at_its_end_or_not_at_all(story: list[E
         assert FAIL not in labels[:-1]
     for path in session.paths_not_taken():
         assert path[-1].label == ""
+
+
+@given(stories)
+def test_browsing_freely_ends_at_useful_pages_and_at_pages_that_led_to_none(story: list[Event]) -> None:
+    session, happened = told(
+        [event for event in story if not isinstance(event, Marked) or event.label == GOAL]
+    )
+    free = Session.of((A, D), "free", happened)
+    useful = [end.number for end in session.ends()]
+    ends = [end.number for end in free.ends()]
+    on_the_way = {(node.site, node.url) for number in useful for node in session.path(number)}
+    assert [number for number in ends if free.nodes[number].label] == useful
+    for number in ends:
+        way = free.trail(number)
+        assert way[-1][1] == (GOAL if number in useful else FAIL)
+        if number not in useful:
+            assert len(way) > 1
+            assert (way[-1][0].site, way[-1][0].url) not in on_the_way
+
+
+def test_what_is_shown_was_not_left_and_what_was_left_stays_so_when_it_is_shown_again() -> None:
+    def ends(*more: Event) -> list[str]:
+        events = (Arrived(1, 1, A), Arrived(1, 2, B, link(B)), *more)
+        return [node.url for node in Session.of((A,), "free", events).ends()]
+
+    assert ends() == []
+    assert ends(Arrived(1, 1, A)) == [B]
+    assert ends(Arrived(1, 1, A), Arrived(1, 2, B)) == [B]
+    assert ends(Arrived(1, 3, C, link(C)), Closed(1)) == [C]
+    assert ends(Led(1, D, link(D), "application/pdf", "d.pdf"), Clicked(1, link(C))) == [D]
+    assert ends(Done()) == [B]

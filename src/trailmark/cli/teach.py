@@ -10,14 +10,13 @@ import click
 
 from trailmark.cli.console import count, err, next_steps, say, typed, workspace_option
 from trailmark.cli.studio import teach_in_a_page
-from trailmark.errors import UsageError
 from trailmark.net.browser import BrowserOptions, find_browser, has_display
 from trailmark.recording.free import graph_data
 from trailmark.recording.playback import Script, play, read_script
 from trailmark.recording.session import Way
-from trailmark.recording.teaching import Taught, open_session, start_urls, teach
+from trailmark.recording.teaching import Taught, keep_free_trails, open_session, start_urls, teach
+from trailmark.recording.troubles import never_came
 from trailmark.store.teaching import TeachSession
-from trailmark.store.trails import TrailStore
 from trailmark.workspace import Workspace
 
 SAMPLE = "sample"
@@ -26,13 +25,14 @@ SAMPLE = "sample"
 @click.command("teach")
 @click.argument("urls", nargs=-1)
 @workspace_option
-@click.option("--free", is_flag=True, help="Browse freely and mark useful pages; no trails are made.")
+@click.option("--free", is_flag=True, help="Just browse, and mark the pages that are useful.")
 @click.option("--profile", type=click.Path(path_type=Path, file_okay=False),
               help="A folder that keeps logins and cookies from one session to the next.")  # fmt: skip
 @click.option("--browser", default="", metavar="PATH", help="The Chromium to open.  [default: the system's]")
 @click.option("--by", "taught_by", default="", metavar="NAME", help="Who teaches.  [default: your user name]")
 @click.option("--play", "script", metavar="FILE", help="Play a session back from a file, or `sample`.")
 @click.option("--graph", is_flag=True, help="Print the web graph of the last free session as JSON.")
+@click.option("--from-free", is_flag=True, help="Make trails of earlier free sessions that have none.")
 def teach_command(
     urls: tuple[str, ...],
     folder: Path,
@@ -42,16 +42,20 @@ def teach_command(
     taught_by: str,
     script: str | None,
     graph: bool,
+    from_free: bool,
 ) -> None:
     """Open a browser on the sites at URLS and record the way you show.
 
-    Click as you always do; the bar at the top marks goals and ways that lead nowhere. Everything is saved
-    at once. Without URLS, the session that was not finished goes on. Without a display, the studio opens
+    Click as you always do; the bar at the top marks goals and ways that lead nowhere. With --free you only
+    mark what is useful: pages that you looked at and left unmarked are the ways that lead nowhere. Everything
+    is saved at once. Without URLS, the session that was not finished goes on. Without a display, the studio opens
     its page for teaching.
     """
     with Workspace.open(folder) as workspace:
         if graph:
             say(json.dumps(graph_data(workspace), ensure_ascii=False, indent=1))
+        elif from_free:
+            _bring_up(workspace)
         elif script is not None:
             _play(workspace, script, browser)
         else:
@@ -64,14 +68,17 @@ def _teach(
 ) -> None:
     find_browser(options.program)
     if not has_display():
-        if way == "free":
-            raise UsageError("There is no display here to open a browser window on, which --free needs.")
         open_session(workspace, sites, way, taught_by)
         teach_in_a_page(workspace.folder)
         return
     record = open_session(workspace, sites, way, taught_by)
     _say_what_happens(record)
     _say_what_came_of_it(workspace, asyncio.run(teach(workspace, record, options)))
+
+
+def _bring_up(workspace: Workspace) -> None:
+    made = keep_free_trails(workspace)
+    err.print(f"{count(made, 'trail')} made of free browsing. {_holds(workspace)}")
 
 
 def _play(workspace: Workspace, name: str, browser: str) -> None:
@@ -83,8 +90,9 @@ def _play(workspace: Workspace, name: str, browser: str) -> None:
 
 def _say_what_happens(record: TeachSession) -> None:
     err.print(f"Teaching on {count(len(record.sites), 'site')}. Everything that you show is saved at once.")
-    useful = "G useful" if record.way == "free" else "G goal, X not this way, M mark"
-    err.print(f"In the browser, with Alt+Shift: {useful}, Z undo, N next site, D done, B move the bar.")
+    free = record.way == "free"
+    marks, end = ("G useful", "D submit") if free else ("G goal, X not this way, M mark", "D done")
+    err.print(f"In the browser, with Alt+Shift: {marks}, Z undo, N next site, {end}, B move the bar.")
 
 
 def _say_what_came_of_it(workspace: Workspace, taught: Taught) -> None:
@@ -92,17 +100,26 @@ def _say_what_came_of_it(workspace: Workspace, taught: Taught) -> None:
         err.print(
             f"\nThe browser was closed. Nothing is lost; go on with: {typed(workspace.folder, 'teach')}"
         )
-    pages = count(len(taught.session.nodes), "page")
-    if taught.record.way == "free":
-        err.print(f"\n{pages} seen, {count(taught.goals, 'useful page')}. The graph: trailmark teach --graph")
-        return
-    left = count(len(taught.session.paths_not_taken()), "path")
-    err.print(
-        f"\n{pages} seen, {count(taught.goals, 'goal')}, {taught.failures} not this way, {left} left untaken. "
-        f"The workspace holds {count(len(TrailStore(workspace.database)), 'trail')} now."
-    )
+    err.print(f"\n{_what_was_marked(taught)} {_holds(workspace)}")
+    if missing := never_came(taught.never_seen):
+        err.print(missing, markup=False)
     if taught.goals and taught.ending == "done":
         next_steps(
             (typed(workspace.folder, "trails check"), "what would teach it better, in words"),
             (typed(workspace.folder, "train"), "learn from the trails"),
         )
+
+
+def _what_was_marked(taught: Taught) -> str:
+    pages = count(len(taught.session.nodes), "page")
+    if taught.record.way == "free":
+        useful = count(taught.goals, "useful page")
+        return f"{pages} seen, {useful}, {count(taught.failures, 'walk')} that came to none."
+    left = count(len(taught.session.paths_not_taken()), "path")
+    return (
+        f"{pages} seen, {count(taught.goals, 'goal')}, {taught.failures} not this way, {left} left untaken."
+    )
+
+
+def _holds(workspace: Workspace) -> str:
+    return f"The workspace holds {count(len(workspace.trails), 'trail')} now."

@@ -27,7 +27,7 @@ def bar_state(saver: Saver, tab: int) -> dict[str, Any]:
 def words_for_mark(session: Session, node: Node, label: str) -> str:
     clicks = len(session.path(node.number)) - 1
     if session.way == "free":
-        return "Marked as useful."
+        return "Useful: the way here is kept." if label else "The mark is gone."
     if label == GOAL:
         return f"Goal kept, {clicks} click{'s' * (clicks != 1)} from the start. Go on, or take the next site."
     if label == FAIL:

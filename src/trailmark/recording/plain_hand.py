@@ -33,7 +33,7 @@ async def play_plainly(
             await walk(script.steps, PlainHand(fetcher, saver), say)
     finally:
         saver.close()
-    return Taught(record, "done", saver.session)
+    return Taught.by(saver, "done")
 
 
 @dataclass

@@ -132,7 +132,7 @@ async def _play(
             walking.cancel()
             await asyncio.gather(recording, walking, return_exceptions=True)
             saver.close()
-    return Taught(saver.record, ending, saver.session)
+    return Taught.by(saver, ending)
 
 
 def _finish(recorder: Recorder, walking: asyncio.Task[None]) -> Ending:

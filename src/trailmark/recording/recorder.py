@@ -66,7 +66,6 @@ class Recorder:
         self._next_tab = self._session.next_tab()
         self._loading: set[asyncio.Task[None]] = set()
         self._messages: dict[int, tuple[str, str]] = {}
-        self._wishes: dict[int, str] = {}  # marks for pages, by number, that are not drawn yet
 
     async def run(self) -> Ending:
         for page in self._context.pages:
@@ -168,16 +167,13 @@ class Recorder:
             return
         if not message.get("top") and normalise(tab.page.url) == seen.url:
             return  # viewers of documents show them again in a frame of theirs
+        waited = self._saver.waits_for(node.number)
         self._saver.see(node.number, seen)
         await self._keep_original(tab, node)
-        if not await self._grant_wish(tab, node):
+        if waited and not self._saver.waits_for(node.number):
+            await self._say(tab, words_for_mark(self._session, node, node.label))
+        else:
             await self._say_what_was_seen(tab, node, seen)
-
-    async def _grant_wish(self, tab: Tab, node: Node) -> bool:
-        wish = self._wishes.pop(node.number, None)
-        if wish is not None:
-            await self.mark(tab, wish)
-        return wish is not None
 
     async def _say_what_was_seen(self, tab: Tab, node: Node, seen: SeenPage) -> None:
         loaded = tab.loaded(node.url)
@@ -210,7 +206,6 @@ class Recorder:
             return None
         if node.url == seen.url:
             self._saver.see(node.number, seen)
-            await self._grant_wish(tab, node)
         return self._saver.page(node.number)
 
     async def _enter_frame(self, tab: Tab, url: str) -> None:
@@ -303,13 +298,15 @@ class Recorder:
             label = tidy_label(text)
         except ValueError as error:
             return await self._say(tab, f"{error}.", "trouble")
-        if not self._saver.knows(node.number):
-            # A quick hand marks a page before it is drawn: the mark is given when it is.
-            self._wishes[node.number] = label
-            return await self._say(tab, troubles.COMING)
+        if self._is_free and label not in ("", GOAL):
+            return await self._say(tab, troubles.ONLY_USEFUL, "trouble")
         if node.label != label:
             self._saver.tell(Marked(node.number, label))
-        return await self._say(tab, words_for_mark(self._session, node, label))
+        # A quick hand marks a page before it is drawn: the mark is given at once, the trail kept when it is.
+        is_here = self._saver.knows(node.number)
+        return await self._say(
+            tab, words_for_mark(self._session, node, label) if is_here else troubles.COMING
+        )
 
     async def undo(self, tab: Tab) -> None:
         site = self._session.site
@@ -320,7 +317,7 @@ class Recorder:
 
     async def next_site(self, tab: Tab) -> None:
         if not self._session.has_next_site:
-            return await self._say(tab, troubles.LAST_SITE)
+            return await self._say(tab, troubles.last_site(free=self._is_free))
         self._saver.tell(NextSite())
         self._go(tab, self._session.sites[self._session.site])
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha1
 
@@ -16,9 +16,9 @@ from trailmark.net.archive import ArchiveWriter
 from trailmark.net.archive_reader import ArchiveReader
 from trailmark.net.archive_repair import repair
 from trailmark.page import Page, Unreadable, as_page
-from trailmark.recording.events import Arrived, Done, Event, Led, Marked, Undone, read, written
+from trailmark.recording.events import Arrived, Closed, Done, Event, Led, Marked, Undone, read, written
 from trailmark.recording.seen import SeenPage
-from trailmark.recording.session import Session, Way
+from trailmark.recording.session import Node, Session, Way
 from trailmark.store.teaching import TeachingStore, TeachPage, TeachSession
 from trailmark.store.trails import TrailStore
 from trailmark.teach.hops import WebGraph, hops_to_useful
@@ -28,6 +28,9 @@ from trailmark.workspace import Workspace
 
 SEEN_PREFIX = "urn:trailmark:seen:"
 """Put before the URL of a page as it was seen, so that nobody takes it for what the server sent."""
+
+SOURCES: Mapping[Way, str] = {"trails": "browser", "free": "free browsing"}
+"""How a trail came into the workspace."""
 
 _HTML = ("text/html", "application/xhtml+xml")
 _PDF = "application/pdf"
@@ -55,6 +58,7 @@ class Saver:
         self.session = Session.of(record.sites, way, events)
         self.pages = {page.number: page for page in self._teaching.pages(record.id)}
         self._kept = self._kept_before()
+        self._waiting: set[int] = set()  # pages where a trail ends that cannot be read yet
         # What was told last before a kill may not have been seen through.
         self._add_pages()
         self.keep_trails()
@@ -70,6 +74,9 @@ class Saver:
         match event:
             case Arrived() | Led():
                 self._add_pages()
+                self._keep_what_was_left()
+            case Closed():
+                self._keep_what_was_left()
             case Marked() | Undone():
                 self.keep_trails()
             case Done():
@@ -81,6 +88,7 @@ class Saver:
         content_type = page.content_type or seen.content_type
         if not is_page_type(content_type):
             self._save(replace(page, title=page.title or seen.title, content_type=content_type))
+            self._keep_what_waited()
             return
         body = seen.html.encode("utf-8", "replace")
         digest = sha1(body, usedforsecurity=False).hexdigest()
@@ -92,6 +100,7 @@ class Saver:
         )
         ref = self._writer.write(fetched, at=self._clock(), request_headers=None)
         self._save(replace(page, title=seen.title, digest=digest, seen=ref, content_type=content_type))
+        self._keep_what_waited()
 
     def keep_original(self, number: int, fetched: Fetched) -> None:
         """Keep what the server sent for a page. Browsers hand their viewer over in place of a PDF."""
@@ -101,6 +110,7 @@ class Saver:
             is_viewer = content_type == _PDF and b"%PDF-" not in fetched.body[:_PDF_HEAD]
             ref = None if is_viewer else self._writer.write(fetched, at=self._clock())
             self._save(replace(known, status=fetched.status, content_type=content_type, original=ref))
+            self._keep_what_waited()
 
     def knows(self, number: int) -> bool:
         """Whether a page can be marked: it was seen, or is known to be a document."""
@@ -124,11 +134,36 @@ class Saver:
 
     def keep_trails(self) -> int:
         """Bring the kept trails to what the session says now; tells how many are new or changed."""
-        wanted = {end.number: self._fingerprint(end.number) for end in self.session.ends()}
+        wanted = {end.number: self._fingerprint(end.number) for end in self._ends()}
         for number in [number for number in self._kept if self._kept[number] != wanted.get(number)]:
             self._drop_trail(number)
         new = [number for number in wanted if number not in self._kept]
-        return sum(map(self._keep_trail, new))
+        self._waiting = {number for number in new if not self._keep_trail(number)}
+        return len(new) - len(self._waiting)
+
+    def waits_for(self, number: int) -> bool:
+        """Whether a page was marked as the end of a trail before it came, so that the trail is still to be kept."""
+        return number in self._waiting and bool(self.session.nodes[number].label)
+
+    def never_seen(self) -> list[str]:
+        """Pages that were marked as ends of trails and did not come: nothing could be kept of them."""
+        return [
+            self.pages[number].url for number in sorted(self._waiting) if self.session.nodes[number].label
+        ]
+
+    def _ends(self) -> list[Node]:
+        """Nobody has looked at a page that the site did not have."""
+        return [
+            end for end in self.session.ends() if end.label or (self.pages[end.number].status or 200) < 400
+        ]
+
+    def _keep_what_was_left(self) -> None:
+        if self.session.way == "free":
+            self.keep_trails()
+
+    def _keep_what_waited(self) -> None:
+        if self._waiting:
+            self.keep_trails()
 
     def labels(self) -> list[str]:
         """Labels to choose from: this session's, then all others, the most used first."""
@@ -167,27 +202,24 @@ class Saver:
 
     def _kept_before(self) -> dict[int, tuple[tuple[int, str], ...]]:
         kept = self._teaching.trails(self.record.id)
-        ends = {end.number for end in self.session.ends()}
+        ends = {end.number for end in self._ends()}
         return {number: self._fingerprint(number) if number in ends else () for number in kept}
 
     def _keep_trail(self, number: int) -> bool:
-        trail = self.trail(number) if self.session.way == "trails" else None
+        trail = self.trail(number)
         if trail is None:
             return False
-        self._teaching.keep_trail(
-            self.record.id, number, self._trails.add(trail, self._clock(), source="browser")
-        )
+        source = SOURCES[self.session.way]
+        self._teaching.keep_trail(self.record.id, number, self._trails.add(trail, self._clock(), source))
         self._kept[number] = self._fingerprint(number)
         return True
 
     def _drop_trail(self, number: int) -> None:
-        trail_id = self._teaching.trails(self.record.id)[number]
-        if any(summary.id == trail_id for summary in self._trails.summaries()):
-            self._trails.delete(trail_id, self._clock())
-        self._teaching.drop_trail(self.record.id, number)
+        self._teaching.forget_trail(self.record.id, number)
         del self._kept[number]
 
     def _finish(self) -> None:
+        self.keep_trails()
         if self.session.way == "free":
             self._save_graph()
         self._teaching.end(self.record.id, self._clock())

@@ -78,6 +78,7 @@ class Session:
     _places: dict[tuple[int, int, str], int] = field(default_factory=dict)
     _shown: dict[int, str] = field(default_factory=dict)
     _undoable: list[_Mark | _SiteChange] = field(default_factory=list)
+    _left: set[int] = field(default_factory=set)  # shown once, and gone on from
 
     @classmethod
     def of(cls, sites: tuple[str, ...], way: Way, events: Iterable[Event]) -> Session:
@@ -89,7 +90,7 @@ class Session:
     def tell(self, event: Event) -> None:
         match event:
             case Clicked(tab, link):
-                self._tabs[tab] = replace(self._tab(tab), clicked=link, document=None)
+                self._turn(tab, replace(self._tab(tab), clicked=link, document=None))
             case Stayed(tab):
                 self._tabs[tab] = replace(self._tab(tab), clicked=None)
             case TabOpened(tab, opener):
@@ -97,7 +98,7 @@ class Session:
             case Arrived() | Led():
                 self._meet(event)
             case Closed(tab):
-                self._tabs.pop(tab, None)
+                self._leave(self._tabs.pop(tab, _Tab()))
             case Marked(page, label):
                 self._mark(page, label)
             case Undone():
@@ -105,7 +106,7 @@ class Session:
             case NextSite():
                 self._next_site()
             case Done():
-                self.done = True
+                self._finish()
 
     def at(self, tab: int) -> Node | None:
         """The page that a tab shows."""
@@ -131,21 +132,38 @@ class Session:
         return way[::-1]
 
     def ends(self) -> list[Node]:
-        """The pages at which a trail ends, as goal or as failure."""
-        return [node for node in self.nodes if node.label in (GOAL, FAIL)]
+        """The pages at which a trail ends: as goal or as failure, and when browsing freely also unmarked."""
+        marked = [node for node in self.nodes if node.label in (GOAL, FAIL)]
+        return marked + self._left_unmarked() if self.way == "free" else marked
 
     def trail(self, page: int) -> list[tuple[Node, str]]:
-        """The path to a page with its labels. A failure that was passed is none of this trail."""
+        """The path to a page with its labels. A failure that was passed is none of this trail.
+
+        Who browses freely calls nothing a failure: a page that was left without a mark is one.
+        """
         way = self.path(page)
-        return [(node, "" if node.label == FAIL and node is not way[-1] else node.label) for node in way]
+        labels = ["" if node.label == FAIL else node.label for node in way[:-1]]
+        last = way[-1].label or (FAIL if self.way == "free" else "")
+        return list(zip(way, [*labels, last], strict=True))
 
     def paths_not_taken(self) -> list[list[Node]]:
         """Branches that were left without a mark: their last pages lead to no mark."""
         marked = {above.number for end in self.nodes if end.label for above in self._upwards(end.number)}
         shown = {number for tab in self._tabs.values() for number in (tab.at, tab.document)}
+        return [self.path(leaf.number) for leaf in self._leaves() if leaf.number not in marked | shown]
+
+    def _left_unmarked(self) -> list[Node]:
+        """Pages that were looked at and left without a mark, and from which no useful page was reached, there
+        or where they were met again: what Liu, Milios & Janssen (2004) put into the last state."""
+        useful = [node for node in self.nodes if node.label == GOAL]
+        on_the_way = {(above.site, above.url) for end in useful for above in self._upwards(end.number)}
+        left = [leaf for leaf in self._leaves() if leaf.number in self._left and not leaf.label]
+        return [leaf for leaf in left if (leaf.site, leaf.url) not in on_the_way]
+
+    def _leaves(self) -> list[Node]:
+        """Pages that a link led to and that nothing was clicked on."""
         parents = {node.parent for node in self.nodes}
-        leaves = [n for n in self.nodes if n.number not in parents | marked | shown and n.parent is not None]
-        return [self.path(leaf.number) for leaf in leaves]
+        return [node for node in self.nodes if node.parent is not None and node.number not in parents]
 
     def labels(self) -> list[str]:
         """Labels given so far besides the reserved ones, the latest first."""
@@ -172,6 +190,21 @@ class Session:
     def _tab(self, tab: int) -> _Tab:
         return self._tabs.get(tab, _Tab())
 
+    def _turn(self, tab: int, to: _Tab) -> None:
+        """Let a tab show something else."""
+        before = self._tab(tab)
+        self._tabs[tab] = to
+        self._leave(before, to)
+
+    def _leave(self, tab: _Tab, to: _Tab | None = None) -> None:
+        still = (to.at, to.document) if to else ()
+        self._left.update(n for n in (tab.at, tab.document) if n is not None and n not in still)
+
+    def _finish(self) -> None:
+        self.done = True
+        for tab in self._tabs.values():
+            self._leave(tab)
+
     def _open_tab(self, tab: int, opener: int) -> None:
         """What was clicked led to the new tab, and so to nowhere in the old one."""
         self._tabs[tab] = replace(self._tab(opener), document=None)
@@ -183,7 +216,7 @@ class Session:
             self._arrive(event)
         else:
             at, number = self._tab(event.tab).at, self._find(event)
-            self._tabs[event.tab] = _Tab(at, document=None if number == at else number)
+            self._turn(event.tab, _Tab(at, document=None if number == at else number))
 
     def _find(self, event: Arrived | Led) -> int:
         """The page that an event tells of, which may be a new one."""
@@ -196,7 +229,7 @@ class Session:
         if number is None:
             number = self._find(event)
         self._places[place] = number
-        self._tabs[event.tab] = _Tab(at=number)
+        self._turn(event.tab, _Tab(at=number))
         self._shown[self.nodes[number].site] = event.url
 
     def _known(self, event: Arrived | Led) -> int | None:

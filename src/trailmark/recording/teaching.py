@@ -14,7 +14,7 @@ from trailmark.recording.recorder import Ending, Recorder
 from trailmark.recording.saver import Saver
 from trailmark.recording.session import Session, Way
 from trailmark.store.teaching import TeachingStore, TeachSession
-from trailmark.trail import FAIL, GOAL
+from trailmark.trail import GOAL
 from trailmark.url import normalise
 from trailmark.workspace import Workspace
 
@@ -26,6 +26,11 @@ class Taught:
     record: TeachSession
     ending: Ending
     session: Session
+    never_seen: tuple[str, ...] = ()  # marked, but they did not come before the end: no trail leads there
+
+    @classmethod
+    def by(cls, saver: Saver, ending: Ending) -> Taught:
+        return cls(saver.record, ending, saver.session, tuple(saver.never_seen()))
 
     @property
     def goals(self) -> int:
@@ -33,7 +38,8 @@ class Taught:
 
     @property
     def failures(self) -> int:
-        return sum(node.label == FAIL for node in self.session.nodes)
+        """Ways that lead nowhere: by a mark, or when browsing freely by being left without one."""
+        return len(self.session.ends()) - self.goals
 
 
 def start_urls(given: Iterable[str]) -> tuple[str, ...]:
@@ -65,6 +71,21 @@ def teacher_name() -> str:
     return ""
 
 
+def keep_free_trails(workspace: Workspace) -> int:
+    """Make trails of free sessions that were submitted before free browsing made any; tells how many."""
+    return sum(
+        _keep_trails(workspace, record)
+        for record in reversed(TeachingStore(workspace.database).sessions())
+        if record.way == "free"
+    )
+
+
+def _keep_trails(workspace: Workspace, record: TeachSession) -> int:
+    before = len(workspace.trails)
+    Saver(workspace, record).close()  # which keeps what a session says, whenever it is opened
+    return len(workspace.trails) - before
+
+
 async def teach(
     workspace: Workspace,
     record: TeachSession,
@@ -80,4 +101,4 @@ async def teach(
             ending = await recorder.run()
     finally:
         saver.close()
-    return Taught(record, ending, saver.session)
+    return Taught.by(saver, ending)

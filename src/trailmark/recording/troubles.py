@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import unquote
 
 from trailmark.url import host_of
@@ -71,6 +72,18 @@ NO_LINK = (
     "Go back and take a link if this belongs to the trail."
 )
 CRASHED = "The tab crashed and was opened again. Nothing that you showed is lost."
-COMING = "This page is still coming. It is marked as soon as it is here."
+COMING = "Marked. This page is still coming; the way to it is kept as soon as it is here."
+ONLY_USEFUL = "While you browse freely, a page is marked as useful or not at all."
 NOTHING_HERE = "There is no page to mark here yet."
-LAST_SITE = "This was the last site. Press Done when you are ready."
+
+
+def never_came(urls: Sequence[str]) -> str:
+    """Marked pages that were still on their way when the session ended; empty when there are none."""
+    if not urls:
+        return ""
+    which = urls[0] if len(urls) == 1 else f"{len(urls)} pages, {urls[0]} first among them,"
+    return f"{which} had not come when you ended, so no trail leads there."
+
+
+def last_site(*, free: bool) -> str:
+    return f"This was the last site. Press {'Submit' if free else 'Done'} when you are ready."

@@ -104,8 +104,26 @@ class TeachingStore:
             (session, page, trail),
         )
 
-    def drop_trail(self, session: int, page: int) -> None:
-        self._database.execute("DELETE FROM teach_trail WHERE session_id = ? AND page = ?", (session, page))
+    def forget_trail(self, session: int, page: int) -> None:
+        """Take back the trail that ends at a page, as if it had never been: the session says otherwise now."""
+        with self._database.transaction():
+            for trail in self._column("SELECT trail_id FROM teach_trail WHERE session_id = ? AND page = ?",
+                                      session, page):  # fmt: skip
+                passed = self._column("SELECT page FROM trail_step WHERE trail_id = ?", trail)
+                self._database.execute("DELETE FROM trail WHERE id = ?", (trail,))
+                for digest in passed:
+                    self._forget_page(digest)
+
+    def _forget_page(self, digest: str) -> None:
+        """Unless another trail passes it."""
+        self._database.execute(
+            "DELETE FROM taught_page WHERE digest = ?1 "
+            "AND NOT EXISTS (SELECT 1 FROM trail_step WHERE trail_step.page = ?1)",
+            (digest,),
+        )
+
+    def _column(self, query: str, *values: Any) -> list[Any]:
+        return [row[0] for row in self._database.execute(query, values).fetchall()]
 
     def trails(self, session: int) -> dict[int, int]:
         """The trail that was kept for each page where one ends."""

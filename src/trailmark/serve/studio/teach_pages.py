@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from trailmark.errors import TrailmarkError
+from trailmark.recording.session import Way
 from trailmark.seeds import starts_of
 from trailmark.serve.studio.access import check_form
 from trailmark.serve.studio.forms import read_form
@@ -16,7 +17,7 @@ from trailmark.serve.studio.studio import Studio, to
 from trailmark.serve.studio.teach_events import KeyEvent, MouseEvent, TeachEvent, read_events
 from trailmark.serve.studio.teach_room import DEEDS, Picture, TeachRoom
 from trailmark.serve.web.errors import BadRequest
-from trailmark.store.teaching import TeachingStore
+from trailmark.store.teaching import TeachingStore, TeachSession
 from trailmark.trail import FAIL, GOAL
 
 WAIT_SECONDS = 10.0  # for a new picture, before the page asks again
@@ -28,6 +29,7 @@ MOST_TYPED = 200
 class TeachView:
     is_open: bool
     outcome: str
+    way: Way  # of the session that is open, or else of the one that has not ended
     unfinished: tuple[str, ...]  # sites of the session that has not ended, or not begun
     labels: tuple[str, ...]
     size: tuple[int, int]
@@ -37,26 +39,27 @@ class TeachView:
 def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
     router = APIRouter()
 
-    def known() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def known() -> tuple[TeachSession | None, tuple[str, ...]]:
         with studio.workspace() as workspace:
-            unfinished = TeachingStore(workspace.database).unfinished()
             labels = (label for label in workspace.trails.labels() if label not in (GOAL, FAIL))
-            return unfinished.sites if unfinished else (), tuple(labels)
+            return TeachingStore(workspace.database).unfinished(), tuple(labels)
 
     @router.get("/teach", response_class=HTMLResponse)
     async def teach(request: Request) -> Response:
-        sites, labels = await run_in_threadpool(known)
+        unfinished, labels = await run_in_threadpool(known)
+        sites = unfinished.sites if unfinished else ()
+        way = room.way if room.is_open or unfinished is None else _way(unfinished.way)
         picture = await room.newer(0, SETTLE_SECONDS) if room.is_open else None
         size = (int(picture.frame.width), int(picture.frame.height)) if picture else (1280, 800)
         number = picture.number if picture else 0
-        view = TeachView(room.is_open, room.outcome(), sites, labels, size, number)
+        view = TeachView(room.is_open, room.outcome(), way, sites, labels, size, number)
         return studio.html(request, "teach.html", section="/teach", view=view)
 
     @router.post("/teach")
     async def begin(request: Request) -> Response:
         form = await read_form(studio, request)
         try:
-            await room.begin(starts_of(form.text("urls")))
+            await room.begin(starts_of(form.text("urls")), _way(form.text("way")))
         except TrailmarkError as error:
             raise BadRequest(str(error)) from None
         return to("/teach")
@@ -120,6 +123,10 @@ def picture_routes(studio: Studio, room: TeachRoom) -> APIRouter:
         return to("/teach")
 
     return router
+
+
+def _way(name: str) -> Way:
+    return "free" if name == "free" else "trails"
 
 
 def _jpeg(picture: Picture) -> Response:

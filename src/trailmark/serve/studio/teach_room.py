@@ -12,8 +12,10 @@ from trailmark.errors import TrailmarkError, UsageError
 from trailmark.net.browser import BrowserOptions, find_browser
 from trailmark.net.screencast import Frame, Screencast
 from trailmark.recording.recorder import Recorder
+from trailmark.recording.session import Way
 from trailmark.recording.tab import Tab
 from trailmark.recording.teaching import Taught, open_session, start_urls, teach
+from trailmark.recording.troubles import never_came
 from trailmark.serve.studio.teach_events import KeyEvent, MouseEvent, TeachEvent
 from trailmark.serve.studio.words import counted
 from trailmark.trail import FAIL, GOAL
@@ -45,6 +47,7 @@ class TeachRoom:
         self._cast: Screencast | None = None
         self._picture: Picture | None = None
         self._news = asyncio.Event()
+        self.way: Way = "trails"  # of the session that is open, or was last
 
     @property
     def is_open(self) -> bool:
@@ -64,15 +67,15 @@ class TeachRoom:
         if error is not None:
             return "The browser failed. What you showed before is saved; begin again to go on."
         taught = self._recording.result()
-        left = "" if taught.ending == "done" else " The browser was closed; begin again to go on."
-        failed = counted(taught.failures, "way that leads", "ways that lead")
-        return f"You marked {counted(taught.goals, 'goal')} and {failed} nowhere.{left}"
+        left = "" if taught.ending == "done" else "The browser was closed; begin again to go on."
+        return " ".join(filter(None, (_what_was_marked(taught), never_came(taught.never_seen), left)))
 
-    async def begin(self, urls: list[str]) -> None:
+    async def begin(self, urls: list[str], way: Way = "trails") -> None:
         """Open the browser on these sites, or on those of the session that was not finished."""
         if self.is_open:
             return
         find_browser()
+        self.way = way
         sites = start_urls(urls)
         began: asyncio.Future[Recorder] = asyncio.get_running_loop().create_future()
         self._picture = None
@@ -87,7 +90,8 @@ class TeachRoom:
 
     async def _teach(self, sites: tuple[str, ...], began: asyncio.Future[Recorder]) -> Taught:
         with Workspace.open(self._folder) as workspace:
-            record = open_session(workspace, sites, "trails")
+            record = open_session(workspace, sites, self.way)
+            self.way = "free" if record.way == "free" else "trails"
             return await teach(workspace, record, BrowserOptions(headless=True), began.set_result)
 
     async def close(self) -> None:
@@ -205,3 +209,11 @@ class TeachRoom:
             for tab in list(self._recorder.tabs) if self._recorder else []:
                 await tab.page.close()
             await asyncio.wait({self._recording}, timeout=START_SECONDS)
+
+
+def _what_was_marked(taught: Taught) -> str:
+    if taught.record.way == "free":
+        others = counted(taught.failures, "other page was", "other pages were")
+        return f"You marked {counted(taught.goals, 'useful page')}; {others} looked at and left unmarked."
+    failed = counted(taught.failures, "way that leads", "ways that lead")
+    return f"You marked {counted(taught.goals, 'goal')} and {failed} nowhere."
