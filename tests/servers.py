@@ -27,6 +27,8 @@ class Answer:
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     delay_seconds: float = 0.0
+    if_same: tuple[tuple[str, str], ...] | None = None
+    """The headers of the 304 that says that the page is as the client knows it; None: it is always sent."""
 
 
 Page = str | bytes | Answer
@@ -127,6 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, answer: Answer) -> None:
         time.sleep(answer.delay_seconds)
+        if answer.if_same is not None and _is_known(answer.headers, dict(self.headers.items())):
+            self._say_not_modified(answer.if_same)
+            return
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
         phrase = HTTPStatus(answer.status).phrase if answer.status in HTTPStatus._value2member_map_ else ""
         self.send_response(answer.status, phrase)
@@ -140,6 +145,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
         self.wfile.flush()
 
+    def _say_not_modified(self, headers: tuple[tuple[str, str], ...]) -> None:
+        self.send_response(304)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.flush()
+
     def log_message(self, *_: object) -> None:
         """Tests are quiet."""
 
@@ -148,6 +160,14 @@ def _look_up(pages: Pages, host: str, path: str) -> Page | None:
     look = pages if callable(pages) else pages.get
     page = look(f"//{host}{path}")
     return look(path) if page is None else page
+
+
+def _is_known(headers: tuple[tuple[str, str], ...], asked: dict[str, str]) -> bool:
+    """Whether a client has the page with these headers (RFC 9110, section 13.2.2)."""
+    has = dict(headers)
+    if "If-None-Match" in asked:
+        return "ETag" in has and asked["If-None-Match"].removeprefix("W/") == has["ETag"].removeprefix("W/")
+    return "If-Modified-Since" in asked and asked["If-Modified-Since"] == has.get("Last-Modified")
 
 
 def _as_answer(page: Page | None) -> Answer:

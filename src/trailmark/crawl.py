@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trailmark.errors import ArchiveError, LeaseLost
 from trailmark.extract.html import read_page
@@ -18,6 +18,8 @@ from trailmark.forage.politeness import Politeness
 from trailmark.forage.scorer import Scorer
 from trailmark.net.archive import ArchiveWriter
 from trailmark.net.archive_reader import ArchiveReader
+from trailmark.net.earlier import Earlier
+from trailmark.net.refetch import Refetcher
 from trailmark.page import Page, Unreadable
 from trailmark.store.forage import ForageStore, Run, SiteJob
 from trailmark.visit import ArchiveRef, Visit
@@ -46,6 +48,7 @@ class Crawl:
     new_scorer: Callable[[], Scorer]
     limits: Limits
     politeness: Politeness
+    refetcher: Refetcher | None = None  # for pages that were fetched before
     request_headers: Sequence[tuple[str, str]] = ()
     product: str = "Trailmark"  # the name by which pages may speak to us
     lease_seconds: float = LEASE_SECONDS
@@ -126,21 +129,31 @@ class Crawl:
             self._group.create_task(self._work_through_sites())
 
     async def _visit(self, job: SiteJob, forager: Forager, link: Waiting) -> None:
-        answer = await self.fetcher.fetch(link.url)
+        earlier = self.refetcher.earlier(link.url) if self.refetcher else None
+        answer = await self._ask(link.url, earlier)
         at = time.time()
-        archived = self._archive(answer, at)
-        page = read(answer, self.product)
+        archived = self._archive(answer, at, earlier)
+        told = earlier.told_by(answer) if earlier else answer
+        page = read(told, self.product)
         now = asyncio.get_running_loop().time()
-        visit = forager.tell(link, answer, page, now=now, at=at, archived=archived)
+        visit = forager.tell(link, told, page, now=now, at=at, archived=archived)
+        if told is not answer:
+            visit = replace(visit, not_modified=True)
         self.store.save_visit(job.id, visit)
         if not visit.spent:
             self._spend_nothing()
         self.on_visit(visit)
 
-    def _archive(self, answer: Fetched | Failed, at: float) -> ArchiveRef | None:
+    async def _ask(self, url: str, earlier: Earlier | None) -> Fetched | Failed:
+        if self.refetcher and earlier:
+            return await self.refetcher.fetch(url, earlier)
+        return await self.fetcher.fetch(url)
+
+    def _archive(self, answer: Fetched | Failed, at: float, earlier: Earlier | None) -> ArchiveRef | None:
         if isinstance(answer, Failed):
             return None
-        return self.writer.write(answer, at=at, request_headers=self.request_headers)
+        asked = (*self.request_headers, *(earlier.conditions if earlier else ()))
+        return self.writer.write(answer, at=at, request_headers=asked, earlier=earlier)
 
     # what was saved before a crash or a stop
 

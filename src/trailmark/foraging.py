@@ -27,6 +27,7 @@ from trailmark.net.archive_reader import ArchiveReader
 from trailmark.net.archive_repair import repair
 from trailmark.net.http import ACCEPTED_TYPES, HttpFetcher, Timeouts
 from trailmark.net.http_agent import Agent
+from trailmark.net.refetch import Refetcher
 from trailmark.page import Page
 from trailmark.site import Site
 from trailmark.store.forage import Run, RunLimits
@@ -166,16 +167,18 @@ async def work(
     with ArchiveWriter(workspace.archive_folder, f"w{number}", software=software) as writer:
         new_scorer = order.scorers(workspace)
         async with fetcher_of(config, file_kinds(new_scorer())) as fetcher:
+            reader = ArchiveReader(workspace.archive_folder)
             crawl = Crawl(
                 store=workspace.forage_store,
                 run=run,
                 worker=worker,
                 fetcher=fetcher,
                 writer=writer,
-                reader=ArchiveReader(workspace.archive_folder),
+                reader=reader,
                 new_scorer=new_scorer,
                 limits=_limits(order, run.limits),
                 politeness=Politeness(config.fetch.delay_seconds),
+                refetcher=Refetcher(fetcher, reader, workspace.forage_store.last_page),
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
                 on_visit=on_visit,

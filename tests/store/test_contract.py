@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -329,6 +330,24 @@ def test_visits_are_found_by_run_and_start_page(store: ForageStore) -> None:
     assert list(store.visits_of(run.id, site(1).start)) == []
     assert list(store.visits_of(run.id, "https://elsewhere.example/")) == []
     assert list(store.visits_of(other.id, site(0).start)) == []
+
+
+def test_the_place_of_a_page_is_that_of_its_last_visit_of_any_run(store: ForageStore) -> None:
+    places = [ArchiveRef(f"w{number}.warc.gz", 10, 20) for number in range(4)]
+    answers: list[dict[str, Any]] = [
+        {"at": 3.0, "archived": places[0]},
+        {"at": 5.0, "archived": places[1], "outcome": "duplicate"},
+        {"at": 4.0, "archived": places[2]},
+        {"at": 9.0, "archived": places[3], "outcome": "http_404"},
+        {"at": 10.0},
+    ]
+    for number, answer in enumerate(answers):
+        run = store.open_run({"strategy": str(number)}, RunLimits(), [site(0)], now=0.0)
+        job = lease(store, run)
+        store.save_visit(job.id, visit_of(job, 0, **answer))
+        store.release_leases(run.id, ME)
+    assert store.last_page(site(0).start) == places[1]
+    assert store.last_page("https://elsewhere.example/") is None
 
 
 def test_deleted_visits_cost_nothing_and_can_be_made_again(store: ForageStore) -> None:

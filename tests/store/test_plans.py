@@ -9,6 +9,7 @@ import pytest
 
 from trailmark.store.click_paths import click_path
 from trailmark.store.database import Database
+from trailmark.store.forage import ForageStore
 from trailmark.store.papers import PaperStore
 from trailmark.store.topics import TopicStore
 
@@ -39,6 +40,7 @@ class WatchedDatabase(Database):
         lambda database: click_path(database, "http://a.example/", 3),
         lambda database: PaperStore(database).corrections("a-paper"),
         lambda database: list(TopicStore(database).under(("Animals",), 10)),
+        lambda database: ForageStore(database).last_page("http://a.example/"),
     ],
 )
 def test_no_table_is_read_whole(ask: Callable[[Database], object]) -> None:

@@ -16,11 +16,13 @@ from typing import Self
 
 from trailmark.errors import ArchiveError
 from trailmark.fetched import Fetched
+from trailmark.net.earlier import Earlier
 from trailmark.net.warc_file import WarcFile
 from trailmark.net.warc_write import (
     Original,
     info_record,
     new_record_id,
+    not_modified_record,
     request_record,
     response_record,
     revisit_record,
@@ -47,28 +49,48 @@ class ArchiveWriter:
         self._bodies = BodyMemory()
 
     def write(
-        self, fetched: Fetched, *, at: float, request_headers: Sequence[tuple[str, str]] | None = ()
+        self,
+        fetched: Fetched,
+        *,
+        at: float,
+        request_headers: Sequence[tuple[str, str]] | None = (),
+        earlier: Earlier | None = None,
     ) -> ArchiveRef:
         """Store one response, and the request that it answers unless `request_headers` is None.
 
-        A body that this writer has stored before is not stored again: a revisit record refers to it.
+        A body that this writer has stored before, or that is still that of the `earlier` page at this URL, is
+        not stored again: a revisit record refers to it.
         """
         file = self._file or self._begin_file(at)
-        digest, record_id = sha1_digest(fetched.body), new_record_id()
-        original = self._bodies.find(digest) if fetched.body else None
-        if original:
-            record = revisit_record(fetched, at, digest, record_id, original)
+        record_id = new_record_id()
+        if earlier and earlier.is_confirmed_by(fetched):
+            record = not_modified_record(fetched, at, earlier.digest, record_id, earlier.record)
+            new_body = None
         else:
-            record = response_record(fetched, at, digest, record_id)
+            record, new_body = self._with_body(fetched, at, record_id, earlier)
         request = b""
         if request_headers is not None:
             request = request_record(fetched.url, request_headers, at, concurrent_to=record_id)
         ref = ArchiveRef(file.path.name, file.append(record + request), len(record))
-        if fetched.body:
-            self._bodies.add(digest, original or Original(ref.file, ref.offset, fetched.url, at))
+        if new_body:
+            self._bodies.add(new_body, Original(ref.file, ref.offset, fetched.url, at))
         if file.size >= self._max_bytes:
             self.close()
         return ref
+
+    def _with_body(
+        self, fetched: Fetched, at: float, record_id: str, earlier: Earlier | None
+    ) -> tuple[bytes, bytes | None]:
+        """The record of a response, and the digest of its body where it is the first record that holds it."""
+        digest = sha1_digest(fetched.body)
+        if not fetched.body:
+            return response_record(fetched, at, digest, record_id), None
+        same = earlier.body if earlier and earlier.digest == digest else None
+        original = self._bodies.find(digest) or same
+        if original is None:
+            return response_record(fetched, at, digest, record_id), digest
+        self._bodies.add(digest, original)
+        return revisit_record(fetched, at, digest, record_id, original), None
 
     def sync(self) -> None:
         """Bring all that was written to the disk itself."""

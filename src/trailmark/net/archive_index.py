@@ -79,7 +79,8 @@ def warc_files(path: Path) -> list[Path]:
 
 
 def _held(stored: StoredResponse) -> Held:
-    record, head = stored.record, stored.head
+    record = stored.record
+    head = stored.confirmed_response().head if stored.is_not_modified else stored.head
     url = record.url
     return Held(
         url=url,

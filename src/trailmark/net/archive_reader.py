@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from trailmark.errors import ArchiveError
 from trailmark.fetched import Fetched
+from trailmark.net.earlier import NOT_MODIFIED, Earlier, conditions_of, confirmed
 from trailmark.net.warc_http import HttpHead, as_fetched, body_of, http_head
 from trailmark.net.warc_read import WarcRecord, record_at, records
+from trailmark.net.warc_write import Original, sha1_digest
 from trailmark.visit import ArchiveRef
 
 Place = tuple[Path, int]
@@ -24,11 +26,30 @@ class ArchiveReader:
 
     def read(self, ref: ArchiveRef) -> Fetched:
         """The response at `ref`, with its body also where that is stored with an earlier one."""
+        return self._at(ref).load()
+
+    def recall(self, ref: ArchiveRef) -> Earlier:
+        """The page at `ref`, to ask whether it has changed since."""
+        stored = self._at(ref)
+        source = stored.confirmed_response() if stored.is_not_modified else stored
+        first = source.load()
+        said = confirmed(first, stored.answer()) if stored.is_not_modified else first
+        return Earlier(
+            first,
+            record=_original(source.path, source.record),
+            body=_original(source.path, source.record)
+            if source.place is None
+            else _original_at(source.place),
+            digest=sha1_digest(first.body),
+            conditions=conditions_of(said.headers),
+        )
+
+    def _at(self, ref: ArchiveRef) -> StoredResponse:
         path = self._folder / ref.file
         stored = stored_response_at(path, ref.offset)
         if stored.record.length != ref.length:
             raise ArchiveError(f"{path} holds another record at byte {ref.offset} than it should.")
-        return stored.load()
+        return stored
 
     def holds(self, ref: ArchiveRef) -> bool:
         """Whether the file reaches as far as `ref`, without reading it."""
@@ -37,15 +58,36 @@ class ArchiveReader:
 
 
 class StoredResponse(NamedTuple):
-    """A response as a file holds it. `place` is set for a revisit: where its body stands."""
+    """A response as a file holds it. `place` is set for a revisit: where its body stands.
+
+    Of a 304 that is the response that it confirms, which may itself be a revisit of the same body elsewhere.
+    """
 
     path: Path
     record: WarcRecord
     head: HttpHead
     place: Place | None
 
+    @property
+    def is_not_modified(self) -> bool:
+        return self.place is not None and self.head.status == NOT_MODIFIED
+
     def load(self) -> Fetched:
+        if self.is_not_modified:
+            return confirmed(self.confirmed_response().load(), self.answer())
         return as_fetched(self.record, self.head, _body(self))
+
+    def answer(self) -> Fetched:
+        """What the server itself sent, without a body that stands elsewhere."""
+        return as_fetched(self.record, self.head, b"")
+
+    def confirmed_response(self) -> StoredResponse:
+        """Of a 304: the response that it says still holds."""
+        assert self.place is not None
+        source = stored_response_at(*self.place)
+        if source.is_not_modified or source.record.payload_digest != self.record.payload_digest:
+            raise _not_there(self)
+        return source
 
 
 def iterate(path: Path) -> Iterator[tuple[ArchiveRef, Fetched, float]]:
@@ -85,7 +127,9 @@ def _stored(path: Path, record: WarcRecord, bodies: dict[str, Place]) -> StoredR
         bodies.setdefault(record.payload_digest, (path, record.offset))
         return StoredResponse(path, record, head, None)
     place = _place_of_body(path, record, bodies)
-    return StoredResponse(path, record, head, place) if place else None
+    if place is None or (head.status == NOT_MODIFIED and record_at(*place).url != record.url):
+        return None  # a 304 is about its own page; a digest that comes elsewhere may be that of an empty body
+    return StoredResponse(path, record, head, place)
 
 
 def _place_of_body(path: Path, record: WarcRecord, bodies: dict[str, Place]) -> Place | None:
@@ -105,7 +149,19 @@ def _body(stored: StoredResponse) -> bytes:
     original_head = http_head(original.block)
     same = original.payload_digest == record.payload_digest
     if original_head is None or original.kind != "response" or not same:
-        raise ArchiveError(
-            f"{place[0]} does not hold at byte {place[1]} the body that {record.url} refers to."
-        )
+        raise _not_there(stored)
     return body_of(original, original_head)
+
+
+def _original(path: Path, record: WarcRecord) -> Original:
+    return Original(path.name, record.offset, record.url, record.at)
+
+
+def _original_at(place: Place) -> Original:
+    return _original(place[0], record_at(*place))
+
+
+def _not_there(stored: StoredResponse) -> ArchiveError:
+    assert stored.place is not None
+    path, offset = stored.place
+    return ArchiveError(f"{path} does not hold at byte {offset} the body that {stored.record.url} refers to.")

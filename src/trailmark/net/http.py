@@ -15,6 +15,7 @@ from yarl import URL
 
 from trailmark.fetched import Failed, Fetched
 from trailmark.media import is_page_type
+from trailmark.net.earlier import NOT_MODIFIED, Headers
 from trailmark.net.guard import Guard, GuardedResolver
 from trailmark.net.http_agent import Agent
 from trailmark.net.http_body import accepted_codings
@@ -137,22 +138,27 @@ class HttpFetcher:
         connect = min(self._timeouts.connect_seconds, total)  # lookup, connection and TLS together
         return aiohttp.ClientTimeout(total=total, connect=connect, sock_read=self._timeouts.read_seconds)
 
-    async def fetch(self, url: str) -> Fetched | Failed:
-        """The response to one GET, or why there is none. `url` should be in normal form."""
+    async def fetch(self, url: str, conditions: Headers = ()) -> Fetched | Failed:
+        """The response to one GET, or why there is none. `url` should be in normal form.
+
+        `conditions` are headers that ask for a page only if it has changed; if not, the answer is a 304.
+        """
         fetchable = _FETCHABLE.fullmatch(url)
         if fetchable is None:
             return _not_fetchable(url)
         if self._robots is None:
-            return await self._get(url, self._page, 0.0)
+            return await self._get(url, self._page, 0.0, conditions)
         origin = fetchable[1]
         policy = self._robots.known(origin) or await self._robots.ask(origin)
         refusal = self._robots.refusal(url, policy)
-        return refusal or await self._get(url, self._page, policy.delay_seconds)
+        return refusal or await self._get(url, self._page, policy.delay_seconds, conditions)
 
     async def _get_robots(self, url: str) -> Fetched | Failed:
         return await self._get(url, robots_text, 0.0)
 
-    async def _get(self, url: str, read: _Read, delay_seconds: float) -> Fetched | Failed:
+    async def _get(
+        self, url: str, read: _Read, delay_seconds: float, conditions: Headers = ()
+    ) -> Fetched | Failed:
         """Sends one request, if the guard lets it go out, and has the answer read."""
         if self._session is None:
             raise RuntimeError("HttpFetcher is to be used as an asynchronous context manager.")
@@ -163,7 +169,7 @@ class HttpFetcher:
         if refusal is not None:
             return Failed(url, refusal.reason, refusal.detail, sent=False)
         try:
-            response = await self._session.get(target, allow_redirects=False)
+            response = await self._session.get(target, allow_redirects=False, headers=conditions or None)
             try:
                 return await read(url, response, delay_seconds)
             finally:
@@ -179,13 +185,25 @@ class HttpFetcher:
     ) -> Fetched | Failed:
         if response.status < 200:
             return Failed(url, "bad_response", f"status {response.status}", wait_seconds=delay_seconds)
+        if response.status == NOT_MODIFIED:  # the length it may tell is that of the page, which does not come
+            return fetched(url, response, b"", delay_seconds)
         if response.status >= 300:
             return fetched(url, response, await error_body(response), delay_seconds)
         media, _ = media_type(response.headers.get(hdrs.CONTENT_TYPE, ""))
-        if media and not media.startswith(self._accept):
+        if not self._takes(media):
             return Failed(url, "content_type", media[:100], wait_seconds=delay_seconds)
-        limit = self._max_body_bytes if is_page_type(media) else self._max_file_bytes
-        return fetched(url, response, await whole_body(response, limit), delay_seconds)
+        return fetched(url, response, await whole_body(response, self._limit(media)), delay_seconds)
+
+    def accepts(self, fetched: Fetched) -> bool:
+        """Whether a page that was fetched before would be taken today, by its type and its size."""
+        media = fetched.content_type
+        return self._takes(media) and len(fetched.body) <= self._limit(media)
+
+    def _takes(self, media: str) -> bool:
+        return not media or media.startswith(self._accept)
+
+    def _limit(self, media: str) -> int:
+        return self._max_body_bytes if is_page_type(media) else self._max_file_bytes
 
 
 def _target(url: str) -> URL | None:

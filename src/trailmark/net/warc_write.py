@@ -29,7 +29,8 @@ and costs ten times as much CPU."""
 RENAMED_PREFIX = "X-Archive-Orig-"
 """Put before headers that no longer tell the truth about the body as it is stored."""
 
-PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+SAME_BODY = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
 _UNTRUE_WHEN_DECODED = frozenset({"content-encoding", "transfer-encoding"})
 
@@ -52,19 +53,29 @@ def response_record(fetched: Fetched, at: float, payload_digest: bytes, record_i
 def revisit_record(
     fetched: Fetched, at: float, payload_digest: bytes, record_id: str, original: Original
 ) -> bytes:
-    """A response whose body is that of `original`: the headers alone are stored again.
+    """A response whose body is that of `original`: the headers alone are stored again."""
+    fields = _fields_of_response(fetched, at, payload_digest, record_id)
+    return _record("revisit", [*fields, *_fields_of_revisit(SAME_BODY, original)], http_head(fetched))
 
-    The two last fields are Heritrix's; they lead to the body without an index.
-    """
-    fields = [
-        *_fields_of_response(fetched, at, payload_digest, record_id),
-        f"WARC-Profile: {PROFILE}",
+
+def not_modified_record(
+    fetched: Fetched, at: float, payload_digest: bytes, record_id: str, original: Original
+) -> bytes:
+    """A 304 that says that the page is still that of `original`, whose body has the digest."""
+    fields = _fields_of_response(fetched, at, payload_digest, record_id)
+    head = http_head(fetched, has_length=False)
+    return _record("revisit", [*fields, *_fields_of_revisit(NOT_MODIFIED, original)], head)
+
+
+def _fields_of_revisit(profile: str, original: Original) -> list[str]:
+    """The two last fields are Heritrix's; they lead to the body without an index."""
+    return [
+        f"WARC-Profile: {profile}",
         f"WARC-Refers-To-Target-URI: {original.url}",
         f"WARC-Refers-To-Date: {warc_date(original.at)}",
         f"WARC-Refers-To-Filename: {original.file}",
         f"WARC-Refers-To-File-Offset: {original.offset}",
     ]
-    return _record("revisit", fields, http_head(fetched))
 
 
 def request_record(url: str, headers: Sequence[tuple[str, str]], at: float, concurrent_to: str) -> bytes:
@@ -100,11 +111,11 @@ def info_record(file: str, software: str, at: float) -> bytes:
     return _record("warcinfo", fields, _lines(about))
 
 
-def http_head(fetched: Fetched) -> bytes:
-    """Status line and headers, made true for the decoded body."""
+def http_head(fetched: Fetched, *, has_length: bool = True) -> bytes:
+    """Status line and headers, made true for the decoded body; a 304 has none whose length could be told."""
     length = str(len(fetched.body))
     lines = [f"HTTP/1.1 {fetched.status} {fetched.reason_phrase}"]
-    length_is_told = False
+    length_is_told = not has_length
     for name, value in fetched.headers:
         kind = name.lower()
         wrong_length = kind == "content-length" and value != length

@@ -11,11 +11,15 @@ from trailmark.site import Site
 from trailmark.store.database import Database
 from trailmark.store.rows import INSERT_VISIT, VISIT_COLUMNS, visit_from, visit_row
 from trailmark.store.runs import Progress, Run, RunLimits, RunStore, SiteSummary
-from trailmark.visit import Visit
+from trailmark.visit import ArchiveRef, Visit
 
 __all__ = ["ForageStore", "Progress", "Run", "RunLimits", "SiteJob", "SiteSummary"]
 
 _BATCH = 500
+_LAST_PAGE = (
+    "SELECT archive_file, archive_offset, archive_length FROM visit INDEXED BY visit_page "
+    "WHERE url = ? AND outcome IN ('ok', 'duplicate') AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +223,11 @@ class ForageStore(RunStore):
             "SELECT id FROM site WHERE run_id = ? AND start = ?", (run_id, start)
         ).fetchall():
             yield from self.visits(site_id, first)
+
+    def last_page(self, url: str) -> ArchiveRef | None:
+        """Where the page at this URL was archived last, by whatever run; None if none was."""
+        row = self._database.execute(_LAST_PAGE, (url,)).fetchone()
+        return ArchiveRef(*row) if row else None
 
     def delete_visits_from(self, job_id: int, number: int) -> None:
         """Forget the visits from `number` on: the archive lost what they fetched, as in a power cut."""

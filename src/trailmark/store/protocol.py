@@ -7,7 +7,7 @@ from typing import Protocol
 
 from trailmark.site import Site
 from trailmark.store.forage import Progress, Run, RunLimits, SiteJob, SiteSummary
-from trailmark.visit import Visit
+from trailmark.visit import ArchiveRef, Visit
 
 
 class Store(Protocol):
@@ -18,6 +18,7 @@ class Store(Protocol):
     - A site is leased to one worker at a time, and so is its domain, whatever the run.
     - The visits of a site are numbered from 0 without gaps, and each is durable when `save_visit` returns.
       Whoever has lost the lease cannot save: `LeaseLost`.
+    - Where a page was archived last is known by its URL, whatever run and site it was.
     - Saved fetches and reservations together never pass the total budget.
     """
 
@@ -38,6 +39,7 @@ class Store(Protocol):
     def save_visit(self, job_id: int, visit: Visit) -> None: ...
     def visits(self, job_id: int, first: int = 0) -> Iterator[Visit]: ...
     def visits_of(self, run_id: int, start: str, first: int = 0) -> Iterator[Visit]: ...
+    def last_page(self, url: str) -> ArchiveRef | None: ...
     def delete_visits_from(self, job_id: int, number: int) -> None: ...
 
     def reserve_fetch(self, run_id: int, worker: str) -> bool: ...
