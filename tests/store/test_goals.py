@@ -91,3 +91,15 @@ def test_reasons_go_with_the_visits_that_are_forgotten(store: ForageStore, datab
     store.save_visit(job.id, visit_of(job, 0))
     assert list(GoalStore(database).goals()) == []
     assert database.execute("SELECT count(*) FROM goal_reason").fetchone()[0] == 0
+
+
+def test_some_goals_are_had_by_words_and_the_least_sure_first(database: Database, run: Run) -> None:
+    store = GoalStore(database)
+    assert store.count(run.id) == 2
+    assert store.count(run.id, "PAPERS") == 1
+    assert store.count(run.id, "site1.example") == 1
+    assert store.count(run.id, "%") == 0  # as it stands, not as a pattern
+    [surest] = store.page(run.id, unsure_first=True, limit=5, offset=1)
+    assert surest.probability == 1.0
+    [papers] = store.page(run.id, "papers", limit=5, offset=0)
+    assert papers.clicks == "Our people › Papers"

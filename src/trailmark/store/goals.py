@@ -19,6 +19,7 @@ _SELECT = (
     "SELECT run_id, site.id, start, visit.number, url, title, goal, score, at, robots, features "
     f"{_FROM} WHERE is_goal = 1"
 )
+_SAYS = "(" + " OR ".join(f"{name} LIKE ? ESCAPE '!'" for name in ("title", "url", "start")) + ")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,19 @@ class GoalStore:
         sql = f"{_SELECT} AND (?1 IS NULL OR run_id = ?1) ORDER BY site.id, visit.number"
         return self._goals(sql, (run_id,))
 
+    def page(
+        self, run_id: int, said: str = "", *, unsure_first: bool = False, limit: int, offset: int
+    ) -> list[FoundGoal]:
+        """Some goals of a run, those with `said` in their title, address or site; the least sure first if asked."""
+        order = "goal, site.id, visit.number" if unsure_first else "site.id, visit.number"
+        sql = f"{_SELECT} AND run_id = ? AND {_SAYS} ORDER BY {order} LIMIT ? OFFSET ?"
+        return list(self._goals(sql, (run_id, *3 * [_pattern(said)], limit, offset)))
+
+    def count(self, run_id: int, said: str = "") -> int:
+        """How many goals of a run have `said` in their title, address or site."""
+        sql = f"SELECT COUNT(*) {_FROM} WHERE is_goal = 1 AND run_id = ? AND {_SAYS}"
+        return int(self._database.execute(sql, (run_id, *3 * [_pattern(said)])).fetchone()[0])
+
     def at(self, url: str) -> list[FoundGoal]:
         """The goals at this URL, of the last run first."""
         return list(self._goals(f"{_SELECT} AND url = ? ORDER BY run_id DESC, visit.number", (url,)))
@@ -82,6 +96,12 @@ class GoalStore:
             why = tuple((feature, weight) for feature, weight in json.loads(features or "[]"))
             way = path(site_id, number)
             yield FoundGoal(run, start, number, url, title, goal, score, at, robots, way, why)
+
+
+def _pattern(said: str) -> str:
+    """What finds these words as they are, anywhere in a text."""
+    plain = said.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{plain}%"
 
 
 def path_finder(database: Database) -> Callable[[int, int], tuple[PathStep, ...]]:

@@ -77,7 +77,7 @@ def test_stopping_a_job_ends_its_own_process(tmp_path: Path, stranger: subproces
 
 def test_a_long_list_of_sites_reaches_the_job_whole(visitor: Visitor) -> None:
     seeds = "\n".join(f"http://127.0.0.1:9/a-start-page/of-department-{number}/" for number in range(10_000))
-    page = visitor.send("/runs", "/runs", seeds=seeds, model="", budget=1, delay=3600)
+    page = visitor.send("/runs", "/runs", seeds=seeds, words="x", budget=1, delay=3600)
     job = re.search(r'data-job="(\d+)"', page)
     assert job is not None
     end = time.monotonic() + 60

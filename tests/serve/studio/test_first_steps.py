@@ -69,7 +69,7 @@ def test_a_pasted_table_is_foraged_by_words_and_comes_back_as_one(newcomer: Visi
     newcomer.send("/runs", "/runs", seeds=f"Name;Website\r\nAcme;{host}\r\nAcme again;{host}\r\n", **order)
     page = newcomer.wait_for_job("/runs")
     assert "by the words contact, kontakt" in page
-    [row] = csv.DictReader(io.StringIO(newcomer.get("/runs/1/goals.csv")))
+    [row] = csv.DictReader(io.StringIO(newcomer.get("/runs/1/goals.csv").removeprefix("\ufeff")))
     assert row["url"] == f"{server}/contact"
     assert f'href="{server}/contact"' in newcomer.get("/runs/1/goals")
     newcomer.get("/runs/9/goals.csv", status=400)
@@ -97,7 +97,7 @@ def test_a_site_that_gave_nothing_says_why_in_words(newcomer: Visitor) -> None:
     order: dict[str, Any] = {
         "seeds": "http://nowhere.invalid/",
         "model": "",
-        "words": "",
+        "words": "contact",
         "budget": "10",
         "delay": "0",
     }

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from tests.servers import serve
 from trailmark.config import Config, FetchConfig
+from trailmark.foraging import Order, open_run
 from trailmark.serve.studio.forage_job import TELL_SECONDS, forage
+from trailmark.site import Site
+from trailmark.store.runs import RunLimits
 from trailmark.workspace import Workspace
 
 PAGES = {"/": "".join(f"<a href='/{number}'>{number}</a>" for number in range(20))}
@@ -19,8 +22,10 @@ def test_progress_is_asked_for_now_and_then(tmp_path: Path) -> None:
     told: list[tuple[float, str]] = []
     with serve(PAGES) as server, Workspace.create(tmp_path / "workspace") as workspace:
         workspace.config = Config(fetch=FetchConfig(delay_seconds=0.0, allow_private=True))
-        given = {"seeds": [f"{server}/"], "model": "", "words": [], "budget": 20, "delay": 0, "fresh": False}
+        sites = [Site(f"{server}/")]
+        run = open_run(workspace, Order(), RunLimits(budget_per_site=20), sites, time.time())
+        given = {"run": run.id, "delay": 0}
         ended = forage(workspace, given, lambda what, *_: told.append((time.monotonic(), what)))
-    assert ended == "Run 1: 0 goals on 20 pages of 1 sites."
-    assert told[0][1] == "run 1: 0 goals on 0 pages"
+    assert ended == "Run 1: 0 goals on 20 pages of 1 site."
+    assert told[0][1] == "Run 1: 0 goals on 0 pages"
     assert all(later - earlier >= 0.9 * TELL_SECONDS for (earlier, _), (later, _) in pairwise(told))

@@ -143,7 +143,6 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
     page.fill("#budget", "50")
     page.click("button:has-text('Forage')")
     page.wait_for_selector(".job[data-state='done']")
-    page.click("a:has-text('Run 2')")
     assert "by the model paths" in page.inner_text("h1")
     assert_no_barrier(page)
     page.click("text=Results with their paths")
@@ -214,6 +213,52 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
     assert trail.reached_goal
     assert trail.site == start_of(web, "physics")
     assert len(trail.steps) >= 2
+
+
+def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Path, web: SampleServer) -> None:
+    page.goto("/teach")
+    page.fill("#urls", start_of(web, "physics"))
+    page.check("text=Just browse and mark useful pages")
+    page.click("button:has-text('Open the browser')")
+    page.wait_for_selector("canvas.screen[data-number]")
+    assert [each.inner_text() for each in page.locator(".deeds button").all()] == [
+        *("Useful", "Undo", "Back", "Next site", "Submit"),
+    ]
+    assert_no_barrier(page)
+    wait_for_pages(folder, 1)
+    click_link_in_picture(page, start_of(web, "physics"))
+    wait_for_pages(folder, 2)
+    page.click("button:has-text('Back')")
+    wait_for_trails(folder, 1)  # of the page that was left
+    page.click("button:has-text('Useful')")
+    wait_for_trails(folder, 2)
+    page.click("button:has-text('Submit')")
+    page.wait_for_selector("text=You marked 1 useful page; 1 other page was looked at and left unmarked.")
+    with Workspace.open(folder) as workspace:
+        kept = workspace.trails.summaries()
+    assert [(each.ending, each.steps, each.source) for each in kept] == [
+        ("Fail", 2, "free browsing"),
+        ("Goal", 1, "free browsing"),
+    ]
+
+
+def test_without_scripts_one_browses_freely_by_forms(page: Page, folder: Path, web: SampleServer) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    plain = browser.new_context(java_script_enabled=False, base_url=page.url)
+    plain.add_cookies(page.context.cookies())  # type: ignore[arg-type]
+    without = plain.new_page()
+    without.set_default_timeout(SLOW)
+    without.goto("/teach")
+    without.fill("#urls", start_of(web, "physics"))
+    without.check("text=Just browse and mark useful pages")
+    without.click("button:has-text('Open the browser')")
+    wait_for_pages(folder, 1)
+    without.click("button:has-text('Useful')")
+    wait_for_trails(folder, 1)
+    without.click("button:has-text('Submit')")
+    without.wait_for_selector("text=You marked 1 useful page")
+    plain.close()
 
 
 def pages_seen(folder: Path) -> int:

@@ -94,9 +94,6 @@ def test_a_rejection_is_undone_where_it_was_done(taught: tuple[Visitor, int, Pat
     assert "Rejected." in visitor.send(goals, reject, **fields)
     assert "Taken back: Fail." in visitor.send(goals, undo, **fields)
     assert "nothing to take back" in visitor.send(goals, undo, **fields)
-    assert "No goals were found" in visitor.send(
-        goals, undo, **fields, from_page=7
-    )  # it leads back to that page
 
 
 def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
@@ -183,15 +180,15 @@ def test_a_forage_can_be_stopped_and_goes_on_where_it_was(
     taught: tuple[Visitor, int, Path], web: SampleServer
 ) -> None:
     visitor, _, folder = taught
-    order: dict[str, Any] = {"seeds": start_of(web, "math"), "model": "", "budget": 4, "delay": 2}
+    order: dict[str, Any] = {"seeds": start_of(web, "math"), "words": "x", "budget": 4, "delay": 2}
     page = visitor.send("/runs", "/runs", **order)
     job = re.search(r'data-job="(\d+)"', page)
     assert job is not None
     wait_for_pages(folder, start_of(web, "math"), 1)
     assert "Stopped." in visitor.send("/runs", f"/jobs/{job[1]}/stop")
     assert "Stopped by you." in visitor.get("/runs")
-    visitor.send("/runs", "/runs", **order | {"delay": 0})
-    assert re.search(r"pages of \d sites", visitor.wait_for_job("/runs"))
+    assert "goes on" in visitor.send("/runs", "/runs", **order | {"delay": 0})
+    assert re.search(r"pages of \d site", visitor.wait_for_job("/runs"))
     assert len(visits(folder, start_of(web, "math"))) == 4
 
 
@@ -216,12 +213,14 @@ def wait_for_pages(folder: Path, start: str, wanted: int) -> None:
         ("budget", "many", "is not a number"),
         ("budget", "0", "is not a number from 1"),
         ("delay", "-1", "is not a number from 0"),
-        ("model", "none", "no model"),
+        ("goals", "0", "is not a number from 1"),
+        ("words", " ", "Say a word"),
+        ("model", "paths", "leave the words away"),
     ],
 )
 def test_an_order_that_cannot_be_met_is_refused_in_words(
     taught: tuple[Visitor, int, Path], field: str, value: str, sentence: str
 ) -> None:
     visitor, _, _ = taught
-    order = {"seeds": "http://a.example/", "model": "", "budget": "5", "delay": "0", field: value}
+    order = {"seeds": "http://a.example/", "words": "x", "budget": "5", "delay": "0", field: value}
     assert sentence in html.unescape(visitor.send("/runs", "/runs", status=400, **order))

@@ -16,7 +16,7 @@ from trailmark.serve.studio.home import home_routes
 from trailmark.serve.studio.job_pages import job_routes
 from trailmark.serve.studio.rating_pages import rating_routes
 from trailmark.serve.studio.review_pages import review_routes
-from trailmark.serve.studio.run_pages import run_routes
+from trailmark.serve.studio.run_pages import run_deeds, run_routes
 from trailmark.serve.studio.studio import NAME, Studio, make_pages
 from trailmark.serve.studio.teach_pages import picture_routes, teach_routes
 from trailmark.serve.studio.teach_room import TeachRoom
@@ -34,6 +34,7 @@ _ROUTES = (
     train_routes,
     job_routes,
     run_routes,
+    run_deeds,
     goal_routes,
     rating_routes,
     review_routes,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from trailmark.foraging import process_runs, process_start
+from trailmark.serve.web.errors import BadRequest
 from trailmark.store.jobs import Job, JobStore
 from trailmark.workspace import Workspace
 
@@ -27,14 +28,22 @@ class Background:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
 
-    def start(self, workspace: Workspace, kind: str, arguments: Mapping[str, Any]) -> int:
+    def refuse_second(self, workspace: Workspace, kind: str) -> None:
+        """Complain if a job of this kind runs: what is asked now would be lost in it."""
+        self.clean_up(workspace)
+        if running := JobStore(workspace.database).running(kind):
+            raise BadRequest(f"A {kind} is under way: wait for its end, or stop it. {running[0].sentence}")
+
+    def start(
+        self, workspace: Workspace, kind: str, arguments: Mapping[str, Any], sentence: str = "Starting."
+    ) -> int:
         """Begin a job and tell its number."""
         with self._lock:
             self.clean_up(workspace)
             jobs = JobStore(workspace.database)
             if running := jobs.running(kind):
                 return running[0].id
-            job_id = jobs.begin(kind, "Starting.", time.time())
+            job_id = jobs.begin(kind, sentence, time.time())
             process = self._spawn(job_id, kind, arguments)
             jobs.set_process(job_id, process.pid, process_start(process.pid))
             self._processes.append(process)
@@ -55,7 +64,8 @@ class Background:
     def stop(self, workspace: Workspace, job: Job) -> None:
         """Ask a job to end; what it saved so far stays."""
         if job.is_running and job.pid is not None:
-            JobStore(workspace.database).end(job.id, "stopped", "Stopped by you.", time.time())
+            told = f"{job.sentence} Stopped by you."
+            JobStore(workspace.database).end(job.id, "stopped", told, time.time())
             if process_runs(job.pid, job.process_start):
                 _signal(job.pid)
 

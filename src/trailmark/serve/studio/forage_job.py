@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 import time
 from collections.abc import Mapping
@@ -12,9 +11,10 @@ from typing import Any
 
 from trailmark.config import Config
 from trailmark.crawl import Crawl
-from trailmark.foraging import Order, open_run, work
-from trailmark.site import Site
-from trailmark.store.runs import RunLimits
+from trailmark.foraging import work
+from trailmark.serve.studio.words import counted
+from trailmark.store.jobs import Job
+from trailmark.store.runs import Progress
 from trailmark.training import OnProgress
 from trailmark.workspace import Workspace
 
@@ -22,11 +22,8 @@ TELL_SECONDS = 0.2  # to know how far a run is, the database is asked; to say it
 
 
 def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
-    """Forage the sites until they are done or somebody stops it; the run is kept either way."""
-    sites = [Site(start) for start in given["seeds"]]
-    limits = RunLimits(budget_per_site=given["budget"])
-    run = open_run(workspace, _order(workspace, given), limits, sites, time.time())
-
+    """Forage the sites of a run until they are done or somebody stops it; the run is kept either way."""
+    run = workspace.forage_store.run(given["run"])
     told_at = float("-inf")
 
     def told(*_: object) -> None:
@@ -35,28 +32,29 @@ def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgre
             return
         told_at = time.monotonic()
         progress = workspace.forage_store.progress(run.id)
-        on_progress(
-            f"run {run.id}: {progress.goals} goals on {progress.visits} pages", progress.done, progress.sites
-        )
+        on_progress(_in_words(run.id, progress), progress.done, progress.sites)
 
     told()
     asyncio.run(
         work(workspace, run, _config(workspace.config, given), on_start=_stop_on_signal, on_visit=told)
     )
     progress = workspace.forage_store.progress(run.id)
-    return f"Run {run.id}: {progress.goals} goals on {progress.visits} pages of {progress.sites} sites."
+    return f"{_in_words(run.id, progress)} of {counted(progress.sites, 'site')}."
 
 
-def _order(workspace: Workspace, given: Mapping[str, Any]) -> Order:
-    fresh = str(time.time_ns()) if given["fresh"] else ""
-    words = tuple(given["words"])
-    if not given["model"]:
-        goal = "|".join(map(re.escape, words))
-        return Order(
-            strategy="best-first" if words else "breadth-first", goal=goal, keywords=words, fresh=fresh
-        )
-    strategy = workspace.forage_models.card(given["model"]).strategy
-    return Order(strategy=strategy, model=given["model"], min_score=given["min_score"], fresh=fresh)
+def first_words(run_id: int) -> str:
+    """What is said of a run before its first page; `run_of` reads it, and what is said later."""
+    return f"Run {run_id}: it begins."
+
+
+def run_of(job: Job) -> int | None:
+    """The run that a forage in the background is about: it begins what it says with it."""
+    name, _, number = job.sentence.partition(":")[0].partition(" ")
+    return int(number) if name == "Run" and number.isdecimal() else None
+
+
+def _in_words(run_id: int, progress: Progress) -> str:
+    return f"Run {run_id}: {counted(progress.goals, 'goal')} on {counted(progress.visits, 'page')}"
 
 
 def _config(config: Config, given: Mapping[str, Any]) -> Config:

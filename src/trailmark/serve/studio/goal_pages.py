@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import BytesIO
-from itertools import islice
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -12,14 +11,20 @@ from starlette.concurrency import run_in_threadpool
 
 from trailmark.review.questions import Review
 from trailmark.serve.studio.forms import Form, read_form
+from trailmark.serve.studio.goal_table import GOAL_COLUMNS, goal_rows, spoke_for
+from trailmark.serve.studio.paging import Paging, page_asked
 from trailmark.serve.studio.review_pages import told_back
+from trailmark.serve.studio.run_pages import is_by_model, told_order
+from trailmark.serve.studio.spreadsheet import csv_text, download
 from trailmark.serve.studio.studio import Studio, now, to
 from trailmark.serve.studio.visit_address import VisitAddress
-from trailmark.serve.studio.words import counted, reasons
-from trailmark.store.export import export
+from trailmark.serve.studio.words import counted
 from trailmark.store.goals import FoundGoal, GoalStore
+from trailmark.store.runs import Run
+from trailmark.workspace import Workspace
 
 ON_A_PAGE = 50
+LONGEST_SEARCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,53 +38,98 @@ class ShownGoal:
 
 
 @dataclass(frozen=True, slots=True)
+class GoalChoice:
+    """Which results are asked for, in which order, and which page of them."""
+
+    said: str = ""
+    unsure_first: bool = False
+    page: int = 1
+
+    @classmethod
+    def of(cls, request: Request) -> GoalChoice:
+        query = request.query_params
+        said = query.get("q", "").strip()[:LONGEST_SEARCH]
+        return cls(said, query.get("order") == "unsure", page_asked(request))
+
+    @property
+    def query(self) -> str:
+        """For addresses of other pages of the same results."""
+        given = {"q": self.said, "order": "unsure" if self.unsure_first else ""}
+        return urlencode({name: value for name, value in given.items() if value})
+
+
+@dataclass(frozen=True, slots=True)
 class GoalView:
     run: int
-    page: int
-    goals: tuple[ShownGoal, ...]
-    is_more: bool
+    what: str
     total: int
+    goals: tuple[ShownGoal, ...]
+    choice: GoalChoice
+    paging: Paging
+    runs: tuple[tuple[int, str], ...]
+    by_model: bool  # else goals are told by words, and none is surer than another
+    is_over: bool
 
 
 def shown_goal(goal: FoundGoal, rejected: int = 0) -> ShownGoal:
     links = ("start", *(step.link or step.url for step in goal.path[1:]))
     labels = tuple(step.label for step in goal.path)
     query = VisitAddress(goal.run, goal.site, goal.number).query
-    spoke_for_it = [(name, weight) for name, weight in goal.why if weight > 0]
-    return ShownGoal(goal, links, labels, reasons(spoke_for_it), query, rejected)
+    return ShownGoal(goal, links, labels, spoke_for(goal), query, rejected)
+
+
+def goal_view(workspace: Workspace, run: Run, choice: GoalChoice) -> GoalView:
+    store, progress = GoalStore(workspace.database), workspace.forage_store.progress(run.id)
+    paging = Paging.of(choice.page, store.count(run.id, choice.said), ON_A_PAGE)
+    found = store.page(
+        run.id, choice.said, unsure_first=choice.unsure_first, limit=ON_A_PAGE, offset=paging.first
+    )
+    rejected = Review(workspace, run.id).rejections()
+    runs = workspace.forage_store.runs()
+    return GoalView(
+        run.id,
+        told_order(run.identity),
+        progress.goals,
+        tuple(shown_goal(goal, rejected.get((goal.site, goal.number), 0)) for goal in found),
+        choice,
+        paging,
+        tuple((each.id, told_order(each.identity)) for each in runs),
+        is_by_model(run.identity),
+        progress.done == progress.sites,
+    )
 
 
 def goal_routes(studio: Studio) -> APIRouter:
     router = APIRouter()
 
-    @router.get("/runs/{run_id}/goals", response_class=HTMLResponse)
-    def goals(request: Request, run_id: int, page: int = 1) -> Response:
-        page = min(max(page, 1), 1_000_000)
+    @router.get("/results", response_class=HTMLResponse)
+    def last_results(request: Request) -> Response:
+        """The results of the run that is asked for, else of the last one."""
         with studio.workspace() as workspace:
-            run = workspace.forage_store.run(run_id)
-            found = GoalStore(workspace.database).goals(run.id)
-            first = (page - 1) * ON_A_PAGE
-            rejected = Review(workspace, run.id).rejections()
-            shown = [
-                shown_goal(goal, rejected.get((goal.site, goal.number), 0))
-                for goal in islice(found, first, first + ON_A_PAGE + 1)
-            ]
-            total = workspace.forage_store.progress(run.id).goals
-        view = GoalView(run_id, page, tuple(shown[:ON_A_PAGE]), len(shown) > ON_A_PAGE, total)
-        return studio.html(request, "goals.html", section="/runs", view=view)
+            runs = workspace.forage_store.runs()
+        asked = request.query_params.get("run", "")
+        chosen = next((run.id for run in runs if str(run.id) == asked), runs[0].id if runs else None)
+        if chosen is None:
+            return studio.html(request, "no_results.html", section="/results")
+        return to(f"/runs/{chosen}/goals")
+
+    @router.get("/runs/{run_id}/goals", response_class=HTMLResponse)
+    def goals(request: Request, run_id: int) -> Response:
+        with studio.workspace() as workspace:
+            view = goal_view(workspace, workspace.forage_store.run(run_id), GoalChoice.of(request))
+        return studio.html(request, "goals.html", section="/results", view=view)
 
     @router.get("/runs/{run_id}/goals.csv")
-    def table(run_id: int) -> Response:
-        """All results for a spreadsheet."""
-        written = BytesIO()
+    def table(request: Request, run_id: int) -> Response:
+        """All results, or those with the words asked for, for a spreadsheet."""
+        said = GoalChoice.of(request).said
         with studio.workspace() as workspace:
             run = workspace.forage_store.run(run_id)
-            export(workspace.database, "goals", "csv", written, run_id=run.id)
-        headers = {
-            "content-disposition": f'attachment; filename="goals-{run_id}.csv"',
-            "cache-control": "no-store",
-        }
-        return Response(written.getvalue(), headers=headers, media_type="text/csv")
+            store = GoalStore(workspace.database)
+            found = iter(store.page(run.id, said, limit=-1, offset=0)) if said else store.goals(run.id)
+            rejected = Review(workspace, run.id).rejections()
+            rows = goal_rows(found, rejected, by_model=is_by_model(run.identity))
+            return download(f"results-{run_id}.csv", csv_text(GOAL_COLUMNS, rows))
 
     @router.post("/runs/{run_id}/reject")
     async def reject(request: Request, run_id: int) -> Response:
@@ -115,4 +165,5 @@ def goal_routes(studio: Studio) -> APIRouter:
 def _back(run_id: int, form: Form, notice: str) -> Response:
     """To the page of results where the button stood: there it can be undone."""
     page = int(form.number("from_page", 1, 1_000_000) or 1)
-    return to(f"/runs/{run_id}/goals", notice, page=page if page > 1 else "")
+    asked = {"q": form.text("q"), "order": form.text("order"), "page": page if page > 1 else ""}
+    return to(f"/runs/{run_id}/goals", notice, **asked)

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from trailmark.serve.studio.forage_job import run_of
 from trailmark.serve.studio.forms import read_form
 from trailmark.serve.studio.studio import Studio, to
 from trailmark.serve.web.errors import NotFound
@@ -43,6 +44,8 @@ def job_routes(studio: Studio) -> APIRouter:
                 studio.background.stop(workspace, job)
             return job
 
-        return to(PAGES[(await run_in_threadpool(act)).kind], "Stopped.")
+        job = await run_in_threadpool(act)
+        run = run_of(job) if job.kind == "forage" else None
+        return to(f"/runs/{run}" if run else PAGES[job.kind], "Stopped.")
 
     return router

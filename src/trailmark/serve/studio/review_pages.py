@@ -54,6 +54,8 @@ class ReviewView:
     changes: tuple[SiteChange, ...]
     sites: int
     missing: str
+    missing_path: str
+    missing_deed: str
     model: str
     budget: int
 
@@ -63,7 +65,7 @@ def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
     names = workspace.forage_models.names()
     run = run_id if run_id is not None else (runs[0][0] if runs else 0)
     if run not in {each for each, _ in runs} or not names:
-        return _missing(workspace, runs, "Train a model first." if not names else "Forage some sites first.")
+        return _missing(workspace, runs)
     found = Review(workspace, run).next_question()
     store, card = ReviewStore(workspace.database), workspace.forage_models.last()
     return ReviewView(
@@ -79,14 +81,23 @@ def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
         changes=tuple(store.changes(run)),
         sites=workspace.forage_store.progress(run).sites,
         missing="",
+        missing_path="",
+        missing_deed="",
         model=card.name,
         budget=workspace.config.forage.budget_per_site,
     )
 
 
-def _missing(workspace: Workspace, runs: tuple[tuple[int, str], ...], sentence: str) -> ReviewView:
+def _missing(workspace: Workspace, runs: tuple[tuple[int, str], ...]) -> ReviewView:
+    """What must be done before anything can be asked, with the page where it is done."""
     job = JobStore(workspace.database).last("review")
-    return ReviewView(runs, 0, None, False, "", 0, 0, (), job, (), 0, sentence, "", 0)
+    if not len(workspace.trails):
+        told = ("Questions are asked by a model. Show it the way on two or three sites first.", "/teach", "Teach")
+    elif not workspace.forage_models.names():
+        told = ("Questions are asked by a model. Let it learn from your trails first.", "/train", "Train")
+    else:
+        told = ("Questions are about pages that a run visited. Forage some sites first.", "/runs", "Begin a run")
+    return ReviewView(runs, 0, None, False, "", 0, 0, (), job, (), 0, *told, "", 0)
 
 
 def _shown(workspace: Workspace, run: int, asked: Asked) -> ShownQuestion:

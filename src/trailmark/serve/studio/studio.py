@@ -30,6 +30,7 @@ SECTIONS = (
     ("/trails", "Trails"),
     ("/train", "Train"),
     ("/runs", "Runs"),
+    ("/results", "Results"),
     ("/review", "Review"),
 )
 
