@@ -157,6 +157,26 @@ def test_what_is_no_paper_is_kept_as_a_document_with_the_reason(
     assert list(library.papers.citations(told.id)) == []
 
 
+def test_words_cut_at_the_ends_of_lines_are_whole_in_the_beginning_of_a_document(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear Anna,\n\nthe semisu-\npervised boats\nare in.\n")
+    (told,) = add(workspace, letter)
+    assert library.find(told.id).first("text") == "Dear Anna,\n\nthe semisupervised boats\nare in."
+
+
+def test_mail_addresses_are_kept_one_by_one(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    paper = tmp_path / "hops.txt"
+    text = paper_text("Hops to the distant goal", "Anna Lind and Bo Wood", [SEAS])
+    paper.write_text(text.replace("walker@", "{lind,wood}@"))
+    (told,) = add(workspace, paper)
+    found = [value.text for value in library.find(told.id).fields["email"]]
+    assert found == ["lind@somewhere.example", "wood@somewhere.example"]
+
+
 def test_a_file_that_is_far_too_large_is_not_even_opened(workspace: Workspace, tmp_path: Path) -> None:
     huge = tmp_path / "huge.pdf"
     with huge.open("wb") as file:

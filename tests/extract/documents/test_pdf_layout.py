@@ -171,3 +171,17 @@ def test_only_front_and_reference_pages_have_words(pdf_reader: PdfReader) -> Non
     assert line_at(document, "[2] B. Writer. Another title. 2001.").words
     assert not any(line.words for line in document.pages[1].lines)
     assert not line_at(document, RIGHT[3]).words
+
+
+@pytest.mark.parametrize(
+    ("shown", "meant"),
+    [
+        ((Shown("Dilan Gorur", 72, 100), Shown("\xa8", 104.7, 100)), "Dilan Görur"),  # drawn behind the word
+        ((Shown("AND MORE", 72, 100), Shown("\xb4", 120.3, 98), Shown(", J.", 125, 100)), "AND MORÉ, J."),
+        ((Shown("the norm", 72, 100), Shown("^x is set", 115, 100)), "the norm ^x is set"),
+    ],
+)
+def test_accents_come_to_the_letters_that_they_stand_above(
+    pdf_reader: PdfReader, shown: tuple[Shown, ...], meant: str
+) -> None:
+    assert texts(read(pdf_reader, pdf_of(shown)))[0] == meant

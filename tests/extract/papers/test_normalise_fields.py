@@ -42,6 +42,15 @@ KNOWN = Lexicon({"anna": "f", "berta": "f", "carl": "f", "walker": "l"})
         ("Paul Berg 1 , Anna Walker 2", ["Paul//Berg/", "Anna//Walker/"]),
         ("Paul Berg a,∗, Anna Walker a,b and Carl Runner b", ["Paul//Berg/", "Anna//Walker/", "Carl//Runner/"]),
         ("Paul Berg, Member, IEEE, and Anna Walker, Fellow, IEEE", ["Paul//Berg/", "Anna//Walker/"]),
+        ("WALKER, A., RUNNER, C. AND BERG, E.", ["A.//WALKER/", "C.//RUNNER/", "E.//BERG/"]),
+        ("GU, C., AND AN, L.", ["C.//GU/", "L.//AN/"]),
+        ("Berg, Y. and Le Roux, N.", ["Y.//Berg/", "N.//Le Roux/"]),
+        ("Garcia Molina, H., Berg, P.", ["H.//Garcia Molina/", "P.//Berg/"]),
+        ("Berg, T. N. Walker, J., & Runner, B.", ["T./N./Berg/", "J.//Walker/", "B.//Runner/"]),
+        ("C. F. Van Berg and B. De Moor", ["C./F./Van Berg/", "B.//De Moor/"]),
+        ("L. J. van’t Berg", ["L./J./van’t Berg/"]),
+        ("Berg, J., W. T. Walker, W., & Runner, Y.", ["J.//Berg/", "W./T./Walker/", "Y.//Runner/"]),
+        ("Berg, K.R and Walker, A.", ["K./R./Berg/", "A.//Walker/"]),
         ("", []),
     ],
 )  # fmt: skip
@@ -66,6 +75,8 @@ def test_a_list_that_is_cut_short_says_so(text: str) -> None:
         ("Yelena Berg Mukesh Walker", ["Yelena Berg", "Mukesh Walker"]),
         ("Wee Kheng Berg", ["Wee Kheng Berg"]),
         ("A. Berg B. Runner", ["A. Berg", "B. Runner"]),
+        ("S. Della Anna", ["S. Della Anna"]),
+        ("J.-M. St. Berta", ["J.-M. St Berta"]),
     ],
 )
 def test_rows_of_names_without_commas_are_parted_with_the_help_of_first_names(
@@ -91,7 +102,7 @@ def test_years_and_months(text: str, year: int, month: int) -> None:
 @pytest.mark.parametrize(
     ("text", "first", "last"),
     [("pp. 37-41,", "37", "41"), ("pages 433--44", "433", "444"), ("Page 15", "15", "15"), ("S12–S19", "S12", "S19"),
-     ("in press", "", ""), ("1098 to 1101", "1098", "1101")],
+     ("in press", "", ""), ("1098 to 1101", "1098", "1101"), ("(16-4)", "16", "4"), ("2007-001", "2007", "001")],
 )  # fmt: skip
 def test_pages(text: str, first: str, last: str) -> None:
     assert read_pages(text) == Pages(first, last)
@@ -100,7 +111,7 @@ def test_pages(text: str, first: str, last: str) -> None:
 @pytest.mark.parametrize(
     ("text", "volume", "number"),
     [("30,", "30", ""), ("42(2-3),", "42", "2-3"), ("Vol. 39, No. 9,", "39", "9"), ("16, 1,", "16", "1"),
-     ("volume IV", "IV", ""), ("No. 7", "", "7"), ("", "", "")],
+     ("volume IV", "IV", ""), ("47(2/3):", "47", "2/3"), ("No. 7", "", "7"), ("", "", "")],
 )  # fmt: skip
 def test_volumes_and_numbers(text: str, volume: str, number: str) -> None:
     assert read_volume(text) == (volume, number)
@@ -132,6 +143,32 @@ def test_the_kind_of_venue_follows_from_fields_and_words(fields: dict[str, str],
 )  # fmt: skip
 def test_punctuation_between_fields_is_taken_off(text: str, bare: str) -> None:
     assert tidy(text) == bare
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "bare"),
+    [
+        ("title", "Statistics for Spatial Data.", "Statistics for Spatial Data"),
+        ("title", "Made in the U.S.", "Made in the U.S."),
+        ("title", "Walking on ice (pp.", "Walking on ice"),
+        ("title", "(Approximate) walks on ice.", "(Approximate) walks on ice"),
+        ("title", "Walking on ice, in:", "Walking on ice"),
+        ("publisher", "MIT Press.", "MIT Press"),
+        ("publisher", "Berg & Sons, Inc.", "Berg & Sons, Inc."),
+        ("location", "New York.", "New York"),
+        ("location", "Vancouver, B.C.", "Vancouver, B.C."),
+        ("journal", "J. Chem. Phys.,", "J. Chem. Phys."),
+        ("booktitle", "In Workshop on Partly Known Data.", "Workshop on Partly Known Data"),
+        ("booktitle", "In: European Conference on Ice (pp. II:", "European Conference on Ice"),
+        ("booktitle", "Conference on ”Challenges of Ice”,", "Conference on ”Challenges of Ice”"),
+        ("tech", "(Technical Report).", "Technical Report"),
+        ("tech", "Technical Report TR-94-003).", "Technical Report TR-94-003"),
+        ("date", "(2003).", "2003"),
+        ("affiliation", "Live Labs, Berg Corp.", "Live Labs, Berg Corp."),
+    ],
+)  # fmt: skip
+def test_dots_and_brackets_stay_where_they_belong_to_the_field(field: str, text: str, bare: str) -> None:
+    assert tidy(text, field) == bare
 
 
 def test_a_whole_reference() -> None:

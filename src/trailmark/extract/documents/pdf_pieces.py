@@ -19,6 +19,7 @@ import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium_c  # type: ignore[import-untyped]
 
 from trailmark.extract.documents.document import Box
+from trailmark.extract.documents.pdf_accents import reseated
 
 HYPHEN = "\ufffe"  # PDFium's sign for a hyphen at the end of a line; it stands for the line break, too
 _PIECE = re.compile(rf"[^\r\n{HYPHEN}](?:[^\n{HYPHEN}]*[^\r\n{HYPHEN}])?{HYPHEN}?|{HYPHEN}")
@@ -75,6 +76,7 @@ class PageText:
         self._raw = self._textpage.raw
         self.text = self._restored(_in_utf16_units(self._textpage.get_text_range(errors="replace")))
         self._char = self._finder_of_chars()
+        self._reseat_accents()
         self._placed, self.width, self.height = _placing(page)
         self._turned = page.get_rotation() in {90, 270}
         self._box, self._matrix = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
@@ -128,6 +130,18 @@ class PageText:
             return lambda index: index
         find, raw = pdfium_c.FPDFText_GetCharIndexFromTextIndex, self._raw
         return lambda index: find(raw, index)
+
+    def _reseat_accents(self) -> None:
+        order = reseated(self.text, self._ink_at)
+        if order is not None:
+            chars = [self._char(index) for index in order]
+            self.text = "".join(self.text[index] for index in order)
+            self._char = chars.__getitem__
+
+    def _ink_at(self, index: int) -> Box:
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        pdfium_c.FPDFText_GetCharBox(self._raw, self._char(index), left, right, bottom, top)
+        return left.value, bottom.value, right.value, top.value
 
     def _pieces_between(self, start: int, end: int) -> list[Piece]:
         """One piece as a rule: none of mere blanks, several where PDFium missed the end of a line."""

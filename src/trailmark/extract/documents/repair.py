@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _LIGATURES = {
     "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
@@ -43,14 +44,15 @@ def repaired(text: str) -> str:
     """The text with ligatures as letters, accents on their letters, and neither controls nor odd blanks."""
     if not (text.isascii() and text.isprintable()):
         text = text.translate(_PLAIN)
-        text = _BEFORE.sub(lambda found: _composed(found[2], found[1]) or found[0], text)
-        text = _AFTER.sub(lambda found: _composed(found[1], found[2]) or found[0], text)
+        text = _BEFORE.sub(lambda found: composed(found[2], found[1]) or found[0], text)
+        text = _AFTER.sub(lambda found: composed(found[1], found[2]) or found[0], text)
         text = unicodedata.normalize("NFC", text)
     return _SPACES.sub(" ", text) if "  " in text else text
 
 
-def _composed(letter: str, mark: str) -> str:
+@lru_cache(maxsize=4096)
+def composed(letter: str, mark: str) -> str:
     """The letter with its accent as one character, or "" where there is none such."""
     letter = "i" if letter == "\u0131" else letter
     together = unicodedata.normalize("NFC", letter + _COMBINING[mark])
-    return together if len(together) == 1 else ""
+    return together if len(together) == 1 and letter.isalpha() else ""

@@ -21,7 +21,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _PAGES = re.compile(r"([A-Za-z]{0,2}\d+(?:[.:]\d+)?)\s*(?:[-–—−]+|to)\s*([A-Za-z]{0,2}\d+)")
 _PAGE = re.compile(r"([A-Za-z]{0,2}\d+)")
 _VOLUME_AND_ISSUE = re.compile(
-    r"(\d+|[IVXLC]+\b)\s*[(/:,]\s*(?:no\.?|nr\.?|number|issue)?\s*([\w–-]+)", re.IGNORECASE
+    r"(\d+|[IVXLC]+\b)\s*[(/:,]\s*(?:no\.?|nr\.?|number|issue)?\s*([\w–-]+(?:/\d+)?)", re.IGNORECASE
 )
 _VOLUME = re.compile(r"(?:vol(?:ume)?\.?\s*)?\b(\d+|[IVXLC]+)\b", re.IGNORECASE)
 _ISSUE = re.compile(r"(?:no\.?|nr\.?|number|issue)\s*(\d[\w–-]*)", re.IGNORECASE)
@@ -48,6 +48,20 @@ _UNPUBLISHED = re.compile(
 )
 _ADDRESS = re.compile(r"(?:https?|ftp)://|\bwww\.|\bURL\b", re.IGNORECASE)
 _QUOTES = "\"“”'`‘’"
+_DOUBLE_QUOTE = re.compile(r"[\"“”]")
+_IN = re.compile(r"^(?:in|also in|appears in)\b:?(?:\s+|$)", re.IGNORECASE)
+_OPENED = re.compile(
+    r"\s*[(\[]\s*(?:pp?|pages?|vols?|nos?|in|tech)?\.?(?:\s+[IVX]+)?$|,\s+in$", re.IGNORECASE
+)  # the beginning of what comes next: `Walking on ice (pp.`
+_INITIAL_DOT = re.compile(r"\b\w\.$")
+_INITIALS_DOT = re.compile(r"\b\w\.\w\.$")
+_SHORT_DOT = re.compile(r"\b[A-Z][a-z]{0,4}\.$")
+_CUT_SHORT = re.compile(
+    r"\b(?:inc|co|corp|ltd|univ|publ?|dept|assoc|soc|verl|acad|sci|jr|sr|etc|lab|inst|mass|calif|conn|penn|wash|ill|"
+    r"wis|mich|minn|ont|que)\.$",
+    re.IGNORECASE,
+)
+_WHOLE_WORDS = frozenset({"title", "publisher", "location", "institution", "affiliation", "address"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +97,7 @@ class NormalReference:
 
 def normalise_reference(fields: Mapping[str, str], lexicon: Lexicon | None = None) -> NormalReference:
     """The thirteen fields of a reference, by name, as text."""
-    said = {name: tidy(text) for name, text in fields.items()}
+    said = {name: tidy(text, name) for name, text in fields.items()}
     volume, number = read_volume(said.get("volume", ""))
     dated = said.get("date", "")
     return NormalReference(
@@ -104,11 +118,37 @@ def normalise_reference(fields: Mapping[str, str], lexicon: Lexicon | None = Non
     )
 
 
-def tidy(text: str) -> str:
+def tidy(text: str, field: str = "") -> str:
     """Without the quotes around it and the punctuation that parts it from the next field; spaces single."""
-    bare = " ".join(text.split()).strip(f"{_QUOTES},;: ")
-    bare = bare.removesuffix(".") if not re.search(r"(?:\b\w|\b[A-Z][a-z]{0,4})\.$", bare) else bare
-    return bare.strip(f"{_QUOTES},;: ")
+    line = " ".join(text.split())
+    bare = _OPENED.sub("", _unbracketed(line.strip(f"{_QUOTES},;: ")))
+    bare = bare if _dot_belongs(bare, field) else bare.removesuffix(".")
+    bare = bare.strip(f"{_QUOTES},;: ")
+    closing = line.rstrip(".,;: ")[-1:]
+    if len(_DOUBLE_QUOTE.findall(bare)) % 2 and _DOUBLE_QUOTE.match(closing):
+        bare += closing  # it closes a quotation inside
+    return _IN.sub("", bare) if field == "booktitle" else bare
+
+
+def _unbracketed(text: str) -> str:
+    """Without brackets around all of it, or at an end without their fellow."""
+    inner = text.rstrip(".,;: ")
+    if inner[:1] == "(" and inner.find(")") in {-1, len(inner) - 1}:
+        return inner.strip("() ")
+    return inner[:-1] if inner.endswith(")") and "(" not in inner else text
+
+
+def _dot_belongs(text: str, field: str) -> bool:
+    """Whether a dot at the end is that of an abbreviation, by what the field is.
+
+    Names of journals are cut short word by word; titles and publishers are not.
+    """
+    if field in _WHOLE_WORDS:
+        initial = _INITIALS_DOT if field == "title" else _INITIAL_DOT
+        return bool(_CUT_SHORT.search(text) or initial.search(text))
+    words = text.split()
+    short = _SHORT_DOT.search(text) and (len(words) <= 3 or any(word.endswith(".") for word in words[:-1]))
+    return bool(_INITIAL_DOT.search(text) or short)
 
 
 def read_year(text: str) -> int:
@@ -128,11 +168,16 @@ def read_month(text: str) -> int:
 def read_pages(text: str) -> Pages:
     """The first range of pages, or a single page."""
     if found := _PAGES.search(text):
-        first, last = found[1], found[2]
-        missing = len(first) - len(last)
-        return Pages(first, first[:missing] + last if missing > 0 and last.isdigit() else last)
+        return Pages(found[1], _written_out(found[1], found[2]))
     page = _PAGE.search(text)
     return Pages(page[1], page[1]) if page else NO_PAGES
+
+
+def _written_out(first: str, last: str) -> str:
+    """433 and 44 is up to 444; but 16 and 4 are no pages of which the last were 14."""
+    missing = len(first) - len(last)
+    whole = first[:missing] + last if missing > 0 and last.isdigit() else last
+    return whole if not (first.isdigit() and whole.isdigit()) or int(whole) >= int(first) else last
 
 
 def read_volume(text: str) -> tuple[str, str]:
@@ -171,4 +216,4 @@ def _kind_without_venue(fields: Mapping[str, str]) -> VenueKind:
 
 def _venue(fields: Mapping[str, str]) -> str:
     venue = fields.get("journal") or fields.get("booktitle") or fields.get("tech") or ""
-    return re.sub(r"^(?:in|also in|appears in)\b:?\s+", "", venue, flags=re.IGNORECASE)
+    return _IN.sub("", venue)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from trailmark.extract.documents.document import Document
-from trailmark.extract.documents.flow import words_of
+from trailmark.extract.documents.document import Document, Line
+from trailmark.extract.documents.flow import flow, words_of
 from trailmark.extract.papers.contexts import CitationContext, find_contexts
 from trailmark.extract.papers.fields import read_reference as read_reference_fields
 from trailmark.extract.papers.find_words import find_words
@@ -16,9 +16,11 @@ from trailmark.extract.papers.front import read_front as read_layout
 from trailmark.extract.papers.header_reader import FrontField, FrontMatter, read_front
 from trailmark.extract.papers.labelling import FieldModel
 from trailmark.extract.papers.lexicon import Lexicon
+from trailmark.extract.papers.mail_addresses import mail_addresses
 from trailmark.extract.papers.normalise_fields import normalise_reference, read_year, tidy
 from trailmark.extract.papers.person_names import read_people
 from trailmark.extract.papers.reference_cut import RawReference, cut_references
+from trailmark.extract.papers.reference_mend import mended
 from trailmark.extract.papers.sections import find_sections, reference_lines
 from trailmark.extract.papers.spans import SpanMaker
 from trailmark.record import Span, Value
@@ -41,6 +43,9 @@ _KEYWORD_HEADING = re.compile(
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(r"\s*(?:(?<!A)[∗⋆]|[†‡§¶])+\s*$")  # after a title; but IDA∗ is called so
+_MARK = re.compile(
+    r"^\s*(?:[*∗⋆†‡§¶]+|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
+)  # that ties a line to names above it
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NAMES_A_YEAR = ("date", "pubnum", "note")  # fields in which the year of a paper is looked for, best first
 
@@ -121,7 +126,7 @@ def _as_from(fields: Fields, origins: Iterable[str], text: str) -> Value:
 
 def _read_reference(raw: RawReference, models: PaperModels, spans: SpanMaker) -> ReadReference:
     fields: dict[str, list[Value]] = {}
-    for found in read_reference_fields(raw.text, models.reference):
+    for found in mended(raw.text, read_reference_fields(raw.text, models.reference)):
         value = Value(found.text, found.confidence, spans.in_reference(raw, found.start, found.end))
         fields.setdefault(found.field, []).extend(_parted(found.field, value, models.lexicon))
     kept = {name: tuple(values) for name, values in fields.items() if values}
@@ -133,7 +138,7 @@ def _parted(field: str, value: Value, lexicon: Lexicon | None) -> Iterator[Value
     if field in PEOPLE:
         texts = [person.full for person in read_people(value.text, lexicon).people]
     else:
-        texts = [tidy(value.text)]
+        texts = [tidy(value.text, field)]
     yield from (replace(value, text=text) for text in texts if text)
 
 
@@ -152,7 +157,7 @@ def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> 
 
 def _layout_title(document: Document) -> Fields:
     """For a paper in which the model sees no title: what is printed largest, or first."""
-    title = tidy(read_layout(document).title)[:_LONGEST_TITLE]
+    title = tidy(read_layout(document).title, "title")[:_LONGEST_TITLE]
     return {"title": (Value(title, _BY_LAYOUT),)} if title else {}
 
 
@@ -178,6 +183,11 @@ def _front_values(found: FrontField, spans: SpanMaker, lexicon: Lexicon | None) 
             yield whole
         case "title":
             yield from _parted("title", replace(whole, text=_FOOTNOTE.sub("", found.text)), None)
+        case "email":
+            for address in mail_addresses(found.text) or [tidy(found.text)]:
+                yield _placed(replace(whole, text=address), found, spans)
+        case "affiliation" | "note":
+            yield from _parted(found.field, replace(whole, text=_MARK.sub("", found.text)), None)
         case _:
             yield from _parted(found.field, whole, None)
 
@@ -223,5 +233,19 @@ def _about(document: Document) -> Fields:
 def _as_document(document: Document, reason: str) -> Fields:
     first = next((line.text for line in document.lines if line.text.strip()), "")
     title = (read_layout(document).title or first)[:_LONGEST_TITLE]
-    texts = {"title": title, "reason": reason, "text": document.text[:_BEGINNING]}
+    texts = {"title": title, "reason": reason, "text": _beginning(document)}
     return {name: (Value(text),) for name, text in texts.items() if text}
+
+
+def _beginning(document: Document) -> str:
+    """The first lines, with words that were cut at their ends whole."""
+    lines, at = list[Line](), 0
+    for line in document.lines:
+        if at > _BEGINNING:
+            break
+        lines.append(line)
+        at += len(line.text) + 1
+    running = flow(lines, words_of(document.lines))
+    ends = [*running.starts[1:], len(running.text) + 1]
+    parts = (running.text[start:end] for start, end in zip(running.starts, ends, strict=True))
+    return "".join(f"{part[:-1]}\n" if part.endswith(" ") else part for part in parts)[:_BEGINNING]

@@ -17,7 +17,7 @@ _ET_AL = re.compile(r",?\s*(?:\bet\.?\s*al\b\.?|\band\s+others\b|\bu\.\s?a\.)", 
 _ROLE = re.compile(
     r"[(\[]?\b(?:eds?|editors?|hrsg)\b\.?[)\]]?|\bedited by\b|^\s*(?:in|by)\b:?", re.IGNORECASE
 )
-_BETWEEN = re.compile(r"\s*(?:;|&|\band\b|\bund\b|\n)\s*")
+_BETWEEN = re.compile(r"\s*(?:;|&|\b(?:and|AND|und|UND)\b|\n)\s*")
 _MARKS = re.compile(r"[*∗†‡§¶‖#⋆]+|\d+")
 _LETTER_MARKS = re.compile(
     r"(?<=[^\W\d_])\s+[a-h](?:\s*,\s*(?:[a-h]|[*∗†‡§]|\d)(?![^\W\d_]))*(?=\s*(?:[,;&*∗†‡§]|\band\b|$))"
@@ -27,9 +27,18 @@ _RANK = re.compile(
     r"\b(?:(?:student|senior|life)\s+)?(?:member|fellow)\b|\b(?:IEEE|ACM|AAAI)\b", re.IGNORECASE
 )
 _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv|ph\.?d|esq)\.?$", re.IGNORECASE)
-_PARTICLE = re.compile(r"(?:van|von|der?|den|di|da|dos|del|della|la|le|du|ter|ten|bin|el|al|st\.?|zu)$")
+_PARTICLE = re.compile(
+    r"(?:van(?:['’]?t)?|von|der?|den|di|da|dos|del|della|la|le|du|ter|ten|bin|el|al|st\.?|zu)$"
+)
+_WRITTEN_LARGE = re.compile(
+    r"(?:van|von|der?|den|di|da|dos|del|della|la|le|du|ter|ten|bin|el|al|st)$", re.IGNORECASE
+)  # before the name that they belong to: `Le Roux, N.`
+_NO_LAST_NAME = re.compile(
+    r"(?:van|von|de[lnr]?|della|dos|st)$", re.IGNORECASE
+)  # nobody is called so, and all that follows is one name: `S. Della Pietra`
+_TWO_CAPITALS = re.compile(r"[^\W\d_a-z]{2}$")
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?-?){1,4}$")
-_DOTTED = re.compile(r"(?:[^\W\d_]\.-?)+$")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]?$")
 _TITLE = re.compile(r"(?:dr|prof|professor|mr|mrs|ms|sir)\.?$", re.IGNORECASE)
 _MOST_PEOPLE = 200  # of one field: what is longer is no list of people
 
@@ -64,19 +73,22 @@ def read_people(text: str, lexicon: Lexicon | None = None) -> People:
     marked = _LETTER_MARKS.sub(" , ", _ET_AL.sub(" , ", text))
     bare = _BRACKETS.sub(" ", _ROLE.sub(" ", _RANK.sub(" ", _MARKS.sub(" , ", marked))))
     people = [one for chunk in _BETWEEN.split(bare) for one in _chunk(chunk, lexicon)]
-    return People(tuple(people[:_MOST_PEOPLE]), _ET_AL.search(text) is not None)
+    named = [
+        one for one in people if one.first or not _DOTTED.match(one.last)
+    ]  # of the others a name is lost
+    return People(tuple((named or people)[:_MOST_PEOPLE]), _ET_AL.search(text) is not None)
 
 
 def _chunk(chunk: str, lexicon: Lexicon | None) -> Iterator[Person]:
     """People that only commas part: a bare last name takes the given names, and any a suffix, behind the
     comma.
     """
-    pieces = [words for piece in chunk.split(",") if (words := _words(piece))]
+    pieces = list(_with_commas([words for piece in chunk.split(",") if (words := _words(piece))]))
     bare_list = len(pieces) > 2 and all(len(words) == 1 and not _is_initials(words[0]) for words in pieces)
     at = 0
     while at < len(pieces):
         words, follows = pieces[at], pieces[at + 1] if at + 1 < len(pieces) else []
-        takes = not bare_list and _is_last_name(words) and _is_given(follows)
+        takes = not bare_list and _goes_with(words, follows)
         suffix_at = at + 1 + takes
         suffix = pieces[suffix_at] if suffix_at < len(pieces) and _is_suffix(pieces[suffix_at]) else []
         if takes:
@@ -84,6 +96,34 @@ def _chunk(chunk: str, lexicon: Lexicon | None) -> Iterator[Person]:
         else:
             yield from _direct(words, " ".join(suffix), lexicon)
         at = suffix_at + bool(suffix)
+
+
+def _with_commas(pieces: Sequence[list[str]]) -> Iterator[list[str]]:
+    """A comma between two people that was forgotten: `Walker, T. N. Runner, J.` is three commas, not two."""
+    for at, words in enumerate(pieces):
+        given, last = words[:-1], words[-1]
+        inverted = 0 < at < len(pieces) - 1 and _is_last_name(pieces[at - 1]) and _all_dotted(pieces[at + 1])
+        if inverted and _all_dotted(given) and _is_last_name([last]):
+            yield given
+            yield [last]
+        else:
+            yield words
+
+
+def _goes_with(words: Sequence[str], follows: Sequence[str]) -> bool:
+    """Whether `follows` are the given names of the last name `words`.
+
+    Initials by themselves belong to what stands before them, be it two words (`Garcia Molina, H.`) or two
+    capitals (`GU, C.`).
+    """
+    if _is_last_name(words):
+        return _is_given(follows)
+    whole = not any(map(_is_initials, words)) or (len(words) == 1 and bool(_TWO_CAPITALS.match(words[0])))
+    return whole and not _is_suffix(words) and _all_dotted(follows)
+
+
+def _all_dotted(words: Sequence[str]) -> bool:
+    return bool(words) and all(map(_DOTTED.match, words))
 
 
 def _words(piece: str) -> list[str]:
@@ -107,8 +147,13 @@ def _is_suffix(words: Sequence[str]) -> bool:
 
 def _is_last_name(words: Sequence[str]) -> bool:
     """One word without its particles, and no initial."""
-    proper = [word for word in words if not _PARTICLE.match(word)]
+    large = {word for word in words[:-1] if _WRITTEN_LARGE.match(word)}
+    proper = [word for word in words if word not in large and not _PARTICLE.match(word)]
     return len(proper) == 1 and not _is_initials(proper[0]) and not _is_suffix(proper)
+
+
+def _is_particle(word: str) -> bool:
+    return bool(_PARTICLE.match(word) or _NO_LAST_NAME.match(word))
 
 
 def _is_given(words: Sequence[str]) -> bool:
@@ -140,7 +185,7 @@ def _one(words: Sequence[str], suffix: str) -> Person:
         cut = next(at for at, word in enumerate(words) if _is_initials(word))
         return _inverted(words[:cut], words[cut:], suffix)
     cut = len(words) - 1
-    while cut > 1 and _PARTICLE.match(words[cut - 1]):
+    while cut > 1 and _is_particle(words[cut - 1]):
         cut -= 1
     given = _spread_initials(words[:cut])
     return Person(" ".join(words[cut:]), given[0] if given else "", " ".join(given[1:]), suffix)
@@ -150,7 +195,7 @@ def _side_by_side(words: Sequence[str], lexicon: Lexicon | None) -> Iterator[lis
     """Names in a row without commas: after a last name, a first name or an initial begins the next."""
     name: list[str] = []
     for at, word in enumerate(words):
-        whole = len(name) > 1 and not _is_initials(name[-1]) and not _PARTICLE.match(name[-1])
+        whole = len(name) > 1 and not _is_initials(name[-1]) and not _is_particle(name[-1])
         if lexicon is not None and whole and _begins_name(words, at, lexicon):
             yield name
             name = []
