@@ -41,7 +41,7 @@ class Visit:
 def visiting(browser: Browser, **options: object) -> Iterator[Visit]:
     """A fresh profile. What the console says, and every breach of the content policy, is a complaint."""
     context = browser.new_context(**options)  # type: ignore[arg-type]
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(120_000)  # machines that run tests are busy
     visit = Visit(context.new_page())
 
     def heard(message: ConsoleMessage) -> None:

@@ -35,8 +35,9 @@ def own_collection(tmp_path: Path) -> Path:
     return make_collection(tmp_path / "workspace")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Closed with its module: as long as it is there, nothing else in this process may run an event loop."""
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield running

@@ -238,7 +238,7 @@ def test_files_and_broken_forms_are_refused(portal: Served) -> None:
 
 
 def test_who_asks_too_often_must_wait(collection: Path) -> None:
-    with serve_portal(collection, web=WebSettings(requests_per_second=0.5, burst=5)) as served:
+    with serve_portal(collection, web=WebSettings(requests_per_second=0.001, burst=5)) as served:
         answers = [served.get("/search?q=a") for _ in range(8)]
         json_answer = served.get("/search.json?q=a")
     assert [got.status for got in answers] == [200] * 5 + [429] * 3

@@ -146,14 +146,14 @@ class Hand:
         await self.tab.page.mouse.click(place["x"], place["y"])
 
     async def back(self) -> None:
-        await self._move("go_back")
+        await self._move(self.tab.back())
 
     async def forward(self) -> None:
-        await self._move("go_forward")
+        await self._move(self.tab.page.go_forward(wait_until="commit"))
 
-    async def _move(self, how: str) -> None:
+    async def _move(self, moving: Awaitable[object]) -> None:
         before = self.here
-        await getattr(self.tab.page, how)(wait_until="commit")
+        await moving
         await self.until(lambda: self.here != before, "another page")
         shown = normalise(self.tab.page.url)
         await self.until(lambda: self.here is not None and self.here.url == shown, "the page before")

@@ -183,6 +183,13 @@ class Tab:
         with suppress(Error):
             await self.page.goto(url, wait_until="commit", timeout=0)
 
+    async def back(self) -> None:
+        """Begin to go to the page before. The failure of a page on the way is not that of going back."""
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+        with suppress(Error):
+            await self.page.go_back(wait_until="commit")
+
     def loaded(self, url: str) -> Loaded | None:
         return self._loaded.get(url)
 
