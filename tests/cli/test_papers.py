@@ -58,6 +58,15 @@ def test_papers_are_added_with_a_line_each_and_a_summary(folder: Path) -> None:
     assert "3 known before" in again.stderr
 
 
+def test_a_file_that_comes_twice_is_counted_once_and_told(folder: Path) -> None:
+    first = write_papers(folder / "files")[0]
+    (folder / "files" / "zz-copy.txt").write_bytes(first.read_bytes())
+    result = call(folder, "add", str(folder / "files"))
+    assert result.stdout.splitlines()[-1].endswith(f"  zz-copy.txt: the same content as {first.name}.")
+    assert "4 files: 3 added, 1 with the same content as another; 3 papers." in result.stderr
+    assert "trailmark serve" in result.stderr
+
+
 def test_files_that_cannot_be_read_have_a_line_with_the_reason(folder: Path) -> None:
     expected = write_unreadable(folder / "files")
     write_papers(folder / "files")

@@ -57,6 +57,34 @@ def test_csl_json_parts_names_and_dates() -> None:
     assert item["container-title"] == "Proceedings of Trails"
 
 
+def test_a_suffix_is_no_last_name() -> None:
+    junior = paper(title="Hops", author=["Hal Berg III", "Ada Lind Jr."], journal="Journal of Trails")
+    assert "author = {Berg, III, Hal and Lind, Jr., Ada}" in to_bibtex([junior])
+    assert {"AU  - Berg, Hal, III", "AU  - Lind, Ada, Jr."} <= set(to_ris([junior]).splitlines())
+    (item,) = json.loads(to_csl_json([junior]))
+    assert item["author"][0] == {"family": "Berg", "given": "Hal", "suffix": "III"}
+    assert item["id"].startswith("berg")
+
+
+def test_capitals_inside_words_of_a_title_are_kept_from_styles() -> None:
+    assert "title = {{SVM} versus {McEliece}: a {3D} Look}," in to_bibtex(
+        [paper(title="SVM versus McEliece: a 3D Look")]
+    )
+    assert "title = {ALL IS LOUD}," in to_bibtex([paper(title="ALL IS LOUD")])
+
+
+def test_keywords_go_along() -> None:
+    tagged = paper(title="Hops", keyword=["graph cuts", "R&D"])
+    assert "keywords = {graph cuts, R\\&D}," in to_bibtex([tagged])
+    assert {"KW  - graph cuts", "KW  - R&D"} <= set(to_ris([tagged]).splitlines())
+    assert json.loads(to_csl_json([tagged]))[0]["keyword"] == "graph cuts, R&D"
+
+
+def test_journals_are_named_in_both_ways_that_readers_of_ris_know() -> None:
+    lines = to_ris([paper(title="Hops", journal="Journal of Trails")]).splitlines()
+    assert {"JO  - Journal of Trails", "T2  - Journal of Trails"} <= set(lines)
+
+
 def test_keys_of_like_papers_differ() -> None:
     keys = re.findall(r"@\w+\{(.*),", to_bibtex([HOPS, HOPS, paper()]))
     assert keys == ["vanderlind1999hops", "vanderlind1999hops-2", "paper"]

@@ -133,6 +133,8 @@ def test_the_page_of_a_paper_tells_fields_confidence_references_and_clicks(porta
     assert "2003 unsure" in fields
     assert texts(tree, ".references strong")[0] == "Learning paths through websites"
     assert "A book that nobody holds" in texts(tree, ".references .cited-title")
+    first = texts(tree, ".references li")[0]
+    assert "Ada Lindqvist, Béla Varga · Journal of Trails (1998)" in first
     assert "This was shown before for <em>paths</em> [1] and holds here. (page 2)" in texts(
         tree, "blockquote"
     )

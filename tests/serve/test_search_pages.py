@@ -139,6 +139,7 @@ def test_suggestions_lead_to_records_authors_and_topics(portal: Served) -> None:
         "\u202e",
         "😀",
         "a" * 1900,
+        "pasted words " * 1000,
         "* *",
         "-learning",
         "title:*",
@@ -152,3 +153,4 @@ def test_whatever_is_typed_is_answered(portal: Served, query: str) -> None:
     assert portal.get(f"/search?q={typed}").status == 200
     assert portal.get(f"/search.json?q={typed}&sort=log-tf").status == 200
     assert portal.get(f"/search.atom?q={typed}").status == 200
+    assert portal.get(f"/suggest.json?q={typed}").status == 200

@@ -42,13 +42,15 @@ def add(
     as_json: bool,
 ) -> None:
     """Take up FILES and the files in FOLDERS, each once. The same command goes on where it was stopped."""
-    from trailmark.cli import papers_work  # noqa: PLC0415
+    from trailmark.cli import papers_progress, papers_work  # noqa: PLC0415
 
     if not paths and not from_forage:
         raise UsageError("Name files or folders, or give --from-forage.")
     if run_id is not None and not from_forage:
         raise UsageError("--run goes with --from-forage.")
     code = papers_work.add(folder, paths, workers, from_forage=from_forage, run_id=run_id, as_json=as_json)
+    if code != papers_progress.STOPPED:
+        papers_work.say_next(folder)
     raise SystemExit(code)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
@@ -17,17 +17,23 @@ from trailmark.papers.adding import Added
 STOPPED = 130
 NOT_ALL = 1
 
-_STATES = {"added": "{} added", "known": "{} known before", "read again": "{} read again"}
+_STATES = {
+    "added": "{} added",
+    "known": "{} known before",
+    "twin": "{} with the same content as another",
+    "read again": "{} read again",
+}
 
 
 def take_up(results: Generator[Added, None, None], total: int, line: Callable[[Added], str]) -> int:
     """Tell what becomes of each file, and at the end of all; the exit code."""
-    seen: list[Added] = []
+    seen, names = list[Added](), dict[str, str]()
     with _stopping() as is_stopped, _bar(total) as advance:
         for each in results:
             seen.append(each)
-            if told := line(each):
+            if told := line(each) or _same_as(each, names):
                 say(told)
+            names.setdefault(each.id, each.name)
             advance()
             if is_stopped():
                 results.close()
@@ -42,11 +48,19 @@ def take_up(results: Generator[Added, None, None], total: int, line: Callable[[A
 def _summary(seen: list[Added]) -> str:
     if not seen:
         return "There is nothing new to read."
-    states = Counter[str](each.state for each in seen)
+    first = {each.id: each for each in reversed(seen) if each.id}
+    twins = [each for each in seen if each.id and first[each.id] is not each]
+    single = [each for each in seen if not each.id or first[each.id] is each]
+    states = Counter[str](each.state for each in single) + Counter({"twin": len(twins)})
     told = [text.format(states[state]) for state, text in _STATES.items() if states[state]]
-    outcomes = Counter(each.outcome for each in seen)
+    outcomes = Counter(each.outcome for each in single)
     said = [_said(name, number) for name, number in outcomes.most_common()]
     return f"{count(len(seen), 'file')}: {', '.join(told) or 'none taken up'}; {', '.join(said)}."
+
+
+def _same_as(each: Added, names: Mapping[str, str]) -> str:
+    """Of a file that came a second time in this run under another name: which it is."""
+    return f"{each.id}  {each.name}: the same content as {names[each.id]}." if each.id in names else ""
 
 
 def _said(outcome: str, number: int) -> str:

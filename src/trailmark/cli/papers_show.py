@@ -128,10 +128,14 @@ def where(value: Value) -> str:
 
 def _reference(each: CitedWork) -> Group:
     citation = each.citation
-    head = Text(f"{citation.number:>3}  ")
-    head.append(citation.citation.title or _shortened(citation.citation.text, 120), style="bold")
-    said = (citation.citation.authors, citation.citation.venue, citation.citation.year)
-    head.append("  " + ". ".join(filter(None, said)))
+    about = Text(citation.citation.title or _shortened(citation.citation.text, 120), style="bold")
+    authors = citation.citation.authors.replace(" and ", ", ")
+    said = (authors, citation.citation.venue, citation.citation.year)
+    about.append("  " + ". ".join(filter(None, said)), style="not bold")
+    head = Table.grid(padding=(0, 2, 0, 0))
+    head.add_column(justify="right", min_width=3)
+    head.add_column(overflow="fold")
+    head.add_row(str(citation.number), about)
     held = f"held as {each.held[:_SHORT_ID]} {each.held_title}" if each.held else "not held"
     below = Padding(Text(f"work {citation.group}, {held}", style="dim"), (0, 0, 0, 5))
     return Group(head, below, *_sentences(each.contexts))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from trailmark.cli.console import count, err, out
+from trailmark.cli.console import count, err, next_steps, out, typed
 from trailmark.cli.papers_progress import take_up
 from trailmark.cli.papers_show import added_line, list_table, overview_data, record_data, show_overview
 from trailmark.organise.bibliography import FORMATS
@@ -45,6 +45,18 @@ def add(
             _say_left_out(library.files.not_to_be_indexed(run_id))
         intake = Intake(library, _workers(workers, len(found)))
         return take_up(intake.add(found), len(found), lambda each: added_line(each, as_json=as_json))
+
+
+def say_next(folder: Path) -> None:
+    """What can be done with papers, where there are any."""
+    with Workspace.open(folder) as workspace:
+        outcomes = PaperLibrary(workspace).files.outcomes()
+    if outcomes.get(PAPER):
+        next_steps(
+            (typed(folder, "papers list"), "what was read"),
+            (typed(folder, "papers export --out papers.bib"), "for reference managers and TeX"),
+            (typed(folder, "serve"), "search and browse them"),
+        )
 
 
 def _say_left_out(files: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from trailmark.organise.citations.fold import plain_words
 from trailmark.record import Record
@@ -25,7 +25,11 @@ _VERBATIM = frozenset({"doi", "url"})  # BibTeX styles print these as they are
 _BREAKING = re.compile(r"[{}\\\s]")
 _YEAR = re.compile(r"\d{4}")
 _PAGES = re.compile(r"\s*[-–—]+\s*")
-_PARTICLES = frozenset("de der den van von la le da di del du ten ter".split())
+_PARTICLES = frozenset(
+    "de der den van vande von vom zu zur la le da das di del della dos du el ten ter".split()
+)
+_SUFFIX = re.compile(r"(?:jr|sr)\.?$|(?:II|III|IV)$", re.IGNORECASE)
+_CAPITAL_INSIDE = re.compile(r"[^\W_]+?[A-Z][^\W_]*")
 
 
 def to_bibtex(records: Iterable[Record]) -> str:
@@ -60,7 +64,7 @@ def _keyed(records: Iterable[Record]) -> Iterator[tuple[Record, str]]:
 def _key(record: Record) -> str:
     """First author's last name, year, and the first long word of the title, in plain letters."""
     authors, title = _authors(record), plain_words(record.first("title"))
-    last = "".join(plain_words(_split_name(authors[0])[0])) if authors else ""
+    last = "".join(plain_words(_split_name(authors[0]).last)) if authors else ""
     word = next((word for word in title if len(word) > 3), "")
     key = f"{last}{_year(record)}{word}"
     return "".join(letter for letter in key if letter.isascii() and letter.isalnum()) or "paper"
@@ -72,6 +76,7 @@ def _bibtex_entry(record: Record, key: str) -> str:
     venue, text = _venue(record)
     fields |= {venue: text, "pages": _PAGES.sub("--", _pages(record)), "year": _year(record)}
     written = {"author": " and ".join(map(_bibtex_name, _authors(record)))}
+    fields["keywords"] = ", ".join(_keywords(record))
     written |= {name: _tex(name, text) for name, text in fields.items()}
     lines = [f"  {name} = {{{text}}},\n" for name, text in written.items() if text]
     return f"@{kind.get(venue, 'misc')}{{{key},\n{''.join(lines)}}}\n"
@@ -80,13 +85,15 @@ def _bibtex_entry(record: Record, key: str) -> str:
 def _tex(name: str, text: str) -> str:
     if name in _VERBATIM:
         return _BREAKING.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
-    return _TEX_CHARACTER.sub(lambda found: _TEX[found[0]], text)
+    written = _TEX_CHARACTER.sub(lambda found: _TEX[found[0]], text)
+    if name == "title" and not text.isupper():  # styles write titles small; {MCMC} stays as it is
+        return _CAPITAL_INSIDE.sub(r"{\g<0>}", written)
+    return written
 
 
 def _bibtex_name(name: str) -> str:
-    """Last name first; the word `and` inside a name would make it two."""
-    last, given = _split_name(name)
-    written = _tex("author", f"{last}, {given}" if given else last)
+    """`von Last, Jr, First`; the word `and` inside a name would make it two."""
+    written = _tex("author", ", ".join(filter(None, _split_name(name))))
     return f"{{{written}}}" if re.search(r"\band\b", written, re.IGNORECASE) else written
 
 
@@ -95,13 +102,16 @@ def _ris_lines(record: Record) -> Iterator[tuple[str, str]]:
     kinds = {"journal": "JOUR", "booktitle": "CPAPER", "institution": "RPRT"}
     yield "TY", kinds.get(venue, "GEN")
     for name in _authors(record):
-        last, given = _split_name(name)
-        yield "AU", f"{last}, {given}" if given else last
+        last, suffix, given = _split_name(name)
+        yield "AU", ", ".join(filter(None, (last, given, suffix)))
     for ours, tag in _RIS.items():
         value = _year(record) if ours == "year" else _one_line(record.first(ours))
         yield from ((tag, value),) if value else ()
+    yield from (("KW", word) for word in _keywords(record))
     if text:
         yield {"journal": "JO", "institution": "PB"}.get(venue, "T2"), text
+    if venue == "journal":
+        yield "T2", text  # some read the name of a journal from this, some from the other
     pages = [part for part in _PAGES.split(_pages(record)) if part]
     yield from zip(("SP", "EP"), pages, strict=False)
     yield "ER", ""
@@ -113,12 +123,12 @@ def _csl_item(record: Record, key: str) -> dict[str, Any]:
     item: dict[str, Any] = {"id": key, "type": kinds.get(venue, "document")}
     names = [_split_name(name) for name in _authors(record)]
     if names:
-        item["author"] = [
-            {"family": last, "given": given} if given else {"literal": last} for last, given in names
-        ]
+        item["author"] = [_csl_name(name) for name in names]
     item |= {name: value for ours, name in _CSL.items() if (value := _one_line(record.first(ours)))}
     if text:
         item["publisher" if venue == "institution" else "container-title"] = text
+    if words := _keywords(record):
+        item["keyword"] = ", ".join(words)
     if year := _year(record):
         item["issued"] = {"date-parts": [[int(year)]]}
     if pages := _pages(record):
@@ -126,20 +136,37 @@ def _csl_item(record: Record, key: str) -> dict[str, Any]:
     return item
 
 
+def _csl_name(name: Name) -> dict[str, str]:
+    parts = {"family": name.last, "given": name.given, "suffix": name.suffix}
+    return {part: text for part, text in parts.items() if text} if name.given else {"literal": name.last}
+
+
+def _keywords(record: Record) -> list[str]:
+    return [text for value in record.fields.get("keyword", ()) if (text := _one_line(value.text))]
+
+
 def _authors(record: Record) -> list[str]:
     return [text for value in record.fields.get("author", ()) if (text := _one_line(value.text))]
 
 
-def _split_name(name: str) -> tuple[str, str]:
-    """Last name with its particles, and given names."""
+class Name(NamedTuple):
+    """In the order of BibTeX. `last` holds particles; "" stands for what there is not."""
+
+    last: str
+    suffix: str = ""
+    given: str = ""
+
+
+def _split_name(name: str) -> Name:
     if "," in name:
         last, _, given = name.partition(",")
-        return last.strip(), given.replace(",", " ").strip()
+        return Name(last.strip(), given=given.replace(",", " ").strip())
     parts = name.split()
+    suffix = parts.pop() if len(parts) > 2 and _SUFFIX.match(parts[-1]) else ""
     cut = len(parts) - 1
     while cut > 1 and parts[cut - 1].lower() in _PARTICLES:
         cut -= 1
-    return " ".join(parts[cut:]), " ".join(parts[:cut])
+    return Name(" ".join(parts[cut:]), suffix, " ".join(parts[:cut]))
 
 
 def _venue(record: Record) -> tuple[str, str]:

@@ -163,6 +163,14 @@ def test_headings_are_no_part_of_sentences() -> None:
     assert running.text[sentence_starts(running)[1] :].startswith("We use")
 
 
+def test_numbered_headings_of_the_size_of_the_text_are_no_part_of_sentences() -> None:
+    said = ("The errors are small.", "3.3 A Classification Example", "We conclude with the data of [14].")
+    assert sentences(*said) == list(said)
+    assert sentences("There are no more than", "12 Angry men in it", "and they sit.") == [
+        "There are no more than 12 Angry men in it and they sit."
+    ]
+
+
 def test_a_sentence_without_end_is_cut() -> None:
     running = flow([Line("word " * 500)])
     first, last = sentence_around(running, sentence_starts(running), 1250, 1254)

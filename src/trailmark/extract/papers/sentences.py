@@ -14,6 +14,7 @@ _ABBREVIATION = re.compile(
     r"def|chap|tab|viz|ca|jr|inc|proc|conf|int|univ|dept|eds?|[a-z])$",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[^\W\d_a-z]")  # `3.3 A classification example`
 _LONGEST = 700  # letters; beyond that, extraction has glued things together
 
 
@@ -56,8 +57,12 @@ def _without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
 def _around_headings(flow: Flow) -> Iterable[int]:
     sizes = sorted(line.size for line in flow.lines)
     usual = sizes[len(sizes) // 2] if sizes else 0.0
+    before = ""
     for line, start, after in zip(flow.lines, flow.starts, [*flow.starts[1:], len(flow.text)], strict=True):
         short = len(line.text) < 80 and not line.text.endswith((".", ",", ";", "-"))
-        if not line.text.strip() or (short and line.box and line.size > 1.08 * usual):
+        large = line.box and line.size > 1.08 * usual
+        numbered = _NUMBERED.match(line.text) and (line.bold or before.endswith((".", "!", "?", ":")))
+        if not line.text.strip() or (short and (large or numbered)):
             yield start
             yield after
+        before = line.text

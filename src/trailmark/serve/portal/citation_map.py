@@ -36,6 +36,7 @@ class Reference:
     text: str
     title: str
     authors: str
+    venue: str
     year: str
     url: str
     id: str
@@ -66,8 +67,8 @@ def _reference(library: Library, each: StoredCitation, said: tuple[Sentence, ...
     held = library.papers.held(each.group)
     cited = each.citation
     return Reference(
-        each.number, each.label, cited.all_text, _title(cited), cited.authors, cited.year,
-        work_url(each, held), held or "", said,
+        each.number, each.label, cited.all_text, _title(cited), cited.authors.replace(" and ", ", "),
+        cited.venue, cited.year, work_url(each, held), held or "", said,
     )  # fmt: skip
 
 

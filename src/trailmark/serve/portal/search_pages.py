@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
+from pydantic import AfterValidator
 
 from trailmark.organise.search.answer import Suggestion
 from trailmark.serve.portal.addresses import field_query, record_url, search_url
@@ -25,7 +26,15 @@ from trailmark.serve.portal.search_view import (
 from trailmark.serve.web.errors import BadRequest
 from trailmark.serve.web.pages import answer as sent
 
-Words = Annotated[str, Query(max_length=2000, description="The query, in the syntax of the search box.")]
+_MOST_TYPED = 2_000  # characters that are kept of a query: anything is answered, also a pasted page
+_MOST_GUESSED = 200  # characters from which can be guessed how a query goes on
+
+Words = Annotated[
+    str,
+    AfterValidator(lambda typed: typed[:_MOST_TYPED]),
+    Query(description="The query, in the syntax of the search box; its beginning, if it is long."),
+]
+Typed = Annotated[str, AfterValidator(lambda typed: typed[:_MOST_GUESSED]), Query()]
 SortName = Annotated[str, Query(max_length=20, description="relevance, log-tf, cited, authority, hub, …")]
 Filters = Annotated[list[str], Query(alias="filter", description="A facet and a value of it: year:1999")]
 PageNumber = Annotated[int, Query(ge=1, le=100_000)]
@@ -127,7 +136,7 @@ def search_routes(portal: Portal) -> APIRouter:
         return portal.json(request, view, etag_of=(readers.index.change, asked))
 
     @router.get("/suggest.json", response_model=Offers)
-    async def suggest(request: Request, q: Annotated[str, Query(max_length=200)] = "") -> Response:
+    async def suggest(request: Request, q: Typed = "") -> Response:
         """Titles, authors and topics that go on from what was typed."""
         return portal.json(request, await readers.ask(lambda library: offers_for(library, q)))
 
