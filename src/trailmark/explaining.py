@@ -117,6 +117,21 @@ def _link_to(page: Page, url: str) -> Link:
 
 
 async def _fetch(fetcher: Fetcher, url: str, config: Config) -> Page:
+    return (await _answer(fetcher, url, config))[1]
+
+
+def fetched_page(config: Config, url: str) -> tuple[Fetched, Way]:
+    """Fetch one page as it is now: what came, and the way of a start page to it."""
+    return asyncio.run(_fetch_one(config, url))
+
+
+async def _fetch_one(config: Config, url: str) -> tuple[Fetched, Way]:
+    async with fetcher_of(config) as fetcher:
+        answer, page = await _answer(fetcher, url, config)
+    return answer, Way(Site(page.url), ((None, page),), "as it was fetched now, read as a start page")
+
+
+async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, Page]:
     answer: Fetched | Failed = await fetcher.fetch(url)
     for _ in range(REDIRECT_HOPS):
         if not isinstance(answer, Fetched) or not answer.location:
@@ -124,8 +139,8 @@ async def _fetch(fetcher: Fetcher, url: str, config: Config) -> Page:
         await asyncio.sleep(config.fetch.delay_seconds)
         answer = await fetcher.fetch(answer.location)
     page = as_page(read(answer, config.agent.name))
-    if page is not None:
-        return page
+    if page is not None and isinstance(answer, Fetched):
+        return answer, page
     reason = "empty" if answer.outcome == "ok" else answer.outcome
     detail = f": {answer.detail}" if isinstance(answer, Failed) and answer.detail else ""
     raise UsageError(f"{url} could not be read ({reason}{detail}).")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import html
 import io
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.serve.studio.conftest import TOKEN, Visitor
+from tests.serve.studio.conftest import TOKEN, Visitor, small_trails
 from tests.servers import Served, serve
 from trailmark.config import FILE_NAME
 from trailmark.serve.studio.app import make_studio
@@ -58,6 +59,16 @@ def test_the_overview_shows_the_next_step_alone_as_a_button(visitor: Visitor) ->
     assert page.count('class="button"') == 1
 
 
+def test_the_overview_says_when_trails_were_added_after_the_last_training(
+    visitor: Visitor, workspace: Workspace
+) -> None:
+    visitor.send("/train", "/train", name="paths", strategy="naive-bayes", settings="usual")
+    visitor.wait_for_job("/train")
+    assert "Begin a run" in visitor.get("/")
+    workspace.trails.add_all(small_trails("http://three.example/"), time.time(), "test")
+    assert "Learn again" in visitor.get("/")
+
+
 def test_the_commands_that_pages_name_exist(visitor: Visitor, newcomer: Visitor) -> None:
     assert "trailmark trails import" in newcomer.get("/trails")
     assert "trails add" not in visitor.get("/trails") + newcomer.get("/trails")
@@ -73,6 +84,7 @@ def test_a_pasted_table_is_foraged_by_words_and_comes_back_as_one(newcomer: Visi
     assert row["url"] == f"{server}/contact"
     assert f'href="{server}/contact"' in newcomer.get("/runs/1/goals")
     newcomer.get("/runs/9/goals.csv", status=400)
+    assert '<a href="/results">See the 1 result</a>' in newcomer.get("/")
 
 
 def test_a_form_that_cannot_be_taken_comes_back_as_it_was_filled_in(newcomer: Visitor) -> None:

@@ -92,3 +92,15 @@ def test_text_structure_and_marks_stay() -> None:
 
 def test_a_page_nested_without_end_is_cut_and_not_a_fault() -> None:
     assert len(body_of("<div>" * 200_000 + "deep")) < 2_000_000
+
+
+def test_frames_are_links_and_a_page_of_frames_is_not_empty() -> None:
+    body = b"<html><frameset cols='1,2'><frame src='menu.html'><frame src='main.html'></frameset></html>"
+    shown = rendered(Fetched("http://a.example/", 200, body=body), lambda url: ("s5", f"to {url}", "0.9"))
+    assert shown.count("[frame: m") == 2
+    assert 'title="to http://a.example/menu.html"' in shown
+    within = b"<p>Before</p><iframe src='javascript:alert(1)'><b>raw</b></iframe><iframe>no address</iframe>"
+    shown = rendered(Fetched("http://a.example/", 200, body=within))
+    assert "[frame: javascript:alert(1)]" in shown
+    assert "<iframe" not in shown
+    assert 'class="link' not in shown

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.serve.studio.conftest import TOKEN, Visitor
-from tests.servers import Served, serve
+from tests.servers import Answer, Served, serve
 from trailmark.config import FILE_NAME
 from trailmark.foraging import Order
 from trailmark.serve.studio.app import make_studio
@@ -173,3 +173,30 @@ def test_sites_of_a_process_that_died_wait_and_are_not_under_way(visitor: Visito
     page = visitor.get("/runs/1")
     assert "1 site not finished." in page
     assert "Go on</button>" in page
+
+
+def test_a_result_can_be_seen_as_it_was_saved_before_any_model_is_trained(
+    visitor: Visitor, server: Served
+) -> None:
+    visitor.send("/runs", "/runs", **order(server))
+    visitor.wait_for_job("/runs/1")
+    saved = re.search(r'href="(/ratings\?[^"]+)"', visitor.get("/runs/1/goals"))
+    assert saved is not None
+    page = visitor.get(html.unescape(saved[1]))
+    assert "The page as it was saved." in page
+    frame = re.search(r'sandbox src="([^"]+)"', page)
+    assert frame is not None
+    assert "A page as it was read" in visitor.get(html.unescape(frame[1]))
+    assert 'href="/train"' in visitor.get("/ratings")
+
+
+def test_a_start_page_that_leads_on_is_shown_by_the_page_behind_it(visitor: Visitor) -> None:
+    moved = Answer(status=301, headers=(("Location", "/home"),))
+    with serve(
+        {"/": moved, "/home": "<title>Behind</title><a href='/c'>Contact</a>", "/c": "Contact"}
+    ) as server:
+        visitor.send("/runs", "/runs", **order(server))
+        visitor.wait_for_job("/runs/1")
+        ratings = re.search(r'href="(/ratings\?[^"]+visit=0)"', visitor.get("/runs/1"))
+        assert ratings is not None
+        assert "<h1>Behind</h1>" in visitor.get(html.unescape(ratings[1]))

@@ -110,9 +110,28 @@ def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path
     assert "href" not in answer.text
 
 
+def test_the_links_of_any_page_are_rated_on_the_page_itself(
+    taught: tuple[Visitor, int, Path], web: SampleServer
+) -> None:
+    visitor, run, _ = taught
+    for page in ("/ratings", "/train"):
+        assert 'action="/ratings"' in visitor.get(page)
+    known = visitor.send("/ratings", "/ratings", url=start_of(web, FORAGED))
+    assert f"Run {run}</a>, visit 0" in known
+    strange = visitor.send("/ratings", "/ratings", url=start_of(web, "biology").removeprefix("http://"))
+    assert "as it was fetched now" in strange
+    frame = html.unescape(re.search(r'sandbox src="([^"]+)"', strange)[1])  # type: ignore[index]
+    assert 'class="link s5"' in visitor.client.get(frame).text
+    assert "is not a web address" in visitor.send("/ratings", "/ratings", status=400, url="mailto:me")
+    assert "could not be read" in visitor.send(
+        "/ratings", "/ratings", status=400, url=f"{start_of(web, 'math')}no-such-page"
+    )
+
+
 def test_strange_addresses_of_visits_are_refused_in_words(taught: tuple[Visitor, int, Path]) -> None:
     visitor, run, _ = taught
-    assert "Which page is meant" in visitor.get("/ratings", status=400)
+    assert "kept no more" in visitor.get("/ratings?fetched=7", status=400)
+    assert "kept no more" in visitor.get("/ratings/page?fetched=²", status=400)
     assert "Which page is meant" in visitor.get("/ratings?run=x&site=y&visit=-1", status=400)
     assert "has no visit 3" in visitor.get(f"/ratings?run={run}&site=y&visit=3", status=400)
     assert "There is no run 77" in visitor.get("/runs/77", status=400)

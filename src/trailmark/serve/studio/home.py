@@ -21,6 +21,7 @@ class HomeStep:
     sentence: str
     done: bool
     deed: str  # what the button says while this is the next step
+    more: tuple[str, str] = ("", "")  # a second page that belongs to it, and what its link says
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,16 @@ def _trails(workspace: Workspace) -> HomeStep:
 
 def _model(workspace: Workspace) -> HomeStep:
     names = workspace.forage_models.names()
-    told = (
-        f"{counted(len(names), 'model')}: {', '.join(names)}." if names else "Let it learn from your clicks."
-    )
-    return HomeStep("Train", "/train", told, bool(names), "Learn now")
+    if not names:
+        return HomeStep("Train", "/train", "Let it learn from your clicks.", False, "Learn now")
+    told = f"{counted(len(names), 'model')}: {', '.join(names)}."
+    if any(
+        trail.taught_at > workspace.forage_models.last().trained_at for trail in workspace.trails.summaries()
+    ):
+        return HomeStep(
+            "Train", "/train", f"{told} Trails were added after it learned.", False, "Learn again"
+        )
+    return HomeStep("Train", "/train", told, True, "")
 
 
 def _runs(workspace: Workspace) -> HomeStep:
@@ -63,7 +70,8 @@ def _runs(workspace: Workspace) -> HomeStep:
         return HomeStep("Runs", "/runs", "Let it walk the other sites by itself.", False, "Begin a run")
     progress = workspace.forage_store.progress(runs[0].id)
     told = f"{counted(len(runs), 'run')}; the last found {counted(progress.goals, 'goal')} on "
-    return HomeStep("Runs", "/runs", f"{told}{counted(progress.visits, 'page')}.", True, "")
+    results = ("/results", f"See the {counted(progress.goals, 'result')}") if progress.goals else ("", "")
+    return HomeStep("Runs", "/runs", f"{told}{counted(progress.visits, 'page')}.", True, "", results)
 
 
 def _review(workspace: Workspace) -> HomeStep:

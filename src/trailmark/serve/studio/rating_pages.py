@@ -8,13 +8,16 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
+from starlette.concurrency import run_in_threadpool
 
 from trailmark.forage.explain import Explanation, RatedLink
-from trailmark.review.rating import VisitedPage, explained, visited_page
+from trailmark.seeds import site_of
+from trailmark.serve.studio.forms import read_form
+from trailmark.serve.studio.rated_source import RatedSource, Shelf, address_for, source_of
 from trailmark.serve.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Marker, no_marks, rendered
-from trailmark.serve.studio.studio import Studio
-from trailmark.serve.studio.visit_address import VisitAddress
+from trailmark.serve.studio.studio import Studio, to
 from trailmark.serve.studio.words import label_words, reasons
+from trailmark.serve.web.errors import BadRequest
 from trailmark.workspace import Workspace
 
 COLOURS = 6
@@ -38,9 +41,7 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class RatingView:
-    url: str
-    title: str
-    way: tuple[tuple[str, str], ...]  # words of the link to each page on the way, and its ratings
+    source: RatedSource
     label: str
     goal: float
     why: str
@@ -48,8 +49,7 @@ class RatingView:
     left_alone: tuple[tuple[str, str], ...]
     frame: str
     models: tuple[str, ...]
-    model: str
-    address: VisitAddress
+    model: str  # empty as long as none is trained: then the page is shown without ratings
 
 
 def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
@@ -69,31 +69,23 @@ def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
     )
 
 
-def way_here(page: VisitedPage, address: VisitAddress) -> tuple[tuple[str, str], ...]:
-    """The pages that led here, each with the address of its own ratings."""
-    words = ("start", *page.links_clicked)
-    numbers = page.walked.way(page.visit.number)
-    queries = (VisitAddress(address.run, address.site, number).query for number in numbers)
-    return tuple(zip(words, (f"/ratings?{query}" for query in queries), strict=True))
-
-
-def rating_view(
-    page: VisitedPage, told: Explanation, address: VisitAddress, models: Sequence[str], model: str
-) -> RatingView:
+def rating_view(source: RatedSource, models: Sequence[str], model: str) -> RatingView:
+    fields = {**source.fields, **({"model": model} if model else {})}
+    frame = f"/ratings/page?{urlencode(fields)}"
+    if not model:
+        return RatingView(source, "", 0.0, "", (), (), frame, (), "")
+    told = source.explain(model)
     left = tuple((link.text or link.url, _LEFT_ALONE.get(why, why)) for link, why in told.left_alone)
     return RatingView(
-        told.url,
-        told.title or told.url,
-        way_here(page, address),
+        source,
         label_words(told.label),
         told.goal,
         reasons(told.why),
         shown_links(told.links),
         left,
-        f"/ratings/page?{address.query}&{urlencode({'model': model})}",
+        frame,
         tuple(models),
         model,
-        address,
     )
 
 
@@ -112,36 +104,49 @@ def marker(told: Explanation) -> Marker:
 
 
 def chosen_model(workspace: Workspace, request: Request) -> tuple[list[str], str]:
-    """All models, and the one that is asked for or was trained last."""
+    """All models, and the one that is asked for or was trained last; empty if none is."""
     models = workspace.forage_models
     names = models.names()
     asked = request.query_params.get("model", "")
-    return names, asked if asked in names else models.last().name
+    return names, asked if asked in names else models.last().name if names else ""
 
 
 def rating_routes(studio: Studio) -> APIRouter:
     router = APIRouter()
+    shelf = Shelf()
 
     @router.get("/ratings", response_class=HTMLResponse)
     def ratings(request: Request) -> Response:
-        address = VisitAddress.of(request)
         with studio.workspace() as workspace:
             names, model = chosen_model(workspace, request)
-            page = visited_page(workspace, address.run, address.site, address.visit)
-            view = rating_view(page, explained(workspace, page, model), address, names, model)
+            if not request.query_params.keys() & {"run", "site", "visit", "fetched"}:
+                return studio.html(request, "ratings_ask.html", section="/train", has_model=bool(names))
+            view = rating_view(source_of(workspace, request, shelf), names, model)
         headers = {"content-security-policy": PAGE_WITH_FRAME}
         return studio.html(request, "ratings.html", section="/runs", view=view, headers=headers)
+
+    @router.post("/ratings")
+    async def ask(request: Request) -> Response:
+        """The ratings of any page: as a run saw it last, else as it is now."""
+        asked = (await read_form(studio, request)).text("url")
+
+        def act() -> dict[str, object]:
+            with studio.workspace() as workspace:
+                return address_for(workspace, site_of(asked, "one address").start, shelf)
+
+        if not asked:
+            raise BadRequest("Name the address of a page.")
+        return to("/ratings", "", **await run_in_threadpool(act))
 
     @router.get("/ratings/page", response_class=HTMLResponse)
     def rated_page(request: Request) -> Response:
         """The page for the frame; without a model, links are not marked."""
-        address = VisitAddress.of(request)
         with studio.workspace() as workspace:
-            page = visited_page(workspace, address.run, address.site, address.visit)
+            source = source_of(workspace, request, shelf)
             mark: Marker = no_marks
             if request.query_params.get("model"):
                 _, model = chosen_model(workspace, request)
-                mark = marker(explained(workspace, page, model))
-        return Response(rendered(page.answer, mark), headers=FRAME_HEADERS, media_type="text/html")
+                mark = marker(source.explain(model))
+        return Response(rendered(source.answer, mark), headers=FRAME_HEADERS, media_type="text/html")
 
     return router

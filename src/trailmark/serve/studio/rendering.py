@@ -30,6 +30,7 @@ PAGE_WITH_FRAME = (
 )
 
 MOST_NODES = 20_000
+LONGEST_ADDRESS = 200
 _KEPT = frozenset(
     """address article aside b blockquote br caption center cite code dd div dl dt em figcaption figure footer
     h1 h2 h3 h4 h5 h6 header hr i li main nav ol p pre s section small strong sub sup table tbody td tfoot th
@@ -37,7 +38,7 @@ _KEPT = frozenset(
 )
 _EMPTY = frozenset({"br", "hr"})
 _DROPPED = frozenset(
-    """applet audio base canvas embed frame frameset head iframe input link math meta noembed noframes noscript
+    """applet audio base canvas embed head input link math meta noembed noframes noscript
     object option param script select source style svg template textarea title track video""".split()
 )
 _STYLE = """
@@ -76,7 +77,8 @@ def _body(answer: Fetched, mark: Marker) -> str:
     text, _ = decode(answer.body, answer.charset)
     tree = LexborHTMLParser(bounded(text))
     base = _base(tree, answer.url)
-    return "".join(_Writer(base, mark).write(tree.body)) if tree.body else ""
+    shown = tree.body or tree.css_first("frameset")
+    return "".join(_Writer(base, mark).write(shown)) if shown else ""
 
 
 def _base(tree: LexborHTMLParser, url: str) -> str:
@@ -120,14 +122,20 @@ class _Writer:
             said = node.attributes.get("alt") or ""
             return (f'<span class="picture">[picture: {escape(said)}]</span>' if said else "", "", False)
         if tag in ("a", "area"):
-            return (*self._link(node), True)
+            return (*self._link(node.attributes.get("href")), True)
+        if tag in ("frame", "iframe"):
+            return self._frame(node.attributes.get("src")), "", False
         if tag in _EMPTY:
             return f"<{tag}>", "", False
         return (f"<{tag}>", f"</{tag}>", True) if tag in _KEPT else ("", "", True)
 
-    def _link(self, node: LexborNode) -> tuple[str, str]:
-        href = node.attributes.get("href")
-        url = normalise(href, self._base) if href else ""
+    def _frame(self, src: str | None) -> str:
+        """A page within the page is a link like any other; what it holds is not here."""
+        before, after = self._link(src)
+        return f"<p>{before}[frame: {escape(src[:LONGEST_ADDRESS])}]{after}</p>" if src else ""
+
+    def _link(self, target: str | None) -> tuple[str, str]:
+        url = normalise(target, self._base) if target else ""
         if not url:
             return "<span>", "</span>"
         kind, said, beside = self._mark(url)

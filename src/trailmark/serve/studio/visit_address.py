@@ -25,8 +25,12 @@ class VisitAddress:
         return cls(int(run), query["site"], int(visit))
 
     @property
+    def fields(self) -> dict[str, object]:
+        return {"run": self.run, "site": self.site, "visit": self.visit}
+
+    @property
     def query(self) -> str:
-        return urlencode({"run": self.run, "site": self.site, "visit": self.visit})
+        return urlencode(self.fields)
 
 
 def _is_number(text: str) -> bool:
