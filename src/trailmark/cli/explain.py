@@ -14,13 +14,12 @@ from rich.text import Text
 
 from trailmark.cli.console import count, err, out, workspace_option
 from trailmark.cli.label_words import label_text
-from trailmark.errors import UsageError
 from trailmark.explaining import Way, explain_way, fetched_way, known_way
 from trailmark.fault_words import fault_words
 from trailmark.feature_words import reason_words
 from trailmark.forage.explain import Explanation
 from trailmark.forage.scorer import Reason
-from trailmark.url import normalise
+from trailmark.seeds import site_of
 from trailmark.workspace import Workspace
 
 
@@ -66,12 +65,8 @@ def explain(
 
 
 def _normal(url: str) -> str:
-    normal = normalise(url)
-    if not normal:
-        raise UsageError(
-            f"{url!r} is not a web address that can be fetched: it begins with http:// or https://."
-        )
-    return normal
+    """An address as people type it: `acme.example` will do, as for a forage."""
+    return site_of(url, "explain URL").start
 
 
 def _way(workspace: Workspace, urls: list[str], *, fresh: bool, allow_private: bool) -> Way:

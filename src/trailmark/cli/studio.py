@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
+import threading
+import webbrowser
 from pathlib import Path
 
 import click
@@ -20,44 +23,65 @@ NEEDED = ("fastapi", "jinja2", "multipart", "uvicorn")
 
 @click.command()
 @workspace_option
-@click.option("--port", default=USUAL_PORT, type=click.IntRange(0, 65535), show_default=True,
-              help="The port to listen at; 0 takes any that is free.")  # fmt: skip
-def studio(folder: Path, port: int) -> None:
+@click.option("--port", type=click.IntRange(0, 65535), metavar="PORT",
+              help=f"The port to listen at.  [default: {USUAL_PORT}, or any that is free]")  # fmt: skip
+@click.option("--no-browser", is_flag=True, help="Only print the address; open nothing.")
+def studio(folder: Path, port: int | None, no_browser: bool) -> None:
     """Teach, train, watch forages and review what they found, in a browser on this machine.
 
     The address that is printed holds a token: without it, nobody gets in.
     """
     with Workspace.open(folder) as workspace:
         folder = workspace.folder
-    serve_studio(folder, port)
+    serve_studio(folder, port, opens=not no_browser)
 
 
 def teach_in_a_page(folder: Path) -> None:
     """For machines without a display: the studio, at its page for teaching, on the session that waits."""
     err.print("There is no display here to open a browser window on: teach in a page of the studio.")
-    try:
-        serve_studio(folder, USUAL_PORT, "teach")
-    except UsageError:  # the usual port is taken, perhaps by another studio
-        serve_studio(folder, 0, "teach")
+    serve_studio(folder, None, "teach")
 
 
-def serve_studio(folder: Path, port: int, page: str = "") -> None:
-    """Serve until Ctrl-C; the address that is printed leads to `page`."""
+def serve_studio(folder: Path, port: int | None, page: str = "", *, opens: bool = False) -> None:
+    """Serve until Ctrl-C; the address that is printed leads to `page`, and is opened where somebody sits."""
     needs("The studio", "portal", *NEEDED)
     from trailmark.serve.studio.access import new_token  # noqa: PLC0415
     from trailmark.serve.studio.app import make_studio  # noqa: PLC0415
-    from trailmark.serve.web.server import address_of, make_server, open_socket  # noqa: PLC0415
+    from trailmark.serve.web.server import address_of, make_server  # noqa: PLC0415
 
-    with open_socket(HOST, port) as listening:
+    with _listening(port) as listening:
         token = new_token()
         logging.basicConfig(format="%(message)s")
         server = make_server(make_studio(folder, token))
-        say(f"The studio is at {address_of(listening)}{page}?token={token} until you press Ctrl-C.")
-        say_how_to_open(listening.getsockname()[1])
+        address = f"{address_of(listening)}{page}?token={token}"
+        say(f"The studio is at {address} until you press Ctrl-C.")
+        if not (opens and opened(address)):
+            say_how_to_open(listening.getsockname()[1])
         try:
             server.run(sockets=[listening])
         except KeyboardInterrupt:  # the server has ended in good order, and hands the signal on
             err.print("Stopped. Everything is saved; the same command opens the studio again.")
+
+
+def _listening(port: int | None) -> socket.socket:
+    """At the port that was asked for; else at the usual one, or at another if a second studio has taken it."""
+    from trailmark.serve.web.server import open_socket  # noqa: PLC0415
+
+    if port is not None:
+        return open_socket(HOST, port)
+    try:
+        return open_socket(HOST, USUAL_PORT)
+    except UsageError:
+        return open_socket(HOST, 0)
+
+
+def opened(address: str) -> bool:
+    """Open the address in the browser of whoever sits at this terminal; tells whether anybody does."""
+    if not (has_display() and sys.stdout.isatty()):
+        return False
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    err.print("It opens in your browser. If not: hold Ctrl and click on the address, or copy it.")
+    return True
 
 
 def say_how_to_open(port: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from trailmark.feature_words import reason_words
 from trailmark.serve.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
-from trailmark.serve.studio.words import label_words, reasons
+from trailmark.serve.studio.words import ending_told, fault_told, label_words, reasons
 from trailmark.store.run_course import Course
 
 
@@ -67,3 +67,8 @@ def test_lines_stay_within_the_chart() -> None:
         x, y = map(float, point.split(","))
         assert 40 <= x <= 352
         assert 10 <= y <= 146
+
+
+def test_what_would_let_a_request_through_is_said_as_it_is_done_in_the_studio() -> None:
+    assert "--allow-private" not in fault_told("private_address")
+    assert ending_told("start page failed (private_address)").endswith("trailmark.toml lets it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trailmark.fault_words import fault_words
+from trailmark.serve.studio.words import fault_told
 from trailmark.store.run_course import Course
 
 WIDTH, HEIGHT = 360, 170
@@ -72,8 +72,7 @@ def outcome_bars(outcomes: Mapping[str, int]) -> list[ChartBar]:
     most = max(outcomes.values(), default=1)
     ordered = sorted(outcomes.items(), key=lambda pair: (-pair[1], pair[0]))
     return [
-        ChartBar(OUTCOMES.get(name) or fault_words(name), count, 100 * count / most)
-        for name, count in ordered
+        ChartBar(OUTCOMES.get(name) or fault_told(name), count, 100 * count / most) for name, count in ordered
     ]
 
 

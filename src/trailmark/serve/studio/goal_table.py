@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
-from trailmark.fault_words import ending_words
-from trailmark.serve.studio.words import reasons
+from trailmark.serve.studio.words import ending_told, reasons
 from trailmark.store.goals import FoundGoal
 from trailmark.store.runs import SiteSummary
 
@@ -35,7 +34,7 @@ def goal_rows(
 def site_rows(sites: Iterable[SiteSummary]) -> Iterator[tuple[object, ...]]:
     """One row a site, also those where nothing was found."""
     for site in sites:
-        yield site.start, site.goals, site.visits, site.state, ending_words(site.reason)
+        yield site.start, site.goals, site.visits, site.state, ending_told(site.reason)
 
 
 def spoke_for(goal: FoundGoal) -> str:

@@ -15,10 +15,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from trailmark.errors import TrailmarkError
-from trailmark.fault_words import ending_words
 from trailmark.serve.studio.access import derived
 from trailmark.serve.studio.background import Background
-from trailmark.serve.studio.words import counted
+from trailmark.serve.studio.words import counted, ending_told
 from trailmark.serve.web.errors import BadRequest
 from trailmark.serve.web.pages import Pages
 from trailmark.workspace import Workspace
@@ -97,7 +96,7 @@ _FILTERS: Mapping[str, Any] = {
     "time": shown_time,
     "host": host_of,
     "counted": counted,
-    "ending": ending_words,
+    "ending": ending_told,
     "quoted": lambda text: quote(text, safe=""),
     "percent": lambda share: f"{100 * share:.0f} %",
     "short": lambda text, most=80: text if len(text) <= most else text[: most - 1].rstrip() + "…",

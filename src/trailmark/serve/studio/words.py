@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trailmark.fault_words import ending_words, fault_words
 from trailmark.feature_words import reason_words
 from trailmark.trail import FAIL, GOAL
 
 _CLICKS = ("", "one click", "two clicks", "three or more clicks")
 REASONS_SHOWN = 4
+_LETS = ("--allow-private lets it", "allow_private = true in trailmark.toml lets it")
 
 
 def label_words(label: str) -> str:
@@ -26,6 +28,16 @@ def label_words(label: str) -> str:
 
 def reasons(why: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{reason_words(name)} {weight:+.2f}" for name, weight in why[:REASONS_SHOWN])
+
+
+def fault_told(reason: str) -> str:
+    """Why a request failed; what would let it through is said as it is done here and not by a command."""
+    return fault_words(reason).replace(*_LETS)
+
+
+def ending_told(reason: str) -> str:
+    """Why a site ended, likewise."""
+    return ending_words(reason).replace(*_LETS)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
