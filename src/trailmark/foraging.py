@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from trailmark.net.http_agent import Agent
 from trailmark.net.refetch import Refetcher
 from trailmark.page import Page
 from trailmark.site import Site
-from trailmark.store.forage import Run, RunLimits
+from trailmark.store.forage import ForageStore, Run, RunLimits
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
 
@@ -42,7 +43,7 @@ MAX_FILE_BYTES = 30_000_000  # of a document that may be a goal
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is looked for and how. The same order on the same workspace continues the same run."""
+    """What is looked for and how. The same order on the same workspace continues its last run."""
 
     strategy: str = "breadth-first"
     goal: str = ""
@@ -106,15 +107,56 @@ def settle(workspace: Workspace, order: Order) -> Order:
     return replace(order, model=card.name, model_digest=card.digest)
 
 
-def open_run(workspace: Workspace, order: Order, limits: RunLimits, sites: Iterable[Site], now: float) -> Run:
+def open_run(
+    workspace: Workspace,
+    order: Order,
+    limits: RunLimits,
+    sites: Iterable[Site],
+    now: float,
+    *,
+    again: bool = False,
+) -> Run:
     """Begin the run, or go on with it after a stop or a crash: torn archive tails are cut, dead workers'
-    sites are free again."""
+    sites are free again. With `again`, a run that is finished is not gone on with: another one begins."""
     order = settle(workspace, order)
     order.scorers(workspace)
     repair(workspace.archive_folder)
-    run = workspace.forage_store.open_run(order.identity(), limits, sites, now)
+    identity = _identity(workspace.forage_store, order, again=again)
+    run = workspace.forage_store.open_run(identity, limits, sites, now)
     workspace.forage_store.release_dead(run.id, is_alive)
     return run
+
+
+def _identity(store: ForageStore, order: Order, *, again: bool) -> Mapping[str, str]:
+    """That of the last run of the order, if it is to go on, also where that was a fresh one; else a new one."""
+    last = None if order.fresh else _last_of(store, order)
+    if last is None:
+        return order.identity()
+    progress = store.progress(last.id)
+    if again and progress.done >= progress.sites:
+        return replace(order, fresh=a_mark()).identity()
+    return last.identity
+
+
+def _last_of(store: ForageStore, order: Order) -> Run | None:
+    same = (run for run in store.runs() if replace(Order.from_identity(run.identity), fresh="") == order)
+    return max(same, key=lambda run: run.id, default=None)
+
+
+def a_mark() -> str:
+    """For `Order.fresh`: one that no order had before."""
+    return str(time.time_ns())
+
+
+def run_before(store: ForageStore, run: Run) -> Run | None:
+    """The run that this one repeats: the last one before it by the same order, whatever its model had learned."""
+    order = _repeated(run)
+    same = (each for each in store.runs() if each.id < run.id and _repeated(each) == order)
+    return max(same, key=lambda each: each.id, default=None)
+
+
+def _repeated(run: Run) -> Order:
+    return replace(Order.from_identity(run.identity), fresh="", model_digest="")
 
 
 def worker_name(number: int) -> str:

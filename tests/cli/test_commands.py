@@ -59,7 +59,7 @@ def test_help_tells_of_every_command_but_the_one_for_processes_of_our_own() -> N
     assert sorted(told) == sorted(set(COMMANDS) - {"forage-worker"})
 
 
-@pytest.mark.parametrize("verb", ["forage", "status", "export", "init"])
+@pytest.mark.parametrize("verb", ["forage", "status", "compare", "export", "init"])
 def test_what_needs_no_model_loads_no_library_for_models(verb: str) -> None:
     """numpy and scipy take longer to load, and more memory, than all the rest of a forage's start."""
     module = COMMANDS[verb].partition(":")[0]

@@ -207,7 +207,7 @@ def test_a_forage_that_looks_for_nothing_says_so(
     assert "nothing says what you look for" in told
     assert "--keyword contact" in told
     assert run(command) == 0
-    assert "add --fresh" in capsys.readouterr().err
+    assert "add --again" in capsys.readouterr().err
 
 
 def test_sites_of_an_earlier_list_in_the_same_run_are_told(

@@ -9,17 +9,21 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.servers import Answer, Served, serve
+from trailmark.net.archive_reader import ArchiveReader
+from trailmark.visit import ArchiveRef
 
 SITES = ["a.localhost", "b.localhost", "c.localhost"]
 PAGES = 400  # on each site
 BUDGET = 130  # of which so many are fetched
 KILLS = 25
+KILLS_AGAIN = 6  # of a second run
 TRAILMARK = [sys.executable, "-m", "trailmark"]
 
 
@@ -34,9 +38,9 @@ def page(path: str) -> Answer | None:
     return Answer(f"<title>Page {number}</title>{links}", delay_seconds=0.02)
 
 
-def forage(server: Served, workspace: Path, workers: int) -> subprocess.Popen[bytes]:
+def forage(server: Served, workspace: Path, workers: int, *more: str) -> subprocess.Popen[bytes]:
     starts = [f"{server.at(host)}/" for host in SITES]
-    options = ["--budget", str(BUDGET), "--delay", "0", "--allow-private", "--workers", str(workers)]
+    options = ["--budget", str(BUDGET), "--delay", "0", "--allow-private", "--workers", str(workers), *more]
     return subprocess.Popen(
         [*TRAILMARK, "forage", *starts, "-w", str(workspace), *options],
         stdout=subprocess.DEVNULL,
@@ -50,13 +54,15 @@ def visits_of(workspace: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
-def forage_with_kills(server: Served, workspace: Path, workers: int, draw: random.Random) -> int:
+def forage_with_kills(
+    server: Served, workspace: Path, workers: int, draw: random.Random, *more: str, most: int = KILLS
+) -> int:
     """Runs the same command until it ends by itself, killing it again and again; tells how often."""
     kills = 0
     while True:
-        process = forage(server, workspace, workers)
+        process = forage(server, workspace, workers, *more)
         before = sum(server.requests.values())
-        if kills < KILLS:
+        if kills < most:
             wait_for_requests(server, before + draw.randint(0, 9), process)
             time.sleep(draw.random() * 0.05)
             process.send_signal(signal.SIGKILL)
@@ -108,6 +114,50 @@ def test_killed_at_random_moments_a_forage_loses_nothing_and_fetches_nothing_twi
     # all that was saved can be read, with nothing torn in between
     assert {visit["url"] for visit in visits} <= set(archived_urls(workspace))
     assert asked.keys() >= {visit["url"] for visit in visits}
+
+
+def page_with_a_tag(path: str) -> Answer | None:
+    """Every fourth page has no tag, so that it is sent each time it is asked for."""
+    plain = page(path)
+    if plain is None or path == "/robots.txt" or int(path[1:] or 0) % 4 == 3:
+        return plain
+    return replace(plain, headers=(("ETag", f'"{path}"'),), if_same=())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_second_run_that_is_killed_goes_on_and_takes_what_has_not_changed_from_the_archive(
+    tmp_path: Path, workers: int
+) -> None:
+    workspace = tmp_path / "workspace"
+    subprocess.run([*TRAILMARK, "init", str(workspace)], check=True, capture_output=True)
+    with serve(page_with_a_tag) as server:
+        _, said = forage(server, workspace, workers, "--again").communicate(timeout=120)
+        first = visits_of(workspace)
+        assert len(first) == BUDGET * len(SITES), said.decode()
+        server.seen.clear()
+        kills = forage_with_kills(
+            server, workspace, workers, random.Random(workers), "--again", most=KILLS_AGAIN
+        )
+    second = visits_of(workspace)[len(first) :]
+    assert kills == KILLS_AGAIN
+    assert {visit["run"] for visit in second} == {2}
+    # the same pages as before, each once, and of all with a tag it was said that they had not changed
+    about = [[(visit["site"], visit["url"], visit["title"]) for visit in run] for run in (first, second)]
+    assert sorted(about[0]) == sorted(about[1])
+    tagged = [int(str(visit["url"]).rpartition("/")[2] or 0) % 4 != 3 for visit in second]
+    assert [visit["not_modified"] for visit in second] == tagged
+    conditions = Counter(
+        "If-None-Match" in seen.headers for seen in server.seen if seen.target != "/robots.txt"
+    )
+    assert conditions[True] >= sum(tagged)
+    assert conditions.total() - len(second) <= KILLS_AGAIN * len(SITES)
+    # what the second run saved can be read, by others to the end and by us with the body
+    urls = archived_urls(workspace)
+    assert set(urls) >= {visit["url"] for visit in second}
+    reader = ArchiveReader(workspace / "archive")
+    for visit in second:
+        ref = ArchiveRef(*(visit[f"archive_{part}"] for part in ("file", "offset", "length")))  # type: ignore[arg-type]
+        assert f"<title>{visit['title']}</title>".encode() in reader.read(ref).body
 
 
 @pytest.mark.parametrize("workers", [1, 2])

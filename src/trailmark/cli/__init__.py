@@ -16,6 +16,7 @@ from trailmark.cli.verbs import HelpfulGroup
 from trailmark.errors import TrailmarkError, WorkspaceError
 
 COMMANDS = {
+    "compare": "trailmark.cli.compare:compare_command",
     "demo": "trailmark.cli.demo:demo",
     "evaluate": "trailmark.cli.evaluate:evaluate",
     "explain": "trailmark.cli.explain:explain",
@@ -47,6 +48,7 @@ SECTIONS = {
         "explain": "How the links of a page are rated, before any is followed.",
         "forage": "Walk sites, a few fetches each.",
         "status": "What runs did, and why each goal was taken.",
+        "compare": "Which goals are new, changed or gone since the run before.",
         "export": "Pages, goals and records as JSON lines, CSV or Parquet.",
         "papers": "Read papers: fields, references, who cites whom.",
         "topics": "Fill a tree of topics from a few keywords.",

@@ -36,7 +36,7 @@ def export(table: str, folder: Path, path: Path | None, file_format: str | None,
       visits   every request, also those that failed
       records  papers and other records
     """
-    chosen = file_format or _by_ending(path)
+    chosen = file_format or by_ending(path)
     if path is None and chosen == "parquet" and sys.stdout.isatty():
         raise UsageError("Parquet is not for reading on a screen: name a file with --out.")
     with Workspace.open(folder) as workspace:
@@ -51,7 +51,7 @@ def export(table: str, folder: Path, path: Path | None, file_format: str | None,
     )
 
 
-def _by_ending(path: Path | None) -> str:
+def by_ending(path: Path | None) -> str:
     """The format that a file's name promises; another program would trip over anything else."""
     ending = path.suffix.lower() if path else ""
     if ending and ending not in ENDINGS:

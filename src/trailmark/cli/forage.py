@@ -23,7 +23,7 @@ from trailmark.cli.seeds import read_sites
 from trailmark.config import Config
 from trailmark.crawl import Crawl
 from trailmark.forage.scorers import SCORERS
-from trailmark.foraging import Order, open_run, work
+from trailmark.foraging import Order, a_mark, open_run, work
 from trailmark.store.forage import Run, RunLimits
 from trailmark.visit import Visit
 from trailmark.workspace import Workspace
@@ -59,29 +59,40 @@ POLL_SECONDS = 0.25
 @click.option("--agent", help="The name that we crawl under.")
 @click.option("--contact", help="A URL or mail address for those whose sites we visit.")
 @click.option("--allow-private", is_flag=True, help="Also fetch from loopback and private addresses.")
+@click.option("--again", is_flag=True,
+              help="Once more: a new run if the last one is finished, else that one goes on.")  # fmt: skip
 @click.option("--fresh", is_flag=True, help="A new run, even if the same one can be continued.")
 @click.option("--json", "as_json", is_flag=True, help="Goals as JSON lines.")
 def forage(
-    seeds: tuple[str, ...], folder: Path, workers: int, as_json: bool, fresh: bool, **options: Any
+    seeds: tuple[str, ...],
+    folder: Path,
+    workers: int,
+    as_json: bool,
+    again: bool,
+    fresh: bool,
+    **options: Any,
 ) -> None:
     """Visit each site in SEEDS and keep its pages.
 
     SEEDS are web addresses, or files of them: one a line, or a CSV table with a column of them. The same
-    command again goes on where it stopped, whatever stopped it. Goals, the pages that you look for, are
+    command again goes on where it stopped, whatever stopped it; with --again, sites that are done are walked
+    once more, and pages that have not changed are not sent again. Goals, the pages that you look for, are
     printed as they are found; `trailmark export` gives everything.
 
     \b
     trailmark forage sites.txt --budget 30            by what was taught
     trailmark forage firms.csv --keyword contact      by a word, without teaching
+    trailmark forage sites.txt --again                every month: what is new?
     """
     sites = read_sites(seeds)
     with Workspace.open(folder) as workspace:
-        order = _order(workspace, options, str(time.time_ns()) if fresh else "")
+        order = _order(workspace, options, a_mark() if fresh else "")
         config = _configured(workspace.config, options)
-        run = open_run(workspace, order, _run_limits(config, options), sites, time.time())
+        limits = _run_limits(config, options)
+        run = open_run(workspace, order, limits, sites, time.time(), again=again)
         say_what_may_surprise(workspace, run, len(sites))
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, goal_printer(as_json)))
-        conclude(workspace, run, stopped=stopped)
+        conclude(workspace, run, stopped=stopped, fresh=fresh)
     if stopped:
         raise SystemExit(130)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from trailmark.cli.compare import since_before
 from trailmark.cli.console import count, err, next_steps, shown, typed
 from trailmark.cli.forage_display import closing_table
-from trailmark.foraging import Order
+from trailmark.foraging import Order, run_before
 from trailmark.store.forage import Progress, Run, SiteSummary
 from trailmark.workspace import Workspace
 
@@ -14,9 +15,11 @@ def announce(workspace: Workspace, run: Run) -> None:
     order = Order.from_identity(run.identity)
     sites = count(progress.sites, "site")
     if run.is_new:
-        err.print(f"Foraging {sites} into {shown(workspace.folder)}, {by_what(order)}.", markup=False)
+        before = run_before(workspace.forage_store, run)
+        again = f" What has not changed since run {before.id} need not be sent again." if before else ""
+        err.print(f"Foraging {sites} into {shown(workspace.folder)}, {by_what(order)}.{again}", markup=False)
     elif progress.done == progress.sites:
-        err.print(f"{sites} done before, by the same command. To walk them anew, add --fresh.")
+        err.print(f"{sites} done before, by the same command. To walk them once more, add --again.")
     else:
         err.print(
             f"Going on: {progress.done:,} of {sites} done, {count(progress.spent, 'page')} fetched so far."
@@ -42,16 +45,24 @@ def say_what_may_surprise(workspace: Workspace, run: Run, asked: int) -> None:
         err.print("Every page is kept; none counts as a goal, since nothing says what you look for.")
 
 
-def conclude(workspace: Workspace, run: Run, *, stopped: bool) -> None:
+def conclude(workspace: Workspace, run: Run, *, stopped: bool, fresh: bool) -> None:
     store = workspace.forage_store
     progress, sites = store.progress(run.id), list(store.sites(run.id))
     err.print()
     err.print(closing_table(sites))
     err.print(f"\n{came_of_it(progress, sites)}")
     if stopped:
-        err.print("Stopped. The same command goes on from here.")
-    else:
-        next_steps(*_next(workspace, Order.from_identity(run.identity), progress, sites))
+        err.print(f"Stopped. The same command{' without --fresh' if fresh else ''} goes on from here.")
+        return
+    steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
+    if changes := since_before(workspace, run):
+        err.print(_not_sent_again(store.not_modified(run.id), progress.spent), changes, markup=False)
+        steps.insert(0, (typed(workspace.folder, "compare"), "goals that are new, changed or gone"))
+    next_steps(*steps)
+
+
+def _not_sent_again(unchanged: int, spent: int) -> str:
+    return f"{unchanged:,} of {count(spent, 'page')} had not changed and were not sent again."
 
 
 def came_of_it(progress: Progress, sites: list[SiteSummary]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from trailmark.cli.compare import since_before
 from trailmark.cli.console import count, err, next_steps, out, typed, workspace_option
 from trailmark.cli.forage_display import closing_table, reasons
 from trailmark.cli.forage_words import by_what, came_of_it
@@ -62,11 +63,13 @@ def _print(workspace: Workspace, runs: list[Run]) -> None:
     store = workspace.forage_store
     if not runs:
         _say_where_it_stands(workspace)
-    for run in runs:
+    for number, run in enumerate(runs):
         progress, sites = store.progress(run.id), list(store.sites(run.id))
         out.print(f"Run {run.id}, {by_what(Order.from_identity(run.identity))}", style="bold", markup=False)
         out.print(came_of_it(progress, sites), f"Requests: {reasons(progress.outcomes) or 'none yet'}")
         out.print(closing_table(sites))
+        if number == 0 and (changes := since_before(workspace, run)):  # of every run it would take long
+            out.print(changes, f"See {typed(workspace.folder, 'compare')}", markup=False)
         out.print()
 
 

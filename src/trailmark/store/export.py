@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -14,11 +14,12 @@ from typing import Any, BinaryIO
 
 from trailmark.errors import UsageError, WorkspaceError
 from trailmark.store.database import Database
-from trailmark.store.tables import NESTED, TABLES, Table
+from trailmark.store.tables import NESTED, TABLES, ColumnType
 
-__all__ = ["FORMATS", "TABLES", "export"]
+__all__ = ["FORMATS", "TABLES", "export", "write_rows"]
 
 Row = tuple[Any, ...]
+Columns = Mapping[str, ColumnType]
 
 ROW_GROUP = 10_000
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -36,8 +37,13 @@ def export(
             raise UsageError(f"{name!r} cannot be exported; choose one of {', '.join(choices)}.")
     nested = table in NESTED and file_format == "jsonl"
     content = NESTED[table] if nested else TABLES[table]
+    return write_rows(content.columns, content.rows(database, run_id), file_format, out)
+
+
+def write_rows(columns: Columns, rows: Iterable[Row], file_format: str, out: Path | BinaryIO) -> int:
+    """Write any rows with these columns, in the same way."""
     with _opened(out) as stream:
-        return FORMATS[file_format](content, content.rows(database, run_id), stream)
+        return FORMATS[file_format](columns, rows, stream)
 
 
 @contextmanager
@@ -71,21 +77,21 @@ def _draft_of(target: Path) -> Iterator[BinaryIO]:
         draft.unlink(missing_ok=True)
 
 
-def _write_jsonl(table: Table, rows: Iterable[Row], stream: BinaryIO) -> int:
+def _write_jsonl(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
     count = 0
-    for row in _typed(table, rows):
-        line = json.dumps(dict(zip(table.columns, row, strict=True)), ensure_ascii=False)
+    for row in _typed(columns, rows):
+        line = json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False)
         stream.write(line.encode() + b"\n")
         count += 1
     return count
 
 
-def _write_csv(table: Table, rows: Iterable[Row], stream: BinaryIO) -> int:
+def _write_csv(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text)
-    writer.writerow(table.columns)
+    writer.writerow(columns)
     count = 0
-    for row in _typed(table, rows):
+    for row in _typed(columns, rows):
         writer.writerow([_in_csv(value) for value in row])
         count += 1
     text.flush()
@@ -100,27 +106,27 @@ def _in_csv(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, bool) else value
 
 
-def _write_parquet(table: Table, rows: Iterable[Row], stream: BinaryIO) -> int:
+def _write_parquet(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
         raise UsageError("Parquet needs an extra: pip install 'trailmark[parquet]'.") from None
     types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "yes_no": pa.bool_()}
-    schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
-    typed, count = _typed(table, rows), 0
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    typed, count = _typed(columns, rows), 0
     with parquet.ParquetWriter(pa.PythonFile(stream, mode="w"), schema, compression="zstd") as writer:
         while group := list(islice(typed, ROW_GROUP)):
-            columns = zip(zip(*group, strict=True), schema.types, strict=True)
-            arrays = [pa.array(values, kind) for values, kind in columns]
+            by_column = zip(zip(*group, strict=True), schema.types, strict=True)
+            arrays = [pa.array(values, kind) for values, kind in by_column]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
             count += len(group)
     return count
 
 
-def _typed(table: Table, rows: Iterable[Row]) -> Iterator[Row]:
+def _typed(columns: Columns, rows: Iterable[Row]) -> Iterator[Row]:
     """Rows with truth values where SQLite has 0 and 1."""
-    switches = [index for index, kind in enumerate(table.columns.values()) if kind == "yes_no"]
+    switches = [index for index, kind in enumerate(columns.values()) if kind == "yes_no"]
     for row in rows:
         values = list(row)
         for index in switches:
@@ -128,7 +134,7 @@ def _typed(table: Table, rows: Iterable[Row]) -> Iterator[Row]:
         yield tuple(values)
 
 
-FORMATS: dict[str, Callable[[Table, Iterable[Row], BinaryIO], int]] = {
+FORMATS: dict[str, Callable[[Columns, Iterable[Row], BinaryIO], int]] = {
     "jsonl": _write_jsonl,
     "csv": _write_csv,
     "parquet": _write_parquet,

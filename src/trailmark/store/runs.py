@@ -163,6 +163,14 @@ class RunStore:
         outcomes = {row[0]: row[1] for row in tallies}
         return Progress(sites, leased, done, visits, spent, goals, outcomes)
 
+    def not_modified(self, run_id: int) -> int:
+        """How many pages servers did not send again in this run, as they had not changed; reads its visits."""
+        sql = (
+            "SELECT count(*) FROM site CROSS JOIN visit ON site_id = site.id "
+            "WHERE run_id = ? AND not_modified = 1"
+        )
+        return int(self._database.execute(sql, (run_id,)).fetchone()[0])
+
 
 def _run(row: tuple[Any, ...]) -> Run:
     run_id, identity, *limits = row
