@@ -158,6 +158,7 @@ def test_punctuation_between_fields_is_taken_off(text: str, bare: str) -> None:
         ("location", "New York.", "New York"),
         ("location", "Vancouver, B.C.", "Vancouver, B.C."),
         ("journal", "J. Chem. Phys.,", "J. Chem. Phys."),
+        ("booktitle", "In In Proc, ICE-90.", "Proc, ICE-90"),
         ("booktitle", "In Workshop on Partly Known Data.", "Workshop on Partly Known Data"),
         ("booktitle", "In: European Conference on Ice (pp. II:", "European Conference on Ice"),
         ("booktitle", "Conference on ”Challenges of Ice”,", "Conference on ”Challenges of Ice”"),

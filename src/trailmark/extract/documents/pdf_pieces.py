@@ -76,6 +76,7 @@ class PageText:
         self._raw = self._textpage.raw
         self.text = self._restored(_in_utf16_units(self._textpage.get_text_range(errors="replace")))
         self._char = self._finder_of_chars()
+        self._ink = [ctypes.c_double() for _ in range(4)]
         self._reseat_accents()
         self._placed, self.width, self.height = _placing(page)
         self._turned = page.get_rotation() in {90, 270}
@@ -132,14 +133,12 @@ class PageText:
         return lambda index: find(raw, index)
 
     def _reseat_accents(self) -> None:
-        order = reseated(self.text, self._ink_at)
-        if order is not None:
-            chars = [self._char(index) for index in order]
-            self.text = "".join(self.text[index] for index in order)
-            self._char = chars.__getitem__
+        if (found := reseated(self.text, self._ink_at)) is not None:
+            order, char = found.order, self._char
+            self.text, self._char = found.text, lambda index: char(order[index])
 
     def _ink_at(self, index: int) -> Box:
-        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        left, right, bottom, top = self._ink
         pdfium_c.FPDFText_GetCharBox(self._raw, self._char(index), left, right, bottom, top)
         return left.value, bottom.value, right.value, top.value
 

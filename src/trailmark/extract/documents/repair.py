@@ -50,6 +50,11 @@ def repaired(text: str) -> str:
     return _SPACES.sub(" ", text) if "  " in text else text
 
 
+def combining(mark: str) -> str:
+    """The accent as a character that joins the letter before it."""
+    return _COMBINING[mark]
+
+
 @lru_cache(maxsize=4096)
 def composed(letter: str, mark: str) -> str:
     """The letter with its accent as one character, or "" where there is none such."""

@@ -49,7 +49,7 @@ _UNPUBLISHED = re.compile(
 _ADDRESS = re.compile(r"(?:https?|ftp)://|\bwww\.|\bURL\b", re.IGNORECASE)
 _QUOTES = "\"“”'`‘’"
 _DOUBLE_QUOTE = re.compile(r"[\"“”]")
-_IN = re.compile(r"^(?:in|also in|appears in)\b:?(?:\s+|$)", re.IGNORECASE)
+_IN = re.compile(r"^(?:(?:in|also in|appears in)\b:?(?:\s+|$))+", re.IGNORECASE)
 _OPENED = re.compile(
     r"\s*[(\[]\s*(?:pp?|pages?|vols?|nos?|in|tech)?\.?(?:\s+[IVX]+)?$|,\s+in$", re.IGNORECASE
 )  # the beginning of what comes next: `Walking on ice (pp.`
