@@ -229,7 +229,7 @@ def test_killed_in_the_middle_it_goes_on_and_ends_as_if_nothing_had_been(folder:
 
 def wait_until_gone(processes: list[int]) -> None:
     """Nobody is left to read for a command that is no more."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while any(is_running(process) for process in processes):
         assert time.monotonic() < deadline
         time.sleep(0.05)

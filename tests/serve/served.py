@@ -56,7 +56,7 @@ class Served:
         return self.send("POST", path, urlencode(form).encode(), typed)
 
     def send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Got:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         named = {name.replace("_", "-"): text for name, text in headers.items()}
         try:
             connection.request(method, path, body, named)

@@ -205,7 +205,7 @@ def test_forms_of_other_sites_are_not_taken(portal: Served) -> None:
 
 
 def test_the_server_answers_under_its_own_names_alone(portal: Served) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=120)
     connection.request("GET", "/", headers={"Host": "rebound.evil.example"})
     assert connection.getresponse().status == 400
     connection.close()
@@ -216,7 +216,7 @@ def test_large_bodies_are_refused_however_they_are_sent(portal: Served) -> None:
         "POST", "/submit", b"url=" + b"x" * 200_000, {"content-type": "application/x-www-form-urlencoded"}
     )
     assert whole.status == 413
-    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=120)
     pieces = (b"x" * 10_000 for _ in range(30))
     headers = {"content-type": "application/x-www-form-urlencoded", "transfer-encoding": "chunked"}
     connection.request("POST", "/submit", pieces, headers, encode_chunked=True)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
+from rich.markup import escape
 
-from trailmark.cli.console import err, needs, say, workspace_option
+from trailmark.cli.console import err, needs, say, typed, workspace_option
 from trailmark.cli.index import indexed, indexing_bar
 from trailmark.errors import UsageError, WorkspaceLocked
 from trailmark.store.changes import ChangeStore
+from trailmark.store.topics import TopicStore
 from trailmark.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ def serve(
         from trailmark.cli.serve_papers import take_up_papers  # noqa: PLC0415 - loads the models of papers
 
         take_up_papers(folder, papers, tree)
+    else:
+        _say_that_topics_are_missing(folder)
     serve_portal(folder, host, port, name, public_url, rate, processes)
 
 
@@ -79,6 +83,17 @@ def serve_portal(
                 serving.watch()
         except KeyboardInterrupt:
             err.print("Stopped.")
+
+
+def _say_that_topics_are_missing(folder: Path) -> None:
+    """Where there are papers and nobody has put them under topics: how it is done."""
+    with Workspace.open(folder) as workspace:
+        paper = next(iter(workspace.records.iterate("paper")), None)
+        placed = TopicStore(workspace.database).counts()
+    if paper and not placed:
+        err.print("No paper stands under a topic yet. While this runs, or before:", markup=False)
+        for step in ("topics init", "topics train"):
+            err.print(f"  [bold]{escape(typed(folder, step))}[/]")
 
 
 def _cores() -> int:

@@ -51,6 +51,7 @@ KNOWN = Lexicon({"anna": "f", "berta": "f", "carl": "f", "walker": "l"})
         ("L. J. van’t Berg", ["L./J./van’t Berg/"]),
         ("Berg, J., W. T. Walker, W., & Runner, Y.", ["J.//Berg/", "W./T./Walker/", "Y.//Runner/"]),
         ("Berg, K.R and Walker, A.", ["K./R./Berg/", "A.//Walker/"]),
+        ("D. J. Berg, C. B., & Walker, C.", ["D./J./Berg/", "C.//Walker/"]),
         ("", []),
     ],
 )  # fmt: skip

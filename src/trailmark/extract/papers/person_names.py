@@ -73,9 +73,7 @@ def read_people(text: str, lexicon: Lexicon | None = None) -> People:
     marked = _LETTER_MARKS.sub(" , ", _ET_AL.sub(" , ", text))
     bare = _BRACKETS.sub(" ", _ROLE.sub(" ", _RANK.sub(" ", _MARKS.sub(" , ", marked))))
     people = [one for chunk in _BETWEEN.split(bare) for one in _chunk(chunk, lexicon)]
-    named = [
-        one for one in people if one.first or not _DOTTED.match(one.last)
-    ]  # of the others a name is lost
+    named = [one for one in people if not _DOTTED.match(one.last)]  # of the others the name is lost
     return People(tuple((named or people)[:_MOST_PEOPLE]), _ET_AL.search(text) is not None)
 
 
