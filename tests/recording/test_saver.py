@@ -226,6 +226,20 @@ def test_free_sessions_from_before_they_made_trails_are_brought_up_once(tmp_path
         assert keep_free_trails(workspace) == 0  # what a person deleted stays away
 
 
+def test_a_page_that_was_useful_in_a_session_before_need_not_be_marked_again(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        first = saver_of(workspace, "free")
+        browse(first)
+        first.tell(Marked(3, GOAL))
+        first.tell(Done())
+        second = saver_of(workspace, "free")
+        browse(second)
+        second.tell(Done())
+        assert second.record.id != first.record.id
+        assert sorted(each.ending for each in workspace.trails.summaries()) == [FAIL, FAIL, GOAL]
+        assert kept(workspace) == {("", "news"): FAIL, ("", "list", "paper"): GOAL}
+
+
 def test_a_mark_given_before_the_page_has_come_is_kept_when_it_has(tmp_path: Path) -> None:
     with Workspace.create(tmp_path / "w") as workspace:
         saver = saver_of(workspace)

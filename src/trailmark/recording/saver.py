@@ -57,10 +57,10 @@ class Saver:
         events = [read(kind, body) for kind, body in self._teaching.events(record.id)]
         self.session = Session.of(record.sites, way, events)
         self.pages = {page.number: page for page in self._teaching.pages(record.id)}
+        self._add_pages()  # what was told last before a kill may not have been seen through
+        self._goals_elsewhere = self._goals_of_others()
         self._kept = self._kept_before()
         self._waiting: set[int] = set()  # pages where a trail ends that cannot be read yet
-        # What was told last before a kill may not have been seen through.
-        self._add_pages()
         self.keep_trails()
 
     def close(self) -> None:
@@ -141,6 +141,11 @@ class Saver:
         self._waiting = {number for number in new if not self._keep_trail(number)}
         return len(new) - len(self._waiting)
 
+    @property
+    def failures(self) -> int:
+        """Ways that lead nowhere: by a mark, or when browsing freely by being left without one."""
+        return sum(end.label != GOAL for end in self._ends())
+
     def waits_for(self, number: int) -> bool:
         """Whether a page was marked as the end of a trail before it came, so that the trail is still to be kept."""
         return number in self._waiting and bool(self.session.nodes[number].label)
@@ -152,10 +157,17 @@ class Saver:
         ]
 
     def _ends(self) -> list[Node]:
-        """Nobody has looked at a page that the site did not have."""
-        return [
-            end for end in self.session.ends() if end.label or (self.pages[end.number].status or 200) < 400
-        ]
+        return [end for end in self.session.ends() if end.label or self._was_looked_at(end)]
+
+    def _was_looked_at(self, left: Node) -> bool:
+        """Not so a page that the site does not have; and who called a page a goal before need not do so again."""
+        return (self.pages[left.number].status or 200) < 400 and left.url not in self._goals_elsewhere
+
+    def _goals_of_others(self) -> set[str]:
+        own = set(self._teaching.trails(self.record.id).values())
+        return {
+            each.end_url for each in self._trails.summaries() if each.ending == GOAL and each.id not in own
+        }
 
     def _keep_what_was_left(self) -> None:
         if self.session.way == "free":

@@ -26,20 +26,16 @@ class Taught:
     record: TeachSession
     ending: Ending
     session: Session
+    failures: int  # ways that lead nowhere
     never_seen: tuple[str, ...] = ()  # marked, but they did not come before the end: no trail leads there
 
     @classmethod
     def by(cls, saver: Saver, ending: Ending) -> Taught:
-        return cls(saver.record, ending, saver.session, tuple(saver.never_seen()))
+        return cls(saver.record, ending, saver.session, saver.failures, tuple(saver.never_seen()))
 
     @property
     def goals(self) -> int:
         return sum(node.label == GOAL for node in self.session.nodes)
-
-    @property
-    def failures(self) -> int:
-        """Ways that lead nowhere: by a mark, or when browsing freely by being left without one."""
-        return len(self.session.ends()) - self.goals
 
 
 def start_urls(given: Iterable[str]) -> tuple[str, ...]:

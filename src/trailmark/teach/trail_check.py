@@ -42,7 +42,8 @@ def ended(trails: Sequence[Trail]) -> list[Trail]:
 def _goals(trails: Sequence[Trail]) -> Iterator[Remark]:
     goals = [trail for trail in trails if trail.reached_goal]
     if not goals:
-        yield Remark("no-goal", "stops", "No trail ends at a goal, so there is nothing to look for.")
+        sentence = "No trail ends at a goal, or at a useful page, so there is nothing to look for."
+        yield Remark("no-goal", "stops", sentence)
     elif len(goals) < FEW_GOALS:
         shown = "Only one trail reaches" if len(goals) == 1 else f"Only {len(goals)} trails reach"
         yield Remark("few-goals", "weak", f"{shown} a goal: show some more, on different parts of the sites.")
@@ -54,7 +55,8 @@ def _fails(trails: Sequence[Trail]) -> Iterator[Remark]:
             "no-negative",
             "weak",
             "No trail ends as Fail: without wrong ways every link looks promising. Follow some links beside "
-            "the right ones, and mark where they end as Fail.",
+            "the right ones, and mark where they end as Fail; when you browse freely, to look at such pages "
+            "and leave them unmarked is enough.",
         )
 
 
@@ -135,7 +137,7 @@ def _contradictions(trails: Sequence[Trail]) -> Iterator[Remark]:
         for step in trail.steps:
             given.setdefault(step.page.url, set()).add(step.label)
     for url in (url for url, labels in given.items() if {GOAL, FAIL} <= labels):
-        yield Remark("goal-and-fail", "weak", f"{url} is marked as Goal on one trail and as Fail on another.")
+        yield Remark("goal-and-fail", "weak", f"{url} is Goal on one trail and Fail on another.")
 
 
 def _pages(trails: Sequence[Trail]) -> Iterator[Remark]:

@@ -21,11 +21,12 @@ from trailmark.serve.studio.words import counted
 from trailmark.trail import FAIL, GOAL
 from trailmark.workspace import Workspace
 
-START_SECONDS = 30.0
+START_SECONDS = 120.0  # for a browser to start or to end, on machines that are busy
+TAB_SECONDS = 0.02  # between looks for the first tab
 LOOK_SECONDS = 0.3  # how soon another tab is shown
 
-Deed = Literal["goal", "fail", "mark", "undo", "next", "done", "back", "reload"]
-DEEDS: tuple[Deed, ...] = ("goal", "fail", "mark", "undo", "next", "done", "back", "reload")
+Deed = Literal["goal", "fail", "mark", "undo", "next", "done", "back"]
+DEEDS: tuple[Deed, ...] = ("goal", "fail", "mark", "undo", "next", "done", "back")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class TeachRoom:
             self._recording.cancel()
             raise UsageError(self.outcome() or "The browser did not start in time.")
         self._recorder = began.result()
+        await self._tab_to_come(self._recorder)
         self._showing = asyncio.create_task(self._show(self._recorder))
 
     async def _teach(self, sites: tuple[str, ...], began: asyncio.Future[Recorder]) -> Taught:
@@ -146,6 +148,14 @@ class TeachRoom:
     def _tab(recorder: Recorder) -> Tab | None:
         return recorder.tabs[-1] if recorder.tabs else None
 
+    async def _tab_to_come(self, recorder: Recorder) -> Tab | None:
+        """The tab that is shown, waited for while a browser starts or puts another in place of one that crashed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(START_SECONDS):
+                while self.is_open and not recorder.tabs:  # noqa: ASYNC110 - the recording may end as well
+                    await asyncio.sleep(TAB_SECONDS)
+        return self._tab(recorder) if self.is_open else None
+
     # Mouse, keys and marks in
 
     async def hand(self, events: list[TeachEvent]) -> None:
@@ -185,7 +195,7 @@ class TeachRoom:
     async def do(self, deed: Deed, label: str = "") -> None:
         """What the buttons beside the picture ask for."""
         recorder = self._recorder
-        tab = self._tab(recorder) if recorder is not None and self.is_open else None
+        tab = await self._tab_to_come(recorder) if recorder is not None else None
         if recorder is None or tab is None:
             raise UsageError("No browser is open. Begin a session first.")
         doing: dict[Deed, Any] = {
@@ -194,8 +204,7 @@ class TeachRoom:
             "mark": lambda: recorder.mark(tab, label),
             "undo": lambda: recorder.undo(tab),
             "next": lambda: recorder.next_site(tab),
-            "back": lambda: tab.page.go_back(wait_until="commit"),
-            "reload": lambda: tab.page.reload(wait_until="commit"),
+            "back": tab.back,
         }
         if deed == "done":
             recorder.finish()
