@@ -11,7 +11,7 @@ from trailmark.fetched import Fetched
 from trailmark.net.earlier import NOT_MODIFIED, Earlier, conditions_of, confirmed
 from trailmark.net.warc_http import HttpHead, as_fetched, body_of, http_head
 from trailmark.net.warc_read import WarcRecord, record_at, records
-from trailmark.net.warc_write import Original, sha1_digest
+from trailmark.net.warc_write import Original, digest_named
 from trailmark.visit import ArchiveRef
 
 Place = tuple[Path, int]
@@ -34,15 +34,12 @@ class ArchiveReader:
         source = stored.confirmed_response() if stored.is_not_modified else stored
         first = source.load()
         said = confirmed(first, stored.answer()) if stored.is_not_modified else first
-        return Earlier(
-            first,
-            record=_original(source.path, source.record),
-            body=_original(source.path, source.record)
-            if source.place is None
-            else _original_at(source.place),
-            digest=sha1_digest(first.body),
-            conditions=conditions_of(said.headers),
-        )
+        record = _original(source.path, source.record)
+        body = record if source.place is None else _original(source.place[0], record_at(*source.place))
+        digest = digest_named(source.record.payload_digest)
+        if digest is None:
+            raise ArchiveError(f"{source.path} does not tell at byte {record.offset} the digest of its body.")
+        return Earlier(first, record, body, digest, conditions_of(said.headers))
 
     def _at(self, ref: ArchiveRef) -> StoredResponse:
         path = self._folder / ref.file
@@ -155,10 +152,6 @@ def _body(stored: StoredResponse) -> bytes:
 
 def _original(path: Path, record: WarcRecord) -> Original:
     return Original(path.name, record.offset, record.url, record.at)
-
-
-def _original_at(place: Place) -> Original:
-    return _original(place[0], record_at(*place))
 
 
 def _not_there(stored: StoredResponse) -> ArchiveError:

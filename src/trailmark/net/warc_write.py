@@ -8,7 +8,7 @@ and nothing else. `bench/archive.py` measures all three in one run.
 from __future__ import annotations
 
 import zlib
-from base64 import b32encode
+from base64 import b32decode, b32encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -158,6 +158,15 @@ def _fields_of_response(fetched: Fetched, at: float, payload_digest: bytes, reco
 
 def _named(digest: bytes) -> str:
     return "sha1:" + b32encode(digest).decode("ascii")
+
+
+def digest_named(name: str) -> bytes | None:
+    """The SHA-1 digest that a field of ours names; None of what others wrote in another way."""
+    kind, _, text = name.partition(":")
+    try:
+        return b32decode(text, casefold=True) if kind == "sha1" else None
+    except ValueError:
+        return None
 
 
 def _record(kind: str, fields: Iterable[str], *block: bytes) -> bytes:
