@@ -49,7 +49,9 @@ def ready(folder: Path) -> None:
 
 
 def test_a_ready_tree_is_put_into_the_workspace_and_not_written_over(folder: Path) -> None:
-    assert "70 leaves" in call(folder, "init").stdout
+    told = call(folder, "init")
+    assert "70 leaves" in told.stdout
+    assert "topics train -w " in told.stderr  # as it can be typed, for the papers that are there
     with pytest.raises(UsageError, match="there already"):
         call(folder, "init", "--tree", "medicine")
     assert "12 leaves" in call(folder, "init", "--tree", "medicine", "--replace").stdout

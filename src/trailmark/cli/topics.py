@@ -9,7 +9,7 @@ import click
 import numpy as np
 from rich.table import Table
 
-from trailmark.cli.console import err, out, workspace_option
+from trailmark.cli.console import err, next_steps, out, typed, workspace_option
 from trailmark.cli.topics_tables import (
     placement_data,
     placements_table,
@@ -65,7 +65,11 @@ def init_tree(folder: Path, tree: str, replace: bool) -> None:
         if target.exists() and not replace:
             raise UsageError(f"{target} is there already. Change it with an editor, or give --replace.")
         target.write_text(text, "utf-8")
-    click.echo(f"{target}: {len(leaves)} leaves. Next: trailmark topics train DOCUMENTS.jsonl")
+    click.echo(f"{target}: {len(leaves)} leaves.")
+    next_steps(
+        (typed(folder, "topics train"), "puts the papers of the workspace under them"),
+        (typed(folder, "topics train documents.jsonl"), "or documents of your own"),
+    )
 
 
 def _tree_file(name: str) -> str:
@@ -107,7 +111,10 @@ def train(
         click.echo(json.dumps(training_data(training), ensure_ascii=False))
         return
     out.print(training_table(training))
-    out.print("Next: trailmark topics report")
+    next_steps(
+        (typed(folder, "topics report"), "how the documents fall over the tree"),
+        (typed(folder, "serve"), "browse them by topic"),
+    )
 
 
 @topics.command("place")
@@ -225,7 +232,7 @@ def report(topic: str | None, folder: Path, limit: int, as_json: bool) -> None:
             return
         counts = store.counts()
         if not counts:
-            raise UsageError("No document has been placed yet. Next: trailmark topics train DOCUMENTS.jsonl")
+            raise UsageError(f"No document has been placed yet. Next: {typed(folder, 'topics train')}")
         if as_json:
             click.echo(json.dumps({" › ".join(path): count for path, count in counts.items()}))
         else:
