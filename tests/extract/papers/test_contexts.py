@@ -171,6 +171,24 @@ def test_numbered_headings_of_the_size_of_the_text_are_no_part_of_sentences() ->
     ]
 
 
+def test_a_bold_heading_may_go_on_in_the_next_line() -> None:
+    heading = [Line("5.2 Sources with near-zero", bold=True), Line("kurtosis", bold=True)]
+    running = flow([*heading, Line("We generate sources as in [7].")])
+    starts = sentence_starts(running)
+    first, last = sentence_around(running, starts, running.text.index("[7]"), len(running.text))
+    assert running.text[first:last] == "We generate sources as in [7]."
+
+
+def test_many_small_words_of_a_figure_do_not_make_headings_of_the_text() -> None:
+    figure = [line for n in range(40) for line in placed(["0.5"], size=2, y=100 + n)]
+    said = ["Much is said of it elsewhere, and more."] * 4
+    text = placed([*said, "We follow the structure", "of others [8] in this."], size=10, y=300)
+    running = flow([*figure, *text])
+    at = running.text.index("[8]")
+    first, last = sentence_around(running, sentence_starts(running), at, at + 3)
+    assert "We follow the structure of others [8] in this." in running.text[first:last]
+
+
 def test_a_sentence_without_end_is_cut() -> None:
     running = flow([Line("word " * 500)])
     first, last = sentence_around(running, sentence_starts(running), 1250, 1254)

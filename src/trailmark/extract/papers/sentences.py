@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from trailmark.extract.documents.document import Line
 from trailmark.extract.documents.flow import Flow
 
 _END = re.compile(r"[.!?][\"”’')\]]*\s+(?=[\"“‘'(\[]*[^\W\d_a-z])|[.!?][\"”’')\]]*\s+(?=\d+\s[A-Z])")
@@ -14,7 +15,7 @@ _ABBREVIATION = re.compile(
     r"def|chap|tab|viz|ca|jr|inc|proc|conf|int|univ|dept|eds?|[a-z])$",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[^\W\d_a-z]")  # `3.3 A classification example`
+_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[^\W\d_a-z]")
 _LONGEST = 700  # letters; beyond that, extraction has glued things together
 
 
@@ -55,14 +56,29 @@ def _without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
 
 
 def _around_headings(flow: Flow) -> Iterable[int]:
-    sizes = sorted(line.size for line in flow.lines)
-    usual = sizes[len(sizes) // 2] if sizes else 0.0
-    before = ""
+    usual, before, heading = _usual_size(flow.lines), Line(""), False
     for line, start, after in zip(flow.lines, flow.starts, [*flow.starts[1:], len(flow.text)], strict=True):
         short = len(line.text) < 80 and not line.text.endswith((".", ",", ";", "-"))
-        large = line.box and line.size > 1.08 * usual
-        numbered = _NUMBERED.match(line.text) and (line.bold or before.endswith((".", "!", "?", ":")))
-        if not line.text.strip() or (short and (large or numbered)):
+        large = line.box is not None and line.size > 1.08 * usual
+        goes_on = heading and line.bold and (line.bold, line.size) == (before.bold, before.size)
+        heading = short and (large or _is_numbered(line, before) or goes_on)
+        if heading or not line.text.strip():
             yield start
             yield after
-        before = line.text
+        before = line
+
+
+def _is_numbered(line: Line, before: Line) -> bool:
+    """`3.3 A classification example`, in bold or after the end of a sentence."""
+    return bool(_NUMBERED.match(line.text)) and (line.bold or before.text.endswith((".", "!", "?", ":")))
+
+
+def _usual_size(lines: Sequence[Line]) -> float:
+    """Half of the letters are no larger; figures may have more lines than the text, but not more letters."""
+    sizes = sorted((line.size, len(line.text)) for line in lines)
+    half, seen = sum(letters for _, letters in sizes) / 2, 0
+    for size, letters in sizes:
+        seen += letters
+        if seen >= half:
+            return size
+    return 0.0
