@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from trailmark.config import Config
 from trailmark.crawl import read
 from trailmark.errors import ArchiveError, UsageError
+from trailmark.fault_words import fault_words
 from trailmark.fetched import Failed, Fetched, Fetcher
 from trailmark.forage.brief import Brief
 from trailmark.forage.explain import Explanation, explain
@@ -141,6 +142,5 @@ async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, 
     page = as_page(read(answer, config.agent.name))
     if page is not None and isinstance(answer, Fetched):
         return answer, page
-    reason = "empty" if answer.outcome == "ok" else answer.outcome
-    detail = f": {answer.detail}" if isinstance(answer, Failed) and answer.detail else ""
-    raise UsageError(f"{url} could not be read ({reason}{detail}).")
+    reason = "there is nothing in it" if answer.outcome == "ok" else fault_words(answer.outcome)
+    raise UsageError(f"{url} could not be read: {reason}.")

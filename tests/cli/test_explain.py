@@ -115,8 +115,8 @@ def test_a_redirect_is_followed_but_not_for_ever(trained: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("path", "options", "words"),
     [
-        ("/gone", ["--allow-private"], "http_404"),
-        ("/", [], "private_address"),
+        ("/gone", ["--allow-private"], "could not be read: no such page"),
+        ("/", [], "a private address; --allow-private lets it"),
         ("/file", ["--allow-private"], "could not be read"),
     ],
 )

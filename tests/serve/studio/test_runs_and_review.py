@@ -122,10 +122,12 @@ def test_the_links_of_any_page_are_rated_on_the_page_itself(
     assert "as it was fetched now" in strange
     frame = html.unescape(re.search(r'sandbox src="([^"]+)"', strange)[1])  # type: ignore[index]
     assert 'class="link s5"' in visitor.client.get(frame).text
-    assert "is not a web address" in visitor.send("/ratings", "/ratings", status=400, url="mailto:me")
-    assert "could not be read" in visitor.send(
-        "/ratings", "/ratings", status=400, url=f"{start_of(web, 'math')}no-such-page"
-    )
+    page = visitor.send("/ratings", "/ratings", status=400, url="mailto:me")
+    assert "is not a web address" in page
+    assert 'value="mailto:me"' in page
+    gone = f"{start_of(web, 'math')}no-such-page"
+    assert "could not be read: no such page" in visitor.send("/ratings", "/ratings", status=400, url=gone)
+    assert "Name the address" in visitor.send("/ratings", "/ratings", status=400, url=" ")
 
 
 def test_strange_addresses_of_visits_are_refused_in_words(taught: tuple[Visitor, int, Path]) -> None:

@@ -55,7 +55,7 @@ def test_a_long_course_is_thinned_but_keeps_its_end() -> None:
 
 def test_the_charts_of_a_course_tell_its_sums() -> None:
     course = Course(((3, 1), (2, 0), (0, 0)), (4, 1), 10.0)
-    assert goals_chart(course).told == "1 goals on 5 pages"
+    assert goals_chart(course).told == "1 goal on 5 pages"
     assert len(goals_chart(course).points.split()) == 4
     assert speed_chart(course).told == "0.5 pages a second on average"
     assert speed_chart(course).top_label == "0.8"

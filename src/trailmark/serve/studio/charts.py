@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trailmark.serve.studio.words import fault_told
+from trailmark.serve.studio.words import counted, fault_told
 from trailmark.store.run_course import Course
 
 WIDTH, HEIGHT = 360, 170
@@ -48,7 +48,9 @@ def goals_chart(course: Course) -> Chart:
         pages += more_pages
         goals += more_goals
         points.append((pages, goals))
-    return line_chart("Goals against pages", points, "pages", f"{goals} goals on {pages} pages")
+    return line_chart(
+        "Goals against pages", points, "pages", f"{counted(goals, 'goal')} on {counted(pages, 'page')}"
+    )
 
 
 def speed_chart(course: Course) -> Chart:
@@ -64,7 +66,11 @@ def speed_chart(course: Course) -> Chart:
 def queue_chart(sizes: Sequence[int]) -> Chart:
     """Links that waited after each page."""
     points = [(float(number), float(size)) for number, size in enumerate(sizes)]
-    told = f"{sizes[-1]:,} links wait" if sizes else "nothing counted yet"
+    told = (
+        f"{counted(sizes[-1], 'link')} {'waits' if sizes[-1] == 1 else 'wait'}"
+        if sizes
+        else "nothing counted yet"
+    )
     return line_chart("Links waiting", points, "pages", told)
 
 

@@ -13,6 +13,7 @@ from trailmark.explaining import Way, explain_way, fetched_page
 from trailmark.fetched import Fetched
 from trailmark.forage.explain import Explanation
 from trailmark.review.rating import VisitedPage, explained, visited_page
+from trailmark.seeds import site_of
 from trailmark.serve.studio.visit_address import VisitAddress
 from trailmark.serve.web.errors import BadRequest
 from trailmark.store.ways import WayStore
@@ -66,8 +67,11 @@ def source_of(workspace: Workspace, request: Request, shelf: Shelf) -> RatedSour
     return _visited(workspace, VisitAddress.of(request))
 
 
-def address_for(workspace: Workspace, url: str, shelf: Shelf) -> dict[str, object]:
-    """What names the page at a URL: the last visit of a run to it; else it is fetched now."""
+def address_for(workspace: Workspace, asked: str, shelf: Shelf) -> dict[str, object]:
+    """What names the page at an address: the last visit of a run to it; else it is fetched now."""
+    if not asked:
+        raise BadRequest("Name the address of a page.")
+    url = site_of(asked, "the address of a page").start
     if visited := _last_visit(workspace, url):
         return visited.fields
     return {"fetched": shelf.put(*fetched_page(workspace.config, url))}

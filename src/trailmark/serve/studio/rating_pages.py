@@ -11,12 +11,11 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from trailmark.forage.explain import Explanation, RatedLink
-from trailmark.seeds import site_of
 from trailmark.serve.studio.forms import read_form
 from trailmark.serve.studio.rated_source import RatedSource, Shelf, address_for, source_of
 from trailmark.serve.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Marker, no_marks, rendered
 from trailmark.serve.studio.studio import Studio, to
-from trailmark.serve.studio.words import label_words, reasons
+from trailmark.serve.studio.words import label_words, reasons, said_here
 from trailmark.serve.web.errors import BadRequest
 from trailmark.workspace import Workspace
 
@@ -120,7 +119,9 @@ def rating_routes(studio: Studio) -> APIRouter:
         with studio.workspace() as workspace:
             names, model = chosen_model(workspace, request)
             if not request.query_params.keys() & {"run", "site", "visit", "fetched"}:
-                return studio.html(request, "ratings_ask.html", section="/train", has_model=bool(names))
+                return studio.html(
+                    request, "ratings_ask.html", section="/train", has_model=bool(names), url=""
+                )
             view = rating_view(source_of(workspace, request, shelf), names, model)
         headers = {"content-security-policy": PAGE_WITH_FRAME}
         return studio.html(request, "ratings.html", section="/runs", view=view, headers=headers)
@@ -132,11 +133,18 @@ def rating_routes(studio: Studio) -> APIRouter:
 
         def act() -> dict[str, object]:
             with studio.workspace() as workspace:
-                return address_for(workspace, site_of(asked, "one address").start, shelf)
+                return address_for(workspace, asked, shelf)
 
-        if not asked:
-            raise BadRequest("Name the address of a page.")
-        return to("/ratings", "", **await run_in_threadpool(act))
+        try:
+            return to("/ratings", "", **await run_in_threadpool(act))
+        except BadRequest as error:  # the field again, so that the address can be mended
+            told = {
+                "complaint": said_here(str(error)),
+                "status": error.status,
+                "has_model": True,
+                "url": asked,
+            }
+            return studio.html(request, "ratings_ask.html", section="/train", **told)
 
     @router.get("/ratings/page", response_class=HTMLResponse)
     def rated_page(request: Request) -> Response:

@@ -30,14 +30,19 @@ def reasons(why: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{reason_words(name)} {weight:+.2f}" for name, weight in why[:REASONS_SHOWN])
 
 
+def said_here(sentence: str) -> str:
+    """A sentence in which what would let a request through is said as it is done here, not by a command."""
+    return sentence.replace(*_LETS)
+
+
 def fault_told(reason: str) -> str:
-    """Why a request failed; what would let it through is said as it is done here and not by a command."""
-    return fault_words(reason).replace(*_LETS)
+    """Why a request failed."""
+    return said_here(fault_words(reason))
 
 
 def ending_told(reason: str) -> str:
-    """Why a site ended, likewise."""
-    return ending_words(reason).replace(*_LETS)
+    """Why a site ended."""
+    return said_here(ending_words(reason))
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

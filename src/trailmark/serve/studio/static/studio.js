@@ -1,6 +1,13 @@
 // What makes the studio pleasant; every page works without it.
 "use strict";
 
+// What was said once is not said again when the page is renewed.
+const here = new URL(location.href);
+if (here.searchParams.has("notice")) {
+  here.searchParams.delete("notice");
+  history.replaceState(null, "", here);
+}
+
 // A job that runs is looked at twice a second; when it ends, the page is shown anew.
 const job = document.querySelector(".job[data-state='running']");
 if (job) {
