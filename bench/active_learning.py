@@ -314,7 +314,7 @@ def _bar(goal: str, share: float) -> Bar:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--goal", action="append", help="the label that is looked for; again for more")
-    parser.add_argument("--splits", type=int, default=4, help="how often sites are drawn")
+    parser.add_argument("--splits", type=int, default=8, help="how often sites are drawn")
     parser.add_argument("--seeds", type=int, default=2, help="how often random asking is repeated on each")
     add_data_option(parser)
     add_output_options(parser)
