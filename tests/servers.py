@@ -166,7 +166,10 @@ def _is_known(headers: tuple[tuple[str, str], ...], asked: dict[str, str]) -> bo
     """Whether a client has the page with these headers (RFC 9110, section 13.2.2)."""
     has = dict(headers)
     if "If-None-Match" in asked:
-        return "ETag" in has and asked["If-None-Match"].removeprefix("W/") == has["ETag"].removeprefix("W/")
+        known = [tag.removeprefix("W/") for tag in asked["If-None-Match"].split(", ")]
+        return (
+            "ETag" in has and has["ETag"].removeprefix("W/").replace("-gzip", "") in known
+        )  # as Apache does
     return "If-Modified-Since" in asked and asked["If-Modified-Since"] == has.get("Last-Modified")
 
 

@@ -87,8 +87,9 @@ def records(workspace: Workspace) -> list[tuple[str, str, dict[str, str], str]]:
         ((DATE,), {"If-Modified-Since": DATE[1]}),
         ((TAG, DATE), {"If-None-Match": '"one"', "If-Modified-Since": DATE[1]}),
         ((("ETag", 'W/"weak"'),), {"If-None-Match": 'W/"weak"'}),
+        ((("ETag", '"a-gzip"'),), {"If-None-Match": '"a-gzip", "a"'}),
     ],
-    ids=["tag", "date", "both", "weak tag"],
+    ids=["tag", "date", "both", "weak tag", "tag of a packed page"],
 )
 def test_a_page_that_has_not_changed_is_not_sent_again(
     workspace: Workspace, validators: tuple[tuple[str, str], ...], conditions: dict[str, str]

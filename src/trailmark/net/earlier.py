@@ -16,6 +16,9 @@ MAX_VALIDATOR_CHARS = 500
 
 # With its quotes, as RFC 9110, section 8.8.3 has it: a bare `*` would be met by whatever the page becomes.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[!#-~]*"')
+# As Apache names a page that it packs. It packs after it has compared tags, so that by this name alone it would never
+# find a page unchanged; by the name before packing it does.
+_TAG_OF_PACKED = re.compile(r'((?:W/)?"[!#-~]+)-(?:gzip|br|deflate)"')
 _PRINTABLE = re.compile(r"[ -~]+")
 
 
@@ -50,7 +53,8 @@ def conditions_of(headers: Headers) -> Headers:
     known = {name.lower(): value.strip() for name, value in reversed(headers)}  # of several the first
     asked = []
     if _is_tag(tag := known.get("etag", "")):
-        asked.append(("If-None-Match", tag))
+        packed = _TAG_OF_PACKED.fullmatch(tag)
+        asked.append(("If-None-Match", f'{tag}, {packed[1]}"' if packed else tag))
     if _is_date(date := known.get("last-modified", "")):
         asked.append(("If-Modified-Since", date))
     return tuple(asked)
