@@ -24,6 +24,7 @@ from trailmark.trail import Trail
 from trailmark.workspace import Workspace
 
 PATIENCE_SECONDS = 60.0  # machines that run tests are busy
+LESSON_SECONDS = 280.0
 
 
 def _missing() -> str:
@@ -63,6 +64,23 @@ class Lesson:
 
     async def ask(self, expression: str) -> Any:
         return await self.hand.tab.ask(f"trailmark.{expression}")
+
+    async def answer(self, expression: str) -> Any:
+        """The same, waited for: a bar that is being drawn, or is busy, has none."""
+        for _ in range(3_000):
+            if (said := await self.ask(expression)) is not None:
+                return said
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"The bar has no answer to {expression}.")
+
+    async def one_bar(self) -> None:
+        """Until there is exactly one bar."""
+        bars = None
+        for _ in range(3_000):
+            if (bars := await self.ask("bars()")) == 1:
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"There are {bars} bars.")
 
     async def message(self, part: str) -> None:
         """Until the bar says something with `part` in it."""
@@ -107,7 +125,7 @@ class Classroom:
             return await live_through(workspace, self._context, sites, story, way)
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=120)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=LESSON_SECONDS)
 
 
 def teach_alone(folder: Path, sites: list[str], story: Story, profile: Path | None = None) -> Session:
@@ -124,6 +142,7 @@ def teach_alone(folder: Path, sites: list[str], story: Story, profile: Path | No
 async def live_through(
     workspace: Workspace, context: BrowserContext, sites: list[str], story: Story, way: Way
 ) -> Session:
+    context.set_default_timeout(1000 * PATIENCE_SECONDS)
     saver = Saver(workspace, open_session(workspace, start_urls(sites), way, "Ann"))
     recorder = Recorder(context, saver)
     recording = asyncio.ensure_future(recorder.run())

@@ -71,7 +71,7 @@ def test_a_document_that_would_be_saved_is_marked_where_its_link_was_clicked(
         await hand.click(text)
         await lesson.message(f"{name} is a document. Alt+Shift+G marks it as a goal")
         assert lesson.way() == ["/", path]
-        assert text in await lesson.ask("words()")
+        assert text in await lesson.answer("words()")
         await hand.press("goal")
         await lesson.message("Goal kept, 1 click from the start")
         await hand.press("undo")

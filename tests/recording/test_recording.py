@@ -121,7 +121,7 @@ def test_a_frame_is_a_page_on_the_way(classroom: Classroom, server: SampleServer
         await lesson.hand.click("Preprints")
         await lesson.hand.click("1998")
         await lesson.hand.press("goal")
-        assert await lesson.ask("bars()") == 1
+        await lesson.one_bar()
         for frame in lesson.hand.tab.page.frames[1:]:
             assert await frame.locator("trailmark-bar").count() == 0
 
@@ -292,7 +292,7 @@ def test_browsing_freely_has_no_trails_to_fail_or_to_name(
         await lesson.hand.until(lesson.session.ends, "the useful page")
         assert [node.label for node in lesson.session.nodes] == ["Goal"]
         assert lesson.session.marks == 1
-        words = await lesson.ask("words()")
+        words = await lesson.answer("words()")
         assert "Useful" in words
         assert "Submit" in words
         assert "Not this way" not in words

@@ -40,7 +40,7 @@ def test_the_bar_says_what_is_wrong_and_teaching_goes_on(
         await lesson.hand.arrived()
         await lesson.hand.tab.page.get_by_text("In", exact=True).click()
         await lesson.message(sentence)
-        assert await lesson.ask("bars()") == 1
+        await lesson.one_bar()
         await lesson.hand.tab.back()
         await lesson.hand.until(lambda: lesson.way() == ["/"], "the door")
         await lesson.hand.click("Good")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 KEYS = {"goal": "G", "fail": "X", "mark": "M", "undo": "Z", "next": "N", "done": "D", "dock": "B"}
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 60.0  # machines that play lessons may be busy
 PAUSE_SECONDS = 0.02
 
 
@@ -66,7 +66,7 @@ class Hand:
     async def click(self, text: str) -> None:
         """Click the link with that text, in the page or in one of its frames."""
         before, tabs = self.here, len(self._recorder.tabs)
-        await (await self._link(text)).click()
+        await (await self._link(text)).click(timeout=1000 * self._patience_seconds)
         await self.until(lambda: self._has_moved(before, tabs), f"the page behind {text}")
         await self.arrived()
 
@@ -119,7 +119,7 @@ class Hand:
         node, page = self.here, self.tab.page
         assert node is not None
         await page.keyboard.press(f"Alt+Shift+Key{KEYS['mark']}")
-        await self._until_open()
+        await self._place(".marks input")
         await page.keyboard.type(label)
         await page.keyboard.press("Enter")
         nodes = self._saver.session.nodes
@@ -131,19 +131,23 @@ class Hand:
 
         await self._patiently(look, "the bar")
 
-    async def _until_open(self) -> None:
-        async def look() -> object:
-            place = await self.tab.ask("trailmark.place('.marks input')")
-            return place and place["width"]
+    async def _place(self, selector: str) -> tuple[float, float]:
+        """Where a part of the bar stands, once it is shown."""
+        found: list[tuple[float, float]] = []
 
-        await self._patiently(look, "the field for a label")
+        async def look() -> bool:
+            place = await self.tab.ask(f"trailmark.place({selector!r})")
+            if place and place["width"]:
+                found.append((place["x"], place["y"]))
+            return bool(found)
+
+        await self._patiently(look, f"{selector} in the bar")
+        return found[0]
 
     async def point(self, selector: str) -> None:
         """Click a part of the bar with the mouse."""
-        place = await self.tab.ask(f"trailmark.place({selector!r})")
-        if not place or not place["width"]:
-            raise TimeoutError(f"the bar shows no {selector}")
-        await self.tab.page.mouse.click(place["x"], place["y"])
+        x, y = await self._place(selector)
+        await self.tab.page.mouse.click(x, y)
 
     async def back(self) -> None:
         await self._move(self.tab.back())
