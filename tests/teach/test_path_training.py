@@ -8,10 +8,11 @@ from trailmark.fetched import Fetched
 from trailmark.forage.forager import Fetch, Forager
 from trailmark.forage.politeness import Politeness
 from trailmark.forage.scorers.path_learner import PathLearner
+from trailmark.page import Link, Page
 from trailmark.site import Site
 from trailmark.teach.path_training import PathTraining
 from trailmark.teach.training import ForageModel, Settings
-from trailmark.trail import GOAL
+from trailmark.trail import GOAL, Step, Trail
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,26 @@ def test_scores_are_shares_of_a_goal_and_the_same_each_time(model: ForageModel) 
 def test_trails_without_a_goal_cannot_be_learned_from() -> None:
     with pytest.raises(TeachingError, match="No trail ends at a goal"):
         PathTraining().fit([trail for trail in trails_of("s1") if not trail.reached_goal])
+
+
+def test_where_nothing_was_refused_the_links_left_tell_what_is_no_goal() -> None:
+    """Every page of a small site may link to the goal, and who shows the contact page refuses nothing."""
+
+    def pages(host: str) -> list[Page]:
+        names = ["about", "contact", "news", "shop"]
+        menu = tuple(Link(f"http://{host}/{name}", name.title(), region="body>nav>a") for name in names)
+        return [Page(f"http://{host}/{name}", name.title(), links=menu, digest=name) for name in ("", *names)]
+
+    def shown(host: str) -> Trail:
+        home, _, contact, *_ = pages(host)
+        return Trail(home.url, (Step(home), Step(contact, home.links[1], GOAL)))
+
+    model = PathTraining().fit([shown(f"{name}.example") for name in ("a", "b", "c", "d")])
+    found = {page.url: page for page in pages("z.example")}
+    forager = Forager(Site("http://z.example/"), PathLearner(model), politeness=Politeness(0.0))
+    visits = []
+    while isinstance(action := forager.next_action(0.0), Fetch):
+        url = action.link.url
+        visits.append(forager.tell(action.link, Fetched(url, 200), found[url], now=0.0, at=0.0))
+    assert len(visits) == len(found)
+    assert [visit.url for visit in visits if visit.is_goal] == [visits[1].url] == ["http://z.example/contact"]

@@ -65,3 +65,23 @@ def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
     assert site.worth["http://s/people"] == 3 / 4
     assert site.worth["http://s/home"] == 3 / 5
     assert "http://s/news" not in site.worth
+
+
+def test_links_that_no_trail_took_are_those_left_on_the_way_to_a_goal() -> None:
+    assert [link.text for link in taught().links_left(HOME.url)] == ["about"]
+    assert not taught().links_left(STORY.url)  # leads to no goal
+    assert not taught().links_left(PERSONS[0].url)  # who has arrived looks no further
+
+
+def test_a_list_of_goals_that_was_shown_in_part_leaves_nothing_behind() -> None:
+    good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
+    assert [link.text for link in TaughtSite.of(good[:1]).links_left(PEOPLE.url)] == ["p2", "p3"]
+    assert not TaughtSite.of(good[:2]).links_left(PEOPLE.url)
+
+
+def test_links_to_other_sites_are_not_left_but_out_of_reach() -> None:
+    home = Page("http://a.example/", links=(Link("http://a.example/g"), Link("http://www.a.example/x"),
+                                            Link("http://b.example/"), Link("http://www.a.example/x")))  # fmt: skip
+    way = (Step(home), Step(Page("http://a.example/g"), home.links[0], GOAL))
+    left = TaughtSite.of([Trail(home.url, way)]).links_left(home.url)
+    assert [link.url for link in left] == ["http://www.a.example/x"]

@@ -15,11 +15,13 @@ from trailmark.learn.path_settings import Settings
 from trailmark.learn.vocabulary import Vocabulary
 from trailmark.page import Link, Page
 from trailmark.teach.taught_site import TaughtSite
-from trailmark.trail import Step, Trail
+from trailmark.trail import FAIL, Step, Trail
 
 LINK_WEIGHT = 1.0  # of a taught link, counted with the path that led to it
 PAGE_WEIGHT = 0.3  # of a trail's last page
 CROSS_WEIGHT = 0.5  # of a link between taught pages that no trail took
+LEFT_WEIGHT = 1.0  # of all links together that were left on one page
+MOST_LEFT = 8  # of a page's links that are learned from, taken from all parts of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,22 @@ class Sampling:
                 way = trail.steps[:number]
                 if step.link is not None:
                     taken.add((way[-1].page.url, step.page.url))
-                    yield self._to_link(site, way, step.link, LINK_WEIGHT)
+                    yield self._to_taught(site, way, step.link, LINK_WEIGHT)
             yield self.path(site, trail.steps, PAGE_WEIGHT)
         for url, way in site.ways.items():
             for link in site.taught_links(url):
                 if (url, link.url) not in taken:
                     taken.add((url, link.url))
-                    yield self._to_link(site, way, link, CROSS_WEIGHT)
+                    yield self._to_taught(site, way, link, CROSS_WEIGHT)
+            yield from self._left(site, url)
+
+    def _left(self, site: TaughtSite, url: str) -> Iterator[Sample]:
+        """Links that a teacher saw and passed by count as wrong ways, but little each: nobody has said so."""
+        left = site.links_left(url)
+        if len(left) > MOST_LEFT:
+            left = [left[number * len(left) // MOST_LEFT] for number in range(MOST_LEFT)]
+        for link in left:
+            yield self._to_link(site, site.ways[url], link, FAIL, LEFT_WEIGHT / len(left))
 
     def path(self, site: TaughtSite, way: Sequence[Step], weight: float) -> Sample:
         """A whole trail, or the beginning of one, up to a page."""
@@ -86,10 +97,15 @@ class Sampling:
             labels.append(label)
         return Sample(site.start, tuple(tokens), tuple(labels), weight)
 
-    def _to_link(self, site: TaughtSite, way: Sequence[Step], link: Link, weight: float) -> Sample:
+    def _to_taught(self, site: TaughtSite, way: Sequence[Step], link: Link, weight: float) -> Sample:
+        return self._to_link(site, way, link, site.state(link.url), weight)
+
+    def _to_link(
+        self, site: TaughtSite, way: Sequence[Step], link: Link, label: str, weight: float
+    ) -> Sample:
         before = self.path(site, way, weight)
         tokens = (*before.tokens, self._link(way[-1], link))
-        labels = (*before.labels, site.state(link.url))
+        labels = (*before.labels, label)
         return Sample(site.start, tokens, labels, weight, site.worth.get(link.url, 0.0))
 
     def _page(self, step: Step, depth: int) -> frozenset[str]:

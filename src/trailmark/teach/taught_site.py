@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -9,8 +10,10 @@ from trailmark.learn.path_settings import States
 from trailmark.page import Link, Page
 from trailmark.teach.hops import clicks_away
 from trailmark.trail import FAIL, GOAL, Step, Trail
+from trailmark.url import registrable_domain
 
 FARTHEST = 3  # clicks to the goal that have a state of their own
+GOALS_OF_A_LIST = 2  # links of one region that led to goals make it a list of goals, taught in part
 
 
 @dataclass
@@ -51,6 +54,22 @@ class TaughtSite:
     def taught_links(self, url: str) -> list[Link]:
         """The links of a taught page that lead to other taught pages."""
         return [link for link in self.page(url).links if link.url in self.ways and link.url != url]
+
+    def links_left(self, url: str) -> list[Link]:
+        """The links into the site, on a page that leads to a goal, that no trail took.
+
+        A list from which several goals were taken holds more that were not shown, so it is not among them.
+        """
+        if url not in self.clicks or self.labels[url] == GOAL:
+            return []
+        goals = {(link.region, link.url) for link in self.taught_links(url) if self.labels[link.url] == GOAL}
+        taken = Counter(region for region, _ in goals)
+        left: dict[str, Link] = {}
+        for link in self.page(url).links:
+            if link.url not in self.ways and taken[link.region] < GOALS_OF_A_LIST:
+                left.setdefault(link.url, link)
+        domain = registrable_domain(self.start)
+        return [link for link in left.values() if registrable_domain(link.url) == domain]
 
     def states_along(self, way: Sequence[Step]) -> list[str]:
         """The state of every page on a way. The states before a label depend on the way that is gone."""
