@@ -19,7 +19,7 @@ UNSEEN = ("math", "informatik", "biology")  # departments with papers that no le
 def shown(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "trailmark", "demo", "--workspace", str(folder)]
     return subprocess.run(
-        command, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280
+        command, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=580
     )
 
 
