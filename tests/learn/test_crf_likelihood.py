@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
@@ -186,3 +187,21 @@ def test_chains_alike_but_for_what_is_seen_on_a_step_are_two() -> None:
     prefixes = prefixes_of(Chains(features, np.array([2, 2, 2]), shown, edges))
     assert [len(level.parents) for level in prefixes.levels] == [1, 2]
     assert sorted(prefixes.ending.tolist()) == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("edges", [False, True])
+def test_a_model_is_the_same_as_if_taught_by_logarithms(edges: bool) -> None:
+    problem, _ = a_problem(4, [4, 3, 5, 4, 5, 3, 2], pair_rules(2), edges=edges)
+
+    def by_logs(flat: Floats) -> tuple[float, Floats]:
+        total, counts = problem.expected_by_logs(flat)
+        pull = problem.precision * flat
+        return total - float(problem.taught @ flat) + float(pull @ flat) / 2, counts - problem.taught + pull
+
+    nothing = np.zeros(problem.size)
+    by_either = [
+        minimize(way, nothing, jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0.0}).x
+        for way in (problem.value_and_gradient, by_logs)
+    ]
+    assert problem.expected_by_prefixes(by_either[0]) is not None
+    assert by_either[0] == pytest.approx(by_either[1], abs=1e-5)
