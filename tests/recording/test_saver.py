@@ -17,6 +17,7 @@ from trailmark.recording.session import Way
 from trailmark.recording.teaching import keep_free_trails, open_session, start_urls
 from trailmark.store.teaching import TeachingStore
 from trailmark.store.trails import TrailStore
+from trailmark.teach.trail_check import check_trails
 from trailmark.trail import FAIL, GOAL
 from trailmark.workspace import Workspace
 
@@ -224,6 +225,17 @@ def test_free_sessions_from_before_they_made_trails_are_brought_up_once(tmp_path
         [useful] = [each.id for each in workspace.trails.summaries() if each.ending == GOAL]
         workspace.trails.delete(useful, 1.0)
         assert keep_free_trails(workspace) == 0  # what a person deleted stays away
+
+
+def test_what_free_browsing_lacks_is_told_in_its_own_words(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "w") as workspace:
+        saver = saver_of(workspace, "free")
+        walk(saver)
+        saver.tell(Marked(1, GOAL))
+        saver.tell(Done())
+        lacking = {remark.name: remark.sentence for remark in check_trails(workspace.trails.trails())}
+    assert "when you browse freely" in lacking["no-negative"]
+    assert not {"no-ending", "goal-and-fail", "goes-on-after-fail"} & set(lacking)
 
 
 def test_a_page_that_was_useful_in_a_session_before_need_not_be_marked_again(tmp_path: Path) -> None:

@@ -1,0 +1,222 @@
+"""What browsing freely teaches, on recorded department sites: pages marked useful, and pages left unmarked.
+
+Somebody is made up who browses each teaching site: mostly takes a link to a wanted page that is in sight,
+guesses the way to one with every other click, and otherwise goes anywhere or back; a wanted page is marked
+as useful. What is kept is what a real session keeps, by the same fold of events. Each of `sites/webkb` is
+tested with what was browsed on the others and on `sites/departments`: pages until 75 % of the goals, and how
+well goals are told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `trailmark.learn` does; reports import numpy first
+
+from bench.forage_sites import FLOOR, GOALS, MOST_OF_BREADTH_FIRST, mean
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from trailmark.evaluate.run import load_worlds
+from trailmark.evaluate.teaching import make_trails
+from trailmark.evaluate.world import World
+from trailmark.fetched import Fetched
+from trailmark.forage.brief import Brief
+from trailmark.forage.forager import Fetch, Forager, Limits
+from trailmark.forage.politeness import Politeness
+from trailmark.forage.scorer import Scorer
+from trailmark.forage.scorers import SCORERS
+from trailmark.page import Link
+from trailmark.recording.events import Arrived, Done, Marked
+from trailmark.recording.session import Session
+from trailmark.teach.training import TRAINERS, Settings
+from trailmark.trail import GOAL, Step, Trail
+
+LEARNER = "path-learner"
+MARKED, FREE, ONLY_USEFUL, CARELESS = "marks", "free", "useful only", "careless"
+CLICKS = 60  # that a person browses on a site, going back not counted
+TRAILS = 15  # to goals that are marked on a site, and as many that end elsewhere
+TAKEN = 0.9  # of the chances to click on what is wanted
+GUESSED = 0.5  # of the clicks elsewhere
+GOES_BACK = 0.5  # of the other clicks, but on the start page
+CAREFUL = 0.7  # share of wanted pages that a careless person marks
+LEAST_PRECISION = 0.4
+TAB = 1
+
+
+@dataclass
+class Surfer:
+    """Browses a site freely. `marks` is the share of wanted pages that are marked when they are met."""
+
+    world: World
+    goal: str
+    random: Random
+    marks: float = 1.0
+    session: Session = field(init=False)
+    _entries: int = 0
+
+    def __post_init__(self) -> None:
+        self.session = Session((self.world.site.start,), "free")
+
+    def browse(self, clicks: int) -> Session:
+        self._arrive(self.world.site.start, None)
+        seen, way = {self.world.site.start}, [self.world.site.start]
+        while clicks and way:
+            link = self._choice(way[-1], seen)
+            if link is None:
+                way.pop()
+                self._arrive(way[-1], None) if way else None
+                continue
+            clicks -= 1
+            seen.add(link.url)
+            way.append(link.url)
+            self._arrive(link.url, link)
+        self.session.tell(Done())
+        return self.session
+
+    def _arrive(self, url: str, link: Link | None) -> None:
+        self._entries += 1
+        self.session.tell(Arrived(TAB, self._entries, url, link))
+        here = self.session.at(TAB)
+        assert here is not None
+        wanted = self.world.labels.get(url) == self.goal and link is not None
+        if wanted and not here.label and self.random.random() < self.marks:
+            self.session.tell(Marked(here.number, GOAL))
+
+    def _choice(self, url: str, seen: set[str]) -> Link | None:
+        """A link to a page not seen yet; none sends back. Who sees a link to what is wanted mostly takes it."""
+        links = [link for link in self.world.pages[url].links if link.url not in seen]
+        wanted = [link for link in links if self.world.labels.get(link.url) == self.goal]
+        nearer = self._nearer(url, links, seen)
+        for choice, share in ((wanted, TAKEN), (nearer, GUESSED)):
+            if choice and self.random.random() < share:
+                return self.random.choice(choice)
+        goes_back = url != self.world.site.start and self.random.random() < GOES_BACK
+        return self.random.choice(links) if links and not goes_back else None
+
+    def _nearer(self, url: str, links: list[Link], seen: set[str]) -> list[Link]:
+        left = [goal for goal in self.world.reachable_goals(self.goal) if goal not in seen]
+        clicks = self.world.clicks_to_nearest(left)
+        return [link for link in links if link.url in clicks and clicks[link.url] < clicks.get(url, math.inf)]
+
+
+def browsed(world: World, goal: str, marks: float = 1.0) -> list[Trail]:
+    """The trails of one session, as a workspace would keep them."""
+    session = Surfer(world, goal, Random(f"{world.name} {goal}"), marks).browse(CLICKS)
+    return [_trail(world, session, end.number) for end in session.ends()]
+
+
+def _trail(world: World, session: Session, end: int) -> Trail:
+    steps = tuple(Step(world.pages[node.url], node.link, label) for node, label in session.trail(end))
+    return Trail(world.site.start, steps)
+
+
+def lessons(worlds: Sequence[World], goal: str) -> dict[str, list[Trail]]:
+    free = [trail for world in worlds for trail in browsed(world, goal)]
+    return {
+        MARKED: [trail for world in worlds for trail in make_trails(world, goal, TRAILS)],
+        FREE: free,
+        ONLY_USEFUL: [trail for trail in free if trail.reached_goal],
+        CARELESS: [trail for world in worlds for trail in browsed(world, goal, marks=CAREFUL)],
+    }
+
+
+@dataclass(frozen=True)
+class Result:
+    """One site and goal by what was taught."""
+
+    taught: str
+    goal: str
+    site: str
+    pages: int  # until 75 % of the goals
+    precision: float  # of all pages of the site that were told to be goals
+    recall: float
+    ends: tuple[int, int]  # trails to goals, and elsewhere
+
+
+def results(tested: Sequence[World], teaching: Sequence[World]) -> Iterator[Result]:
+    for goal in GOALS:
+        for world in tested:
+            yield forage(world, goal, FLOOR, SCORERS[FLOOR](Brief()), [])
+            others = [each for each in teaching if each.site != world.site]
+            for name, trails in lessons(others, goal).items():
+                model = TRAINERS[LEARNER](trails, Settings())
+                yield forage(world, goal, name, SCORERS[LEARNER](Brief(model=model)), trails)
+
+
+def forage(world: World, goal: str, taught: str, scorer: Scorer, trails: Sequence[Trail]) -> Result:
+    goals = set(world.reachable_goals(goal))
+    forager = Forager(world.site, scorer, Limits(), Politeness(0.0))
+    found: list[str] = []
+    told: set[str] = set()
+    while isinstance(action := forager.next_action(0.0), Fetch):
+        url = action.link.url
+        answer = Fetched(url, 200, content_type="text/html")
+        visit = forager.tell(action.link, answer, world.pages[url], now=0.0, at=0.0)
+        found.append(url)
+        told |= {url} if visit.is_goal else set()
+    right = len(told & goals)
+    reached = sum(trail.reached_goal for trail in trails)
+    return Result(
+        taught,
+        goal,
+        world.name,
+        _pages_until(found, goals, 0.75),
+        right / len(told) if told else 0.0,
+        right / len(goals),
+        (reached, len(trails) - reached),
+    )
+
+
+def _pages_until(found: Sequence[str], goals: set[str], share: float) -> int:
+    left = share * len(goals)
+    for number, url in enumerate(found, start=1):
+        left -= url in goals
+        if left <= 0:
+            return number
+    return len(found)
+
+
+def report(outcomes: Sequence[Result]) -> Report:
+    floor = {(each.goal, each.site): each.pages for each in outcomes if each.taught == FLOOR}
+    rows: list[list[Cell]] = []
+    shares: dict[str, float] = {}
+    precisions: dict[str, float] = {}
+    for name in (MARKED, FREE, ONLY_USEFUL, CARELESS):
+        own = [each for each in outcomes if each.taught == name]
+        by_goal = [mean(r.pages / floor[r.goal, r.site] for r in own if r.goal == goal) for goal in GOALS]
+        shares[name] = mean(each.pages / floor[each.goal, each.site] for each in own)
+        precisions[name] = sum(each.precision for each in own) / len(own)
+        recall = sum(each.recall for each in own) / len(own)
+        ends = [sum(each.ends[kind] for each in own) / len(own) for kind in (0, 1)]
+        rows.append([name, *ends, *by_goal, shares[name], precisions[name], recall])
+    bars = [
+        Bar("of breadth-first's pages by free browsing", shares[FREE], most=MOST_OF_BREADTH_FIRST),
+        Bar("precision of goals by free browsing", precisions[FREE], least=LEAST_PRECISION),
+        Bar("… next to useful pages alone", precisions[FREE] / precisions[ONLY_USEFUL], least=1.0),
+    ]
+    header = ["by", "goals", "fails", *GOALS, "all", "P", "R"]
+    title = "Pages until 75 % of the goals in shares of breadth-first's, and how well goals are told"
+    return Report(title, header, rows, bars, details={"runs": [vars(each) for each in outcomes]})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_option(parser)
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    tested = load_worlds([arguments.data / "sites" / "webkb"])
+    teaching = [*tested, *load_worlds([arguments.data / "sites" / "departments"])]
+    outcomes = []
+    for outcome in results(tested, teaching):
+        print(f"{outcome.site} {outcome.goal} {outcome.taught}", file=sys.stderr)
+        outcomes.append(outcome)
+    return finish(report(outcomes), arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
