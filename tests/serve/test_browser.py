@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.serve.browsing import axe_source, needs_browser, visiting
 from tests.serve.collection import paper_id
@@ -119,6 +119,28 @@ def test_suggestions_come_while_one_types_and_are_chosen_by_keys(portal: Served,
         box.press("Enter")
         expect(page.locator("h1")).to_have_text("Hidden Markov models of footpaths")
         assert visit.complaints == []
+
+
+def test_suggestions_that_come_after_the_list_was_closed_stay_away(portal: Served, browser: Browser) -> None:
+    held: list[Route] = []
+    with visiting(browser) as visit:
+        page = visit.page
+        page.goto(portal.url)
+        box = page.get_by_role("combobox")
+        box.press_sequentially("hidden mar")
+        option = page.get_by_role("option", name="Hidden Markov models of footpaths")
+        expect(option).to_be_visible()
+        page.route("**/suggest.json?q=hidden%20mark", lambda route: held.append(route))  # noqa: PLW0108
+        with page.expect_request("**/suggest.json?q=hidden%20mark"):
+            box.press_sequentially("k")
+        box.press("Escape")
+        expect(option).to_be_hidden()
+        while not held:
+            page.wait_for_timeout(20)
+        with page.expect_response("**/suggest.json?q=hidden%20mark"):
+            held[0].continue_()
+        page.evaluate("fetch('/suggest.json?q=later').then((answer) => answer.json())")
+        expect(option).to_be_hidden()
 
 
 def test_a_paper_is_submitted_and_a_private_address_is_refused(portal: Served, browser: Browser) -> None:

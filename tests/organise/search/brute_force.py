@@ -34,9 +34,8 @@ def has_part(document: IndexDocument, part: Part) -> bool:
         values = [terms(document.kind)]
     else:
         named = values_of(document)
-        values = (
-            named.get(part.field, []) if part.field else [each for found in named.values() for each in found]
-        )
+        field = "text" if part.field == "abstract" else part.field
+        values = named.get(field, []) if field else [each for found in named.values() for each in found]
     return any(_has_words(value, part) for value in values)
 
 

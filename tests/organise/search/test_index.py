@@ -61,7 +61,7 @@ collections = st.lists(contents, max_size=12).map(
 parts = st.builds(
     Term,
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join),
-    st.none() | st.sampled_from(["author", "title", "venue", "topic", "site", "type", "colour"]),
+    st.none() | st.sampled_from(["author", "title", "abstract", "venue", "topic", "site", "type", "colour"]),
 ) | st.builds(
     Term,
     st.sampled_from(["a", "ap", "be", "do"]),

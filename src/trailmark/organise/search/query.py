@@ -9,7 +9,7 @@ from typing import Literal
 from trailmark.organise.search.terms import terms
 from trailmark.words import words
 
-FIELDS = ("author", "title", "venue", "year", "topic", "site", "type")
+FIELDS = ("author", "title", "abstract", "venue", "year", "topic", "site", "type")
 """The fields that every index knows; kinds of records may declare more."""
 
 Sign = Literal["", "+", "-"]

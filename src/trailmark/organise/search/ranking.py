@@ -20,7 +20,7 @@ from trailmark.organise.search.tantivy_schema import (
 WEIGHTS = {"title": 3.0, "people": 2.0, "topic": 1.5, "venue": 1.0, "text": 1.0, "other": 0.5}
 """What BM25 in each field of the index counts for."""
 
-_OWN_FIELD = {"author": "people", "title": "title", "venue": "venue", "topic": "topic"}
+_OWN_FIELD = {"author": "people", "title": "title", "abstract": "text", "venue": "venue", "topic": "topic"}
 _PREFIX_WEIGHTS = {"words": 1.0, "title": 3.0}  # `words` has the words of all fields
 
 

@@ -12,6 +12,7 @@
     let at = -1;
     let timer = 0;
     let asked = "";
+    let turn = 0; // an answer that comes after the list was closed, or after another question, is too late
 
     list.id = `${box.id}-suggestions`;
     list.className = "suggestions";
@@ -26,6 +27,9 @@
     form.append(list, spoken);
 
     function close() {
+      clearTimeout(timer);
+      turn += 1;
+      asked = "";
       list.hidden = true;
       at = -1;
       box.setAttribute("aria-expanded", "false");
@@ -67,12 +71,14 @@
     async function ask() {
       const typed = box.value.trim();
       if (typed === asked) return;
-      asked = typed;
       if (typed.length < 2) { close(); return; }
+      asked = typed;
+      const mine = turn += 1;
       try {
         const answer = await fetch(`/suggest.json?q=${encodeURIComponent(typed)}`);
-        if (answer.ok && typed === box.value.trim()) show((await answer.json()).suggestions);
-      } catch { close(); }
+        const found = answer.ok ? (await answer.json()).suggestions : [];
+        if (mine === turn && typed === box.value.trim()) show(found);
+      } catch { if (mine === turn) close(); }
     }
 
     box.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, PAUSE); });
