@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from trailmark.serve.studio.studio import Studio
+from trailmark.serve.studio.train_pages import has_new_trails
 from trailmark.serve.studio.words import counted
 from trailmark.store.review import ReviewStore
 from trailmark.teach.trail_check import Remark, check_trails
@@ -55,9 +56,7 @@ def _model(workspace: Workspace) -> HomeStep:
     if not names:
         return HomeStep("Train", "/train", "Let it learn from your clicks.", False, "Learn now")
     told = f"{counted(len(names), 'model')}: {', '.join(names)}."
-    if any(
-        trail.taught_at > workspace.forage_models.last().trained_at for trail in workspace.trails.summaries()
-    ):
+    if has_new_trails(workspace):
         return HomeStep(
             "Train", "/train", f"{told} Trails were added after it learned.", False, "Learn again"
         )

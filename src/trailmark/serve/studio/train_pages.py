@@ -50,6 +50,7 @@ class ShownModel:
 class TrainView:
     sentence: str
     has_trails: bool
+    has_new_trails: bool  # that the model trained last does not know
     remarks: list[Remark]
     job: Job | None
     models: tuple[ShownModel, ...]
@@ -65,6 +66,7 @@ def train_view(workspace: Workspace) -> TrainView:
     return TrainView(
         f"Learn from {counted(trails, 'trail')} on {counted(sites, 'site')}.",
         bool(trails),
+        has_new_trails(workspace),
         check_trails(workspace.trails.trails()),
         JobStore(workspace.database).last("train"),
         tuple(_shown(workspace, card) for card in cards),
@@ -72,6 +74,13 @@ def train_view(workspace: Workspace) -> TrainView:
         USUAL_NAME,
         USUAL_STRATEGY,
     )
+
+
+def has_new_trails(workspace: Workspace) -> bool:
+    """Whether trails were added after the last training."""
+    models = workspace.forage_models
+    trained_at = models.last().trained_at if models.names() else 0.0
+    return any(trail.taught_at > trained_at for trail in workspace.trails.summaries())
 
 
 def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
