@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 Cell = str | int | float | None
+FILE_WIDTH = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def finish(reports: Report | Sequence[Report], arguments: argparse.Namespace) ->
 
 
 def print_report(report: Report) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    # What is written to a file is not cut to the width that a terminal would have.
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else FILE_WIDTH)
     table = Table(*report.header, title=report.title, title_justify="left")
     for row in report.rows:
         table.add_row(*(_shown(cell) for cell in row))
