@@ -51,6 +51,8 @@ def test_the_report_is_a_table_for_people(trained: Path, capsys: pytest.CaptureF
     assert "Learned from 16 trails of 2 sites for path-learner." in shown
     for heading in ("label", "precision", "recall", "F1", "worth", "what speaks most for it"):
         assert heading in shown
+    assert "On physics.localhost, held back:" in shown
+    assert "breadth-first needed" in shown
 
 
 @pytest.mark.parametrize("strategy", sorted(TRAINERS))

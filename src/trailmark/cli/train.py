@@ -39,8 +39,10 @@ def train(
     """Learn from the trails of the workspace, and keep the model under models/NAME.
 
     Each site is held back in turn: precision, recall and F1 tell how well the labels of a site are told by a
-    model that was taught on the others.
+    model that was taught on the others; and it is foraged again, as far as it is known, without a fetch.
     """
+    from trailmark.review.held_back import load_held_back, save_held_back  # noqa: PLC0415 - slow to load
+
     with Workspace.open(folder) as workspace:
         if show:
             report = report_of(workspace, name)
@@ -54,7 +56,9 @@ def train(
                     at=time.time(),
                     on_progress=on_progress,
                 )
+                save_held_back(workspace, name, on_progress)
             lacking = len(check_trails(workspace.trails.trails()))
+        held_back = load_held_back(workspace, name)
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False))
         return
@@ -62,6 +66,8 @@ def train(
     out.print(labels_table(report))
     if features:
         out.print(features_table(report, features))
+    for each in held_back:
+        out.print(each.in_words(), markup=False)
     if not show:
         _say_what_next(folder, name, lacking)
 

@@ -29,6 +29,7 @@ from trailmark.teach.trail_check import ended
 from trailmark.teach.training import TRAINERS, Settings
 from trailmark.trail import GOAL, Trail
 from trailmark.training import OnProgress, report_of
+from trailmark.url import host_of
 from trailmark.workspace import Workspace
 
 FILE_NAME = "held_back.json"
@@ -46,6 +47,18 @@ class HeldBack:
     wanted: int
     pages: int | None  # None: never found
     breadth_first: int | None
+
+    def in_words(self) -> str:
+        """`On physics.org, held back: 31 of 34 goals within 60 pages; breadth-first needed 240.`"""
+        pages, other = "the model did not reach that", "breadth-first did not reach that"
+        if self.pages is not None:
+            pages = f"within {self.pages:,} page{'s' * (self.pages != 1)}"
+        if self.breadth_first is not None:
+            other = f"breadth-first needed {self.breadth_first:,}"
+        goals = f"{self.wanted} of {self.goals} goal{'s' * (self.goals != 1)}"
+        return (
+            f"On {host_of(self.site)}, held back: {goals} {pages}; {other}. Known pages: {self.known_pages}."
+        )
 
 
 def save_held_back(workspace: Workspace, name: str, on_progress: OnProgress) -> None:

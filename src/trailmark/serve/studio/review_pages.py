@@ -92,11 +92,19 @@ def _missing(workspace: Workspace, runs: tuple[tuple[int, str], ...]) -> ReviewV
     """What must be done before anything can be asked, with the page where it is done."""
     job = JobStore(workspace.database).last("review")
     if not len(workspace.trails):
-        told = ("Questions are asked by a model. Show it the way on two or three sites first.", "/teach", "Teach")
+        told = (
+            "Questions are asked by a model. Show it the way on two or three sites first.",
+            "/teach",
+            "Teach",
+        )
     elif not workspace.forage_models.names():
         told = ("Questions are asked by a model. Let it learn from your trails first.", "/train", "Train")
     else:
-        told = ("Questions are about pages that a run visited. Forage some sites first.", "/runs", "Begin a run")
+        told = (
+            "Questions are about pages that a run visited. Forage some sites first.",
+            "/runs",
+            "Begin a run",
+        )
     return ReviewView(runs, 0, None, False, "", 0, 0, (), job, (), 0, *told, "", 0)
 
 

@@ -11,9 +11,9 @@ from starlette.concurrency import run_in_threadpool
 
 from trailmark.errors import ModelError
 from trailmark.feature_words import reason_words
-from trailmark.review.held_back import HeldBack, load_held_back
+from trailmark.review.held_back import load_held_back
 from trailmark.serve.studio.forms import read_form
-from trailmark.serve.studio.studio import Studio, host_of, to
+from trailmark.serve.studio.studio import Studio, to
 from trailmark.serve.studio.words import counted, label_words
 from trailmark.serve.web.errors import BadRequest
 from trailmark.store.forage_models import ModelCard
@@ -84,7 +84,7 @@ def has_new_trails(workspace: Workspace) -> bool:
 
 
 def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
-    told = tuple(in_words(each) for each in load_held_back(workspace, card.name))
+    told = tuple(each.in_words() for each in load_held_back(workspace, card.name))
     try:
         report = report_of(workspace, card.name)
     except ModelError as error:
@@ -108,18 +108,6 @@ def summary(report: TrainingReport) -> str:
         f"{learned} On sites held back, {goal.recall:.0%} of the goal pages of trails are told as goals, and "
         f"{goal.precision:.0%} of the pages told as goals are goals."
     )
-
-
-def in_words(each: HeldBack) -> str:
-    """`On physics.org, held back: 31 of 34 goals within 60 pages; breadth-first needed 240.`"""
-    needed = "the model did not reach that" if each.pages is None else f"within {counted(each.pages, 'page')}"
-    other = (
-        "breadth-first did not reach that"
-        if each.breadth_first is None
-        else f"breadth-first needed {each.breadth_first:,}"
-    )
-    goals = f"{each.wanted} of {counted(each.goals, 'goal')}"
-    return f"On {host_of(each.site)}, held back: {goals} {needed}; {other}. Known pages: {each.known_pages}."
 
 
 def _words(strongest: Sequence[tuple[str, float]]) -> str:
