@@ -191,3 +191,18 @@ def test_the_command_prints_tables_and_writes_every_figure_and_a_picture(
     wanted = "goal strategy taught pages_to_vs_breadth_first ratio auc"
     assert written["means"][0].keys() == set(wanted.split())
     assert plot_path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_goal_that_no_page_is_labelled_with_is_told_with_those_that_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder_of(tmp_path, "a")
+    command = ["evaluate", str(tmp_path), "--strategy", "breadth-first"]
+    assert run([*command, "--goal", "persn"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "No page that can be reached is labelled persn." in said
+    assert "person" in said.partition("Labels there:")[2]
+    assert run([*command, "--goal", "persn", "--goal", "person"]) == 0
+    told = capsys.readouterr()
+    assert "labelled persn" in " ".join(told.err.split())
+    assert "breadth-first" in told.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -11,10 +12,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from trailmark.cli.console import err, out
+from trailmark.errors import UsageError
 from trailmark.evaluate.measures import SHARES, Outcome, means
 from trailmark.evaluate.plot import plot
 from trailmark.evaluate.run import Evaluation, as_json, load_worlds
 from trailmark.evaluate.strategies import ORACLE, STRATEGIES, Taught
+from trailmark.evaluate.world import World
 
 NAMES = [*sorted(STRATEGIES), ORACLE]
 
@@ -50,7 +53,9 @@ def evaluate(
     """
     chosen = list(dict.fromkeys(strategies or NAMES))
     teaching = load_worlds(taught_folders) if taught_folders else []
-    evaluation = Evaluation(load_worlds(folders), teaching, goals, chosen, trails_a_site, taught)
+    worlds = load_worlds(folders)
+    _check_goals(worlds, goals)
+    evaluation = Evaluation(worlds, teaching, goals, chosen, trails_a_site, taught)
     outcomes: list[Outcome] = []
     with Progress(console=err, transient=True) as progress:
         task = progress.add_task("foraging", total=len(evaluation))
@@ -63,6 +68,19 @@ def evaluate(
         json_path.write_text(json.dumps(as_json(outcomes)) + "\n", encoding="utf-8")
     if plot_path:
         plot(outcomes, plot_path)
+
+
+def _check_goals(worlds: Sequence[World], goals: Sequence[str]) -> None:
+    """A label that no page has is most often a slip of the pen."""
+    missing = [goal for goal in goals if not any(world.reachable_goals(goal) for world in worlds)]
+    if not missing:
+        return
+    known = sorted({world.labels[url] for world in worlds for url in world.depths if url in world.labels})
+    there = f"Labels there: {', '.join(known)}." if known else "None of their pages has a label."
+    sentence = f"No page that can be reached is labelled {' or '.join(missing)}. {there}"
+    if len(missing) == len(goals):
+        raise UsageError(sentence)
+    err.print(sentence, markup=False)
 
 
 def _table(outcomes: list[Outcome]) -> Table:
