@@ -68,9 +68,16 @@ def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
 
 
 def test_links_that_no_trail_took_are_those_left_on_the_way_to_a_goal() -> None:
-    assert [link.text for link in taught().links_left(HOME.url)] == ["about"]
-    assert not taught().links_left(STORY.url)  # leads to no goal
-    assert not taught().links_left(PERSONS[0].url)  # who has arrived looks no further
+    site = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",", ending=GOAL)])
+    assert [link.text for link in site.links_left(HOME.url)] == ["news", "about"]
+    assert not site.links_left(PERSONS[0].url)  # who has arrived looks no further
+
+
+def test_of_who_showed_little_and_refused_a_page_links_passed_by_say_nothing() -> None:
+    good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
+    bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
+    assert not TaughtSite.of([*good[:2], bad]).links_left(HOME.url)
+    assert [link.text for link in TaughtSite.of([*good, bad]).links_left(HOME.url)] == ["about"]
 
 
 def test_a_list_of_goals_that_was_shown_in_part_leaves_nothing_behind() -> None:

@@ -18,9 +18,6 @@ from trailmark.trail import Trail
 SURPRISE = 0.25  # an answer this far from what was expected teaches something
 PATIENCE = 6  # answers as expected, or questions worth little, one after the other, before asking ends
 LITTLE = 0.04  # a question worth less than this share of the best one ever asked is hardly worth the time
-NO_SPEAKS = (
-    3  # what "no" says of a list, against "yes": lists of goals have a few other pages, others no goals
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from trailmark.trail import FAIL, GOAL, Step, Trail
 from trailmark.url import registrable_domain
 
 FARTHEST = 3  # clicks to the goal that have a state of their own
+GOALS_OF_A_TOUR = 3  # who showed so many has looked around
 GOALS_OF_A_LIST = 2  # links of one region that led to goals make it a list of goals, taught in part
 
 
@@ -58,9 +59,10 @@ class TaughtSite:
     def links_left(self, url: str) -> list[Link]:
         """The links into the site, on a page that leads to a goal, that no trail took.
 
-        A list from which several goals were taken holds more that were not shown, so it is not among them.
+        A list from which several goals were taken holds more that were not shown, so it is not among them. Of one
+        who shows a goal or two and refuses pages, what was passed by in silence says nothing: the rest is not known.
         """
-        if url not in self.clicks or self.labels[url] == GOAL:
+        if self._is_glimpse or url not in self.clicks or self.labels[url] == GOAL:
             return []
         goals = {(link.region, link.url) for link in self.taught_links(url) if self.labels[link.url] == GOAL}
         taken = Counter(region for region, _ in goals)
@@ -70,6 +72,11 @@ class TaughtSite:
                 left.setdefault(link.url, link)
         domain = registrable_domain(self.start)
         return [link for link in left.values() if registrable_domain(link.url) == domain]
+
+    @property
+    def _is_glimpse(self) -> bool:
+        ends = Counter(self.labels.values())
+        return ends[FAIL] > 0 and ends[GOAL] < GOALS_OF_A_TOUR
 
     def states_along(self, way: Sequence[Step]) -> list[str]:
         """The state of every page on a way. The states before a label depend on the way that is gone."""

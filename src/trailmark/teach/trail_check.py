@@ -54,7 +54,7 @@ def _fails(trails: Sequence[Trail]) -> Iterator[Remark]:
         yield Remark(
             "no-negative",
             "weak",
-            "No trail ends as Fail: without wrong ways every link looks promising. Follow some links beside "
+            "No trail ends as Fail: what you do not want has to be guessed. Follow some links beside "
             "the right ones, and mark where they end as Fail; when you browse freely, to look at such pages "
             "and leave them unmarked is enough.",
         )
