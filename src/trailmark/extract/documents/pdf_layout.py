@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ _WIDEST_STRETCH = 3.0  # in ems: up to this it may still be a blank, where both 
 _LOOSE = 0.7  # mean width of a letter, in ems, beyond which there must be wide gaps
 _MIDDLE = (0.3, 0.7)  # where, as a share of the page's width, a gutter may be
 _BINS = 100
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a letter beyond U+FFFF
 
 
 def stretched(pieces: Sequence[Piece]) -> bool:
@@ -248,7 +250,7 @@ def _words(raw: str, placed: list[PlacedWord]) -> tuple[Word, ...]:
 
 
 def clean(raw: str) -> str:
-    if not raw.isascii() and any("\ud800" <= letter <= "\udfff" for letter in raw):
+    if not raw.isascii() and _SURROGATE.search(raw):
         raw = raw.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return repaired(raw)
 

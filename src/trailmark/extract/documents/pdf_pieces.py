@@ -7,6 +7,7 @@ character, words theirs, and superscripts are looked for only where a number han
 from __future__ import annotations
 
 import ctypes
+import operator
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -128,7 +129,7 @@ class PageText:
     def _finder_of_chars(self) -> Callable[[int], int]:
         """From an index of the text to PDFium's own; they part where a glyph stands for several letters."""
         if self._textpage.count_chars() == len(self.text):
-            return lambda index: index
+            return operator.index  # the index itself, without a call of Python's
         find, raw = pdfium_c.FPDFText_GetCharIndexFromTextIndex, self._raw
         return lambda index: find(raw, index)
 
