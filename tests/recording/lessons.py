@@ -18,6 +18,7 @@ from trailmark.recording.hand import Hand
 from trailmark.recording.recorder import Ending, Recorder
 from trailmark.recording.saver import Saver
 from trailmark.recording.session import Session, Way
+from trailmark.recording.tab import Tab
 from trailmark.recording.teaching import open_session, start_urls
 from trailmark.store.trails import TrailStore
 from trailmark.trail import Trail
@@ -81,6 +82,14 @@ class Lesson:
                 return
             await asyncio.sleep(0.02)
         raise AssertionError(f"There are {bars} bars.")
+
+    async def drawn(self, tab: Tab) -> None:
+        """Until the bar of a tab knows the page: before that, keys go to nobody."""
+        for _ in range(3_000):
+            if await tab.ask("trailmark.knowsPage()"):
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("The bar does not know the page.")
 
     async def message(self, part: str) -> None:
         """Until the bar says something with `part` in it."""

@@ -133,6 +133,7 @@ def test_a_click_on_the_page_in_the_crumbs_lets_go_of_the_document(
         await hand.until(lambda: lesson.way() == ["/", "/saved"], "the document")
         await hand.point("[data-page='0']")
         await hand.until(lambda: lesson.way() == ["/"], "the page alone")
+        await hand.arrived()
         await hand.press("goal")
 
     with serve(PAGES) as site:

@@ -189,6 +189,7 @@ def test_two_windows_are_two_places_on_one_trail(classroom: Classroom, tmp_path:
         first = lesson.recorder.tabs[0]
         await first.page.get_by_text("Next").click()
         await hand.until(lambda: lesson.session.at(first.id) != lesson.session.nodes[0], "the first window")
+        await lesson.drawn(first)
         await first.page.keyboard.press("Alt+Shift+KeyX")
         await hand.until(lambda: len(lesson.session.ends()) == 2, "its mark")
 
