@@ -96,8 +96,7 @@ class Crawl:
         return None
 
     def _all_done(self) -> bool:
-        progress = self.store.progress(self.run.id)
-        return progress.done >= progress.sites
+        return self.store.progress(self.run.id).is_over
 
     async def _forage(self, job: SiteJob) -> None:
         forager = Forager(job.site, self.new_scorer(), self.limits, self.politeness)

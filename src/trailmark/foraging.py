@@ -120,8 +120,21 @@ def open_run(
     sites are free again. With `again`, a run that is finished is not gone on with: another one begins."""
     order = settle(workspace, order)
     order.scorers(workspace)
-    repair(workspace.archive_folder)
     identity = _identity(workspace.forage_store, order, again=again)
+    return _opened(workspace, identity, limits, sites, now)
+
+
+def go_on(workspace: Workspace, run: Run, limits: RunLimits, now: float) -> Run:
+    """Go on with a run as it was ordered. Its model must be the one that it began with: another would not tell
+    goals in the same way."""
+    Order.from_identity(run.identity).scorers(workspace)
+    return _opened(workspace, run.identity, limits, (), now)
+
+
+def _opened(
+    workspace: Workspace, identity: Mapping[str, str], limits: RunLimits, sites: Iterable[Site], now: float
+) -> Run:
+    repair(workspace.archive_folder)
     run = workspace.forage_store.open_run(identity, limits, sites, now)
     workspace.forage_store.release_dead(run.id, is_alive)
     return run
@@ -132,8 +145,7 @@ def _identity(store: ForageStore, order: Order, *, again: bool) -> Mapping[str, 
     last = None if order.fresh else _last_of(store, order)
     if last is None:
         return order.identity()
-    progress = store.progress(last.id)
-    if again and progress.done >= progress.sites:
+    if again and store.progress(last.id).is_over:
         return replace(order, fresh=a_mark()).identity()
     return last.identity
 

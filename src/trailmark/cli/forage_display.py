@@ -66,7 +66,7 @@ class ForageDisplay:
 
     def _time_left(self, now: Progress, seconds: float) -> str:
         finished = now.done - self.before.done
-        if not finished or now.done >= now.sites:
+        if not finished or now.is_over:
             return ""
         return f"about {in_words(seconds / finished * (now.sites - now.done))}"
 

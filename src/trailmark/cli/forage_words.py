@@ -18,7 +18,7 @@ def announce(workspace: Workspace, run: Run) -> None:
         before = run_before(workspace.forage_store, run)
         again = f" What has not changed since run {before.id} need not be sent again." if before else ""
         err.print(f"Foraging {sites} into {shown(workspace.folder)}, {by_what(order)}.{again}", markup=False)
-    elif progress.done == progress.sites:
+    elif progress.is_over:
         err.print(f"{sites} done before, by the same command. To walk them once more, add --again.")
     else:
         err.print(

@@ -194,12 +194,12 @@ class Recorder:
             return
         if not message.get("top"):
             await self._enter_frame(tab, seen.url)
-        page = await self._see(tab, seen)
+        page = self._see(tab, seen)
         if page is not None:
             link = clicked_link(page, url, str(message.get("text", "")), int(message.get("nth", 0)))
             self._saver.tell(Clicked(tab.id, link))
 
-    async def _see(self, tab: Tab, seen: SeenPage) -> Page | None:
+    def _see(self, tab: Tab, seen: SeenPage) -> Page | None:
         """Keep the page as it is seen now, and read it."""
         node = self._session.at(tab.id)
         if node is None:
@@ -271,7 +271,7 @@ class Recorder:
     async def _on_do(self, tab: Tab, message: dict[str, Any]) -> None:
         seen = SeenPage.told(message)
         if seen is not None:
-            await self._see(tab, seen)
+            self._see(tab, seen)
         match message.get("do"):
             case "goal":
                 await self.mark(tab, GOAL)

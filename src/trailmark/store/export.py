@@ -16,7 +16,7 @@ from trailmark.errors import UsageError, WorkspaceError
 from trailmark.store.database import Database
 from trailmark.store.tables import NESTED, TABLES, ColumnType
 
-__all__ = ["FORMATS", "TABLES", "export", "write_rows"]
+__all__ = ["FORMATS", "TABLES", "export", "in_csv", "write_rows"]
 
 Row = tuple[Any, ...]
 Columns = Mapping[str, ColumnType]
@@ -92,14 +92,14 @@ def _write_csv(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
     writer.writerow(columns)
     count = 0
     for row in _typed(columns, rows):
-        writer.writerow([_in_csv(value) for value in row])
+        writer.writerow([in_csv(value) for value in row])
         count += 1
     text.flush()
     text.detach()
     return count
 
 
-def _in_csv(value: Any) -> Any:
+def in_csv(value: Any) -> Any:
     """Text from a hostile page must not become a formula in a spreadsheet: an apostrophe keeps it text."""
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"

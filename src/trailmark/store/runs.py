@@ -63,6 +63,10 @@ class Progress:
     def waiting(self) -> int:
         return self.sites - self.leased - self.done
 
+    @property
+    def is_over(self) -> bool:
+        return self.done >= self.sites
+
 
 class RunStore:
     """Runs and their sites, as the command that starts or watches them sees them."""

@@ -87,8 +87,14 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.fixture
-def address(workspace: Workspace) -> Iterator[str]:
-    with running(make_studio(workspace.folder, TOKEN)) as served:
+def folder(workspace: Workspace) -> Path:
+    """Of the workspace that the studio serves."""
+    return workspace.folder
+
+
+@pytest.fixture
+def address(folder: Path) -> Iterator[str]:
+    with running(make_studio(folder, TOKEN)) as served:
         yield served
 
 

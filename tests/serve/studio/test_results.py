@@ -5,17 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.serve.studio.conftest import TOKEN, Visitor
+from tests.serve.studio.conftest import Visitor
 from tests.store.samples import visit_of
 from trailmark.foraging import Order
-from trailmark.serve.studio.app import make_studio
 from trailmark.serve.studio.paging import Paging
-from trailmark.serve.web.server import running
 from trailmark.site import Site
 from trailmark.store.runs import RunLimits
 from trailmark.workspace import Workspace
@@ -44,15 +41,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 store.save_visit(job.id, found)
             store.finish_site(job.id, "start page failed (dns)" if "007" in job.site.start else "goals found")
     return made
-
-
-@pytest.fixture
-def visitor(folder: Path) -> Iterator[Visitor]:
-    with running(make_studio(folder, TOKEN)) as address:
-        coming = Visitor(address)
-        with coming.client:
-            coming.get(f"/?token={TOKEN}")
-            yield coming
 
 
 def rows(text: str) -> list[dict[str, str]]:

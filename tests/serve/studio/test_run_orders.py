@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.serve.studio.conftest import TOKEN, Visitor
+from tests.serve.studio.conftest import Visitor
 from tests.servers import Answer, Served, serve
 from trailmark.config import FILE_NAME
 from trailmark.foraging import Order
-from trailmark.serve.studio.app import make_studio
-from trailmark.serve.web.server import running
 from trailmark.site import Site
 from trailmark.store.runs import RunLimits
 from trailmark.workspace import Workspace
@@ -42,15 +40,6 @@ def folder(tmp_path: Path) -> Path:
     Workspace.create(made).close()
     (made / FILE_NAME).write_text("[fetch]\nallow_private = true\ndelay_seconds = 0.0\n")
     return made
-
-
-@pytest.fixture
-def visitor(folder: Path) -> Iterator[Visitor]:
-    with running(make_studio(folder, TOKEN)) as address:
-        coming = Visitor(address)
-        with coming.client:
-            coming.get(f"/?token={TOKEN}")
-            yield coming
 
 
 def order(server: Served, **changes: Any) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def goal_view(workspace: Workspace, run: Run, choice: GoalChoice) -> GoalView:
         paging,
         tuple((each.id, told_order(each.identity)) for each in runs),
         is_by_model(run.identity),
-        progress.done == progress.sites,
+        progress.is_over,
     )
 
 

@@ -7,8 +7,7 @@ import time
 from dataclasses import dataclass
 
 from trailmark.errors import UsageError
-from trailmark.foraging import Order, is_alive, open_run
-from trailmark.net.archive_repair import repair
+from trailmark.foraging import Order, a_mark, go_on, open_run
 from trailmark.seeds import Seeds, read_seeds
 from trailmark.serve.studio.forms import Form
 from trailmark.serve.studio.words import counted
@@ -64,15 +63,10 @@ def open_ordered(workspace: Workspace, form: Form) -> tuple[Run, str]:
 
 
 def open_again(workspace: Workspace, run: Run, budget: int) -> bool:
-    """Go on with a run, perhaps with more pages a site; tells whether there is anything left to do.
-
-    Its model must be the one that it began with: another would not tell goals in the same way."""
-    Order.from_identity(run.identity).scorers(workspace)
-    repair(workspace.archive_folder)
+    """Go on with a run, perhaps with more pages a site; tells whether there is anything left to do."""
     limits = RunLimits(budget, run.limits.total_budget, run.limits.max_depth)
-    workspace.forage_store.open_run(run.identity, limits, (), time.time())
-    workspace.forage_store.release_dead(run.id, is_alive)
-    return not _is_done(workspace, run)
+    go_on(workspace, run, limits, time.time())
+    return not workspace.forage_store.progress(run.id).is_over
 
 
 def filled_like(workspace: Workspace, run: Run) -> Filled:
@@ -113,7 +107,7 @@ def _order(workspace: Workspace, form: Form) -> Order:
     return Order(
         **how,
         goals_wanted=goals,
-        fresh=str(time.time_ns()) if form.text("fresh") == "yes" else "",
+        fresh=a_mark() if form.text("fresh") == "yes" else "",
         take_files=form.text("files") == "yes",
     )
 
@@ -139,17 +133,12 @@ def _by_words(words: tuple[str, ...]) -> dict[str, object]:
 def _begun(workspace: Workspace, run: Run) -> str:
     if run.is_new:
         return "The forage begins."
-    if _is_done(workspace, run):
+    if workspace.forage_store.progress(run.id).is_over:
         return (
             "These sites were walked in the same way before: this is what came of it. To walk them again, "
             "tick “A new run”."
         )
     return f"Run {run.id} was ordered in the same way and goes on: what it found before is among the results."
-
-
-def _is_done(workspace: Workspace, run: Run) -> bool:
-    progress = workspace.forage_store.progress(run.id)
-    return progress.done == progress.sites
 
 
 def _left_out(lines: list[str]) -> str:
