@@ -10,7 +10,7 @@ help:
 	@echo "make demo    install; teach, learn, forage, read, order and serve the sample web (no internet)"
 	@echo "make teach-demo   teach the sample sites yourself, in a browser; without a display, in a page"
 	@echo "make test    install what tests need; ruff, mypy, import-linter, pytest"
-	@echo "make bench   run the benchmarks (TRAILMARK_DATA=folder for those on real data)"
+	@echo "make bench   run the benchmarks (WAYHOUND_DATA=folder for those on real data)"
 
 $(VENV)/.installed: pyproject.toml
 	@echo "Setting up $(VENV); the first time this takes a few minutes."
@@ -29,10 +29,10 @@ $(VENV)/.test-installed: pyproject.toml
 install: $(VENV)/.installed
 
 demo: $(VENV)/.installed browser
-	@$(BIN)/trailmark demo
+	@$(BIN)/wayhound demo
 
 teach-demo: $(VENV)/.installed browser
-	@$(BIN)/trailmark demo --by-hand
+	@$(BIN)/wayhound demo --by-hand
 
 test: $(VENV)/.test-installed browser lint types layers pytest
 

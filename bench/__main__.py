@@ -26,17 +26,17 @@ def benches() -> dict[str, bool]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="only these")
-    parser.add_argument("--data", default=os.environ.get("TRAILMARK_DATA"), help="the data folder")
+    parser.add_argument("--data", default=os.environ.get("WAYHOUND_DATA"), help="the data folder")
     arguments = parser.parse_args()
     known = benches()
     console = Console(highlight=False)
     outcomes: dict[str, str] = {}
     for name in arguments.names or known:
         if known[name] and not arguments.data:
-            outcomes[name] = "skipped: needs --data or TRAILMARK_DATA"
+            outcomes[name] = "skipped: needs --data or WAYHOUND_DATA"
             continue
         console.rule(name, align="left")
-        environment = os.environ | ({"TRAILMARK_DATA": arguments.data} if arguments.data else {})
+        environment = os.environ | ({"WAYHOUND_DATA": arguments.data} if arguments.data else {})
         command = [sys.executable, "-m", f"bench.{name}"]
         code = subprocess.run(command, env=environment, check=False).returncode
         outcomes[name] = "met" if code == 0 else f"MISSED or failed (exit code {code})"

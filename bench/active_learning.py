@@ -22,24 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.config import ForageConfig
-from trailmark.evaluate.run import load_worlds
-from trailmark.evaluate.teaching import make_trails
-from trailmark.evaluate.world import World
-from trailmark.fetched import Fetched
-from trailmark.forage.brief import Brief
-from trailmark.forage.forager import GOAL_CHANCE, Fetch, Forager, Limits
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorer import Scorer
-from trailmark.forage.scorers import SCORERS
-from trailmark.page import Page
-from trailmark.review.committee import MEMBERS, candidates_of, scorer_of
-from trailmark.review.walked import Walked
-from trailmark.store.review import KeptCandidate
-from trailmark.teach.asking import Asking, Candidate, Enough, Question, draws
-from trailmark.teach.training import TRAINERS, ForageModel, Settings
-from trailmark.trail import FAIL, GOAL, Step, Trail
-from trailmark.visit import Visit
+from wayhound.app.evaluate.run import load_worlds
+from wayhound.app.evaluate.strategies import make_trails
+from wayhound.app.evaluate.world import World
+from wayhound.app.train import MEMBERS, candidates_of, scorer_of
+from wayhound.app.walked import Walked
+from wayhound.config import ForageConfig
+from wayhound.fetched import Fetched
+from wayhound.forage.forager import GOAL_CHANCE, Fetch, Forager, Limits
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorers import SCORERS
+from wayhound.page import Page
+from wayhound.paths.questions import Asking, Candidate, Enough, Question, draws
+from wayhound.paths.training import TRAINERS, ForageModel, Settings
+from wayhound.store.review import KeptCandidate
+from wayhound.trail import FAIL, GOAL, Step, Trail
+from wayhound.visit import Visit
 
 STRATEGY = "path-learner"
 SETTLED_ON = ("faculty", "student")

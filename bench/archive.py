@@ -26,14 +26,14 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from trailmark.extract.html import read_page
-from trailmark.fetched import Fetched
-from trailmark.net.archive import ArchiveWriter
-from trailmark.net.archive_reader import iterate
-from trailmark.net.replay import ReplayFetcher
-from trailmark.net.site_folder import META_NAME, SiteFolder, find_site_folders
-from trailmark.net.warc_write import LEVEL
-from trailmark.page import Page
+from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.reader import iterate
+from wayhound.archive.replay import ReplayFetcher
+from wayhound.archive.site_folder import META_NAME, SiteFolder, find_site_folders
+from wayhound.archive.warc_write import LEVEL
+from wayhound.fetched import Fetched
+from wayhound.page import Page
+from wayhound.pages.reader import read_page
 
 PAGES = 300
 PAGE_BYTES = 26_000
@@ -43,7 +43,7 @@ MOST_OF_WARCIO = 0.6
 AT = 1_767_268_800.0
 
 REQUEST = (
-    ("User-Agent", "Mozilla/5.0 (compatible; trailmark/0.1; +https://example.org/bot)"),
+    ("User-Agent", "Mozilla/5.0 (compatible; wayhound/0.1; +https://example.org/bot)"),
     ("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"),
     ("Accept-Encoding", "gzip, deflate"),
 )
@@ -81,7 +81,7 @@ def written_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, dict[
     """CPU milliseconds and stored bytes for each page, by writer."""
     writers: dict[str, Callable[[list[Fetched]], int]] = {
         "floor: zlib alone": _floor,
-        "trailmark": _ours,
+        "wayhound": _ours,
         "warcio": _warcio,
     }
     best = dict.fromkeys(writers, float("inf"))
@@ -105,7 +105,7 @@ def read_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, float]:
             for page in pages:
                 archive.write(page, at=AT, request_headers=None)
         (path,) = Path(folder).glob("*.warc.gz")
-        readers: dict[str, Callable[[Path], int]] = {"trailmark": _read_ours, "warcio": _read_warcio}
+        readers: dict[str, Callable[[Path], int]] = {"wayhound": _read_ours, "warcio": _read_warcio}
         best = dict.fromkeys(readers, float("inf"))
         for _ in range(rounds):
             for name, read in readers.items():
@@ -227,7 +227,7 @@ def _print_sites(rows: list[dict[str, Any]]) -> None:
 
 
 def _missed_written(table: dict[str, dict[str, float]]) -> list[str]:
-    ours = table["trailmark"]["cpu_ms"]
+    ours = table["wayhound"]["cpu_ms"]
     missed = []
     if ours > MOST_OVER_FLOOR * table["floor: zlib alone"]["cpu_ms"]:
         missed.append(f"a page costs more than {MOST_OVER_FLOOR} times the floor")
@@ -248,7 +248,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=os.environ.get("TRAILMARK_DATA"), help="real sites")
+    parser.add_argument("--data", type=Path, default=os.environ.get("WAYHOUND_DATA"), help="real sites")
     parser.add_argument("--walk", action="store_true", help="count the pages that can be reached, too")
     parser.add_argument("--json", type=Path, help="write the figures there")
     given = parser.parse_args(argv)

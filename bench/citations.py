@@ -23,11 +23,10 @@ import numpy.typing as npt
 
 from bench.citation_data import Labelled, as_text, made_citations, read_cora, read_dblp_acm
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.learn.pair_classifier import PairClassifier
-from trailmark.organise.citations.baseline import WordMatcher
-from trailmark.organise.citations.grouping import group_citations, training_pairs
-from trailmark.organise.citations.matcher import Matcher
-from trailmark.organise.citations.weights import shipped_classifier
+from wayhound.citations.baseline import WordMatcher
+from wayhound.citations.grouping import Matcher, group_citations, training_pairs
+from wayhound.citations.pair_model import shipped_classifier
+from wayhound.learn.logistic import PairClassifier
 
 Ints = npt.NDArray[np.int64]
 FOLDS = 5

@@ -1,12 +1,12 @@
-"""Trailmark's own side of bench.crawl_speed: a workspace, one forage, and the number of its pages."""
+"""Wayhound's own side of bench.crawl_speed: a workspace, one forage, and the number of its pages."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from trailmark.cli import run
-from trailmark.workspace import Workspace
+from wayhound.cli import run
+from wayhound.workspace import Workspace
 
 
 def main(start: str, folder: str) -> int:

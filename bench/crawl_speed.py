@@ -95,10 +95,10 @@ def main() -> int:
     costs: dict[str, Cost] = {}
     with served_site(arguments.pages) as start:
         for _ in range(arguments.rounds):
-            for name in ("trailmark", *PEERS):
+            for name in ("wayhound", *PEERS):
                 with tempfile.TemporaryDirectory() as folder:
                     place = Path(folder)
-                    cost = ours(start, place) if name == "trailmark" else peer(name, start, place)
+                    cost = ours(start, place) if name == "wayhound" else peer(name, start, place)
                 if cost and (name not in costs or cost.cpu_seconds < costs[name].cpu_seconds):
                     costs[name] = cost
     return finish(_report(costs, arguments.pages), arguments)
@@ -111,7 +111,7 @@ def _report(costs: dict[str, Cost], pages: int) -> Report:
     ]
     bars = [Bar(f"pages fetched by {name}", cost.pages, least=pages) for name, cost in costs.items()]
     if "scrapy" in costs:
-        share = costs["trailmark"].cpu_per_1000 / costs["scrapy"].cpu_per_1000
+        share = costs["wayhound"].cpu_per_1000 / costs["scrapy"].cpu_per_1000
         bars.append(Bar("CPU as a share of Scrapy's", share, most=SHARE_OF_SCRAPY))
     header = ["crawler", "pages", "CPU s per 1,000 pages", "seconds", "peak MB"]
     return Report("Crawling a site on loopback", header, rows, bars)

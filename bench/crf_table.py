@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from bench.report import Bar, Cell, Report
 from bench.token_scores import COUNTS, BothCounts, Labels, Score, Split, plain_crf, say
-from trailmark.extract.papers.field_crf import FieldCRF
-from trailmark.extract.papers.labelling import Kind
-from trailmark.extract.papers.lexicon import Lexicon
-from trailmark.extract.papers.tagged import Tagged
+from wayhound.papers.field_crf import FieldCRF
+from wayhound.papers.lexicon import Lexicon
+from wayhound.papers.tagged import Tagged
+from wayhound.papers.tokens import Kind
 
 N_CORRECTIONS = 10
 

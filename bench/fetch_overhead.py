@@ -21,8 +21,8 @@ from multiprocessing.connection import Connection
 import aiohttp
 from protego import Protego
 
-from trailmark.fetched import Fetched
-from trailmark.net.http import MAX_BODY_BYTES, HttpFetcher
+from wayhound.fetched import Fetched
+from wayhound.net.http import MAX_BODY_BYTES, HttpFetcher
 
 PAGES = 2000
 BATCH = 100
@@ -118,7 +118,7 @@ async def _by_hand(stack: AsyncExitStack) -> Fetch:
     session = await stack.enter_async_context(aiohttp.ClientSession(timeout=timeout))
 
     async def fetch(url: str) -> None:
-        if not rules.can_fetch(url, "trailmark"):
+        if not rules.can_fetch(url, "wayhound"):
             raise SystemExit(f"{url}: robots")
         async with session.get(url, allow_redirects=False) as response:
             chunks, size = [], 0

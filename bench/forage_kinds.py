@@ -16,21 +16,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `trailmark.learn` does; reports import numpy first
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
 import numpy as np
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.config import ForageConfig
-from trailmark.evaluate.forage_world import oracle
-from trailmark.evaluate.run import load_worlds
-from trailmark.evaluate.strategies import ORACLE, STRATEGIES, Lesson
-from trailmark.evaluate.world import World
-from trailmark.fetched import Fetched
-from trailmark.forage.forager import Fetch, Forager, Limits
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorer import Scorer
-from trailmark.visit import Visit
+from wayhound.app.evaluate.run import load_worlds
+from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson
+from wayhound.app.evaluate.world import World, oracle
+from wayhound.config import ForageConfig
+from wayhound.fetched import Fetched
+from wayhound.forage.forager import Fetch, Forager, Limits
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Scorer
+from wayhound.visit import Visit
 
 SETS = {
     "company": ("contact", "about"),

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from time import process_time
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `trailmark.learn` does; reports import numpy first
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.evaluate.measures import Outcome
-from trailmark.evaluate.run import Evaluation, as_json, load_worlds
-from trailmark.evaluate.strategies import ORACLE, STRATEGIES
+from wayhound.app.evaluate.measures import Outcome
+from wayhound.app.evaluate.run import Evaluation, as_json, load_worlds
+from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES
 
 GOALS = ("faculty", "course", "project", "student")
 LEARNER, FLOOR = "path-learner", "breadth-first"

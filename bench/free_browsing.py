@@ -17,24 +17,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `trailmark.learn` does; reports import numpy first
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
 from bench.forage_sites import FLOOR, GOALS, MOST_OF_BREADTH_FIRST, mean
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.evaluate.run import load_worlds
-from trailmark.evaluate.teaching import make_trails
-from trailmark.evaluate.world import World
-from trailmark.fetched import Fetched
-from trailmark.forage.brief import Brief
-from trailmark.forage.forager import Fetch, Forager, Limits
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorer import Scorer
-from trailmark.forage.scorers import SCORERS
-from trailmark.page import Link
-from trailmark.recording.events import Arrived, Done, Marked
-from trailmark.recording.session import Session
-from trailmark.teach.training import TRAINERS, Settings
-from trailmark.trail import GOAL, Step, Trail
+from wayhound.app.evaluate.run import load_worlds
+from wayhound.app.evaluate.strategies import make_trails
+from wayhound.app.evaluate.world import World
+from wayhound.app.teach.events import Arrived, Done, Marked
+from wayhound.app.teach.session import Session
+from wayhound.fetched import Fetched
+from wayhound.forage.forager import Fetch, Forager, Limits
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorers import SCORERS
+from wayhound.page import Link
+from wayhound.paths.training import TRAINERS, Settings
+from wayhound.trail import GOAL, Step, Trail
 
 LEARNER = "path-learner"
 MARKED, FREE, ONLY_USEFUL, CARELESS = "marks", "free", "useful only", "careless"

@@ -18,13 +18,13 @@ import numpy as np
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, say, splits
-from trailmark.extract.papers.distant import DistantWords
-from trailmark.extract.papers.field_hmm import FieldHMM
-from trailmark.extract.papers.lexicon import build_lexicon
-from trailmark.extract.papers.tagged import HEADER_FIELDS, read_headers
-from trailmark.extract.papers.training_data import PaperData
-from trailmark.learn.hmm import HiddenMarkov
-from trailmark.learn.hmm_training import baum_welch, mixed_by_state, mixed_uniformly
+from wayhound.learn.hmm import HiddenMarkov
+from wayhound.learn.hmm_training import baum_welch, mixed_by_state, mixed_uniformly
+from wayhound.papers.distant import DistantWords
+from wayhound.papers.field_hmm import FieldHMM
+from wayhound.papers.lexicon import build_lexicon
+from wayhound.papers.tagged import HEADER_FIELDS, read_headers
+from wayhound.papers.training_data import PaperData
 
 SOURCES = ("L", "L+D", "L*D")
 ONE_A_CLASS = {"full": "Full", "self": "Self", "ml": "ML", "smooth": "Smooth"}

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from bench.report import Bar, Cell, Report, add_output_options, finish
-from trailmark.organise.hubs import Ints, hits
+from wayhound.citations.hubs import Ints, hits
 
 MOST_SECONDS = 10.0
 PER_PAPER = 10

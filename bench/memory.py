@@ -14,17 +14,17 @@ import tempfile
 from pathlib import Path
 
 from bench.report import Bar, Report, add_output_options, finish
-from trailmark.crawl import Crawl
-from trailmark.fetched import Failed, Fetched
-from trailmark.forage.brief import Brief
-from trailmark.forage.forager import Limits
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorers import SCORERS
-from trailmark.net.archive import ArchiveWriter
-from trailmark.net.archive_reader import ArchiveReader
-from trailmark.site import Site
-from trailmark.store.forage import RunLimits
-from trailmark.workspace import Workspace
+from wayhound.app.crawl import Crawl
+from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.reader import ArchiveReader
+from wayhound.fetched import Failed, Fetched
+from wayhound.forage.forager import Limits
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Brief
+from wayhound.forage.scorers import SCORERS
+from wayhound.site import Site
+from wayhound.store.forage import RunLimits
+from wayhound.workspace import Workspace
 
 MOST_MB = 600
 

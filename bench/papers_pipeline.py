@@ -1,6 +1,6 @@
 """Papers from PDF files to records, references and a citation graph: how fast, and how much of it is found.
 
-Takes up `papers/pdf/aistats2007` of the data folder into a workspace, as `trailmark papers add` does, and then the
+Takes up `papers/pdf/aistats2007` of the data folder into a workspace, as `wayhound papers add` does, and then the
 PDF files of the sample web, of which all is known. Shares of the real papers are of what was found, not of what is
 right: `bench.pdf` compares titles, authors and abstracts with their descriptions.
 """
@@ -16,13 +16,13 @@ from pathlib import Path
 
 from bench.pdf import cpu_seconds, described, describes, overlap, plain, same_authors
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.extract.documents.document import Document
-from trailmark.extract.documents.reader import DocumentReader
-from trailmark.papers.adding import Added, Intake, files_at, id_of, incoming_files
-from trailmark.papers.library import PaperLibrary
-from trailmark.papers.models import ModelPlace
-from trailmark.samples import sample_web
-from trailmark.workspace import Workspace
+from wayhound.app.papers.adding import Added, Intake, files_at, id_of, incoming_files
+from wayhound.app.papers.library import PaperLibrary
+from wayhound.app.papers.models import ModelPlace
+from wayhound.documents.document import Document
+from wayhound.documents.reader import DocumentReader
+from wayhound.samples import sample_web
+from wayhound.workspace import Workspace
 
 FIELDS = ("title", "author", "affiliation", "email", "abstract", "year")
 REFERENCE_FIELDS = ("author", "title", "year", "venue", "pages")

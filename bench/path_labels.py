@@ -18,12 +18,12 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads cost more than they gain on small arrays
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.evaluate.run import load_worlds
-from trailmark.evaluate.teaching import make_trails
-from trailmark.evaluate.world import World
-from trailmark.teach.cross_validation import LabelScore, Told, label_scores, labels_told
-from trailmark.teach.training import Settings
-from trailmark.trail import GOAL, Trail
+from wayhound.app.evaluate.run import load_worlds
+from wayhound.app.evaluate.strategies import make_trails
+from wayhound.app.evaluate.world import World
+from wayhound.paths.cross_validation import LabelScore, Told, label_scores, labels_told
+from wayhound.paths.training import Settings
+from wayhound.trail import GOAL, Trail
 
 METHODS = {"naive Bayes": "naive-bayes", "maximum entropy": "maxent", "CRF": "path-learner"}
 BODY_TOKENS = (100, 10, 0)

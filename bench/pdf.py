@@ -22,14 +22,15 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.extract.documents.document import Document, Unread
-from trailmark.extract.documents.limits import Limits
-from trailmark.extract.documents.reader import DocumentReader
-from trailmark.extract.papers import header_reader
-from trailmark.extract.papers.contexts import find_contexts
-from trailmark.extract.papers.front import Front, read_front
-from trailmark.extract.papers.reference_cut import cut_references
-from trailmark.extract.papers.sections import find_sections, reference_lines
+from wayhound.documents.document import Document, Unread
+from wayhound.documents.limits import Limits
+from wayhound.documents.reader import DocumentReader
+from wayhound.papers import header_reader
+from wayhound.papers.contexts import find_contexts
+from wayhound.papers.header_reader import Front
+from wayhound.papers.header_reader import read_layout as read_front
+from wayhound.papers.reference_cut import cut_references
+from wayhound.papers.sections import find_sections, reference_lines
 
 COUNTS = Path(__file__).with_name("reference_counts.tsv")
 LEAST_PAPERS_A_SECOND = 8

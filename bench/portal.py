@@ -29,8 +29,8 @@ import numpy as np
 
 from bench.portal_corpus import fill, identity
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.indexing import build
-from trailmark.workspace import Workspace
+from wayhound.app.index import build
+from wayhound.workspace import Workspace
 
 RATE, MOST_P99 = 200.0, 250.0
 MIX = {"search": 0.40, "details": 0.27, "topics": 0.30, "BibTeX": 0.03}
@@ -130,7 +130,7 @@ def _row(kind: str, found: list[Answered]) -> tuple[Cell, ...]:
 
 @contextmanager
 def _serving(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "trailmark", "serve", "-w", str(folder), "--port", "0", "--rate", "0"]
+    command = [sys.executable, "-m", "wayhound", "serve", "-w", str(folder), "--port", "0", "--rate", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

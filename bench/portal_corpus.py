@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from trailmark.organise.citations.citation import Citation
-from trailmark.organise.topics.placement import Placement
-from trailmark.organise.topics.tree import parse_tree, ready_trees
-from trailmark.record import Record, Value
-from trailmark.samples.grammar import Grammar, chance_for
-from trailmark.samples.words import words
-from trailmark.store.papers import PaperStore, StoredCitation, StoredContext
-from trailmark.store.topics import TopicStore
-from trailmark.workspace import Workspace
+from wayhound.citations.citation import Citation
+from wayhound.record import Record, Value
+from wayhound.samples.grammar import Grammar, chance_for
+from wayhound.samples.words import words
+from wayhound.store.papers import PaperStore, StoredCitation, StoredContext
+from wayhound.store.topics import TopicStore
+from wayhound.topics.model import Placement
+from wayhound.topics.tree import parse_tree, ready_trees
+from wayhound.workspace import Workspace
 
 TREE = "computer-science"
 N_PEOPLE, N_VENUES, N_SITES = 20_000, 300, 400

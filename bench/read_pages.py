@@ -25,8 +25,8 @@ from selectolax.lexbor import LexborHTMLParser
 from warcio.archiveiterator import ArchiveIterator
 
 from bench.report import Bar, Report, add_data_option, add_output_options, finish
-from trailmark.extract.html import read_page
-from trailmark.page import Page
+from wayhound.page import Page
+from wayhound.pages.reader import read_page
 
 URL = "http://www.example.org/people/index.html"
 PAGES = 60
@@ -137,7 +137,7 @@ class Writer:
 """
 
 
-def read_with_trailmark(body: bytes) -> int:
+def read_with_wayhound(body: bytes) -> int:
     page = read_page(URL, body, "text/html", "utf-8")
     assert isinstance(page, Page)
     return len(page.links)
@@ -166,7 +166,7 @@ def read_with_lxml(html: Any, body: bytes) -> int:
 
 def readers() -> dict[str, Callable[[bytes], int]]:
     found: dict[str, Callable[[bytes], int]] = {
-        "read_page": read_with_trailmark,
+        "read_page": read_with_wayhound,
         "the parser alone": parse_alone,
     }
     if importlib.util.find_spec("lxml"):

@@ -24,14 +24,14 @@ from typing import Any
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.token_scores import BothCounts, Score, Split, add_split_options, say, splits
-from trailmark.extract.papers.distant import DistantWords
-from trailmark.extract.papers.field_hmm import FieldHMM
-from trailmark.extract.papers.fields import by_name, spans_of
-from trailmark.extract.papers.labelling import Labelling, Segment, runs
-from trailmark.extract.papers.lexicon import build_lexicon
-from trailmark.extract.papers.normalise_fields import NormalReference, normalise_reference
-from trailmark.extract.papers.tagged import REFERENCE_FIELDS, Tagged, read_references
-from trailmark.extract.papers.training_data import PaperData
+from wayhound.papers.distant import DistantWords
+from wayhound.papers.field_hmm import FieldHMM
+from wayhound.papers.fields import by_name, spans_of
+from wayhound.papers.lexicon import build_lexicon
+from wayhound.papers.normalise_fields import NormalReference, normalise_reference
+from wayhound.papers.tagged import REFERENCE_FIELDS, Tagged, read_references
+from wayhound.papers.tokens import Labelling, Segment, runs
+from wayhound.papers.training_data import PaperData
 
 SOURCES = ("L", "L+D", "L*D")
 MOST_HMM_ERROR = 10.0

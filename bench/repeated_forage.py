@@ -19,7 +19,7 @@ from subprocess import PIPE, Popen
 from bench.crawl_site import page_html
 from bench.crawl_speed import ROOT, Cost, measured
 from bench.report import Bar, Cell, Report, add_output_options, finish
-from trailmark.workspace import Workspace
+from wayhound.workspace import Workspace
 
 MOST_BYTES = 0.2  # of the first run's, where pages have tags
 MOST_ROOM = 0.35  # in the archive, of the first run's: requests and headers are kept of every page
@@ -108,7 +108,7 @@ def _two_runs(pages: int, *, with_tags: bool) -> list[tuple[Cost, int, int, int]
 
 
 _FORAGE = (
-    "import sys; from pathlib import Path; from trailmark.cli import run; from trailmark.workspace import Workspace\n"
+    "import sys; from pathlib import Path; from wayhound.cli import run; from wayhound.workspace import Workspace\n"
     "assert run(sys.argv[1:]) == 0\n"
     "store = Workspace.open(Path(sys.argv[4])).forage_store\n"
     "print(store.progress(store.runs()[0].id).spent)"

@@ -62,13 +62,13 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_data_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    default = os.environ.get("TRAILMARK_DATA")
+    default = os.environ.get("WAYHOUND_DATA")
     parser.add_argument(
         "--data",
         type=Path,
         default=Path(default) if default else None,
         required=required and not default,
-        help="the data folder; or set TRAILMARK_DATA",
+        help="the data folder; or set WAYHOUND_DATA",
     )
 
 

@@ -21,12 +21,12 @@ import numpy as np
 
 from bench.portal_corpus import fill, generate
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from trailmark.indexing import Follower, build, refresh_scores
-from trailmark.organise.search.answer import SearchRequest
-from trailmark.organise.search.index import SearchIndex
-from trailmark.organise.search.terms import terms
-from trailmark.record import Record, Value
-from trailmark.workspace import Workspace
+from wayhound.app.index import Follower, build, refresh_scores
+from wayhound.record import Record, Value
+from wayhound.search.answer import SearchRequest
+from wayhound.search.index import SearchIndex
+from wayhound.search.query import terms
+from wayhound.workspace import Workspace
 
 MOST_BUILD_SECONDS, MOST_P50, MOST_P99 = 60.0, 10.0, 60.0
 MOST_ADDED_SECONDS = 2.0

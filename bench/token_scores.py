@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.report import Cell
-from trailmark.extract.papers.hmm_words import header_word
-from trailmark.extract.papers.labelling import runs
-from trailmark.extract.papers.tagged import Tagged
-from trailmark.extract.papers.token_crf import TokenCRF
-from trailmark.extract.papers.training_data import read_text
-from trailmark.extract.papers.word_features import shape
+from wayhound.papers.field_hmm import header_word
+from wayhound.papers.tagged import Tagged
+from wayhound.papers.token_crf import TokenCRF
+from wayhound.papers.token_features import shape
+from wayhound.papers.tokens import runs
+from wayhound.papers.training_data import read_text
 
 FOLDS = 5
 WHOLE_BLOCKS = ("abstract", "intro")

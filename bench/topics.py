@@ -28,10 +28,10 @@ from bench.topics_sets import (
     supervised_with_citations,
 )
 from bench.topics_trials import LINK_TRIALS, TRIALS
-from trailmark.learn.naive_bayes import Floats
-from trailmark.learn.topic_calibration import calibration_error, reliability
-from trailmark.organise.topics.training import TopicSettings, Training, train
-from trailmark.organise.topics.tree import TopicTree, read_tree
+from wayhound.learn.calibration import calibration_error, reliability
+from wayhound.learn.naive_bayes import Floats
+from wayhound.topics.training import TopicSettings, Training, train
+from wayhound.topics.tree import TopicTree, read_tree
 
 # Sets whose file name begins so, and the least that keywords alone, and with citations, must reach.
 LEAST = {"cora70": (0.32, 0.50), "cora_ml": (0.70, None), "arxiv": (0.50, None)}

@@ -9,16 +9,15 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from trailmark.errors import UsageError
-from trailmark.learn.naive_bayes import ExpectationMaximisation, Floats, Ints, NaiveBayes
-from trailmark.learn.topic_bootstrap import HierarchicalNaiveBayes
-from trailmark.learn.topic_links import LinkSpread
-from trailmark.organise.topics.citations import Citations, read_citations
-from trailmark.organise.topics.documents import Document, read_documents
-from trailmark.organise.topics.rules import Matches
-from trailmark.organise.topics.training import TopicSettings, Training, train, with_ids
-from trailmark.organise.topics.tree import TopicTree, parse_tree, read_tree, ready_trees
-from trailmark.organise.topics.vocabulary import Vocabulary
+from wayhound.errors import UsageError
+from wayhound.learn.naive_bayes import ExpectationMaximisation, Floats, Ints, NaiveBayes
+from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
+from wayhound.learn.topic_links import LinkSpread
+from wayhound.topics.documents import Citations, Document, read_citations, read_documents
+from wayhound.topics.rules import Matches
+from wayhound.topics.training import TopicSettings, Training, train, with_ids
+from wayhound.topics.tree import TopicTree, parse_tree, read_tree, ready_trees
+from wayhound.topics.vocabulary import Vocabulary
 
 TREES = Path(__file__).parent / "trees"
 SEED = 0

@@ -14,10 +14,10 @@ import time
 import numpy as np
 
 from bench.report import Bar, Report, add_output_options, finish
-from trailmark.organise.topics.documents import Document
-from trailmark.organise.topics.training import Training, train
-from trailmark.organise.topics.tree import Topic, TopicTree
-from trailmark.organise.topics.vocabulary import bag_of
+from wayhound.topics.documents import Document
+from wayhound.topics.training import Training, train
+from wayhound.topics.tree import Topic, TopicTree
+from wayhound.topics.vocabulary import bag_of
 
 N_BRANCHES, N_LEAVES, N_KEYWORDS = 10, 70, 5
 N_WORDS, OWN_WORDS = 20_000, 300

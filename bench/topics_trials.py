@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from bench.topics_sets import SEED, LabelledSet
-from trailmark.learn.naive_bayes import Floats, normalise
-from trailmark.learn.softmax import Softmax
-from trailmark.learn.topic_bootstrap import HierarchicalNaiveBayes
-from trailmark.learn.topic_links import LinkSpread, LinkWeights
-from trailmark.organise.topics.training import TopicSettings
+from wayhound.learn.logistic import Softmax
+from wayhound.learn.naive_bayes import Floats, normalise
+from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
+from wayhound.learn.topic_links import LinkSpread, LinkWeights
+from wayhound.topics.training import TopicSettings
 
 Trial = Callable[[LabelledSet], Floats]
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bench.report import Bar, Report, add_output_options, finish
-from trailmark.features import Surroundings, own_link_tokens
-from trailmark.forage.scorers.path_learner import PathLearner
-from trailmark.page import Link, Page
-from trailmark.site import Site
-from trailmark.teach.training import TRAINERS, ForageModel, Settings
-from trailmark.trail import FAIL, GOAL, Step, Trail
+from wayhound.forage.scorers.path_learner import PathLearner
+from wayhound.page import Link, Page
+from wayhound.paths.features import Surroundings, own_link_tokens
+from wayhound.paths.training import TRAINERS, ForageModel, Settings
+from wayhound.site import Site
+from wayhound.trail import FAIL, GOAL, Step, Trail
 
 N_SITES, CHILDREN, NAVIGATION = 10, 3, 20
 N_WORDS, BODY_WORDS = 5_000, 150

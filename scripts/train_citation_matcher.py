@@ -11,10 +11,10 @@ from pathlib import Path
 from bench.citation_data import Labelled, as_text, made_citations, read_cora, read_dblp_acm
 from bench.citations import teach
 from bench.report import add_data_option
-from trailmark.organise.citations.grouping import training_pairs
-from trailmark.organise.citations.weights import FILE_NAME, classifier_to_json
+from wayhound.citations.grouping import training_pairs
+from wayhound.citations.pair_model import FILE_NAME, classifier_to_json
 
-TARGET = Path("src/trailmark/organise/citations") / FILE_NAME
+TARGET = Path("src/wayhound/organise/citations") / FILE_NAME
 TRAINED_ON = "Cora (1,295 citations), DBLP-ACM (4,910 entries), 4,000 citations made from BibTeX entries"
 MADE = 4_000
 

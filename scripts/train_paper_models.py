@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 
 from bench.report import add_data_option
-from trailmark.extract.papers.array_files import pack
-from trailmark.extract.papers.field_crf import FieldCRF
-from trailmark.extract.papers.field_hmm import FieldHMM
-from trailmark.extract.papers.lexicon import Lexicon, build_lexicon
-from trailmark.extract.papers.made_layout import with_layout
-from trailmark.extract.papers.shipped import file_name
-from trailmark.extract.papers.tagged import read_headers, read_references
-from trailmark.extract.papers.training_data import PaperData, read_text
+from wayhound.papers.field_crf import FieldCRF
+from wayhound.papers.field_hmm import FieldHMM
+from wayhound.papers.lexicon import Lexicon, build_lexicon
+from wayhound.papers.model_files import pack
+from wayhound.papers.shipped import file_name
+from wayhound.papers.tagged import read_headers, read_references
+from wayhound.papers.training_data import PaperData, read_text, with_layout
 
-TARGET = Path("src/trailmark/extract/papers/models")
+TARGET = Path("src/wayhound/extract/papers/models")
 LAYOUT_SEED = 4
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailmark.config import SECTIONS, AgentConfig, Config, FetchConfig, ForageConfig, default_toml
-from trailmark.errors import ConfigError
+from wayhound.config import SECTIONS, AgentConfig, Config, FetchConfig, ForageConfig, default_toml
+from wayhound.errors import ConfigError
 
 DOCS = Path(__file__).parents[1] / "docs" / "workspace.md"
 
@@ -70,7 +70,7 @@ def test_settings_are_read_by_section() -> None:
         ("[agent]\nname = 'two words'", "must be letters, - and _, not 'two words'."),
         ("[agent]\ncontact = \"a\\r\\nX: y\"", "must be a URL or a mail address, not "),
         ("[fetch\n", "is not TOML: "),
-        ("fetch.delay = 1", "trailmark.toml: delay is unknown in [fetch]"),
+        ("fetch.delay = 1", "wayhound.toml: delay is unknown in [fetch]"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_with_its_line_and_what_is_allowed(text: str, complaint: str) -> None:

@@ -9,9 +9,9 @@ from typing import get_args
 import click
 import pytest
 
-from trailmark.cli import COMMANDS, cli
-from trailmark.fetched import FailureReason
-from trailmark.forage.scorers import SCORERS
+from wayhound.cli import COMMANDS, cli
+from wayhound.fetched import FailureReason
+from wayhound.forage.scorers import SCORERS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -29,7 +29,7 @@ def test_every_command_and_option_is_in_the_reference(name: str) -> None:
     command = command_of(name)
     commands = list(command.commands.items()) if isinstance(command, click.Group) else [("", command)]
     for below, each in commands:
-        assert f"trailmark {name} {below}".strip() in REFERENCE
+        assert f"wayhound {name} {below}".strip() in REFERENCE
         for parameter in each.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
                 assert max(parameter.opts, key=len) in REFERENCE, f"{name} {below} {parameter.opts}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trailmark.media import DOCUMENT, PAGE, UNKNOWN, file_kind, is_page_type, known_type, types_of
-from trailmark.page import Page, Unreadable, as_page
+from wayhound.media import DOCUMENT, PAGE, UNKNOWN, file_kind, is_page_type, known_type, types_of
+from wayhound.page import Page, Unreadable, as_page
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

@@ -20,11 +20,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_everything_that_the_package_reads_at_run_time(wheel: Path) -> None:
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("trailmark/")}
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("wayhound/")}
     source = ROOT / "src"
     needed = {
         str(path.relative_to(source))
-        for path in (source / "trailmark").rglob("*")
+        for path in (source / "wayhound").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert packed == needed
@@ -33,7 +33,7 @@ def test_the_wheel_holds_everything_that_the_package_reads_at_run_time(wheel: Pa
 def test_the_wheel_runs_from_a_folder_of_its_own(wheel: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path)]
     subprocess.run([*command, str(wheel)], check=True)
-    ask = "import trailmark, trailmark.samples as s; print(trailmark.__file__, len(s.sample_web().sites))"
+    ask = "import wayhound, wayhound.samples as s; print(wayhound.__file__, len(s.sample_web().sites))"
     said = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {ask}"],
         check=True,

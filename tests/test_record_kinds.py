@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from trailmark.errors import ConfigError
-from trailmark.record_kinds import KINDS, FieldSpec, read_kinds, spec_of
+from wayhound.errors import ConfigError
+from wayhound.record_kinds import KINDS, FieldSpec, read_kinds, spec_of
 
 
 def test_every_kind_has_one_field_that_names_its_records() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trailmark.url import MAX_URL_CHARS, host_of, normalise, registrable_domain, url_tokens
+from wayhound.url import MAX_URL_CHARS, host_of, normalise, registrable_domain, url_tokens
 
 BASE = "http://www.example.org/people/staff/index.html?all=1"
 

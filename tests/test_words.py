@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailmark.words import spaced, words
+from wayhound.words import spaced, words
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from trailmark.words import spaced, words
         ("file_name v2.10 (2024)", "file name v2 10 2024"),
         ("Cafe\u0301 \u212bngström ﬁne", "café ångström fine"),
         ("co\u00adoperate “now”\u00a0— today…", "cooperate now today"),
-        ("Trailmark™ ½ x² ❤\ufe0f", "trailmark 1 2 x2"),
+        ("Wayhound™ ½ x² ❤\ufe0f", "wayhound 1 2 x2"),
         ("ΑΘΗΝΑ Москва İletişim", "αθηνα москва iletişim"),
         ("हिन्दी विभाग", "हिन्दी विभाग"),
         ("서울 대학교", "서울 대학교"),

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from trailmark.config import Config
-from trailmark.errors import ConfigError, WorkspaceError
-from trailmark.record import Record
-from trailmark.store.database import Database
-from trailmark.store.forage import RunLimits
-from trailmark.workspace import Workspace
+from wayhound.config import Config
+from wayhound.errors import ConfigError, WorkspaceError
+from wayhound.record import Record
+from wayhound.store.database import Database
+from wayhound.store.forage import RunLimits
+from wayhound.workspace import Workspace
 
 DOCS = Path(__file__).parents[1] / "docs" / "workspace.md"
 
@@ -23,7 +23,7 @@ def test_a_new_workspace_has_settings_a_database_and_its_folders(tmp_path: Path)
         assert workspace.config == Config()
         assert workspace.forage_store.runs() == []
     assert sorted(entry.name for entry in workspace.folder.iterdir()) == [
-        "archive", "index", "models", "trailmark.db", "trailmark.toml",
+        "archive", "index", "models", "wayhound.db", "wayhound.toml",
     ]  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def test_what_was_saved_is_there_when_it_is_opened_again(tmp_path: Path) -> None
 
 def test_settings_of_the_file_are_used(tmp_path: Path) -> None:
     Workspace.create(tmp_path).close()
-    (tmp_path / "trailmark.toml").write_text("[forage]\nbudget_per_site = 7\n")
+    (tmp_path / "wayhound.toml").write_text("[forage]\nbudget_per_site = 7\n")
     with Workspace.open(tmp_path) as workspace:
         assert workspace.config.forage.budget_per_site == 7
 
@@ -54,9 +54,9 @@ def test_a_relative_folder_stays_the_same_when_the_current_folder_changes(
 
 def test_the_database_is_not_opened_before_it_is_needed(tmp_path: Path) -> None:
     Workspace.create(tmp_path).close()
-    (tmp_path / "trailmark.db").unlink()
+    (tmp_path / "wayhound.db").unlink()
     with Workspace.open(tmp_path):
-        assert not (tmp_path / "trailmark.db").exists()
+        assert not (tmp_path / "wayhound.db").exists()
 
 
 def test_folders_that_were_lost_are_made_again(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_folder_with_other_things_in_it_may_become_a_workspace(tmp_path: Path)
         assert (tmp_path / "seeds.txt").read_text() == "https://a.example/\n"
 
 
-@pytest.mark.parametrize("name", ["trailmark.db", "archive/photo.jpg", "models/cat.bin", "index"])
+@pytest.mark.parametrize("name", ["wayhound.db", "archive/photo.jpg", "models/cat.bin", "index"])
 def test_a_folder_in_which_names_clash_is_refused_and_left_alone(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
@@ -82,19 +82,19 @@ def test_a_folder_in_which_names_clash_is_refused_and_left_alone(tmp_path: Path,
     with pytest.raises(WorkspaceError, match=rf"holds {name.split('/', maxsplit=1)[0]} already"):
         Workspace.create(tmp_path)
     assert file.read_text() == "mine"
-    assert not (tmp_path / "trailmark.toml").exists()
+    assert not (tmp_path / "wayhound.toml").exists()
 
 
 def test_a_workspace_is_not_made_twice(tmp_path: Path) -> None:
     Workspace.create(tmp_path).close()
-    (tmp_path / "trailmark.toml").write_text("[forage]\nbudget_per_site = 7\n")
+    (tmp_path / "wayhound.toml").write_text("[forage]\nbudget_per_site = 7\n")
     with pytest.raises(WorkspaceError, match="is a workspace already"):
         Workspace.create(tmp_path)
-    assert "= 7" in (tmp_path / "trailmark.toml").read_text()
+    assert "= 7" in (tmp_path / "wayhound.toml").read_text()
 
 
 def test_a_folder_that_is_no_workspace_is_told_how_to_become_one(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceError, match=r"is not a workspace\. Make it one with: trailmark init"):
+    with pytest.raises(WorkspaceError, match=r"is not a workspace\. Make it one with: wayhound init"):
         Workspace.open(tmp_path)
     with pytest.raises(WorkspaceError, match="is not a workspace"):
         Workspace.open(tmp_path / "gone")
@@ -127,7 +127,7 @@ def test_a_file_where_a_folder_should_be_is_a_clear_error(tmp_path: Path) -> Non
 
 def test_bad_settings_are_told_before_anything_is_opened(tmp_path: Path) -> None:
     Workspace.create(tmp_path).close()
-    (tmp_path / "trailmark.toml").write_text("[forage]\nbudget = 7\n")
+    (tmp_path / "wayhound.toml").write_text("[forage]\nbudget = 7\n")
     with pytest.raises(ConfigError, match="budget is unknown"):
         Workspace.open(tmp_path)
 
@@ -142,8 +142,8 @@ def test_a_folder_that_may_not_be_written_is_a_clear_error(tmp_path: Path) -> No
 CREATE = """
 import sys
 from pathlib import Path
-from trailmark.errors import WorkspaceError
-from trailmark.workspace import Workspace
+from wayhound.errors import WorkspaceError
+from wayhound.workspace import Workspace
 try:
     Workspace.create(Path(sys.argv[1]))
 except WorkspaceError as error:

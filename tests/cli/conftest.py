@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from trailmark.cli import run
-from trailmark.samples import SampleServer, sample_web, serve_samples
+from wayhound.cli import run
+from wayhound.samples import SampleServer, sample_web, serve_samples
 
 
 @pytest.fixture(scope="session")

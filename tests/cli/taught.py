@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trailmark.samples import SampleServer
+from wayhound.samples import SampleServer
 
 LOOPBACK = ["--allow-private", "--delay", "0"]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Served, serve
-from trailmark import __version__
-from trailmark.cli import COMMANDS, SECTIONS, run
+from wayhound import __version__
+from wayhound.cli import COMMANDS, SECTIONS, run
 
 SITE = {
     "/": "<title>Home</title><a href='/about'>About us</a> <a href='/contact'>Contact</a>",
@@ -193,7 +193,7 @@ def test_a_seed_file_with_a_bad_line_names_the_line(
 
 def test_a_folder_that_is_no_workspace_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["status", "-w", str(tmp_path)]) == 3
-    assert "trailmark init" in last_sentence(capsys)
+    assert "wayhound init" in last_sentence(capsys)
 
 
 def test_a_private_address_is_refused_unless_asked_for(
@@ -207,9 +207,9 @@ def test_a_private_address_is_refused_unless_asked_for(
 def test_a_locked_database_ends_with_one_sentence_and_no_damage(
     server: Served, workspace: Path, tmp_path: Path
 ) -> None:
-    holder = sqlite3.connect(workspace / "trailmark.db")
+    holder = sqlite3.connect(workspace / "wayhound.db")
     holder.execute("BEGIN EXCLUSIVE")
-    command = [sys.executable, "-m", "trailmark", "forage", f"{server}/", "-w", str(workspace), *LOOPBACK]
+    command = [sys.executable, "-m", "wayhound", "forage", f"{server}/", "-w", str(workspace), *LOOPBACK]
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     holder.rollback()
     holder.close()
@@ -241,8 +241,8 @@ def test_a_full_disk_ends_with_one_sentence_and_the_same_command_goes_on(tmp_pat
         workspace = disk / "workspace"
         assert run(["init", str(workspace)]) == 0
         filler.write_bytes(bytes(1_500_000))
-        command = [sys.executable, "-m", "trailmark", "forage", f"{server}/", "-w", str(workspace), *LOOPBACK]
-        status = [sys.executable, "-m", "trailmark", "status", "-w", str(workspace), "--json"]
+        command = [sys.executable, "-m", "wayhound", "forage", f"{server}/", "-w", str(workspace), *LOOPBACK]
+        status = [sys.executable, "-m", "wayhound", "status", "-w", str(workspace), "--json"]
         full = subprocess.run([*command, "--budget", "59"], capture_output=True, text=True, check=False)
         assert full.returncode in (3, 4)
         assert "disk is full" in full.stderr.strip().splitlines()[-1]

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from trailmark.cli import cli
+from wayhound.cli import cli
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ("README.md", "docs/tutorial.md", "docs/teach.md", "docs/studio.md", "docs/trails.md")
@@ -19,11 +19,11 @@ def commands_in(page: str) -> list[str]:
     """Lines of shell blocks and code within sentences that begin with our name."""
     text = (ROOT / page).read_text()
     blocks = "\n".join(
-        re.findall(r"```sh\n(.*?)```", text, re.DOTALL) + re.findall(r"(?m)^    (trailmark .*)$", text)
+        re.findall(r"```sh\n(.*?)```", text, re.DOTALL) + re.findall(r"(?m)^    (wayhound .*)$", text)
     )
     lines = re.sub(r"\\\n\s*", " ", blocks).splitlines()
-    inline = re.findall(r"`(trailmark [^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
-    return [line for line in [*lines, *inline] if line.startswith("trailmark ")]
+    inline = re.findall(r"`(wayhound [^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    return [line for line in [*lines, *inline] if line.startswith("wayhound ")]
 
 
 def parsed(command: click.Command, context: click.Context, words: list[str]) -> None:

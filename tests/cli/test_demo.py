@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from trailmark.samples import sample_web
-from trailmark.workspace import Workspace
+from wayhound.samples import sample_web
+from wayhound.workspace import Workspace
 
 UNSEEN = ("math", "informatik", "biology")  # departments with papers that no lesson showed; one is German
 
 
 def shown(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "trailmark", "demo", "--workspace", str(folder)]
+    command = [sys.executable, "-m", "wayhound", "demo", "--workspace", str(folder)]
     return subprocess.run(
         command, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=580
     )

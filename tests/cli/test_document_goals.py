@@ -9,12 +9,12 @@ import pytest
 
 from tests.cli.taught import LOOPBACK
 from tests.servers import Answer, serve
-from trailmark.cli import run
-from trailmark.media import DOCUMENT
-from trailmark.review.questions import Review
-from trailmark.trail import FAIL
-from trailmark.visit import Visit
-from trailmark.workspace import Workspace
+from wayhound.app.review import Review
+from wayhound.cli import run
+from wayhound.media import DOCUMENT
+from wayhound.trail import FAIL
+from wayhound.visit import Visit
+from wayhound.workspace import Workspace
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 LARGE = b"%PDF-1.4\n" + bytes(6_000_000)

@@ -1,4 +1,4 @@
-"""`trailmark explain`: a page's links are rated before anything is fetched by them."""
+"""`wayhound explain`: a page's links are rated before anything is fetched by them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.taught import LOOPBACK, start_of
 from tests.servers import Answer, serve
-from trailmark.cli import run
-from trailmark.samples import SampleServer, sample_web, serve_samples
+from wayhound.cli import run
+from wayhound.samples import SampleServer, sample_web, serve_samples
 
 
 def explained(capsys: pytest.CaptureFixture[str], workspace: Path, *arguments: str) -> dict[str, Any]:

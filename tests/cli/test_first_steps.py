@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Served, serve
-from trailmark.cli import run
-from trailmark.cli.console import shown, typed
-from trailmark.fault_words import FAULTS, ending_words, fault_words
-from trailmark.fetched import FailureReason
+from wayhound.cli import run
+from wayhound.cli.console import shown, typed
+from wayhound.fetched import FailureReason
+from wayhound.wording.faults import FAULTS, ending_words, fault_words
 
 SITE = {
     "/": "<title>Home</title><a href='/about'>About us</a> <a href='/contact'>Contact</a>",
@@ -48,7 +48,7 @@ def test_a_word_that_is_no_command_gets_the_one_that_is_meant(
     typo: str, meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run([typo]) == 2
-    assert f"Do you mean `trailmark {meant}`" in capsys.readouterr().err
+    assert f"Do you mean `wayhound {meant}`" in capsys.readouterr().err
 
 
 def test_nothing_is_guessed_for_a_word_that_is_like_no_other(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,9 +60,9 @@ def test_help_can_be_asked_for_in_words(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["help"]) == 0
     assert "First steps" in capsys.readouterr().out
     assert run(["help", "forage"]) == 0
-    assert "trailmark forage [OPTIONS]" in capsys.readouterr().out
+    assert "wayhound forage [OPTIONS]" in capsys.readouterr().out
     assert run(["trails", "lst"]) == 2
-    assert "Do you mean `trailmark trails list`" in capsys.readouterr().err
+    assert "Do you mean `wayhound trails list`" in capsys.readouterr().err
 
 
 def test_every_reason_of_a_failed_fetch_has_words() -> None:
@@ -80,16 +80,16 @@ def test_a_new_workspace_says_what_comes_next(workspace: Path, capsys: pytest.Ca
     assert run(["init", "yours"]) == 0
     said = capsys.readouterr().err
     assert "Next:" in said
-    assert "trailmark teach https://one.example https://two.example -w yours" in said
+    assert "wayhound teach https://one.example https://two.example -w yours" in said
 
 
 def test_a_command_is_told_as_it_can_be_typed_here(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert typed(workspace, "train") == "trailmark train -w mine"
-    assert typed(tmp_path / "my sites", "train") == "trailmark train -w 'my sites'"
+    assert typed(workspace, "train") == "wayhound train -w mine"
+    assert typed(tmp_path / "my sites", "train") == "wayhound train -w 'my sites'"
     monkeypatch.chdir(workspace)
-    assert typed(Path(), "train") == "trailmark train"
+    assert typed(Path(), "train") == "wayhound train"
     assert shown(Path()) == "this folder"
 
 
@@ -106,27 +106,27 @@ def test_status_of_an_empty_workspace_leads_to_teaching_and_then_to_training(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["status", "-w", "mine"]) == 0
-    assert "trailmark teach" in capsys.readouterr().err
+    assert "wayhound teach" in capsys.readouterr().err
     assert run(["trails", "from-samples", "physics", "--goal", "course", "--trails", "2", "-w", "mine"]) == 0
     capsys.readouterr()
     assert run(["status", "-w", "mine"]) == 0
     told = capsys.readouterr()
     assert "4 trails, 0 trained models" in told.out
-    assert "trailmark train -w mine" in told.err
+    assert "wayhound train -w mine" in told.err
 
 
 def test_an_empty_list_of_trails_names_the_command_that_makes_them(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["trails", "list", "-w", "mine"]) == 0
-    assert "trailmark teach https://one.example -w mine" in capsys.readouterr().err
+    assert "wayhound teach https://one.example -w mine" in capsys.readouterr().err
 
 
 def test_an_export_of_nothing_says_so_and_of_an_unknown_run_is_refused(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["export", "goals", "-w", "mine"]) == 0
-    assert "0 goals. What is there: trailmark status -w mine" in capsys.readouterr().err
+    assert "0 goals. What is there: wayhound status -w mine" in capsys.readouterr().err
     assert run(["export", "goals", "-w", "mine", "--run", "9"]) == 2
     assert "no run 9" in capsys.readouterr().err
 
@@ -142,7 +142,9 @@ def test_a_file_is_never_written_in_another_format_than_its_name_promises(
 
 
 def test_commands_on_trails_load_no_library_for_models() -> None:
-    told = "import sys, trailmark.cli.trails; print([name for name in ('numpy', 'scipy') if name in sys.modules])"
+    told = (
+        "import sys, wayhound.cli.trails; print([name for name in ('numpy', 'scipy') if name in sys.modules])"
+    )
     ran = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
     assert ran.stdout.strip() == "[]"
 
@@ -181,7 +183,7 @@ def test_a_keyword_is_all_that_a_forage_needs(
     assert told.out == f"{server}/contact\tContact us\n"
     assert "best-first by contact" in told.err
     assert "1 goal on 1 site." in told.err
-    assert "trailmark export goals --out goals.csv -w mine" in told.err
+    assert "wayhound export goals --out goals.csv -w mine" in told.err
 
 
 def test_a_trained_model_is_used_without_being_named(
@@ -298,7 +300,7 @@ def test_status_can_be_asked_of_one_run(
 
 def test_a_table_of_sites_fits_a_narrow_terminal(server: Served, workspace: Path) -> None:
     assert run(["forage", f"{server}/", "-w", "mine", *LOOPBACK]) == 0
-    command = [sys.executable, "-m", "trailmark", "status", "-w", "mine"]
+    command = [sys.executable, "-m", "wayhound", "status", "-w", "mine"]
     environment = {**os.environ, "COLUMNS": "60"}
     told = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
     assert [line for line in told.splitlines() if line.startswith(str(server).removeprefix("http://"))]
@@ -308,6 +310,6 @@ def test_a_table_of_sites_fits_a_narrow_terminal(server: Served, workspace: Path
 @pytest.mark.parametrize("columns", ["60", "200"])
 def test_nothing_but_words_reaches_a_file_whatever_the_width(columns: str, workspace: Path) -> None:
     environment = {**os.environ, "COLUMNS": columns, "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "trailmark", "status", "-w", "mine"]
+    command = [sys.executable, "-m", "wayhound", "status", "-w", "mine"]
     ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     assert "\x1b" not in ran.stdout + ran.stderr

@@ -17,8 +17,8 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.servers import Answer, Served, serve
-from trailmark.net.archive_reader import ArchiveReader
-from trailmark.visit import ArchiveRef
+from wayhound.archive.reader import ArchiveReader
+from wayhound.visit import ArchiveRef
 
 SITES = ["a.localhost", "b.localhost", "c.localhost"]
 PAGES = 400  # on each site
@@ -26,7 +26,7 @@ BUDGET = 130  # of which so many are fetched
 KILLS = 25
 KILLS_AGAIN = 6  # of a second run,
 BUDGET_AGAIN = 40  # which fetches so many
-TRAILMARK = [sys.executable, "-m", "trailmark"]
+WAYHOUND = [sys.executable, "-m", "wayhound"]
 
 
 def page(path: str) -> Answer | None:
@@ -44,14 +44,14 @@ def forage(server: Served, workspace: Path, workers: int, *more: str) -> subproc
     starts = [f"{server.at(host)}/" for host in SITES]
     options = ["--budget", str(BUDGET), "--delay", "0", "--allow-private", "--workers", str(workers), *more]
     return subprocess.Popen(
-        [*TRAILMARK, "forage", *starts, "-w", str(workspace), *options],
+        [*WAYHOUND, "forage", *starts, "-w", str(workspace), *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
 
 
 def visits_of(workspace: Path) -> list[dict[str, object]]:
-    command = [*TRAILMARK, "export", "visits", "-w", str(workspace)]
+    command = [*WAYHOUND, "export", "visits", "-w", str(workspace)]
     lines = subprocess.run(command, check=True, capture_output=True).stdout.splitlines()
     return [json.loads(line) for line in lines]
 
@@ -95,7 +95,7 @@ def test_killed_at_random_moments_a_forage_loses_nothing_and_fetches_nothing_twi
     tmp_path: Path, workers: int
 ) -> None:
     workspace = tmp_path / "workspace"
-    subprocess.run([*TRAILMARK, "init", str(workspace)], check=True, capture_output=True)
+    subprocess.run([*WAYHOUND, "init", str(workspace)], check=True, capture_output=True)
     with serve(page) as server:
         kills = forage_with_kills(server, workspace, workers, random.Random(workers))
     visits = visits_of(workspace)
@@ -164,7 +164,7 @@ def test_a_second_run_that_is_killed_goes_on_and_takes_what_has_not_changed_from
     tmp_path: Path, workers: int
 ) -> None:
     workspace = tmp_path / "workspace"
-    subprocess.run([*TRAILMARK, "init", str(workspace)], check=True, capture_output=True)
+    subprocess.run([*WAYHOUND, "init", str(workspace)], check=True, capture_output=True)
     gate, draw = Gate(), random.Random(workers)
     again = ("--again", "--budget", str(BUDGET_AGAIN))
     with serve(gate.page) as server:
@@ -205,7 +205,7 @@ def test_ctrl_c_ends_after_the_fetches_under_way_and_the_same_command_goes_on(
     tmp_path: Path, workers: int
 ) -> None:
     workspace = tmp_path / "workspace"
-    subprocess.run([*TRAILMARK, "init", str(workspace)], check=True, capture_output=True)
+    subprocess.run([*WAYHOUND, "init", str(workspace)], check=True, capture_output=True)
     with serve(page) as server:
         process = forage(server, workspace, workers)
         wait_for_requests(server, 20, process)

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.papers.made import add, dump, write_papers, write_sample_pdfs, write_unreadable
-from trailmark.cli.papers import papers
-from trailmark.errors import UsageError
-from trailmark.site import Site
-from trailmark.store.runs import RunLimits
-from trailmark.visit import ArchiveRef, Visit
-from trailmark.workspace import Workspace
+from tests.app.papers.made import add, dump, write_papers, write_sample_pdfs, write_unreadable
+from wayhound.cli.papers import papers
+from wayhound.errors import UsageError
+from wayhound.site import Site
+from wayhound.store.runs import RunLimits
+from wayhound.visit import ArchiveRef, Visit
+from wayhound.workspace import Workspace
 
-TRAILMARK = [sys.executable, "-m", "trailmark"]
+WAYHOUND = [sys.executable, "-m", "wayhound"]
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_file_that_comes_twice_is_counted_once_and_told(folder: Path) -> None:
     result = call(folder, "add", str(folder / "files"))
     assert result.stdout.splitlines()[-1].endswith(f"  zz-copy.txt: the same content as {first.name}.")
     assert "4 files: 3 added, 1 with the same content as another; 3 papers." in result.stderr
-    assert "trailmark serve" in result.stderr
+    assert "wayhound serve" in result.stderr
 
 
 def test_files_that_cannot_be_read_have_a_line_with_the_reason(folder: Path) -> None:
@@ -186,7 +186,7 @@ def test_models_are_trained_and_files_read_with_them(folder: Path) -> None:
 def start(folder: Path, workers: int) -> subprocess.Popen[str]:
     options = ["-w", str(folder / "w"), "--workers", str(workers)]
     return subprocess.Popen(
-        [*TRAILMARK, "papers", "add", str(folder / "pdfs"), *options],
+        [*WAYHOUND, "papers", "add", str(folder / "pdfs"), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

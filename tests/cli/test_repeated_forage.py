@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.servers import Answer, Page, Served, serve
-from trailmark.cli import run
-from trailmark.store.forage import RunLimits
-from trailmark.workspace import Workspace
+from wayhound.cli import run
+from wayhound.store.forage import RunLimits
+from wayhound.workspace import Workspace
 
 TAG = (("ETag", '"one"'),)
 START = '<a href="/goal1">1</a><a href="/goal2">2</a>'

@@ -1,4 +1,4 @@
-"""`trailmark serve` as a person runs it: what it says, what it serves, and how it ends."""
+"""`wayhound serve` as a person runs it: what it says, what it serves, and how it ends."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.collection import make_collection
-from trailmark.cli import run
-from trailmark.record import Record, Value
-from trailmark.samples import sample_web
-from trailmark.workspace import Workspace
+from tests.portal.collection import make_collection
+from wayhound.cli import run
+from wayhound.record import Record, Value
+from wayhound.samples import sample_web
+from wayhound.workspace import Workspace
 
 FOUND_SECONDS = 120.0  # far more than the two seconds of a quiet machine
 
@@ -34,7 +34,7 @@ def workspace(tmp_path: Path) -> Path:
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command in a process of its own, and the address that it says."""
-    command = [sys.executable, "-m", "trailmark", "serve", "-w", str(folder), "--port", "0", *options]
+    command = [sys.executable, "-m", "wayhound", "serve", "-w", str(folder), "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -120,7 +120,7 @@ def test_one_command_leads_from_pdf_files_to_a_portal(tmp_path: Path) -> None:
     for number, path in enumerate(chosen):
         (papers / f"{number}.pdf").write_bytes(site.pages[path].body)
     folder = tmp_path / "new"
-    command = [sys.executable, "-m", "trailmark", "serve", str(papers), "-w", str(folder), "--port", "0"]
+    command = [sys.executable, "-m", "wayhound", "serve", str(papers), "-w", str(folder), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.cli.taught import LOOPBACK, start_of, true_goals
-from trailmark.cli import run
-from trailmark.samples import SampleServer, sample_web, serve_samples
+from wayhound.cli import run
+from wayhound.samples import SampleServer, sample_web, serve_samples
 
 BY_MODEL = ["--strategy", "path-learner"]
 
@@ -172,7 +172,7 @@ def test_a_crash_in_the_middle_ends_with_the_same_pages_and_goals(
 
 def test_reasons_are_kept_for_goals_alone(trained: Path, samples: SampleServer) -> None:
     assert forage(start_of(samples, "math"), trained, *BY_MODEL, "--budget", "30") == 0
-    with sqlite3.connect(trained / "trailmark.db") as database:
+    with sqlite3.connect(trained / "wayhound.db") as database:
         [kept] = database.execute("SELECT count(*) FROM goal_reason").fetchone()
         [goals] = database.execute("SELECT count(*) FROM visit WHERE is_goal").fetchone()
     database.close()

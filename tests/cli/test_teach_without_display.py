@@ -14,8 +14,8 @@ from pathlib import Path
 
 import httpx
 
-from trailmark.cli import run
-from trailmark.workspace import Workspace
+from wayhound.cli import run
+from wayhound.workspace import Workspace
 
 NO_DISPLAY = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
 BUSY_SECONDS = 300  # machines that run tests are busy
@@ -25,7 +25,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/teach\?token=\S+")
 @contextmanager
 def started(*arguments: str, said: Path) -> Iterator[subprocess.Popen[str]]:
     with said.open("w") as told:
-        command = [sys.executable, "-m", "trailmark", *arguments]
+        command = [sys.executable, "-m", "wayhound", *arguments]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=told, text=True, env=NO_DISPLAY
         ) as process:

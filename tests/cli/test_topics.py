@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from trailmark.cli.topics import topics
-from trailmark.errors import ModelError, UsageError
-from trailmark.record import Record, Value
-from trailmark.store.models import META_NAME
-from trailmark.workspace import Workspace
+from wayhound.cli.topics import topics
+from wayhound.errors import ModelError, UsageError
+from wayhound.record import Record, Value
+from wayhound.store.model_files import META_NAME
+from wayhound.workspace import Workspace
 
 TREE = "Animals\n  Cats: cat\n  Dogs: dog\nPlants\n  Trees: tree\n  Herbs: herb\n"
 TEXTS = {
@@ -157,10 +157,10 @@ def test_citations_are_read_from_a_file(folder: Path) -> None:
 
 
 def test_what_is_missing_is_named_with_the_next_step(folder: Path) -> None:
-    with pytest.raises(UsageError, match="trailmark topics init"):
+    with pytest.raises(UsageError, match="wayhound topics init"):
         call(folder, "train", str(folder / "docs.jsonl"))
     call(folder, "init", "--tree", str(folder / "tree.txt"))
-    with pytest.raises(UsageError, match="trailmark topics train"):
+    with pytest.raises(UsageError, match="wayhound topics train"):
         call(folder, "place", str(folder / "docs.jsonl"))
     with pytest.raises(UsageError, match="No document has been placed"):
         call(folder, "report")

@@ -1,4 +1,4 @@
-"""`trailmark trails` as a person types it."""
+"""`wayhound trails` as a person types it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.teach.trails import SITE, TO_GOAL, TO_NOWHERE
-from trailmark.cli import run
-from trailmark.teach.trail_file import read_trails, write_trails
+from tests.paths.trails import SITE, TO_GOAL, TO_NOWHERE
+from wayhound.cli import run
+from wayhound.paths.trail_file import read_trails, write_trails
 
 
 @pytest.fixture

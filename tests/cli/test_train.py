@@ -1,4 +1,4 @@
-"""`trailmark train` as a person types it, and what it says of models that cannot be used."""
+"""`wayhound train` as a person types it, and what it says of models that cannot be used."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.teach.trails import TO_GOAL, TO_NOWHERE
-from trailmark.cli import run
-from trailmark.store.models import META_NAME
-from trailmark.teach.training import TRAINERS
-from trailmark.workspace import Workspace
+from tests.paths.trails import TO_GOAL, TO_NOWHERE
+from wayhound.cli import run
+from wayhound.paths.training import TRAINERS
+from wayhound.store.model_files import META_NAME
+from wayhound.workspace import Workspace
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def edited(folder: Path) -> None:
     [
         (damaged, "is damaged"),
         (foreign, "is of another kind"),
-        (newer, "made by a newer Trailmark"),
+        (newer, "made by a newer Wayhound"),
         (edited, "is damaged"),
     ],
 )
@@ -181,12 +181,12 @@ def test_a_workspace_without_a_model_says_what_comes_next(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["forage", "http://a.example/", "--strategy", "path-learner", "-w", str(workspace)]) == 2
-    assert "Next: trailmark train" in capsys.readouterr().err
+    assert "Next: wayhound train" in capsys.readouterr().err
 
 
 def test_a_training_that_is_stopped_leaves_the_old_model_whole(trained: Path) -> None:
     before = sorted(path.read_bytes() for path in (trained / "models" / "paths").iterdir())
-    command = [sys.executable, "-m", "trailmark", "train", "-w", str(trained)]
+    command = [sys.executable, "-m", "wayhound", "train", "-w", str(trained)]
     training = subprocess.Popen(command, stderr=subprocess.PIPE)
     with pytest.raises(subprocess.TimeoutExpired):
         training.wait(timeout=1.0)

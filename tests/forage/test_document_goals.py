@@ -6,18 +6,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from trailmark.fetched import Fetched
-from trailmark.forage.brief import Brief
-from trailmark.forage.forager import Fetch, Forager
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorer import file_kinds
-from trailmark.forage.scorers import SCORERS
-from trailmark.learn.path_model import ForageModel, unpack
-from trailmark.page import Link, Page, Unreadable
-from trailmark.site import Site
-from trailmark.teach.training import TRAINERS, Settings
-from trailmark.trail import FAIL, GOAL, Step, Trail, goal_kinds
-from trailmark.visit import Visit
+from wayhound.fetched import Fetched
+from wayhound.forage.forager import Fetch, Forager
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Brief, file_kinds
+from wayhound.forage.scorers import SCORERS
+from wayhound.page import Link, Page, Unreadable
+from wayhound.paths.model import ForageModel, unpack
+from wayhound.paths.training import TRAINERS, Settings
+from wayhound.site import Site
+from wayhound.trail import FAIL, GOAL, Step, Trail, goal_kinds
+from wayhound.visit import Visit
 
 REPORTS = {"s1": "Annual report", "s2": "Yearly report", "s3": "Report of the year"}
 Read = Page | Unreadable

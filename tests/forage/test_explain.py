@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from trailmark.fetched import Fetched
-from trailmark.forage.brief import Brief
-from trailmark.forage.explain import THE_WAY, explain, why_page
-from trailmark.forage.forager import Fetch, Forager
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scope import refusal
-from trailmark.forage.scorer import Scorer
-from trailmark.forage.scorers import SCORERS, TAUGHT
-from trailmark.page import Link, Page
-from trailmark.site import Site
-from trailmark.teach.training import TRAINERS, Settings
-from trailmark.trail import FAIL, GOAL, Step, Trail
+from wayhound.fetched import Fetched
+from wayhound.forage.explain import THE_WAY, explain, why_page
+from wayhound.forage.forager import Fetch, Forager
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scope import refusal
+from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorers import SCORERS, TAUGHT
+from wayhound.page import Link, Page
+from wayhound.paths.training import TRAINERS, Settings
+from wayhound.site import Site
+from wayhound.trail import FAIL, GOAL, Step, Trail
 
 
 def pages_of(site: str) -> dict[str, Page]:

@@ -18,15 +18,13 @@ from hypothesis.strategies import (
 )
 
 from tests.forage.world import Answer, Walk, page
-from trailmark.fetched import Failed, FailureReason, Fetched
-from trailmark.forage.forager import Forager, Limits
-from trailmark.forage.goals import GoalPattern
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorer import Rated, Reading, Scorer
-from trailmark.forage.scorers.breadth_first import BreadthFirst
-from trailmark.forage.scorers.random_order import RandomOrder
-from trailmark.page import Link, Page
-from trailmark.site import Site
+from wayhound.fetched import Failed, FailureReason, Fetched
+from wayhound.forage.forager import Forager, Limits
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import GoalPattern, Rated, Reading, Scorer
+from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
+from wayhound.page import Link, Page
+from wayhound.site import Site
 
 SITE = Site("http://s.example/")
 URLS = [f"http://s.example/{name}" for name in ["", "a", "b", "c", "d", "e", "f"]]

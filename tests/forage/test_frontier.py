@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis.strategies import floats, lists, sampled_from, tuples
 
-from trailmark.forage.frontier import Frontier
+from wayhound.forage.frontier import Frontier
 
 SCORES = floats(0, 1, allow_nan=False)
 OFFERS = lists(tuples(sampled_from([f"http://s/{n}" for n in range(12)]), SCORES))

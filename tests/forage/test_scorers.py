@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.forage.world import Answer, Walk
-from tests.teach.small_sites import trails_of
-from trailmark.errors import UsageError
-from trailmark.forage.brief import Brief
-from trailmark.forage.forager import Forager
-from trailmark.forage.politeness import Politeness
-from trailmark.forage.scorers import SCORERS, TAUGHT
-from trailmark.page import Link, Page
-from trailmark.site import Site
-from trailmark.teach.training import TRAINERS, Settings
+from tests.paths.small_sites import trails_of
+from wayhound.errors import UsageError
+from wayhound.forage.forager import Forager
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Brief
+from wayhound.forage.scorers import SCORERS, TAUGHT
+from wayhound.page import Link, Page
+from wayhound.paths.training import TRAINERS, Settings
+from wayhound.site import Site
 
 SITE = Site("http://s.example/")
 BRIEF = Brief(keywords=("contact", "address"), seed=3)

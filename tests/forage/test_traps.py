@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trailmark.forage.traps import TrapLimits, trap_reason
+from wayhound.forage.scope import TrapLimits, trap_reason
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from trailmark.fetched import Failed, Fetched
-from trailmark.forage.forager import Fetch, Finished, Forager, Wait
-from trailmark.page import Link, Page
-from trailmark.visit import Visit
+from wayhound.fetched import Failed, Fetched
+from wayhound.forage.forager import Fetch, Finished, Forager, Wait
+from wayhound.page import Link, Page
+from wayhound.visit import Visit
 
 Answer = Page | Fetched | Failed
 

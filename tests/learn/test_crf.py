@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 from scipy.special import logsumexp
 
-from trailmark.errors import NotFitted, TeachingError
-from trailmark.learn.chain import Floats, Ints, Steps, expected_steps, forward, log_product, pair_marginals
-from trailmark.learn.checks import EstimatorCase, check_estimator
-from trailmark.learn.crf import ChainCRF, Chains, Rules
-from trailmark.learn.crf_likelihood import Likelihood
+from wayhound.errors import NotFitted, TeachingError
+from wayhound.learn.chain import Floats, Ints, Steps, expected_steps, forward, log_product, pair_marginals
+from wayhound.learn.checks import EstimatorCase, check_estimator
+from wayhound.learn.crf import ChainCRF, Chains, Rules
+from wayhound.learn.crf_likelihood import Likelihood
 
 N_STATES, N_FEATURES, N_EDGE_FEATURES = 3, 5, 2
 

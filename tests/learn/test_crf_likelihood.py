@@ -12,11 +12,11 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from trailmark.learn.chain import Floats, Ints
-from trailmark.learn.crf import Chains, Rules
-from trailmark.learn.crf_likelihood import Likelihood
-from trailmark.learn.crf_prefixes import Prefixes
-from trailmark.learn.path_judges import pair_rules
+from wayhound.learn.chain import Floats, Ints
+from wayhound.learn.crf import Chains, Rules
+from wayhound.learn.crf_likelihood import Likelihood
+from wayhound.learn.crf_prefixes import Prefixes
+from wayhound.paths.labellers import pair_rules
 
 N_ROWS, N_FEATURES, N_EDGE_FEATURES = 4, 3, 2
 

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailmark.learn.hmm import HiddenMarkov, Text
-from trailmark.learn.hmm_training import (
+from wayhound.learn.hmm import HiddenMarkov, Text, Transitions
+from wayhound.learn.hmm_training import (
     baum_welch,
     expected_counts,
     mixed_by_state,
     mixed_uniformly,
     reestimated,
 )
-from trailmark.learn.hmm_transitions import Transitions
 
 N_STATES, N_WORDS, N_CLASSES = 3, 4, 2
 

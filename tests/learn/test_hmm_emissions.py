@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailmark.errors import NotFitted, TeachingError
-from trailmark.learn.hmm import Text
-from trailmark.learn.hmm_emissions import (
+from wayhound.errors import NotFitted, TeachingError
+from wayhound.learn.hmm import Text
+from wayhound.learn.hmm_emissions import (
     UNKNOWN,
     absolute_discounting,
     count_words,
@@ -20,7 +20,7 @@ from trailmark.learn.hmm_emissions import (
     mixture_weights,
     unknown_share,
 )
-from trailmark.learn.hmm_tagger import TaggerHMM
+from wayhound.learn.hmm_tagger import TaggerHMM
 
 COUNTS = np.array(
     [

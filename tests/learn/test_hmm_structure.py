@@ -7,16 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailmark.learn.chain import Ints
-from trailmark.learn.hmm_search import _Search, costs_by_size, merge_path, merge_to
-from trailmark.learn.hmm_structure import (
+from wayhound.learn.chain import Ints
+from wayhound.learn.hmm import TRANSITIONS, maximum_likelihood, self_loops, shrunk
+from wayhound.learn.hmm_structure import (
     Structure,
+    _Search,
+    costs_by_size,
     maximally_specific,
     merge_neighbours,
+    merge_path,
+    merge_to,
     merge_v,
     one_per_class,
 )
-from trailmark.learn.hmm_transitions import TRANSITIONS, maximum_likelihood, self_loops, shrunk
 
 TITLE, AUTHOR, NOTE, ABSTRACT = range(4)
 FIGURE_8 = [

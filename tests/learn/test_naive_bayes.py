@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from trailmark.errors import NotFitted
-from trailmark.learn.checks import EstimatorCase, check_estimator
-from trailmark.learn.naive_bayes import ExpectationMaximisation, Floats, NaiveBayes, log_sum, normalise
+from wayhound.errors import NotFitted
+from wayhound.learn.checks import EstimatorCase, check_estimator
+from wayhound.learn.naive_bayes import ExpectationMaximisation, Floats, NaiveBayes, log_sum, normalise
 
 # Three words, two classes: the first document is of class 0, the others of class 1.
 COUNTS = csr_array(np.array([[2.0, 1, 0], [0, 1, 1], [0, 0, 3]]))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from trailmark.errors import NotFitted
-from trailmark.learn.pair_classifier import PairClassifier, _loss
+from wayhound.errors import NotFitted
+from wayhound.learn.logistic import PairClassifier, _loss
 
 
 def pairs(n: int = 300) -> tuple[np.ndarray, np.ndarray]:

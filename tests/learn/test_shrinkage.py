@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailmark.learn.checks import EstimatorCase, check_estimator
-from trailmark.learn.naive_bayes import Floats, Ints
-from trailmark.learn.shrinkage import NO_NODE, Shrinkage, node_estimates, uniform_weights
+from wayhound.learn.checks import EstimatorCase, check_estimator
+from wayhound.learn.naive_bayes import Floats, Ints
+from wayhound.learn.shrinkage import NO_NODE, Shrinkage, node_estimates, uniform_weights
 
 # A root, number 0, with two leaves.
 PATHS = np.array([[1, 0], [2, 0]])

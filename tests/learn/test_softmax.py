@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from trailmark.errors import NotFitted
-from trailmark.learn.checks import EstimatorCase, check_estimator
-from trailmark.learn.softmax import Softmax
-from trailmark.learn.vocabulary import Vocabulary
+from wayhound.errors import NotFitted
+from wayhound.learn.checks import EstimatorCase, check_estimator
+from wayhound.learn.logistic import Softmax
+from wayhound.learn.vocabulary import Vocabulary
 
 
 def test_the_optimum_has_no_gradient() -> None:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from trailmark.learn.checks import EstimatorCase, check_estimator
-from trailmark.learn.naive_bayes import Floats, Ints, normalise
-from trailmark.learn.shrinkage import Shrinkage
-from trailmark.learn.topic_bootstrap import HierarchicalNaiveBayes
-from trailmark.learn.topic_links import LinkSpread
+from wayhound.learn.checks import EstimatorCase, check_estimator
+from wayhound.learn.naive_bayes import Floats, Ints, normalise
+from wayhound.learn.shrinkage import Shrinkage
+from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
+from wayhound.learn.topic_links import LinkSpread
 
 # Root 0; node 1 with leaves 2 and 3; leaf 4 beside it.
 PATHS = np.array([[2, 1, 0], [3, 1, 0], [4, 0, -1]])

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from trailmark.learn.checks import EstimatorCase, check_estimator
-from trailmark.learn.naive_bayes import Floats, normalise
-from trailmark.learn.topic_calibration import Temperature, calibration_error, reliability
-from trailmark.learn.topic_outside import OutsideLeaves
+from wayhound.learn.calibration import Temperature, calibration_error, reliability
+from wayhound.learn.checks import EstimatorCase, check_estimator
+from wayhound.learn.naive_bayes import Floats, normalise
+from wayhound.learn.topic_bootstrap import OutsideLeaves
 
 PATHS = np.array([[2, 1, 0], [3, 1, 0], [4, 0, -1]])
 INTERIOR = np.array([[0, -1], [1, 0]])

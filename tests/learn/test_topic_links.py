@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from trailmark.learn.naive_bayes import Floats
-from trailmark.learn.topic_links import Alone, LinkSpread, LinkWeights
+from wayhound.learn.naive_bayes import Floats
+from wayhound.learn.topic_links import Alone, LinkSpread, LinkWeights
 
 
 def explicit(links: Floats, weights: LinkWeights) -> Floats:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trailmark.errors import NotFitted
-from trailmark.learn.vocabulary import Vocabulary
+from wayhound.errors import NotFitted
+from wayhound.learn.vocabulary import Vocabulary
 
 
 def test_tokens_of_one_group_alone_get_no_column_and_the_others_are_counted_once() -> None:

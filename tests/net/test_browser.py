@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.recording.lessons import needs_browser
+from tests.app.teach.lessons import needs_browser
 from tests.servers import serve
-from trailmark.errors import TrailmarkError, UsageError
-from trailmark.net.browser import BrowserOptions, find_browser, open_browser
-from trailmark.net.screencast import ALT, SHIFT, Screencast
+from wayhound.errors import UsageError, WayhoundError
+from wayhound.net.browser import BrowserOptions, find_browser, open_browser
+from wayhound.net.screencast import ALT, SHIFT, Screencast
 
 in_browser, where_there_is_one = needs_browser
 
@@ -50,8 +50,8 @@ def test_without_playwright_the_sentence_says_what_to_install(tmp_path: Path) ->
     code = f"""
 import asyncio, sys
 sys.modules["playwright"] = None  # as if it were not installed
-from trailmark.errors import UsageError
-from trailmark.net.browser import BrowserOptions, open_browser
+from wayhound.errors import UsageError
+from wayhound.net.browser import BrowserOptions, open_browser
 async def open_it():
     async with open_browser(BrowserOptions({str(program)!r}, headless=True)):
         pass
@@ -63,7 +63,7 @@ except UsageError as error:
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "pip install 'trailmark[teach]'" in said.stdout
+    assert "pip install 'wayhound[teach]'" in said.stdout
 
 
 def test_a_program_that_is_no_browser_gives_a_sentence(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_program_that_is_no_browser_gives_a_sentence(tmp_path: Path) -> None:
         async with open_browser(BrowserOptions(str(program), headless=True)):
             pass
 
-    with pytest.raises(TrailmarkError, match="could not be opened as a browser"):
+    with pytest.raises(WayhoundError, match="could not be opened as a browser"):
         asyncio.run(open_it())
 
 
@@ -158,7 +158,7 @@ def test_a_profile_that_is_in_use_is_explained(tmp_path: Path) -> None:
         async with open_browser(options), open_browser(options):
             pass
 
-    with pytest.raises(TrailmarkError, match="in use by another browser"):
+    with pytest.raises(WayhoundError, match="in use by another browser"):
         asyncio.run(open_twice())
 
 

@@ -10,15 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers import Answer, closed_port, serve
-from trailmark.fetched import Failed, Fetched
-from trailmark.net.guard import (
-    REFUSED_PORTS,
-    Guard,
-    GuardedResolver,
-    PrivateAddressError,
-    is_public,
-)
-from trailmark.net.http import HttpFetcher, Timeouts
+from wayhound.fetched import Failed, Fetched
+from wayhound.net.guard import REFUSED_PORTS, Guard, GuardedResolver, PrivateAddressError, is_public
+from wayhound.net.http import HttpFetcher, Timeouts
 
 PATIENT = Timeouts(connect_seconds=30, read_seconds=30, total_seconds=60)
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.servers import Answer, Page, Served, certificates, closed_port, misbehaving, serve
-from trailmark import __version__
-from trailmark.errors import UsageError
-from trailmark.fetched import Failed, Fetched
-from trailmark.net.http import ACCEPTED_TYPES, HttpFetcher, Timeouts
-from trailmark.net.http_agent import Agent
+from wayhound import __version__
+from wayhound.errors import UsageError
+from wayhound.fetched import Failed, Fetched
+from wayhound.net.http import ACCEPTED_TYPES, HttpFetcher, Timeouts
+from wayhound.net.http_agent import Agent
 
 PATIENT = Timeouts(connect_seconds=30, read_seconds=30, total_seconds=60)
 
@@ -94,8 +94,8 @@ def test_every_request_says_who_asks_and_carries_nothing_else_of_ours() -> None:
 
 
 def test_an_agent_without_a_contact_is_named_alone() -> None:
-    assert Agent("Trailmark", "0.1").header == "Trailmark/0.1"
-    assert Agent("Trailmark", "").header == "Trailmark"
+    assert Agent("Wayhound", "0.1").header == "Wayhound/0.1"
+    assert Agent("Wayhound", "").header == "Wayhound"
 
 
 @pytest.mark.parametrize(

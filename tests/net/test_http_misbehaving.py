@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.bad_manners import BAD_MANNERS
 from tests.servers import Served, misbehaving
-from trailmark.fetched import Failed, Fetched
-from trailmark.net.http import HttpFetcher, Timeouts
+from wayhound.fetched import Failed, Fetched
+from wayhound.net.http import HttpFetcher, Timeouts
 
 BRIEF = Timeouts(connect_seconds=10, read_seconds=0.4, total_seconds=0.8)
 PATIENT = Timeouts(connect_seconds=30, read_seconds=30, total_seconds=60)

@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from tests.servers import Answer, Page, closed_port, misbehaving, serve
-from trailmark.fetched import Failed, Fetched
-from trailmark.net import robots as robots_module
-from trailmark.net.http import HttpFetcher, Timeouts
-from trailmark.net.http_agent import Agent
-from trailmark.net.robots import MAX_ROBOTS_BYTES, Policy, Robots, rules_for
+from wayhound.fetched import Failed, Fetched
+from wayhound.net import robots as robots_module
+from wayhound.net.http import HttpFetcher, Timeouts
+from wayhound.net.http_agent import Agent
+from wayhound.net.robots import MAX_ROBOTS_BYTES, Policy, Robots, rules_for
 
 PATIENT = Timeouts(connect_seconds=30, read_seconds=30, total_seconds=60)
 ORIGIN = "https://physics.example"
 
 
-async def fetch_all(base: str, *paths: str, agent: str = "Trailmark") -> list[str]:
+async def fetch_all(base: str, *paths: str, agent: str = "Wayhound") -> list[str]:
     fetcher = HttpFetcher(Agent(agent), allow_private=True, timeouts=PATIENT)
     async with fetcher:
         return [(await fetcher.fetch(base + path)).outcome for path in paths]
 
 
-def outcomes(robots: Page | None, *paths: str, agent: str = "Trailmark") -> list[str]:
+def outcomes(robots: Page | None, *paths: str, agent: str = "Wayhound") -> list[str]:
     """What comes of fetching `paths` from a site with that robots.txt."""
     pages: dict[str, Page] = dict.fromkeys(paths, "a page")
     if robots is not None:
@@ -78,12 +78,12 @@ def test_our_own_group_counts_instead_of_everybodys() -> None:
     assert outcomes(robots, "/", "/shut", agent="Otherbot") == ["robots", "robots"]
 
 
-@pytest.mark.parametrize("name", ["Trailmark/0.1", "Trailmark 0.1", "TRAILMARK*", "Trailmark  # us"])
+@pytest.mark.parametrize("name", ["Wayhound/0.1", "Wayhound 0.1", "WAYHOUND*", "Wayhound  # us"])
 def test_our_name_is_known_with_a_version_behind_it(name: str) -> None:
     assert outcomes(f"User-agent: {name}\nDisallow: /\n", "/") == ["robots"]
 
 
-@pytest.mark.parametrize("name", ["Trail", "Trailmarker", "NotTrailmark", "Mozilla"])
+@pytest.mark.parametrize("name", ["Trail", "Wayhounder", "NotWayhound", "Mozilla"])
 def test_another_robots_name_is_not_ours(name: str) -> None:
     assert outcomes(f"User-agent: {name}\nDisallow: /\n", "/") == ["ok"]
 
@@ -195,7 +195,7 @@ class Host:
         self.answer: Fetched | Failed = Fetched(f"{ORIGIN}/robots.txt", 404)
         self.now = 0.0
         self.asked = 0
-        self.robots = Robots(self.get, "Trailmark", clock=lambda: self.now)
+        self.robots = Robots(self.get, "Wayhound", clock=lambda: self.now)
 
     async def get(self, url: str) -> Fetched | Failed:
         self.asked += 1
@@ -321,7 +321,7 @@ def test_a_crawl_delay_is_a_sensible_number_of_seconds(value: str, delay: float)
 def test_names_and_rules_by_the_thousand_cost_no_product_of_both() -> None:
     names = "".join(f"User-agent: bot{number}\n" for number in range(15_000))
     rules = "".join(f"Disallow: /{number}\n" for number in range(15_000))
-    kept = list(rules_for("trailmark", f"{names}User-agent: *\n{rules}"))
+    kept = list(rules_for("wayhound", f"{names}User-agent: *\n{rules}"))
     assert kept[0] == "User-agent: *"
     assert len(kept) == 15_001
 
@@ -362,7 +362,7 @@ def test_groups_are_told_apart_as_the_standard_says() -> None:
 LINES = st.sampled_from(
     [
         "User-agent: *",
-        "User-agent: Trailmark",
+        "User-agent: Wayhound",
         "User-agent: other",
         "user agent other",
         "Disallow: /a",
@@ -380,10 +380,10 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=12))
 def test_leaving_out_other_robots_groups_changes_nothing_for_us(lines: list[str]) -> None:
     whole = Protego.parse("\n".join(lines))
-    own = Protego.parse("\n".join(rules_for("trailmark", "\n".join(lines))))
+    own = Protego.parse("\n".join(rules_for("wayhound", "\n".join(lines))))
     for path in ("/", "/a", "/a/b", "/c"):
-        assert own.can_fetch(ORIGIN + path, "trailmark") == whole.can_fetch(ORIGIN + path, "trailmark")
-    assert own.crawl_delay("trailmark") == whole.crawl_delay("trailmark")
+        assert own.can_fetch(ORIGIN + path, "wayhound") == whole.can_fetch(ORIGIN + path, "wayhound")
+    assert own.crawl_delay("wayhound") == whole.crawl_delay("wayhound")
 
 
 @given(st.binary(max_size=400))
@@ -394,7 +394,7 @@ def test_any_bytes_make_a_policy(body: bytes) -> None:
 
 
 def test_the_clock_is_the_machines_when_none_is_given() -> None:
-    robots = Robots(Host().get, "Trailmark")
+    robots = Robots(Host().get, "Wayhound")
     policy = asyncio.run(robots.ask(ORIGIN))
     assert policy.expires > time.monotonic()
     assert robots.known(ORIGIN) is policy

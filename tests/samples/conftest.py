@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from tests.samples.walk import Walked, walk
-from trailmark.samples import SampleSite, SampleWeb, sample_web
+from wayhound.samples import SampleSite, SampleWeb, sample_web
 
 WEB = sample_web()
 

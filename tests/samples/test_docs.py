@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from trailmark.samples import SampleSite
-from trailmark.samples.builder import Label
+from wayhound.samples import SampleSite
+from wayhound.samples.builder import Label
 
 PAGE = Path(__file__).parents[2] / "docs" / "samples.md"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from trailmark.samples import SampleSite, SampleWeb, write_folder
-from trailmark.samples.folder import file_names, write_site
+from wayhound.samples import SampleSite, SampleWeb, write_folder
+from wayhound.samples.folder import file_names, write_site
 
 
 def table(path: Path) -> dict[str, str]:

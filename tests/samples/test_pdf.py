@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from trailmark.samples import SamplePage, SampleSite
-from trailmark.samples.pdf import Line, write_pdf
+from wayhound.samples import SamplePage, SampleSite
+from wayhound.samples.pdf import Line, write_pdf
 
 
 def files_of(site: SampleSite) -> dict[str, SamplePage]:

@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 
 import pytest
 
-from trailmark.samples import SampleServer, SampleWeb, serve_samples
+from wayhound.samples import SampleServer, SampleWeb, serve_samples
 
 
 @pytest.fixture

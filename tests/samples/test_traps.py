@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from protego import Protego
 
-from trailmark.extract.html import read_page
-from trailmark.page import Page
-from trailmark.samples import SampleSite, SampleWeb
+from wayhound.page import Page
+from wayhound.pages.reader import read_page
+from wayhound.samples import SampleSite, SampleWeb
 
 STARTS = [
     ("linguistique", "/agenda/2024/12"),
@@ -96,8 +96,8 @@ def test_one_page_is_very_long(web: SampleWeb) -> None:
 def test_robots_txt_forbids_a_folder_that_is_linked_to(web: SampleWeb, name: str, forbidden: str) -> None:
     site = site_named(web, name)
     rules = Protego.parse(site.respond("/robots.txt").body.decode())
-    assert not rules.can_fetch(f"http://{site.host}{forbidden}", "trailmark")
-    assert rules.can_fetch(f"http://{site.host}/", "trailmark")
+    assert not rules.can_fetch(f"http://{site.host}{forbidden}", "wayhound")
+    assert rules.can_fetch(f"http://{site.host}/", "wayhound")
     assert forbidden in site.pages
 
 

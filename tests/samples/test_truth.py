@@ -8,9 +8,9 @@ from html import unescape
 import pytest
 
 from tests.samples.walk import Walked
-from trailmark.samples import SampleSite, SampleWeb
-from trailmark.samples.department import make_department
-from trailmark.samples.sites import DEPARTMENT_STYLES
+from wayhound.samples import SampleSite, SampleWeb
+from wayhound.samples.department import make_department
+from wayhound.samples.sites import DEPARTMENT_STYLES
 
 FICTION = re.compile(r"555-01\d\d|030 23125 0\d\d|01 99 00 17 \d\d")
 

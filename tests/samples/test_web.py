@@ -12,13 +12,13 @@ import pytest
 
 from tests.samples.conftest import walked_site
 from tests.samples.walk import Walked
-from trailmark.samples import SampleSite, SampleWeb, sample_web
-from trailmark.samples.builder import Label
-from trailmark.url import normalise
+from wayhound.samples import SampleSite, SampleWeb, sample_web
+from wayhound.samples.builder import Label
+from wayhound.url import normalise
 
 DIGEST = """
 from hashlib import sha256
-from trailmark.samples import sample_web
+from wayhound.samples import sample_web
 digest = sha256()
 for site in sample_web({seed}).sites:
     for path, page in [*site.pages.items(), *site.assets.items()]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from trailmark.extract.html import read_page
-from trailmark.page import Page
-from trailmark.samples import SamplePage, SampleSite
-from trailmark.url import normalise
+from wayhound.page import Page
+from wayhound.pages.reader import read_page
+from wayhound.samples import SamplePage, SampleSite
+from wayhound.url import normalise
 
 
 @dataclass

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from trailmark.store.database import Database
-from trailmark.store.forage import ForageStore
+from wayhound.store.database import Database
+from wayhound.store.forage import ForageStore
 
 
 @pytest.fixture(params=["in memory", "on disk"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    with Database(tmp_path / "trailmark.db" if request.param == "on disk" else None) as opened:
+    with Database(tmp_path / "wayhound.db" if request.param == "on disk" else None) as opened:
         yield opened
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from trailmark.site import Site
-from trailmark.store.forage import ForageStore, Run, RunLimits, SiteJob
-from trailmark.visit import Visit
+from wayhound.site import Site
+from wayhound.store.forage import ForageStore, Run, RunLimits, SiteJob
+from wayhound.visit import Visit
 
 BREADTH_FIRST = {"strategy": "breadth-first", "goal": "contact"}
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from trailmark.record import Record
-from trailmark.store.catalogue import Catalogue, Place
-from trailmark.store.database import Database
-from trailmark.store.records import RecordStore
+from wayhound.record import Record
+from wayhound.store.database import Database
+from wayhound.store.records import Catalogue, Place, RecordStore
 
 
 @pytest.mark.parametrize(("count", "pieces"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])

@@ -4,17 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from trailmark.organise.citations.citation import Citation
-from trailmark.organise.hubs import HubScores
-from trailmark.organise.topics.placement import Placement
-from trailmark.record import Record, Value
-from trailmark.store.changes import Change, ChangeStore
-from trailmark.store.citing import citations_to, citing_work
-from trailmark.store.database import Database
-from trailmark.store.papers import PaperStore, StoredCitation
-from trailmark.store.records import RecordStore
-from trailmark.store.scores import ScoreStore
-from trailmark.store.topics import TopicStore
+from wayhound.citations.citation import Citation
+from wayhound.citations.hubs import HubScores
+from wayhound.record import Record, Value
+from wayhound.store.citations import ScoreStore, citations_to, citing_work
+from wayhound.store.database import Database
+from wayhound.store.papers import PaperStore, StoredCitation
+from wayhound.store.records import Change, ChangeStore, RecordStore
+from wayhound.store.topics import TopicStore
+from wayhound.topics.model import Placement
 
 
 def changed_after(database: Database, number: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What every store of forages must do; see `trailmark.store.protocol.Store`."""
+"""What every store of forages must do; see `wayhound.store.protocol.Store`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.samples import BREADTH_FIRST, begin, lease, site, visit_of
-from trailmark.errors import LeaseLost, UsageError, WorkspaceError
-from trailmark.page import LinkKind
-from trailmark.site import Site
-from trailmark.store.database import Database
-from trailmark.store.forage import ForageStore, Progress, RunLimits, SiteSummary
-from trailmark.store.protocol import Store
-from trailmark.visit import ArchiveRef, Visit
+from wayhound.errors import LeaseLost, UsageError, WorkspaceError
+from wayhound.page import LinkKind
+from wayhound.site import Site
+from wayhound.store.database import Database
+from wayhound.store.forage import ForageStore, Progress, RunLimits, SiteSummary
+from wayhound.store.protocol import Store
+from wayhound.visit import ArchiveRef, Visit
 
 ME = "here:1:0"
 OTHER = "there:2:0"

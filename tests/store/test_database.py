@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from tests.store.samples import begin, lease, visit_of
-from trailmark.errors import WorkspaceError, WorkspaceLocked
-from trailmark.store.database import MIGRATIONS, Database, migrate
-from trailmark.store.forage import ForageStore, RunLimits
+from wayhound.errors import WorkspaceError, WorkspaceLocked
+from wayhound.store.database import MIGRATIONS, Database, migrate
+from wayhound.store.forage import ForageStore, RunLimits
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "trailmark.db"
+    return tmp_path / "wayhound.db"
 
 
 def test_a_new_file_is_in_wal_mode_with_every_migration_recorded(path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_migration_that_fails_is_undone_altogether(path: Path, later: Path) ->
 def test_a_newer_file_is_left_alone(path: Path) -> None:
     with Database(path) as database:
         database.execute("INSERT INTO migration (number, name) VALUES (9999, '9999_later.sql')")
-    with pytest.raises(WorkspaceError, match="newer Trailmark"):
+    with pytest.raises(WorkspaceError, match="newer Wayhound"):
         Database(path)
 
 
@@ -107,7 +107,7 @@ def test_a_damaged_file_is_reported_as_damaged(path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="cannot be opened"):
-        Database(tmp_path / "gone" / "trailmark.db")
+        Database(tmp_path / "gone" / "wayhound.db")
 
 
 def test_a_database_that_may_only_be_read_says_so_when_written_to(path: Path) -> None:
@@ -220,7 +220,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from tests.store.test_database import save_until_refused
-from trailmark.store.database import Database
+from wayhound.store.database import Database
 if len(sys.argv) > 2:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 with Database(Path(sys.argv[1])) as database:
@@ -245,6 +245,6 @@ def test_a_file_system_without_room_is_a_full_disk(tmp_path: Path) -> None:
     unshare = shutil.which("unshare")
     if not unshare or subprocess.run([unshare, "-rm", "true"], check=False, capture_output=True).returncode:
         pytest.skip("no small file system can be mounted here")
-    script = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" -c "$3" "$1/trailmark.db"'
+    script = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" -c "$3" "$1/wayhound.db"'
     said = said_by([unshare, "-rm", "sh", "-c", script, "sh", tmp_path, sys.executable, LIMITED])
     assert "The disk is full" in said

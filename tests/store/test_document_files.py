@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trailmark.site import Site
-from trailmark.store.database import Database
-from trailmark.store.document_files import DocumentFileStore, Source, StoredFile
-from trailmark.store.forage import ForageStore, RunLimits
-from trailmark.visit import ArchiveRef, Visit
+from wayhound.site import Site
+from wayhound.store.database import Database
+from wayhound.store.document_files import DocumentFileStore, Source, StoredFile
+from wayhound.store.forage import ForageStore, RunLimits
+from wayhound.visit import ArchiveRef, Visit
 
 PLACE = ArchiveRef("a.warc.gz", 10, 20)
 FILE = StoredFile("ab12", "hops.pdf", "paper", "It is one.", "pdf", 9, 1_000, PLACE, "shipped", 5.0)

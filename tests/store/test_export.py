@@ -14,14 +14,13 @@ import pytest
 from pyarrow import parquet
 
 from tests.store.samples import begin, lease, site, visit_of
-from trailmark.errors import UsageError, WorkspaceError
-from trailmark.record import Record, Span, Value
-from trailmark.store.database import Database
-from trailmark.store.export import FORMATS, export
-from trailmark.store.forage import ForageStore, RunLimits
-from trailmark.store.records import RecordStore
-from trailmark.store.tables import TABLES
-from trailmark.visit import ArchiveRef
+from wayhound.errors import UsageError, WorkspaceError
+from wayhound.record import Record, Span, Value
+from wayhound.store.database import Database
+from wayhound.store.export import FORMATS, TABLES, export
+from wayhound.store.forage import ForageStore, RunLimits
+from wayhound.store.records import RecordStore
+from wayhound.visit import ArchiveRef
 
 
 def filled(database: Database) -> None:
@@ -206,8 +205,8 @@ def test_an_unknown_table_or_format_is_a_clear_error(
 WITHOUT_PYARROW = """
 import io, sys
 sys.modules["pyarrow"] = None  # as where the extra is not installed
-from trailmark.store.database import Database
-from trailmark.store.export import export
+from wayhound.store.database import Database
+from wayhound.store.export import export
 export(Database(None), "sites", "parquet", io.BytesIO())
 """
 
@@ -216,7 +215,7 @@ def test_parquet_without_its_extra_says_what_to_install() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", WITHOUT_PYARROW], capture_output=True, text=True, check=False
     )
-    assert "UsageError: Parquet needs an extra: pip install 'trailmark[parquet]'." in ended.stderr
+    assert "UsageError: Parquet needs an extra: pip install 'wayhound[parquet]'." in ended.stderr
 
 
 def test_a_long_export_needs_no_more_memory_than_a_short_one(database: Database, tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trailmark.errors import ModelError, UsageError
-from trailmark.store.forage_models import ForageModels
-from trailmark.store.models import META_NAME, save_model
+from wayhound.errors import ModelError, UsageError
+from wayhound.store.model_files import META_NAME, ForageModels, save_model
 
 PACKED: tuple[dict[str, Any], dict[str, Any]] = ({"weights": np.arange(3.0)}, {"labels": ["Goal"]})
 OTHER: tuple[dict[str, Any], dict[str, Any]] = ({"weights": np.arange(4.0)}, {"labels": ["Goal"]})
@@ -44,7 +43,7 @@ def test_the_last_model_is_the_one_trained_last(models: ForageModels) -> None:
     assert models.last().name == "a"
     assert models.last("maxent").name == "b"
     assert models.names() == ["a", "b"]
-    with pytest.raises(UsageError, match="Next: trailmark train --strategy naive-bayes"):
+    with pytest.raises(UsageError, match="Next: wayhound train --strategy naive-bayes"):
         models.last("naive-bayes")
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.store.samples import begin, lease, visit_of
-from trailmark.store.database import Database
-from trailmark.store.export import export
-from trailmark.store.forage import ForageStore, Run
-from trailmark.store.goals import GoalStore
+from wayhound.store.database import Database
+from wayhound.store.export import export
+from wayhound.store.forage import ForageStore, Run
+from wayhound.store.goals import GoalStore
 
 WHY = (("title publications", 2.5), ("says papers", 1.25))
 

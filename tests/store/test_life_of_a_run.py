@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.store.samples import BREADTH_FIRST, visit_of
-from trailmark.errors import LeaseLost
-from trailmark.site import Site
-from trailmark.store.database import Database
-from trailmark.store.forage import ForageStore, RunLimits, SiteJob
+from wayhound.errors import LeaseLost
+from wayhound.site import Site
+from wayhound.store.database import Database
+from wayhound.store.forage import ForageStore, RunLimits, SiteJob
 
 SITES = [Site(f"https://part{n}.site{n % 3}.example/") for n in range(5)]
 WORKERS = ("here:1:0", "here:2:0", "here:3:0")

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trailmark.errors import ModelError
-from trailmark.store.models import META_NAME, load_model, save_model
+from wayhound.errors import ModelError
+from wayhound.store.model_files import META_NAME, load_model, save_model
 
 ARRAYS = {"words": np.arange(6.0).reshape(2, 3), "priors": np.array([0.5, -np.inf])}
 META = {"tree": "A: x\n", "名": ["ü"]}
@@ -46,7 +46,7 @@ def test_a_crash_before_the_last_step_leaves_the_old_model(folder: Path) -> None
     ("changed", "complaint"),
     [
         ({"kind": "paths"}, "of another kind"),
-        ({"version": 3}, "newer Trailmark"),
+        ({"version": 3}, "newer Wayhound"),
         ({"version": "two"}, "names no version"),
         ({"meta": {"tree": "B: y"}}, "not what was saved"),
         ({"meta": 7}, "does not describe a model"),

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from trailmark.organise.citations.citation import Citation
-from trailmark.record import Span, Value
-from trailmark.store.database import Database
-from trailmark.store.papers import Correction, PaperStore, StoredCitation, StoredContext
+from wayhound.citations.citation import Citation
+from wayhound.record import Span, Value
+from wayhound.store.database import Database
+from wayhound.store.papers import Correction, PaperStore, StoredCitation, StoredContext
 
 HOPS = Citation(title="Hops to the goal", authors="A. Lind", year="1999")
 TREES = Citation(text="B. Wood. Trees of topics. 2001.")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from trailmark.store.click_paths import click_path
-from trailmark.store.database import Database
-from trailmark.store.forage import ForageStore
-from trailmark.store.papers import PaperStore
-from trailmark.store.topics import TopicStore
+from wayhound.store.database import Database
+from wayhound.store.forage import ForageStore
+from wayhound.store.goals import click_path
+from wayhound.store.papers import PaperStore
+from wayhound.store.topics import TopicStore
 
 
 class WatchedDatabase(Database):

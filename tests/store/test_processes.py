@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.samples import BREADTH_FIRST, begin, lease
-from trailmark.site import Site
-from trailmark.store.database import Database
-from trailmark.store.forage import ForageStore, RunLimits
+from wayhound.site import Site
+from wayhound.store.database import Database
+from wayhound.store.forage import ForageStore, RunLimits
 
 ROOT = Path(__file__).parents[2]
 KILLS = 25
@@ -24,7 +24,7 @@ KILLS = 25
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "trailmark.db"
+    return tmp_path / "wayhound.db"
 
 
 @pytest.fixture

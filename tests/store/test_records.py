@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailmark.record import Record, Span, Value
-from trailmark.store.database import Database
-from trailmark.store.records import RecordStore
+from wayhound.record import Record, Span, Value
+from wayhound.store.database import Database
+from wayhound.store.records import RecordStore
 
 texts = st.text(max_size=20)
 sure = st.floats(0, 1)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.store.samples import begin, lease, visit_of
-from trailmark.store.database import Database
-from trailmark.store.forage import ForageStore
-from trailmark.store.run_course import Course, course_of
+from wayhound.store.database import Database
+from wayhound.store.forage import ForageStore
+from wayhound.store.runs import Course, course_of
 
 
 def test_a_run_is_summed_up_by_visits_and_by_time(database: Database) -> None:

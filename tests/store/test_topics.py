@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from trailmark.organise.topics.placement import Placement
-from trailmark.store.database import Database
-from trailmark.store.topics import TopicStore
+from wayhound.store.database import Database
+from wayhound.store.topics import TopicStore
+from wayhound.topics.model import Placement
 
 CAT = Placement(
     "1", ("Animals", "Cats"), 0.9, ("Animals", "Cats"), ("Animals", "Dogs"), 0.3, 0.05, (("purr", 1.5),), True

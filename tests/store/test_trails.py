@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.teach.trails import HOME, LISE, PEOPLE, SITE, STAFF, START, TO_GOAL, TO_NOWHERE, trail
-from trailmark.errors import UsageError
-from trailmark.store.database import Database
-from trailmark.store.trails import TrailStore
-from trailmark.trail import FAIL, GOAL, Step, Trail
+from tests.paths.trails import HOME, LISE, PEOPLE, SITE, STAFF, START, TO_GOAL, TO_NOWHERE, trail
+from wayhound.errors import UsageError
+from wayhound.store.database import Database
+from wayhound.store.trails import TrailStore
+from wayhound.trail import FAIL, GOAL, Step, Trail
 
 OTHER = "http://biology.example/"
 

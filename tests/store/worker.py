@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from tests.store.samples import begin, visit_of
-from trailmark.store.database import Database
-from trailmark.store.forage import ForageStore
+from wayhound.store.database import Database
+from wayhound.store.forage import ForageStore
 
 
 def say(word: object) -> None:

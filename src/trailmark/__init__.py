@@ -1,3 +1,0 @@
-"""Trailmark: show it the way on a few websites; it finds the rest."""
-
-__version__ = "0.1.0"

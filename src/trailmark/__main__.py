@@ -1,5 +1,0 @@
-"""`python -m trailmark` is `trailmark`."""
-
-from trailmark.cli import main
-
-main()

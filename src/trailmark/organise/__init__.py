@@ -1,1 +1,0 @@
-"""Ordering what was found: topics, citations, the search index."""

@@ -1,1 +1,0 @@
-"""The topic trees that come with Trailmark, as `.topics` files."""

@@ -1,0 +1,5 @@
+"""`python -m wayhound` is `wayhound`."""
+
+from wayhound.cli import main
+
+main()

@@ -1,0 +1,215 @@
+"""The loop where forage, net and store meet. It decides nothing: it asks, fetches, writes down and tells."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.earlier import Earlier
+from wayhound.archive.reader import ArchiveReader
+from wayhound.errors import ArchiveError, LeaseLost
+from wayhound.fetched import Failed, Fetched, Fetcher
+from wayhound.forage.forager import Fetch, Finished, Forager, Limits, Wait
+from wayhound.forage.frontier import Waiting
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Scorer
+from wayhound.net.refetch import Refetcher
+from wayhound.page import Page, Unreadable
+from wayhound.pages.head import RobotsTag
+from wayhound.pages.reader import read_page
+from wayhound.store.forage import ForageStore, Run, SiteJob
+from wayhound.visit import ArchiveRef, Visit
+
+LEASE_SECONDS = 60.0
+IDLE_SECONDS = 0.5
+LONG_PAUSE_SECONDS = 4.0
+"""A site that must be left alone for longer than this, and than usual, gives its place to another meanwhile."""
+
+MOST_STAND_INS = 200
+
+STOPPED = "stopped"
+TOTAL_SPENT = "total budget spent"
+
+
+@dataclass
+class Crawl:
+    """One worker: forages the sites it can lease, several at once, until none is left or it is stopped."""
+
+    store: ForageStore
+    run: Run
+    worker: str
+    fetcher: Fetcher
+    writer: ArchiveWriter
+    reader: ArchiveReader
+    new_scorer: Callable[[], Scorer]
+    limits: Limits
+    politeness: Politeness
+    refetcher: Refetcher | None = None  # for pages that were fetched before
+    request_headers: Sequence[tuple[str, str]] = ()
+    product: str = "Wayhound"  # the name by which pages may speak to us
+    lease_seconds: float = LEASE_SECONDS
+    on_visit: Callable[[Visit], None] = lambda _: None
+    _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
+    _stood_in_for: set[int] = field(default_factory=set, init=False)  # sites that gave up their place
+
+    def stop(self) -> None:
+        """End after the fetches under way; what is unfinished waits for the next run."""
+        self._stop.set()
+
+    async def work(self, sites_at_once: int) -> None:
+        try:
+            async with asyncio.TaskGroup() as around:  # without its leases a worker must not go on
+                keeper = around.create_task(self._keep_leases())
+                async with self._group:
+                    for _ in range(sites_at_once):
+                        self._group.create_task(self._work_through_sites())
+                keeper.cancel()
+        except BaseExceptionGroup as errors:  # one clear error leaves here, not a group of them
+            raise _first(errors) from None
+        finally:
+            self.store.release_leases(self.run.id, self.worker)
+
+    async def _work_through_sites(self) -> None:
+        while (job := await self._next_site()) is not None:
+            with suppress(LeaseLost):  # another worker has it now, and all that we saved
+                await self._forage(job)
+            if job.id in self._stood_in_for:
+                self._stood_in_for.remove(job.id)
+                return
+
+    async def _next_site(self) -> SiteJob | None:
+        """The next site to be had, or None when none is left. One task asks at a time; the others queue."""
+        async with self._asking:
+            while not self._stop.is_set():
+                now = time.time()
+                job = self.store.lease_site(self.run.id, self.worker, now, now + self.lease_seconds)
+                if job is not None or self._all_done():
+                    return job
+                # the rest is in other hands, or waits for another site of its domain
+                await self._pause(IDLE_SECONDS)
+        return None
+
+    def _all_done(self) -> bool:
+        return self.store.progress(self.run.id).is_over
+
+    async def _forage(self, job: SiteJob) -> None:
+        forager = Forager(job.site, self.new_scorer(), self.limits, self.politeness)
+        await self._retell(job, forager)
+        reason = await self._forage_on(job, forager)
+        if reason != STOPPED:
+            self.store.finish_site(job.id, reason, forager.site.hosts or None)
+
+    async def _forage_on(self, job: SiteJob, forager: Forager) -> str:
+        clock = asyncio.get_running_loop().time
+        while not self._stop.is_set():
+            match forager.next_action(clock()):
+                case Finished(reason):
+                    return reason
+                case Wait(until):
+                    self._give_up_place(job, until - clock())
+                    await self._pause(until - clock())
+                case Fetch(link):
+                    if not self._may_spend():
+                        return TOTAL_SPENT
+                    await self._visit(job, forager, link)
+        return STOPPED
+
+    def _give_up_place(self, job: SiteJob, seconds: float) -> None:
+        """Let another site begin while this one waits."""
+        long = seconds > max(LONG_PAUSE_SECONDS, 2 * self.politeness.delay_seconds)
+        if long and job.id not in self._stood_in_for and len(self._stood_in_for) < MOST_STAND_INS:
+            self._stood_in_for.add(job.id)
+            self._group.create_task(self._work_through_sites())
+
+    async def _visit(self, job: SiteJob, forager: Forager, link: Waiting) -> None:
+        earlier = self.refetcher.earlier(link.url) if self.refetcher else None
+        answer = await self._ask(link.url, earlier)
+        at = time.time()
+        archived = self._archive(answer, at, earlier)
+        told = earlier.told_by(answer) if earlier else answer
+        page = read(told, self.product)
+        now = asyncio.get_running_loop().time()
+        visit = forager.tell(link, told, page, now=now, at=at, archived=archived)
+        if told is not answer:
+            visit = replace(visit, not_modified=True)
+        self.store.save_visit(job.id, visit)
+        if not visit.spent:
+            self._spend_nothing()
+        self.on_visit(visit)
+
+    async def _ask(self, url: str, earlier: Earlier | None) -> Fetched | Failed:
+        if self.refetcher and earlier:
+            return await self.refetcher.fetch(url, earlier)
+        return await self.fetcher.fetch(url)
+
+    def _archive(self, answer: Fetched | Failed, at: float, earlier: Earlier | None) -> ArchiveRef | None:
+        if isinstance(answer, Failed):
+            return None
+        asked = (*self.request_headers, *(earlier.conditions if earlier else ()))
+        return self.writer.write(answer, at=at, request_headers=asked, earlier=earlier)
+
+    # what was saved before a crash or a stop
+
+    async def _retell(self, job: SiteJob, forager: Forager) -> None:
+        """Tell the forager what is saved. Where the archive lost its tail, those pages are fetched again."""
+        for visit in self.store.visits(job.id):
+            try:
+                page = self._read_again(visit)
+            except ArchiveError:
+                self.store.delete_visits_from(job.id, visit.number)
+                return
+            forager.retell(visit, page)
+            if visit.number % 100 == 0:
+                await asyncio.sleep(0)  # other sites go on meanwhile
+
+    def _read_again(self, visit: Visit) -> Page | Unreadable | None:
+        if visit.archived is None:
+            return None
+        answer = self.reader.read(visit.archived)
+        return read(answer, self.product)
+
+    # the total budget, shared with other workers
+
+    def _may_spend(self) -> bool:
+        return self.run.limits.total_budget is None or self.store.reserve_fetch(self.run.id, self.worker)
+
+    def _spend_nothing(self) -> None:
+        if self.run.limits.total_budget is not None:
+            self.store.return_reservation(self.run.id, self.worker)
+
+    # leases and pauses
+
+    async def _keep_leases(self) -> None:
+        while True:
+            await asyncio.sleep(self.lease_seconds / 4)
+            self.writer.sync()  # a power cut loses no more than this
+            self.store.renew_leases(self.run.id, self.worker, time.time() + self.lease_seconds)
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, but wake at once when asked to stop."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+def read(answer: Fetched | Failed, product: str) -> Page | Unreadable | None:
+    """The page in an answer, if there is one to read; `product` is the name by which pages may speak to us."""
+    if isinstance(answer, Failed) or not answer.ok:
+        return None
+    tag = RobotsTag(answer.robots_tag, product)
+    return read_page(answer.url, answer.body, answer.content_type, answer.charset, tag)
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

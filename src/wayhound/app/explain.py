@@ -1,0 +1,146 @@
+"""What a trained model makes of one page and its links: of a page that a run or a trail passed, or a fresh one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from wayhound.app.crawl import read
+from wayhound.app.forage import fetcher_of
+from wayhound.app.train import load_forage_model
+from wayhound.archive.reader import ArchiveReader
+from wayhound.config import Config
+from wayhound.errors import ArchiveError, UsageError
+from wayhound.fetched import Failed, Fetched, Fetcher
+from wayhound.forage.explain import Explanation, explain
+from wayhound.forage.scorer import Brief
+from wayhound.forage.scorers import SCORERS
+from wayhound.page import Link, Page, as_page
+from wayhound.site import Site
+from wayhound.store.goals import WayStore
+from wayhound.visit import Visit
+from wayhound.wording.faults import fault_words
+from wayhound.workspace import Workspace
+
+REDIRECT_HOPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Pages from a start page on, each with the link that led to it, and where they were found."""
+
+    site: Site
+    path: tuple[tuple[Link | None, Page], ...]
+    source: str
+
+
+def explain_way(workspace: Workspace, model: str, way: Way) -> Explanation:
+    """The last page of the way and its links, as this model of the workspace sees them."""
+    loaded = load_forage_model(workspace, model)
+    return explain(SCORERS[loaded.strategy](Brief(model=loaded)), way.site, way.path)
+
+
+def known_way(workspace: Workspace, url: str) -> Way | None:
+    """The way by which a run last came to this page, or a trail; None if neither did."""
+    return _walked(workspace, url) or _taught(workspace, url)
+
+
+def _walked(workspace: Workspace, url: str) -> Way | None:
+    found = WayStore(workspace.database).to(url)
+    if found is None:
+        return None
+    site, visits = found
+    path: list[tuple[Link | None, Page]] = []
+    hop: Visit | None = None  # the first of the redirects to the next page
+    for visit in visits:
+        page = _archived(workspace, visit)
+        if page is None:
+            hop = hop or visit
+        else:
+            path.append((_link(path[-1][1], hop or visit) if path else None, page))
+            hop = None
+    return Way(site, tuple(path), f"as a run reached it ({_clicks(path)})")
+
+
+def _archived(workspace: Workspace, visit: Visit) -> Page | None:
+    if visit.archived is None:
+        return None
+    try:
+        answer = ArchiveReader(workspace.archive_folder).read(visit.archived)
+    except ArchiveError as error:
+        raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
+    return as_page(read(answer, workspace.config.agent.name))
+
+
+def _link(page: Page, visit: Visit) -> Link:
+    """The link that was taken, as it stands on its page; what the visit tells of it, if it is there no more."""
+    taken = Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind)
+    return next((link for link in page.links if replace(link, before=(), after=()) == taken), taken)
+
+
+def _taught(workspace: Workspace, url: str) -> Way | None:
+    for kept in workspace.trails.iterate():
+        for number, step in enumerate(kept.trail.steps):
+            if step.page.url == url:
+                path = [(step.link, step.page) for step in kept.trail.steps[: number + 1]]
+                return Way(Site(kept.trail.site), tuple(path), f"as trail {kept.id} reached it")
+    return None
+
+
+def _clicks(path: Sequence[tuple[Link | None, Page]]) -> str:
+    texts = [link.text or "(no text)" for link, _ in path if link is not None]
+    return " › ".join(" ".join(text.split()) for text in texts) or "its start page"
+
+
+def fetched_way(config: Config, urls: Sequence[str]) -> Way:
+    """Fetch these pages, the start page first, each with the pause and the checks of a forage."""
+    return asyncio.run(_fetch_all(config, urls))
+
+
+async def _fetch_all(config: Config, urls: Sequence[str]) -> Way:
+    async with fetcher_of(config) as fetcher:
+        path: list[tuple[Link | None, Page]] = []
+        for url in urls:
+            if path:
+                await asyncio.sleep(config.fetch.delay_seconds)
+            page = await _fetch(fetcher, url, config)
+            path.append((_link_to(path[-1][1], url) if path else None, page))
+    return Way(Site(path[0][1].url), tuple(path), "as it was fetched now" + _as_start(path))
+
+
+def _as_start(path: Sequence[tuple[Link | None, Page]]) -> str:
+    return ", read as a start page" if len(path) == 1 else ""
+
+
+def _link_to(page: Page, url: str) -> Link:
+    return next((link for link in page.links if link.url == url), Link(url))
+
+
+async def _fetch(fetcher: Fetcher, url: str, config: Config) -> Page:
+    return (await _answer(fetcher, url, config))[1]
+
+
+def fetched_page(config: Config, url: str) -> tuple[Fetched, Way]:
+    """Fetch one page as it is now: what came, and the way of a start page to it."""
+    return asyncio.run(_fetch_one(config, url))
+
+
+async def _fetch_one(config: Config, url: str) -> tuple[Fetched, Way]:
+    async with fetcher_of(config) as fetcher:
+        answer, page = await _answer(fetcher, url, config)
+    return answer, Way(Site(page.url), ((None, page),), "as it was fetched now, read as a start page")
+
+
+async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, Page]:
+    answer: Fetched | Failed = await fetcher.fetch(url)
+    for _ in range(REDIRECT_HOPS):
+        if not isinstance(answer, Fetched) or not answer.location:
+            break
+        await asyncio.sleep(config.fetch.delay_seconds)
+        answer = await fetcher.fetch(answer.location)
+    page = as_page(read(answer, config.agent.name))
+    if page is not None and isinstance(answer, Fetched):
+        return answer, page
+    reason = "there is nothing in it" if answer.outcome == "ok" else fault_words(answer.outcome)
+    raise UsageError(f"{url} could not be read: {reason}.")

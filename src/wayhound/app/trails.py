@@ -1,0 +1,98 @@
+"""Trails without a teacher: made from the labels of recorded sites, or of the sample web."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from wayhound.app.evaluate.strategies import make_trails
+from wayhound.app.evaluate.world import World
+from wayhound.app.teach.saver import SEEN_PREFIX
+from wayhound.archive.reader import ArchiveReader
+from wayhound.archive.site_folder import write_site_folder
+from wayhound.cli.console import err
+from wayhound.errors import ArchiveError, UsageError
+from wayhound.fetched import Fetched
+from wayhound.samples import sample_web
+from wayhound.samples.builder import SamplePage
+from wayhound.samples.web import SampleSite
+from wayhound.store.review import ReviewStore
+from wayhound.store.teaching import TeachingStore
+from wayhound.trail import Trail
+from wayhound.visit import ArchiveRef
+from wayhound.workspace import Workspace
+
+
+def step_places(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:
+    """By the URL of a page of the trail, where it is archived; trails from files have no such pages."""
+    return _seen(workspace, trail_id) or _visited(workspace, trail_id)
+
+
+def _seen(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:
+    store = TeachingStore(workspace.database)
+    for session in store.sessions():
+        if trail_id in store.trails(session.id).values():
+            pages = store.pages(session.id)
+            return {page.url: place for page in pages if (place := page.seen or page.original)}
+    return {}
+
+
+def _visited(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:
+    answer = ReviewStore(workspace.database).answer_of(trail_id)
+    if answer is None:
+        return {}
+    visits = workspace.forage_store.visits_of(answer.run_id, answer.site)
+    return {visit.url: visit.archived for visit in visits if visit.archived and visit.outcome == "ok"}
+
+
+def step_page(workspace: Workspace, trail_id: int, step: int) -> Fetched | None:
+    """What is archived of a step's page, under the address that it had."""
+    steps = workspace.trails.get(trail_id).trail.steps
+    place = step_places(workspace, trail_id).get(steps[step].page.url) if 0 <= step < len(steps) else None
+    if place is None:
+        return None
+    try:
+        answer = ArchiveReader(workspace.archive_folder).read(place)
+    except ArchiveError:
+        return None
+    url = answer.url.removeprefix(SEEN_PREFIX)
+    return Fetched(url, answer.status, body=answer.body, charset=answer.charset)
+
+
+def trails_from(worlds: Sequence[World], goal: str, most: int) -> list[Trail]:
+    """At most so many trails to goals of each site, and as many that end elsewhere."""
+    made: list[Trail] = []
+    for world in worlds:
+        if world.reachable_goals(goal):
+            made += [replace(trail, taught_by="labels") for trail in make_trails(world, goal, most)]
+        else:
+            err.print(f"{world.name} has no page labelled {goal!r} that clicks lead to.", markup=False)
+    if not made:
+        known = sorted({label for world in worlds for label in world.labels.values()})
+        raise UsageError(f"No site has a page labelled {goal!r}. Labels are: {', '.join(known) or 'none'}.")
+    return made
+
+
+def sample_worlds(names: Sequence[str]) -> list[World]:
+    """Sites of the sample web as closed worlds, by name."""
+    sites = {site.name: site for site in sample_web().sites}
+    for name in names:
+        if name not in sites:
+            raise UsageError(f"The sample web has no site {name!r}; choose of {', '.join(sites)}.")
+    with TemporaryDirectory() as folder:
+        return [_world(sites[name], Path(folder) / name) for name in dict.fromkeys(names)]
+
+
+def _world(site: SampleSite, folder: Path) -> World:
+    base = f"http://{site.host}"
+    responses = [(_answer(base + path, site.respond(path)), 0.0) for path in site.pages]
+    labels = {base + path: label for path, label in site.labels().items()}
+    provenance = {"source": "the sample web", "labels_by": "the sample web"}
+    write_site_folder(folder, base + site.start, responses, labels, provenance)
+    return World.load(folder)
+
+
+def _answer(url: str, page: SamplePage) -> Fetched:
+    return Fetched(url, page.status, page.headers, page.body)

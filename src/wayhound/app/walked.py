@@ -1,0 +1,179 @@
+"""A site of a run as it was walked, read again from the archive: nothing is fetched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from wayhound.app.crawl import read
+from wayhound.archive.reader import ArchiveReader
+from wayhound.errors import ArchiveError
+from wayhound.forage.forager import Forager
+from wayhound.forage.scorer import Rated, Reading, Scorer, State
+from wayhound.page import Link, Page, as_page
+from wayhound.site import Site
+from wayhound.trail import Step, Trail
+from wayhound.visit import Visit
+from wayhound.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Walked:
+    """The visits of one site in their order, and the pages that they brought, by number of the visit."""
+
+    site: Site
+    visits: Sequence[Visit]
+    pages: Mapping[int, Page]
+
+    @cached_property
+    def parents(self) -> Mapping[int, int | None]:
+        """The visit whose page each page was reached from; redirects between them are left out."""
+        return {number: self._page_before(self.visits[number].parent) for number in self.pages}
+
+    def _page_before(self, number: int | None) -> int | None:
+        while number is not None and number not in self.pages:
+            number = self.visits[number].parent
+        return number
+
+    def links(self, number: int) -> tuple[Link, ...]:
+        """The links of a page, each to where it led: redirects are behind them."""
+        links = self.pages[number].links
+        if not self._ends:
+            return links
+        return tuple(
+            replace(link, url=self._ends[link.url]) if link.url in self._ends else link for link in links
+        )
+
+    @cached_property
+    def _ends(self) -> Mapping[str, str]:
+        """By URL that was redirected, the URL of the page that came in the end."""
+        ends: dict[str, str] = {}
+        for visit in reversed(self.visits):
+            if visit.outcome == "redirect":
+                ends[visit.url] = ends.get(visit.location, visit.location)
+        return ends
+
+    def link_to(self, number: int) -> Link | None:
+        """The link that was followed to a page; None for the start page."""
+        parent, visit = self.parents[number], self.visits[number]
+        if parent is None:
+            return None
+        same = [link for link in self.links(parent) if link.url == visit.url]
+        standing = (link for link in same if link.region == visit.link_region)
+        told = Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind)
+        return next(standing, same[0] if same else told)
+
+    def links_alike(self) -> Counter[tuple[int, str]]:
+        """How many links stand in each region of each page."""
+        return Counter((number, link.region) for number, page in self.pages.items() for link in page.links)
+
+    def group_of(self, number: int) -> list[int]:
+        """The pages whose links stand like the one to this page, itself first."""
+        place = self._place(number)
+        others = [each for each in self.pages if each != number and self._place(each) == place]
+        return [number, *others]
+
+    def _place(self, number: int) -> tuple[int | None, str]:
+        return self.parents[number], self.visits[number].link_region
+
+    def way(self, number: int) -> list[int]:
+        """The pages from the start to this one."""
+        way = [number]
+        while (parent := self.parents[way[-1]]) is not None:
+            way.append(parent)
+        return way[::-1]
+
+    def trail(self, number: int, label: str, taught_by: str = "") -> Trail:
+        """The path to a page as a person would have clicked it, ending with what they say of it."""
+        steps = [Step(self._page(each), self.link_to(each)) for each in self.way(number)]
+        return Trail(self.site.start, (*steps[:-1], replace(steps[-1], label=label)), taught_by)
+
+    def _page(self, number: int) -> Page:
+        page = self.pages[number]
+        return replace(page, links=self.links(number)) if self._ends else page
+
+    def readings(self, scorer: Scorer) -> dict[int, Reading]:
+        """What a scorer makes of every page, read along the path that was walked to it."""
+        return dict(self._read_on(scorer))
+
+    def readings_as_foraged(self, scorer: Scorer) -> dict[int, Reading]:
+        """The same as a forage reads them: by the path that promised most, not by the one that came first.
+
+        Exact, but every link of every page is rated for it.
+        """
+        noted = _Noted(scorer)
+        forager = Forager(self.site, noted)
+        found: dict[int, Reading] = {}
+        for visit in self.visits:
+            page = self.pages.get(visit.number)
+            forager.retell(visit, page)
+            if page is not None:
+                found[visit.number] = noted.last
+        return found
+
+    def _read_on(self, scorer: Scorer) -> Iterator[tuple[int, Reading]]:
+        states: dict[int, State] = {}
+        for number, page in sorted(self.pages.items()):
+            start = scorer.start(self.site) if self.parents[number] is None else None
+            reading = scorer.read(states.pop(number, start), page)
+            children = self._children.get(number, [])
+            rated = scorer.rate(reading, [link for _, link in children])
+            states.update({child: new.state for (child, _), new in zip(children, rated, strict=True)})
+            yield number, reading
+
+    @cached_property
+    def _children(self) -> Mapping[int, list[tuple[int, Link]]]:
+        found: dict[int, list[tuple[int, Link]]] = {}
+        for number, parent in self.parents.items():
+            link = self.link_to(number)
+            if parent is not None and link is not None:
+                found.setdefault(parent, []).append((number, link))
+        return found
+
+
+class _Noted:
+    """A scorer whose last reading can be looked at."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+        self.last = Reading()
+
+    def start(self, site: Site) -> State:
+        return self._scorer.start(site)
+
+    def read(self, state: State, page: Page) -> Reading:
+        self.last = self._scorer.read(state, page)
+        return self.last
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        return self._scorer.rate(reading, links)
+
+    def combine(self, known: float, new: float) -> float:
+        return self._scorer.combine(known, new)
+
+
+def walked_site(workspace: Workspace, run_id: int, start: str) -> Walked:
+    """The visits of a site and their pages. Pages that the archive lost are left out."""
+    reader = ArchiveReader(workspace.archive_folder)
+    visits = list(workspace.forage_store.visits_of(run_id, start))
+    product = workspace.config.agent.name
+    found = ((visit.number, page_of(reader, visit, product)) for visit in visits if visit.outcome == "ok")
+    return Walked(Site(start), visits, {number: page for number, page in found if page is not None})
+
+
+def walked_sites(workspace: Workspace, run_id: int) -> Iterator[Walked]:
+    """Every site of a run that has a page to show for it."""
+    for summary in list(workspace.forage_store.sites(run_id)):
+        if summary.visits and (walked := walked_site(workspace, run_id, summary.start)).pages:
+            yield walked
+
+
+def page_of(reader: ArchiveReader, visit: Visit, product: str) -> Page | None:
+    if visit.archived is None:
+        return None
+    try:
+        return as_page(read(reader.read(visit.archived), product))
+    except ArchiveError:
+        return None

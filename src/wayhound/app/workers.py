@@ -1,0 +1,121 @@
+"""Several processes for one forage: each leases sites from the store and tells its goals to the parent.
+
+Workers read their order from stdin, as keywords may be more than a command line holds. They end when it does,
+so that none outlives a parent that was killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+from wayhound.app.crawl import Crawl
+from wayhound.app.forage import work
+from wayhound.config import Config
+from wayhound.errors import WayhoundError
+from wayhound.store.forage import Run, RunLimits
+from wayhound.visit import Visit
+from wayhound.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOrder:
+    """All that a worker process needs to know beside the workspace."""
+
+    run_id: int
+    identity: Mapping[str, str]
+    limits: RunLimits
+    config: Config
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        known = json.loads(text)
+        return cls(
+            known["run_id"],
+            known["identity"],
+            RunLimits(**known["limits"]),
+            Config.from_json(json.dumps(known["config"])),
+        )
+
+
+async def forage_in_processes(
+    folder: Path, order: WorkerOrder, workers: int, on_visit: Callable[[Visit], None], stop: asyncio.Event
+) -> None:
+    processes = [await _start(folder, order, number) for number in range(workers)]
+    stopper = asyncio.create_task(_stop_when(stop, processes))
+    try:
+        await asyncio.gather(*(_relay(process, on_visit) for process in processes))
+    finally:
+        stopper.cancel()
+        for process in processes:
+            _hang_up(process)
+    failed = [await process.wait() for process in processes]
+    if any(failed) and not stop.is_set():
+        raise WayhoundError(
+            "A worker process failed; its message is above. The same command goes on from here."
+        )
+
+
+async def _start(folder: Path, order: WorkerOrder, number: int) -> Process:
+    arguments = ["-m", "wayhound", "forage-worker", str(folder), str(number)]
+    # a session of its own: Ctrl-C reaches the parent alone, which then tells its workers
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, stdin=PIPE, stdout=PIPE, start_new_session=True, limit=1 << 20
+    )
+    assert process.stdin is not None
+    process.stdin.write(f"{order.to_json()}\n".encode())
+    return process
+
+
+async def _relay(process: Process, on_visit: Callable[[Visit], None]) -> None:
+    assert process.stdout is not None
+    async for line in process.stdout:
+        on_visit(Visit(**json.loads(line)))
+
+
+async def _stop_when(stop: asyncio.Event, processes: list[Process]) -> None:
+    await stop.wait()
+    for process in processes:
+        _hang_up(process)
+
+
+def _hang_up(process: Process) -> None:
+    if process.stdin is not None and not process.stdin.is_closing():
+        process.stdin.close()
+
+
+async def forage_until_stdin_ends(workspace: Workspace, order: WorkerOrder, number: int) -> None:
+    """The worker's side."""
+    run = Run(order.run_id, order.identity, order.limits)
+    stoppers: list[asyncio.Task[None]] = []
+
+    def started(crawl: Crawl) -> None:
+        stoppers.append(asyncio.create_task(_stop_at_end_of_input(crawl)))
+
+    await work(workspace, run, order.config, number=number, on_start=started, on_visit=_tell)
+    for task in stoppers:
+        task.cancel()
+
+
+async def _stop_at_end_of_input(crawl: Crawl) -> None:
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await reader.read()
+    crawl.stop()
+
+
+def _tell(visit: Visit) -> None:
+    if visit.is_goal:
+        told = asdict(visit) | {"archived": None}
+        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""Web archives: WARC files written, read and repaired; site folders; replay."""

@@ -1,0 +1,212 @@
+"""The pair classifier that comes with the package, and how such a one is written down: plain JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from wayhound.citations.citation import NormalCitation
+from wayhound.errors import ModelError
+from wayhound.learn.logistic import PairClassifier
+from wayhound.text.author_lists import Name
+
+FEATURES = (
+    "title_words",
+    "title_words_contained",
+    "title_letters",
+    "title_letters_contained",
+    "title_same",
+    "title_far",
+    "title_content",
+    "title_numbers_differ",
+    "authors",
+    "authors_contained",
+    "authors_far",
+    "first_author_same",
+    "initials_differ",
+    "authors_unknown",
+    "year_same",
+    "year_next",
+    "year_distance",
+    "year_unknown",
+    "venue",
+    "venue_unknown",
+    "first_page_same",
+    "pages_differ",
+    "volume_same",
+    "volume_differs",
+)
+_MUCH_CONTENT = 40.0  # nats of shared title words beyond which more say nothing
+
+
+class WordWeights:
+    """How much a title word tells: words of few titles tell most."""
+
+    def __init__(self) -> None:
+        self._titles = 0
+        self._counts: Counter[str] = Counter()
+        self._cache: dict[str, float] = {}
+        self._cached_at = 1
+
+    def count(self, citations: Iterable[NormalCitation]) -> None:
+        for citation in citations:
+            self._titles += 1
+            self._counts.update(citation.title_words)
+
+    def of(self, words: Iterable[str]) -> float:
+        if self._titles >= 1.1 * self._cached_at:  # growing: weights are renewed now and then
+            self._cache.clear()
+            self._cached_at = self._titles
+        return sum(map(self._of_one, words))
+
+    def _of_one(self, word: str) -> float:
+        weight = self._cache.get(word)
+        if weight is None:
+            weight = self._cache[word] = math.log((1 + self._titles) / (0.5 + self._counts[word]))
+        return weight
+
+
+def pair_features(a: NormalCitation, b: NormalCitation, weights: WordWeights) -> tuple[float, ...]:
+    """The numbers named by `FEATURES`, the same for (a, b) and (b, a), each from 0 to 1."""
+    return (
+        *_title(a, b, weights),
+        *_authors(a, b),
+        *_year(a.year, b.year),
+        *_venue(a, b),
+        *_pages(a, b),
+        *_numbers(a.volume, b.volume),
+    )
+
+
+def _title(a: NormalCitation, b: NormalCitation, weights: WordWeights) -> tuple[float, ...]:
+    shared = a.title_words & b.title_words
+    common, first, second = weights.of(shared), weights.of(a.title_words), weights.of(b.title_words)
+    union, smaller = first + second - common, min(first, second)
+    words = min(1.0, common / union) if union else 0.0  # sums in another order may differ in the last bit
+    letters, letters_contained = _common(a.title_marks, b.title_marks)
+    return (
+        words,
+        min(1.0, common / smaller) if smaller else 0.0,
+        letters,
+        letters_contained,
+        float(a.title_letters == b.title_letters != ""),
+        max(0.0, 0.6 - max(words, letters)),
+        min(1.0, common / _MUCH_CONTENT),
+        float(a.title_numbers != b.title_numbers),
+    )
+
+
+def _common(a: int, b: int) -> tuple[float, float]:
+    """Shared marks as a share of both (Dice) and of the fewer."""
+    first, second = a.bit_count(), b.bit_count()
+    if not first or not second:
+        return 0.0, 0.0
+    shared = (a & b).bit_count()
+    return 2 * shared / (first + second), shared / min(first, second)
+
+
+def _authors(a: NormalCitation, b: NormalCitation) -> tuple[float, ...]:
+    if not a.last_names or not b.last_names:
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+    shared = a.last_names & b.last_names
+    # Names stray into titles where authors and title were badly told apart.
+    found = max(_found(a, b), _found(b, a))
+    contained = max(found, len(shared) / min(len(a.last_names), len(b.last_names)))
+    union = len(a.last_names) + len(b.last_names) - len(shared)
+    first = float(a.names[0].last == b.names[0].last)
+    return len(shared) / union, contained, float(contained == 0), first, _initials_differ(a, b, shared), 0.0
+
+
+def _found(a: NormalCitation, b: NormalCitation) -> float:
+    return sum(last in b.last_names or last in b.title_words for last in a.last_names) / len(a.last_names)
+
+
+def _initials_differ(a: NormalCitation, b: NormalCitation, shared: frozenset[str]) -> float:
+    if not shared:
+        return 0.0
+    ours, theirs = _initials(a.names), _initials(b.names)
+    return sum(ours[last][:1] != theirs[last][:1] for last in shared if ours[last] and theirs[last]) / len(
+        shared
+    )
+
+
+def _initials(names: tuple[Name, ...]) -> dict[str, str]:
+    return {name.last: name.initials for name in names}
+
+
+def _year(a: int, b: int) -> tuple[float, ...]:
+    if not a or not b:
+        return 0.0, 0.0, 0.0, 1.0
+    apart = abs(a - b)
+    return float(apart == 0), float(apart == 1), min(apart, 10) / 10, 0.0
+
+
+def _venue(a: NormalCitation, b: NormalCitation) -> tuple[float, float]:
+    if not a.venue_words or not b.venue_words:
+        return 0.0, 1.0
+    shared = len(a.venue_words & b.venue_words) / min(len(a.venue_words), len(b.venue_words))
+    return max(shared, _is_acronym(a, b), _is_acronym(b, a)), 0.0
+
+
+def _is_acronym(short: NormalCitation, long: NormalCitation) -> float:
+    """VLDB for Very Large Data Bases: cut words hold acronyms of up to four letters."""
+    initials = long.venue_initials[:4]
+    return float(len(initials) >= 3 and initials in short.venue_words)
+
+
+def _pages(a: NormalCitation, b: NormalCitation) -> tuple[float, float]:
+    if not a.first_page or not b.first_page:
+        return 0.0, 0.0
+    same = a.first_page == b.first_page or a.page_digits == b.page_digits
+    return float(same), float(not same and a.last_page != b.last_page)
+
+
+def _numbers(a: int, b: int) -> tuple[float, float]:
+    return (float(a == b), float(a != b)) if a and b else (0.0, 0.0)
+
+
+FORMAT = "wayhound citation matcher"
+VERSION = 1
+FILE_NAME = "matcher.json"
+
+
+def shipped_classifier() -> PairClassifier:
+    """Made by `scripts/train_citation_matcher.py`, which also says from what."""
+    file = resources.files("wayhound.citations") / FILE_NAME
+    return classifier_from_json(file.read_text("utf-8"))
+
+
+def classifier_to_json(classifier: PairClassifier, trained_on: str) -> str:
+    weights = dict(zip(FEATURES, classifier.weights_.round(6).tolist(), strict=True))
+    data = {"format": FORMAT, "version": VERSION, "trained_on": trained_on}
+    return json.dumps({**data, "bias": round(classifier.bias_, 6), "weights": weights}, indent=1) + "\n"
+
+
+def classifier_from_json(text: str) -> PairClassifier:
+    data = _object(text)
+    if data.get("format") != FORMAT or data.get("version") != VERSION:
+        raise ModelError("This is no citation matcher, or one of another version of Wayhound.")
+    try:
+        weights = [float(data["weights"][name]) for name in FEATURES]
+        bias = float(data["bias"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"The citation matcher is damaged: {error!r}. Train it again.") from None
+    classifier = PairClassifier()
+    classifier.weights_, classifier.bias_ = np.array(weights), bias
+    return classifier
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise ModelError(f"The citation matcher is not JSON: {error}.") from None
+    if not isinstance(data, dict):
+        raise ModelError("The citation matcher is not a JSON object.")
+    return data

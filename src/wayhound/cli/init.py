@@ -1,0 +1,25 @@
+"""`wayhound init`: make a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wayhound.cli.console import err, next_steps, shown, typed
+from wayhound.workspace import Workspace
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
+def init(folder: Path) -> None:
+    """Make FOLDER a workspace: one folder, one project."""
+    with Workspace.create(folder) as workspace:
+        made = workspace.folder
+    err.print(f"{shown(made)} is a workspace now: what is found goes in there.", markup=False)
+    err.print("Its settings are in wayhound.toml, each with a word about it.")
+    next_steps(
+        (typed(made, "teach https://one.example https://two.example"), "show it the way in a browser"),
+        (typed(made, "forage sites.txt --keyword contact"), "or look for a word on a list of sites"),
+        (typed(made, "studio"), "or do all of it in a browser"),
+    )

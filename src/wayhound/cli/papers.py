@@ -1,0 +1,162 @@
+"""`wayhound papers`: from files to fields, references and a citation graph.
+
+What the commands do stands in `papers_work`, which loads the models of papers and is imported when it is needed:
+so that `wayhound --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wayhound.cli.console import workspace_option
+from wayhound.errors import UsageError
+from wayhound.papers.bibliography import FORMATS
+
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
+workers_option = click.option("--workers", type=click.IntRange(1, 64),
+                              help="Processes that read.  [default: one a processor]")  # fmt: skip
+
+
+@click.group()
+def papers() -> None:
+    """Read papers: fields with places, references, and who cites whom."""
+
+
+@papers.command("add")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@workspace_option
+@click.option(
+    "--from-forage", is_flag=True, help="Take the PDF, PostScript and text files that were fetched."
+)
+@click.option("--run", "run_id", type=int, help="With --from-forage: of one run only.")
+@workers_option
+@json_option
+def add(
+    paths: tuple[Path, ...],
+    folder: Path,
+    from_forage: bool,
+    run_id: int | None,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Take up FILES and the files in FOLDERS, each once. The same command goes on where it was stopped."""
+    from wayhound.cli import papers_progress, papers_work  # noqa: PLC0415
+
+    if not paths and not from_forage:
+        raise UsageError("Name files or folders, or give --from-forage.")
+    if run_id is not None and not from_forage:
+        raise UsageError("--run goes with --from-forage.")
+    code = papers_work.add(folder, paths, workers, from_forage=from_forage, run_id=run_id, as_json=as_json)
+    if code != papers_progress.STOPPED:
+        papers_work.say_next(folder)
+    raise SystemExit(code)
+
+
+@papers.command("read")
+@workspace_option
+@click.option("--again", is_flag=True, help="All of them, also those that were read with the models of now.")
+@workers_option
+@json_option
+def read(folder: Path, again: bool, workers: int | None, as_json: bool) -> None:
+    """Read files again from the archive: those that were read with other models than there are now."""
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    raise SystemExit(papers_work.read(folder, workers, again=again, as_json=as_json))
+
+
+@papers.command("list")
+@workspace_option
+@click.option("--sort", type=click.Choice(["cited", "title", "year"]), default="cited", show_default=True,
+              help="Most cited, by title, or newest first.")  # fmt: skip
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many are shown.")
+@click.option("--unread", is_flag=True, help="Files that are no papers or could not be read, and why.")
+@json_option
+def list_papers(folder: Path, sort: str, limit: int, unread: bool, as_json: bool) -> None:
+    """List the papers of the workspace."""
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    if unread:
+        papers_work.list_unread(folder, as_json=as_json)
+    else:
+        papers_work.list_papers(folder, sort, limit, as_json=as_json)
+
+
+@papers.command("show")
+@click.argument("paper_id", metavar="ID")
+@workspace_option
+@json_option
+def show(paper_id: str, folder: Path, as_json: bool) -> None:
+    """Show a paper: fields with confidence and place, references, and who cites it in which words.
+
+    ID may be the beginning of one.
+    """
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    papers_work.show(folder, paper_id, as_json=as_json)
+
+
+@papers.command("export")
+@click.argument("paper_ids", nargs=-1, metavar="[ID]...")
+@workspace_option
+@click.option("--format", "file_format", type=click.Choice(list(FORMATS)), default="bibtex", show_default=True,
+              help="What to write.")  # fmt: skip
+@click.option(
+    "--out", "path", type=click.Path(path_type=Path, dir_okay=False), help="A file.  [default: stdout]"
+)
+def export(paper_ids: tuple[str, ...], folder: Path, file_format: str, path: Path | None) -> None:
+    """Write papers, all or some, for reference managers and TeX.
+
+    What a paper does not say of itself, such as where it appeared, is taken from those that cite it.
+    """
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    papers_work.export(folder, paper_ids, file_format, path)
+
+
+@papers.command("correct")
+@click.argument("paper_id", metavar="ID")
+@click.argument("field")
+@click.argument("values", nargs=-1, metavar="[VALUE]...")
+@workspace_option
+@click.option("--none", "is_empty", is_flag=True, help="The paper has no such field.")
+@click.option("--by", default="operator", show_default=True, help="Who says so.")
+def correct(
+    paper_id: str, field: str, values: tuple[str, ...], folder: Path, is_empty: bool, by: str
+) -> None:
+    """Say what FIELD of a paper is, one VALUE for each author, keyword and so on.
+
+    A field of its third reference is 3.title. FIELD kind with VALUE paper or document overrules what the
+    file was taken for. What is said holds whenever the paper is read again; `wayhound papers train` learns
+    from it.
+    """
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    if is_empty == bool(values):
+        raise UsageError("Give the values of the field, or --none if the paper has no such field.")
+    papers_work.correct(folder, paper_id, field, values, by)
+
+
+@papers.command("regroup")
+@workspace_option
+@json_option
+def regroup(folder: Path, as_json: bool) -> None:
+    """Find anew which references are to the same work, over all papers at once.
+
+    Each paper is matched when it is added, with those before it; a collection that has grown is matched
+    better all at once. Corrections hold. It may be stopped at any time: until it is done nothing changes.
+    """
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    papers_work.regroup_citations(folder, as_json=as_json)
+
+
+@papers.command("train")
+@workspace_option
+@json_option
+def train(folder: Path, as_json: bool) -> None:
+    """Teach the models what was corrected; it takes seconds, and holds for this workspace."""
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    papers_work.train(folder, as_json=as_json)

@@ -1,0 +1,67 @@
+"""`wayhound samples`: the sample web, to look at, to serve or to write down."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from wayhound.cli.console import err, out
+from wayhound.errors import UsageError
+from wayhound.samples import SampleWeb, sample_web, serve_samples, write_folder
+
+
+@click.command()
+@click.option("--serve", is_flag=True, help="Serve the sites on loopback until Ctrl-C.")
+@click.option("--port", default=8765, type=click.IntRange(0, 65535), show_default=True, help="For --serve.")
+@click.option("--out", "folder", type=click.Path(path_type=Path, file_okay=False),
+              help="Write the sites with their labels and true records into this folder.")  # fmt: skip
+def samples(serve: bool, port: int, folder: Path | None) -> None:
+    """List the sample web: invented departments and companies, each site built in its own way.
+
+    It is the same on every machine, and needs no internet.
+    """
+    web = sample_web()
+    if folder is not None:
+        write_folder(web, folder)
+        err.print(f"The sample web is in {folder}.")
+    if serve:
+        _serve(web, port)
+    elif folder is None:
+        out.print(_table(web))
+        err.print("\nLook at them with: wayhound samples --serve")
+
+
+def _serve(web: SampleWeb, port: int) -> None:
+    try:
+        with serve_samples(web, port=port) as server:
+            err.print(f"The sample web is at http://localhost:{server.port}/ until you press Ctrl-C.")
+            for seed in server.seeds():
+                out.print(seed)
+            _until_interrupted()
+    except OSError as error:
+        raise UsageError(
+            f"Port {port} cannot be used: {error.strerror}. Choose another with --port."
+        ) from None
+
+
+def _until_interrupted() -> None:
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        return
+
+
+def _table(web: SampleWeb) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("host", "kind", "title", "pages", "of which"):
+        table.add_column(name, justify="right" if name == "pages" else "left")
+    for site in web.sites:
+        labels = Counter(site.labels().values()).most_common(4)
+        some = ", ".join(f"{number} {label}" for label, number in labels)
+        table.add_row(site.host, site.kind, site.title, str(len(site.pages)), some)
+    return table

@@ -1,0 +1,106 @@
+"""`wayhound status`: how far each run of a workspace has come."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from wayhound.app.forage import Order
+from wayhound.cli.compare import since_before
+from wayhound.cli.console import count, err, next_steps, out, typed, workspace_option
+from wayhound.cli.forage_display import closing_table, reasons
+from wayhound.errors import UsageError
+from wayhound.store.forage import Run
+from wayhound.store.goals import GoalStore
+from wayhound.wording.forage import by_what, came_of_it, goal_text
+from wayhound.workspace import Workspace
+
+
+@click.command()
+@workspace_option
+@click.option(
+    "--goals", is_flag=True, help="Every goal of the last run: the way there, and why it was taken."
+)
+@click.option("--run", "run_id", type=int, help="Of this run only.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def status(folder: Path, goals: bool, run_id: int | None, as_json: bool) -> None:
+    """Show the runs of the workspace: sites, pages, goals, and why each site stopped."""
+    with Workspace.open(folder) as workspace:
+        if goals:
+            _show_goals(workspace, run_id, as_json)
+        elif as_json:
+            click.echo(
+                json.dumps(_as_data(workspace, _runs(workspace, run_id)), indent=1, ensure_ascii=False)
+            )
+        else:
+            _print(workspace, _runs(workspace, run_id))
+
+
+def _runs(workspace: Workspace, run_id: int | None) -> list[Run]:
+    store = workspace.forage_store
+    return store.runs() if run_id is None else [store.run(run_id)]
+
+
+def _as_data(workspace: Workspace, runs: list[Run]) -> list[dict[str, object]]:
+    store = workspace.forage_store
+    return [
+        {
+            "run": run.id,
+            "order": asdict(Order.from_identity(run.identity)),
+            "limits": asdict(run.limits),
+            "progress": asdict(store.progress(run.id)),
+            "sites": [asdict(site) for site in store.sites(run.id)],
+        }
+        for run in runs
+    ]
+
+
+def _print(workspace: Workspace, runs: list[Run]) -> None:
+    store = workspace.forage_store
+    if not runs:
+        _say_where_it_stands(workspace)
+    for number, run in enumerate(runs):
+        progress, sites = store.progress(run.id), list(store.sites(run.id))
+        out.print(f"Run {run.id}, {by_what(Order.from_identity(run.identity))}", style="bold", markup=False)
+        out.print(came_of_it(progress, sites), f"Requests: {reasons(progress.outcomes) or 'none yet'}")
+        out.print(closing_table(sites))
+        if number == 0 and (changes := since_before(workspace, run)):  # of every run it would take long
+            out.print(changes, f"See {typed(workspace.folder, 'compare')}", markup=False)
+        out.print()
+
+
+def _say_where_it_stands(workspace: Workspace) -> None:
+    """How far along the way from teaching to foraging, and the next step of it."""
+    folder = workspace.folder
+    trails, models = len(workspace.trails), workspace.forage_models.names()
+    known = f"{count(trails, 'trail')}, {count(len(models), 'trained model')}"
+    out.print(f"Nothing has been foraged yet. There are {known}.")
+    forage = (typed(folder, "forage sites.txt"), "walk a list of sites")
+    if models:
+        next_steps(forage)
+    elif trails:
+        next_steps((typed(folder, "train"), "learn from the trails"))
+    else:
+        next_steps((typed(folder, "teach https://one.example"), "show it the way in a browser"), forage)
+
+
+def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
+    run = _last_run(workspace) if run_id is None else workspace.forage_store.run(run_id)
+    goals = GoalStore(workspace.database).goals(run.id)
+    for goal in goals:
+        if as_json:
+            click.echo(json.dumps(asdict(goal), ensure_ascii=False))
+        else:
+            out.print(goal_text(goal))
+    if not workspace.forage_store.progress(run.id).goals:
+        err.print(f"Run {run.id} has found no goal yet. What it did: {typed(workspace.folder, 'status')}")
+
+
+def _last_run(workspace: Workspace) -> Run:
+    runs = workspace.forage_store.runs()
+    if not runs:
+        raise UsageError(f"Nothing has been foraged yet. Next: {typed(workspace.folder, 'forage sites.txt')}")
+    return runs[0]

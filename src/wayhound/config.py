@@ -1,0 +1,202 @@
+"""The settings of a workspace, read from `wayhound.toml`; what it does not say has a good default."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from wayhound.errors import ConfigError
+
+FILE_NAME = "wayhound.toml"
+
+
+def _setting(default: Any, about: str, allowed: str, *, least: float = 0, pattern: str = "") -> Any:
+    """A field with what a person must know of it; `allowed` completes "must be …"."""
+    return field(
+        default=default, metadata={"about": about, "allowed": allowed, "least": least, "pattern": pattern}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """Who we say we are."""
+
+    name: str = _setting(
+        "Wayhound",
+        "The name we crawl under; robots.txt may speak to it.",
+        "letters, - and _",
+        pattern=r"[A-Za-z_-]+",
+    )
+    contact: str = _setting(
+        "",
+        "Where the people whose sites you visit can reach you.",
+        "a URL or a mail address",
+        pattern=r"[!-~]*",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FetchConfig:
+    """How pages are asked for."""
+
+    delay_seconds: float = _setting(
+        1.0, "Pause between two requests to a host; a longer one in robots.txt wins.", "a number from 0 up"
+    )
+    connect_seconds: float = _setting(
+        10.0, "How long a connection may take to be made.", "a number above 0", least=0.001
+    )
+    read_seconds: float = _setting(
+        20.0, "How long a host may be silent in the middle of an answer.", "a number above 0", least=0.001
+    )
+    total_seconds: float = _setting(
+        60.0, "How long one page may take in all.", "a number above 0", least=0.001
+    )
+    max_body_bytes: int = _setting(
+        5_000_000, "Pages larger than this, once unpacked, are left alone.", "a whole number above 0", least=1
+    )
+    respect_robots: bool = _setting(True, "Whether robots.txt is obeyed.", "true or false")
+    allow_private: bool = _setting(
+        False, "Whether loopback and private addresses may be fetched from.", "true or false"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ForageConfig:
+    """How far a forage goes."""
+
+    budget_per_site: int = _setting(100, "Requests that one site may cost.", "a whole number from 0 up")
+    max_depth: int | None = _setting(
+        None, "Clicks from the start page; without it there is no limit.", "a whole number from 0 up"
+    )
+    sites_at_once: int = _setting(
+        50, "Sites that one process walks at the same time.", "a whole number above 0", least=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings, by section."""
+
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    fetch: FetchConfig = field(default_factory=FetchConfig)
+    forage: ForageConfig = field(default_factory=ForageConfig)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        try:
+            return cls.from_toml(path.read_text("utf-8"), str(path))
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"{path} is not text in UTF-8.") from None
+
+    @classmethod
+    def from_toml(cls, text: str, name: str = FILE_NAME) -> Self:
+        try:
+            tables = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{name} is not TOML: {error}.") from None
+        return cls._from_tables(tables, _Place(name, text))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """From the JSON of `dataclasses.asdict`, as one process hands its settings to another."""
+        return cls._from_tables(json.loads(text), _Place("The settings", ""))
+
+    @classmethod
+    def _from_tables(cls, tables: Mapping[str, Any], place: _Place) -> Self:
+        for name, table in tables.items():
+            if not isinstance(table, dict):
+                raise place.error("", name, f"{name} must stand in a section: {_listed(SECTIONS)}")
+            if name not in SECTIONS:
+                raise place.error(name, "", f"[{name}] is unknown; the sections are {_listed(SECTIONS)}")
+        return cls(
+            **{name: _section(kind, name, tables.get(name, {}), place) for name, kind in SECTIONS.items()}
+        )
+
+
+SECTIONS: Mapping[str, type[Any]] = {"agent": AgentConfig, "fetch": FetchConfig, "forage": ForageConfig}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where settings come from, so that an error can name the line."""
+
+    name: str
+    text: str
+
+    def error(self, section: str, key: str, complaint: str) -> ConfigError:
+        line = self._line(section, key)
+        return ConfigError(f"{self.name}{f', line {line}' if line else ''}: {complaint}.")
+
+    def _line(self, section: str, key: str) -> int:
+        """The line that the key, or without one the section, stands on; 0 if it is put in an unusual way."""
+        inside = not section
+        for number, line in enumerate(self.text.splitlines(), start=1):
+            if header := re.match(r"\s*\[\s*([^\]\s]+)\s*\]", line):
+                inside = header[1] == section
+                if inside and not key:
+                    return number
+            elif inside and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+                return number
+        return 0
+
+
+def _section(kind: type[Any], name: str, table: Mapping[str, Any], place: _Place) -> Any:
+    known = {each.name: each for each in fields(kind)}
+    for key, value in table.items():
+        if key not in known:
+            raise place.error(name, key, f"{key} is unknown in [{name}]; known are {_listed(known)}")
+        if not _is_allowed(known[key], value):
+            allowed = known[key].metadata["allowed"]
+            raise place.error(name, key, f"{key} in [{name}] must be {allowed}, not {value!r}")
+    return kind(**table)
+
+
+def _is_allowed(setting: Field[Any], value: Any) -> bool:
+    match setting.type:
+        case "bool":
+            return isinstance(value, bool)
+        case "str":
+            return isinstance(value, str) and re.fullmatch(setting.metadata["pattern"], value) is not None
+        case "float":
+            return _is_number(value, int | float) and setting.metadata["least"] <= value < float("inf")
+        case "int | None" if value is None:
+            return True
+        case _:
+            return _is_number(value, int) and value >= setting.metadata["least"]
+
+
+def _is_number(value: Any, kinds: Any) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    return ", ".join(names)
+
+
+def default_toml() -> str:
+    """A `wayhound.toml` that says what every setting does, each at its default."""
+    sections = [
+        "\n".join([f"[{name}]", f"# {kind.__doc__}", *(_described(each) for each in fields(kind))])
+        for name, kind in SECTIONS.items()
+    ]
+    return "\n\n".join(
+        ["# The settings of this Wayhound workspace. Lines that begin with # do nothing.", *sections, ""]
+    )
+
+
+def _described(setting: Field[Any]) -> str:
+    """A setting without a default is shown, but commented out."""
+    default = setting.default
+    line = f"# {setting.name} = 5" if default is None else f"{setting.name} = {_in_toml(default)}"
+    return f"\n# {setting.metadata['about']}\n{line}"
+
+
+def _in_toml(value: Any) -> str:
+    return f"{value:_}" if _is_number(value, int) else json.dumps(value)

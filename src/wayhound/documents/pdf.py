@@ -1,0 +1,229 @@
+"""PDF files, read by a few processes that may die of them, so that the caller does not.
+
+PDFium is quick but written in C++, not made for threads, and what is fetched is hostile: so each reading
+process has bounds on memory and time, is killed and replaced when it hangs or crashes, and answers in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from queue import LifoQueue
+from types import TracebackType
+from typing import Any, Self
+
+from wayhound.documents.document import Document, Unread, from_data
+from wayhound.documents.limits import DEFAULT_LIMITS, Limits
+from wayhound.documents.pdf_worker import LENGTH
+from wayhound.errors import UsageError, WayhoundError
+
+_START_SECONDS = 60.0
+_SERVES = 500  # files, after which a process is replaced: what leaks stays small
+_CHUNK = 1 << 16
+
+
+class PdfReader:
+    """A small pool of reading processes, started when needed. May be used by several threads at once.
+
+    >>> with PdfReader() as reader:
+    ...     reader.read(b"not a PDF").reason
+    'broken'
+    """
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS, workers: int = 1) -> None:
+        if find_spec("pypdfium2") is None:
+            raise UsageError('Reading PDF files needs pypdfium2. Install it: pip install "wayhound[papers]"')
+        self.limits = limits
+        self.workers = workers
+        self._idle: LifoQueue[_Worker | None] = LifoQueue()
+        for _ in range(workers):
+            self._idle.put(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes; those that are reading are waited for."""
+        for _ in range(self.workers):
+            worker = self._idle.get()
+            if worker:
+                worker.close()
+        for _ in range(self.workers):
+            self._idle.put(None)
+
+    def read(self, body: bytes) -> Document | Unread:
+        """The document in these bytes. Waits for a free process; never raises for what is in the file."""
+        if not body:
+            return Unread("empty", "The file is empty.")
+        if len(body) > self.limits.most_bytes:
+            return self.limits.too_big(len(body))
+        worker = self._idle.get()
+        try:
+            worker, outcome = self._read_with(worker, body)
+        except BaseException:
+            if worker:
+                worker.kill()
+            worker = None
+            raise
+        finally:
+            self._idle.put(worker)
+        return outcome
+
+    def _read_with(self, worker: _Worker | None, body: bytes) -> tuple[_Worker | None, Document | Unread]:
+        used = worker is not None and worker.served > 0
+        worker = worker or _Worker(self.limits)
+        outcome = worker.read(body)
+        if (
+            used
+            and not worker.alive
+            and isinstance(outcome, Unread)
+            and outcome.reason in {"crashed", "too_big"}
+        ):
+            worker = _Worker(self.limits)  # it may have been the files before this one: try afresh
+            outcome = worker.read(body)
+        if worker.alive and worker.served >= _SERVES:
+            worker.close()
+        return worker if worker.alive else None, outcome
+
+
+class _Worker:
+    """One reading process, seen from outside."""
+
+    def __init__(self, limits: Limits) -> None:
+        command = [sys.executable, "-m", "wayhound.documents.pdf_worker", str(limits.memory_bytes)]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._limits = limits
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+            env=environment, start_new_session=True,
+        )  # fmt: skip
+        assert self._process.stdin
+        assert self._process.stdout
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        self.alive, self.served = True, 0
+        self._wait_until_ready()
+
+    def _wait_until_ready(self) -> None:
+        try:
+            self._receive(time.monotonic() + _START_SECONDS)
+        except (_Broken, _TooLate):
+            self.kill()
+            raise WayhoundError("The process that reads PDF files does not start.") from None
+
+    def read(self, body: bytes) -> Document | Unread:
+        limits, deadline = self._limits, time.monotonic() + self._limits.wall_seconds
+        # The process may hand in what it has shortly before it would be killed for lateness.
+        wanted = {
+            "most_pages": limits.most_pages,
+            "seconds": 0.8 * limits.wall_seconds,
+            "cpu_seconds": limits.cpu_seconds,
+        }
+        self.served += 1
+        try:
+            self._send(json.dumps(wanted).encode(), deadline)
+            self._send(body, deadline)
+            return from_data(self._receive(deadline))
+        except _TooLate:
+            self.kill()
+            return Unread("too_slow", f"Reading the PDF took longer than {limits.wall_seconds:g} seconds.")
+        except _TooLong:
+            self.kill()
+            return Unread("too_big", "The PDF holds more text than is allowed.")
+        except (_Broken, WayhoundError, ValueError, KeyError, TypeError, RecursionError):
+            return self._post_mortem()
+
+    def _post_mortem(self) -> Unread:
+        """What a dead process, or one that no longer speaks sense, died of."""
+        try:
+            code = self._process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            code = 0
+        self.kill()
+        if code == -signal.SIGXCPU:
+            return Unread(
+                "too_slow", f"Reading the PDF took more than {self._limits.cpu_seconds} CPU seconds."
+            )
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return Unread("crashed", f"The PDF reader died of this file ({how}).")
+
+    def _send(self, frame: bytes, deadline: float) -> None:
+        left = memoryview(LENGTH.pack(len(frame)) + frame)
+        while left:
+            _wait(self._to, select.POLLOUT, deadline)
+            try:
+                left = left[os.write(self._to, left[:_CHUNK]) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                raise _Broken from None
+
+    def _receive(self, deadline: float) -> dict[str, Any]:
+        length = LENGTH.unpack(self._take(LENGTH.size, deadline))[0]
+        if length > self._limits.answer_bytes:
+            raise _TooLong
+        answer = json.loads(self._take(length, deadline))
+        if not isinstance(answer, dict):
+            raise _Broken
+        return answer
+
+    def _take(self, length: int, deadline: float) -> bytes:
+        taken = bytearray()
+        while len(taken) < length:
+            _wait(self._from, select.POLLIN, deadline)
+            part = os.read(self._from, min(length - len(taken), 1 << 20))
+            if not part:
+                raise _Broken
+            taken += part
+        return bytes(taken)
+
+    def close(self) -> None:
+        """Let it end by itself: its input is at an end."""
+        self.alive = False
+        self._close_pipes()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        self.alive = False
+        self._process.kill()
+        self._process.wait()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                pipe.close()
+
+
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    """Until a pipe can be used. `select` knows no descriptors from 1,024 on, which a busy server has."""
+    waiting = select.poll()
+    waiting.register(descriptor, event)
+    if not waiting.poll(1000 * max(0.0, deadline - time.monotonic())):
+        raise _TooLate
+
+
+class _Broken(Exception):  # noqa: N818
+    """The other end is gone, or speaks another language."""
+
+
+class _TooLate(Exception):  # noqa: N818
+    """The time is over."""
+
+
+class _TooLong(Exception):  # noqa: N818
+    """The answer is longer than allowed."""

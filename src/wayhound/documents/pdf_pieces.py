@@ -1,0 +1,264 @@
+"""What PDFium sees on a page: pieces of lines with their places, asked for at as few characters as will do.
+
+A call for each character costs ten times what the text itself does. Lines need their first and last
+character, words theirs, and superscripts are looked for only where a number hangs on a word.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import hypot
+from typing import NamedTuple
+
+import pypdfium2 as pdfium  # type: ignore[import-untyped]
+import pypdfium2.raw as pdfium_c  # type: ignore[import-untyped]
+
+from wayhound.documents.document import Box
+from wayhound.documents.letters import reseated
+
+HYPHEN = "\ufffe"  # PDFium's sign for a hyphen at the end of a line; it stands for the line break, too
+_PIECE = re.compile(rf"[^\r\n{HYPHEN}](?:[^\n{HYPHEN}]*[^\r\n{HYPHEN}])?{HYPHEN}?|{HYPHEN}")
+_WORD = re.compile(r"[^\s\u00a0]+")
+_NUMBER = re.compile(r"\d{1,3}(?: ?[,–−-] ?\d{1,3})*(?!\.?\d)")
+_HOLDS_A_NUMBER = re.compile(r"[^\W\d_][.,;:]? ?$|[)\]”’'\"][.,;:]? ?$")
+_BOLD = re.compile(
+    r"bold|black|heavy|medi(?:um)?$|demi|^(?:[A-Z]{6}\+)?(?:cmb|sfb|ecbx|lmb|ptmb|phvb)", re.IGNORECASE
+)
+_ITALIC = re.compile(r"ital|obli|slant|^(?:[A-Z]{6}\+)?(?:cmti|cmsl|sfti|ecti|lmri)", re.IGNORECASE)
+_LIGATURES_OF_8R = {2: "\ufb01", 3: "\ufb02"}
+_ITALIC_FLAG, _FORCE_BOLD_FLAG = 1 << 6, 1 << 18
+
+
+class PlacedWord(NamedTuple):
+    """A word by its range of the piece's text."""
+
+    start: int
+    end: int
+    box: Box
+    size: float
+
+
+@dataclass(slots=True)
+class Piece:
+    """A run of text on one baseline. Places are in points from the page's upper left corner."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    size: float
+    bold: bool = False
+    italic: bool = False
+    rotated: bool = False
+    hyphen: bool = False
+    start: int = 0  # in the text of the page
+    superscripts: list[tuple[int, int]] = field(default_factory=list)
+    words: list[PlacedWord] = field(default_factory=list)
+    cut: bool = False  # at its left from the piece before it, at a wide gap
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+
+class PageText:
+    """The text of one loaded page, and what PDFium can tell of its characters."""
+
+    def __init__(self, page: pdfium.PdfPage) -> None:
+        self._page = page
+        self._textpage = page.get_textpage()
+        self._raw = self._textpage.raw
+        self.text = self._restored(_in_utf16_units(self._textpage.get_text_range(errors="replace")))
+        self._char = self._finder_of_chars()
+        self._ink = [ctypes.c_double() for _ in range(4)]
+        self._reseat_accents()
+        self._placed, self.width, self.height = _placing(page)
+        self._turned = page.get_rotation() in {90, 270}
+        self._box, self._matrix = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
+        self._font_name, self._font_flags = ctypes.create_string_buffer(96), ctypes.c_int()
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+
+    def close(self) -> None:
+        self._textpage.close()
+        self._page.close()
+
+    def pieces(self) -> list[Piece]:
+        """All pieces in the order of the file, without words."""
+        pieces: list[Piece] = []
+        for found in _PIECE.finditer(self.text):
+            pieces += self._pieces_between(*found.span())
+        self._mark_superscripts(pieces)
+        return pieces
+
+    def add_words(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            piece.words = [self._word(piece, *found.span()) for found in _WORD.finditer(piece.text)]
+
+    def _restored(self, text: str) -> str:
+        """The text with the characters that PDFium leaves out of it, because their codes are no letters.
+
+        Fonts with TeX's encoding 8r have fi and fl at 2 and 3, those of Windows have dashes and quotation
+        marks at 0x80 and up. What remains unknown holds its place, and is dropped with other controls.
+        """
+        gaps = list(self._gaps(len(text))) if text else []
+        parts, at = list[str](), 0
+        for number, gap in enumerate(gaps):
+            parts.append(text[at : gap - number])
+            at = gap - number
+            around = text[at - 1 : at], text[at : at + 1]
+            parts.append(_letter(pdfium_c.FPDFText_GetUnicode(self._raw, gap), *around))
+        return "".join([*parts, text[at:]]) if gaps else text
+
+    def _gaps(self, length: int) -> Iterator[int]:
+        """Which of PDFium's characters are not in its text: where its two counts drift apart."""
+        n_chars, shift, at = self._textpage.count_chars(), 0, 0
+        find, raw = pdfium_c.FPDFText_GetCharIndexFromTextIndex, self._raw
+        while shift < n_chars - length and at < length:
+            at = bisect_left(range(length), shift + 1, lo=at, key=lambda index: find(raw, index) - index)
+            grown = find(raw, at) - at if at < length else n_chars - length
+            yield from range(at + shift, at + grown)
+            shift = grown
+
+    def _finder_of_chars(self) -> Callable[[int], int]:
+        """From an index of the text to PDFium's own; they part where a glyph stands for several letters."""
+        if self._textpage.count_chars() == len(self.text):
+            return operator.index  # the index itself, without a call of Python's
+        find, raw = pdfium_c.FPDFText_GetCharIndexFromTextIndex, self._raw
+        return lambda index: find(raw, index)
+
+    def _reseat_accents(self) -> None:
+        if (found := reseated(self.text, self._ink_at)) is not None:
+            order, char = found.order, self._char
+            self.text, self._char = found.text, lambda index: char(order[index])
+
+    def _ink_at(self, index: int) -> Box:
+        left, right, bottom, top = self._ink
+        pdfium_c.FPDFText_GetCharBox(self._raw, self._char(index), left, right, bottom, top)
+        return left.value, bottom.value, right.value, top.value
+
+    def _pieces_between(self, start: int, end: int) -> list[Piece]:
+        """One piece as a rule: none of mere blanks, several where PDFium missed the end of a line."""
+        hyphen = self.text[end - 1] == HYPHEN
+        last = end - 1 - hyphen
+        while last > start and self.text[last].isspace():
+            last -= 1
+        if last < start or self.text[last].isspace():
+            return []
+        first = self._box_at(start)
+        final = self._box_at(last + hyphen) if last + hyphen > start else first
+        size, rotated = self._size_between(start, last)
+        if not rotated and abs(first[3] - final[3]) > 0.6 * size and (cut := self._fall(start, end)):
+            return self._pieces_between(start, cut) + self._pieces_between(cut, end)
+        upright = first if abs(first[3] - final[3]) < 0.5 else self._box_at((start + last) // 2)
+        bold, italic = self._face_at(start) if last > start + 2 else (False, False)
+        left, right = min(first[0], final[0]), max(first[2], final[2])
+        text = self.text[start : last + 1]
+        return [Piece(text, left, upright[1], right, upright[3], size, bold, italic, rotated, hyphen, start)]
+
+    def _fall(self, start: int, end: int) -> int:
+        """Where a word begins that stands on quite another baseline than the one before it; 0 for nowhere."""
+        begins = [start + found.start() for found in _WORD.finditer(self.text[start:end])]
+        boxes = [self._box_at(begin) for begin in begins]
+        for begin, box, before in zip(begins[1:], boxes[1:], boxes, strict=False):
+            if abs(box[3] - before[3]) > 0.6 * (box[3] - box[1]):
+                return begin
+        return 0
+
+    def _word(self, piece: Piece, start: int, end: int) -> PlacedWord:
+        left, top, right, bottom = self._box_at(piece.start + start)
+        if end > start + 1:
+            right = self._box_at(piece.start + end - 1)[2]
+        size = piece.size * (bottom - top) / piece.height if piece.height > 0 else piece.size
+        return PlacedWord(start, end, (left, top, right, bottom), size)
+
+    def _mark_superscripts(self, pieces: list[Piece]) -> None:
+        """Numbers that hang on a word, smaller and higher than it."""
+        starts = [piece.start for piece in pieces]
+        for found in _NUMBER.finditer(self.text):
+            number = found.start()
+            before = number - 1 - (self.text[number - 1 : number] == " ")
+            if before < 0 or not _HOLDS_A_NUMBER.search(self.text, max(0, before - 1), number):
+                continue
+            if self._is_raised(before, number) and (at := bisect_right(starts, number)):
+                offset = number - starts[at - 1]
+                pieces[at - 1].superscripts.append((offset, offset + len(found[0])))
+
+    def _is_raised(self, before: int, number: int) -> bool:
+        size = pdfium_c.FPDFText_GetFontSize
+        size_before = size(self._raw, self._char(before))
+        if size(self._raw, self._char(number)) > 0.85 * size_before:
+            return False
+        return self._baseline_at(number) > self._baseline_at(before) + 0.1 * float(size_before)
+
+    def _baseline_at(self, index: int) -> float:
+        pdfium_c.FPDFText_GetCharOrigin(self._raw, self._char(index), self._x, self._y)
+        return self._y.value
+
+    def _box_at(self, index: int) -> Box:
+        box = self._box
+        if not pdfium_c.FPDFText_GetLooseCharBox(self._raw, self._char(index), box):
+            return (0.0, 0.0, 0.0, 0.0)
+        return self._placed(box.left, box.top, box.right, box.bottom)
+
+    def _size_between(self, start: int, last: int) -> tuple[float, bool]:
+        """The size of the font as it appears, and whether the text runs another way than the page.
+
+        Of two letters the larger counts, since one may be an index. Blanks may be of PDFium's own making.
+        """
+        middle = (start + last) // 2
+        while middle > start and self.text[middle].isspace():
+            middle -= 1
+        size_at, char, matrix = pdfium_c.FPDFText_GetFontSize, self._char(middle), self._matrix
+        size = size_at(self._raw, char)
+        if middle > start:
+            size = max(size, size_at(self._raw, self._char(start)))
+        if not pdfium_c.FPDFText_GetMatrix(self._raw, char, matrix):
+            return size, False
+        scale = hypot(matrix.c, matrix.d) or 1.0
+        return size * scale, (abs(matrix.b) > abs(matrix.a)) != self._turned
+
+    def _face_at(self, index: int) -> tuple[bool, bool]:
+        flags = self._font_flags
+        buffer = self._font_name
+        buffer.value = b""
+        pdfium_c.FPDFText_GetFontInfo(self._raw, self._char(index), buffer, len(buffer), flags)
+        return _face(buffer.value.decode("utf-8", "replace"), flags.value)
+
+
+def _letter(code: int, before: str, after: str) -> str:
+    if code in _LIGATURES_OF_8R and before.isalpha() and after.islower():
+        return _LIGATURES_OF_8R[code]
+    return bytes([code]).decode("cp1252", "replace") if 0x80 <= code <= 0x9F else "\x01"
+
+
+def _in_utf16_units(text: str) -> str:
+    """One character for each of PDFium's, which counts letters beyond U+FFFF twice."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    return text if len(units) == 2 * len(text) else "".join(map(chr, memoryview(units).cast("H")))
+
+
+@lru_cache(maxsize=256)
+def _face(font: str, flags: int) -> tuple[bool, bool]:
+    bold = bool(_BOLD.search(font)) or bool(flags & _FORCE_BOLD_FLAG)
+    return bold, bool(_ITALIC.search(font)) or bool(flags & _ITALIC_FLAG)
+
+
+def _placing(page: pdfium.PdfPage) -> tuple[Callable[[float, float, float, float], Box], float, float]:
+    """How PDF's places (from below, before the page is turned) become ours; the width and the height."""
+    left, bottom, right, top = page.get_bbox()
+    wide, high = right - left, top - bottom
+    turned: dict[int, Callable[[float, float, float, float], Box]] = {
+        0: lambda x0, y1, x1, y0: (x0 - left, top - y1, x1 - left, top - y0),
+        90: lambda x0, y1, x1, y0: (y0 - bottom, x0 - left, y1 - bottom, x1 - left),
+        180: lambda x0, y1, x1, y0: (right - x1, y0 - bottom, right - x0, y1 - bottom),
+        270: lambda x0, y1, x1, y0: (top - y1, right - x1, top - y0, right - x0),
+    }  # fmt: skip
+    rotation = page.get_rotation()
+    return turned[rotation], *((high, wide) if rotation in {90, 270} else (wide, high))

@@ -1,0 +1,70 @@
+"""What can go wrong by misuse or damage, and what to do about it.
+
+    WayhoundError
+    ├── UsageError            the request cannot be carried out as it was put
+    ├── ConfigError           wayhound.toml does not say what it should
+    ├── WorkspaceError        the workspace folder cannot be used
+    │   ├── WorkspaceLocked   another process holds it
+    │   └── LeaseLost         another worker has taken over a site
+    ├── ArchiveError          a WARC file or site folder cannot be read or written
+    ├── ModelError            a model file is damaged, foreign or newer than this version
+    ├── NotFitted             an estimator was asked before it was taught
+    └── TeachingError         the example trails cannot be learned from
+
+Expected bad news from the web (404, a time-out, a refusal by robots.txt) is not here: it is a value,
+`wayhound.fetched.Failed`.
+"""
+
+from __future__ import annotations
+
+
+class WayhoundError(Exception):
+    """The base of all our errors; its text is one sentence for the person at the keyboard."""
+
+    exit_code = 1
+
+
+class UsageError(WayhoundError):
+    """The request cannot be carried out as it was put."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """`wayhound.toml` does not say what it should."""
+
+
+class WorkspaceError(WayhoundError):
+    """The workspace folder cannot be used."""
+
+    exit_code = 3
+
+
+class WorkspaceLocked(WorkspaceError):  # noqa: N818 - reads as what happened
+    """Another process holds the workspace's database."""
+
+
+class LeaseLost(WorkspaceError):  # noqa: N818 - reads as what happened
+    """A site was saved to that this worker holds no longer; drop it and lease another."""
+
+
+class ArchiveError(WayhoundError):
+    """A WARC file or site folder cannot be read or written."""
+
+    exit_code = 4
+
+
+class ModelError(WayhoundError):
+    """A model file is damaged, foreign or newer than this version."""
+
+    exit_code = 5
+
+
+class NotFitted(WayhoundError):  # noqa: N818 - the field's name for it
+    """An estimator was asked for an answer before `fit`."""
+
+
+class TeachingError(WayhoundError):
+    """The example trails cannot be learned from."""
+
+    exit_code = 6

@@ -1,0 +1,61 @@
+"""Any order: the floor below the floor. Seeded, so that a run can be repeated and continued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+from zlib import crc32
+
+from wayhound.forage.scorer import Brief, GoalPattern, Rated, Reading, State
+from wayhound.page import Link, Page
+from wayhound.site import Site
+
+
+@dataclass(frozen=True)
+class BreadthFirst:
+    """Scores a link by its depth: 1 / (1 + clicks from the start)."""
+
+    goal: GoalPattern = field(default_factory=GoalPattern)
+
+    @classmethod
+    def from_brief(cls, brief: Brief) -> Self:
+        return cls(brief.goal)
+
+    def start(self, site: Site) -> State:  # noqa: ARG002
+        return 0
+
+    def read(self, state: State, page: Page) -> Reading:
+        return Reading(state, goal=self.goal.probability(page))
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        depth = reading.state + 1
+        rated = Rated(1.0 / (1.0 + depth), depth)
+        return [rated] * len(links)
+
+    def combine(self, known: float, new: float) -> float:
+        return max(known, new)
+
+
+@dataclass(frozen=True)
+class RandomOrder:
+    """Scores a link by a number drawn from the seed and its URL, whatever the order of arrival."""
+
+    seed: int = 0
+    goal: GoalPattern = field(default_factory=GoalPattern)
+
+    @classmethod
+    def from_brief(cls, brief: Brief) -> Self:
+        return cls(brief.seed, brief.goal)
+
+    def start(self, site: Site) -> State:  # noqa: ARG002
+        return None
+
+    def read(self, state: State, page: Page) -> Reading:
+        return Reading(state, goal=self.goal.probability(page))
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:  # noqa: ARG002
+        return [Rated(crc32(f"{self.seed} {link.url}".encode()) / 2**32) for link in links]
+
+    def combine(self, known: float, new: float) -> float:  # noqa: ARG002
+        return known

@@ -1,0 +1,80 @@
+"""Most alike first: links near words that the wanted pages use."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from wayhound.errors import UsageError
+from wayhound.forage.scorer import Brief, GoalPattern, Rated, Reading, State
+from wayhound.page import Link, Page
+from wayhound.site import Site
+from wayhound.url import url_tokens
+from wayhound.words import words
+
+
+@dataclass
+class BestFirst:
+    """TF-IDF cosine to example pages or keywords.
+
+    A link's score is the mean of two likenesses: of the page it stands on, and of its own words. How rare
+    a word is (the IDF) is learned from the pages read so far, so words of a site's every page fade away.
+    """
+
+    wanted: Counter[str]
+    goal: GoalPattern = field(default_factory=GoalPattern)
+    _pages: int = field(default=0, init=False)
+    _pages_with: Counter[str] = field(default_factory=Counter, init=False)
+    _wanted_norm: float = field(default=0.0, init=False)
+
+    @classmethod
+    def from_brief(cls, brief: Brief) -> Self:
+        wanted = Counter(word for keyword in brief.keywords for word in words(keyword))
+        for page in brief.examples:
+            wanted.update(_page_words(page))
+        if not wanted:
+            raise UsageError("The strategy best-first needs keywords or example pages to compare with.")
+        return cls(wanted, brief.goal)
+
+    def start(self, site: Site) -> State:  # noqa: ARG002
+        return 0.0
+
+    def read(self, state: State, page: Page) -> Reading:  # noqa: ARG002
+        counts = _page_words(page)
+        self._pages += 1
+        self._pages_with.update(counts.keys())
+        self._wanted_norm = self._norm(self.wanted)
+        return Reading(self._likeness(counts), goal=self.goal.probability(page))
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        page = reading.state
+        return [Rated(0.5 * page + 0.5 * self._likeness(_link_words(link)), page) for link in links]
+
+    def combine(self, known: float, new: float) -> float:
+        return max(known, new)
+
+    def _likeness(self, counts: Counter[str]) -> float:
+        """Cosine between the wanted words and these, weighted by (1 + log tf) · idf."""
+        shared = [word for word in counts if word in self.wanted]
+        if not shared:
+            return 0.0
+        dot = sum(self._weight(word, counts[word]) * self._weight(word, self.wanted[word]) for word in shared)
+        return min(1.0, dot / (self._norm(counts) * self._wanted_norm))
+
+    def _norm(self, counts: Counter[str]) -> float:
+        return math.sqrt(sum(self._weight(word, count) ** 2 for word, count in counts.items()))
+
+    def _weight(self, word: str, count: int) -> float:
+        idf = math.log((2 + self._pages) / (1 + self._pages_with[word]))
+        return (1.0 + math.log(count)) * max(idf, 0.01)  # a word of every page still tells a little
+
+
+def _page_words(page: Page) -> Counter[str]:
+    return Counter([*words(page.title), *words(" ".join(page.keywords)), *page.tokens])
+
+
+def _link_words(link: Link) -> Counter[str]:
+    return Counter([*words(link.text), *url_tokens(link.url), *link.before, *link.after])

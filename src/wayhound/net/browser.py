@@ -1,0 +1,171 @@
+"""Opens the system's Chromium for a person to teach in, or without a window for tests and servers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wayhound.errors import UsageError, WayhoundError
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Dialog, Playwright
+
+NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+    "brave-browser",
+)
+
+# Nothing goes out but what the person asks for. Playwright's own flags turn much off already; its list after
+# `--disable-features` must stay the only one, since Chromium heeds the last. Two services ask in spite of all,
+# and are sent to a port where nobody listens.
+_NOBODY = "http://127.0.0.1:9/"
+_QUIET = (
+    "--disable-client-side-phishing-detection",
+    "--disable-domain-reliability",
+    "--no-pings",
+    f"--component-updater=url-source={_NOBODY}",
+    f"--gaia-url={_NOBODY}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserOptions:
+    """Which browser, with which profile folder (a new one each time when none is given), seen or not."""
+
+    program: str = ""
+    profile: Path | None = None
+    headless: bool = False
+    width: int = 1280
+    height: int = 800
+    more_flags: tuple[str, ...] = ()
+
+
+def has_display() -> bool:
+    """Whether a window can be opened: on a Mac or Windows always, elsewhere where a display is named."""
+    return sys.platform in ("darwin", "win32") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+
+
+def find_browser(program: str = "") -> str:
+    """The path of `program`, or of the first Chromium-like browser that is installed."""
+    for name in (program,) if program else NAMES:
+        if found := shutil.which(name):
+            return found
+    if program:
+        raise UsageError(
+            f"There is no program {program} that can be run. Name your Chromium with --browser PATH."
+        )
+    raise UsageError(
+        "No Chromium was found. Install one (Debian and Ubuntu: apt install chromium), or name a Chromium-like "
+        "browser with --browser PATH."
+    )
+
+
+@asynccontextmanager
+async def open_browser(options: BrowserOptions) -> AsyncIterator[BrowserContext]:
+    """A running browser; closing its last window ends it, and leaving the block closes it."""
+    program = find_browser(options.program)
+    if not options.headless and not has_display():
+        raise UsageError("There is no display to open a browser window on.")
+    with _profile_folder(options) as profile:
+        async with _playwright() as playwright:
+            context = await _launch(playwright, program, profile, options)
+            if not options.headless:
+                context.on("dialog", _leave_to_the_person)
+            try:
+                yield context
+            finally:
+                with suppress(_playwright_error()):  # it may have been closed or killed
+                    await context.close()
+
+
+def _leave_to_the_person(_: Dialog) -> None:
+    """Playwright dismisses questions that pages ask, unless somebody listens."""
+
+
+@asynccontextmanager
+async def _playwright() -> AsyncIterator[Playwright]:
+    try:
+        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise UsageError("Teaching in a browser needs Playwright: pip install 'wayhound[teach]'") from None
+    async with async_playwright() as playwright:
+        yield playwright
+
+
+def _playwright_error() -> type[Exception]:
+    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+    return Error
+
+
+def _profile_folder(options: BrowserOptions) -> _Folder:
+    return _Folder(options.profile)
+
+
+class _Folder:
+    """A given folder, or a new one that is taken away again. Chromium may still write while it dies."""
+
+    def __init__(self, given: Path | None) -> None:
+        self._given = given
+        self._path = given or Path(tempfile.mkdtemp(prefix="wayhound-browser-"))
+
+    def __enter__(self) -> Path:
+        self._path.mkdir(parents=True, exist_ok=True)
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        if self._given is None:
+            shutil.rmtree(self._path, ignore_errors=True)
+
+
+async def _launch(
+    playwright: Playwright, program: str, profile: Path, options: BrowserOptions
+) -> BrowserContext:
+    size = {"width": options.width, "height": options.height}
+    try:
+        return await playwright.chromium.launch_persistent_context(
+            profile,
+            executable_path=program,
+            headless=options.headless,
+            args=_flags(options),
+            ignore_default_args=["--enable-automation"],  # its notice would stand above every page
+            viewport=size if options.headless else None,  # type: ignore[arg-type]
+            no_viewport=not options.headless,
+            accept_downloads=False,
+            chromium_sandbox=not _is_root(),
+            handle_sigint=False,  # Ctrl-C is ours
+        )
+    except _playwright_error() as error:
+        raise WayhoundError(_why_not(str(error), program, profile)) from None
+
+
+def _flags(options: BrowserOptions) -> list[str]:
+    window = f"--window-size={options.width},{options.height}"
+    return [*_QUIET, window, *options.more_flags]
+
+
+def _is_root() -> bool:
+    """Chromium's sandbox refuses to run as root, as in containers."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _why_not(report: str, program: str, profile: Path) -> str:
+    if "ProcessSingleton" in report or "existing browser session" in report:
+        return f"The profile {profile} is in use by another browser window. Close it, or choose another --profile."
+    if "shared libraries" in report:
+        return f"{program} cannot start, since libraries that it needs are missing. Try: {program} --version"
+    first = report.strip().splitlines()[0][:200] if report.strip() else "it gave no reason"
+    return f"{program} could not be opened as a browser: {first}"

@@ -1,0 +1,186 @@
+"""Find the links of a parsed page with the words around them, in one reading of its text.
+
+Every link gets two marks in the tree, before and behind it. The text of the whole body is then taken once and
+cut at the marks, which costs a fraction of a walk over all text nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from sys import intern
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from wayhound.page import Link, LinkKind
+from wayhound.url import normalise
+from wayhound.words import spaced
+
+MAX_LINKS = 10_000
+MAX_LINK_CHARS = 500
+WINDOW = 10
+
+# White space to `str.split` and left in place by `spaced`; `without_marks` takes them out of the page first.
+_START, _END = "\x1c", "\x1d"
+_MARK_REFERENCE = re.compile(r"&#(?:[xX]0*1[cCdD](?![0-9a-fA-F])|0*2[89](?![0-9]));?")
+
+_KINDS: dict[str | None, LinkKind] = {"a": "a", "area": "area", "frame": "frame", "iframe": "iframe"}
+_MAX_REGION_CHARS = 300
+_MAX_CLASS_CHARS = 32
+_MANY_DIGITS = re.compile(r"(?:\d\D*){3}")
+
+
+class Target(NamedTuple):
+    """A link element that leads somewhere."""
+
+    node: LexborNode
+    url: str
+    kind: LinkKind
+    attributes: dict[str, str | None]
+
+
+def without_marks(html: str) -> str:
+    """The markup without the characters that the marks are made of, also where they are given by number."""
+    if _START in html or _END in html:
+        html = html.replace(_START, " ").replace(_END, " ")
+    return _MARK_REFERENCE.sub(" ", html) if "&#" in html else html
+
+
+def targets_of(nodes: Sequence[LexborNode], base: str) -> list[Target]:
+    """The elements that lead to a page that can be fetched; places within the page do not.
+
+    Of more than `MAX_LINKS`, the first to every target are kept, and no more than `MAX_LINKS`.
+    """
+    targets = [target for node in nodes if (target := _target(node, base))]
+    if len(targets) <= MAX_LINKS:
+        return targets
+    first = {target.url: target for target in reversed(targets)}
+    return [target for target in targets if first[target.url] is target][:MAX_LINKS]
+
+
+def _target(node: LexborNode, base: str) -> Target | None:
+    attributes = node.attributes
+    href = attributes.get("href") or attributes.get("src") or attributes.get("xlink:href")
+    if not href or href[0] == "#":
+        return None
+    url = normalise(href, base)
+    return Target(node, url, _KINDS[node.tag], attributes) if url else None
+
+
+def mark(targets: Sequence[Target]) -> list[str]:
+    """Put the marks into the tree; gives the region of every target, as it was before."""
+    regions = _Regions()
+    places = [regions.of(target) for target in targets]
+    for target in targets:
+        _mark(target)
+    return places
+
+
+def read_marked(
+    text: str, targets: Sequence[Target], places: Sequence[str], nofollow: bool
+) -> tuple[list[str], list[Link]]:
+    """The words of a marked text in reading order, and its links with the words around them.
+
+    Should the text lack a mark, no link can be placed for sure, and all come without the words around them.
+    """
+    words, spans = _words_and_spans(spaced(text).split(_START))
+    said = [piece.partition(_END)[0] for piece in text.split(_START)[1:]]
+    if len(said) != len(targets):
+        return words, [unplaced_link(target, nofollow) for target in targets]
+    links = [
+        _link(target, said_here, place, span, words, nofollow)
+        for target, said_here, place, span in zip(targets, said, places, spans, strict=True)
+    ]
+    return words, links
+
+
+def unplaced_link(target: Target, nofollow: bool) -> Link:
+    """A link that stands nowhere in the text."""
+    return _link(target, "", _Regions().of(target), (0, 0), [], nofollow)
+
+
+def _mark(target: Target) -> None:
+    if target.kind == "a":
+        target.node.insert_before(_START)
+        target.node.insert_after(_END)
+    else:
+        target.node.insert_before(_START + _END)
+
+
+def _words_and_spans(pieces: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
+    words = pieces[0].split()
+    spans = []
+    for piece in pieces[1:]:
+        inside, _, behind = piece.partition(_END)
+        start = len(words)
+        words += inside.split()
+        spans.append((start, len(words)))
+        words += behind.split()
+    return words, spans
+
+
+def _link(
+    target: Target, said: str, region: str, span: tuple[int, int], words: list[str], nofollow: bool
+) -> Link:
+    _, url, kind, attributes = target
+    start, end = span
+    rel = attributes.get("rel")
+    return Link(
+        url,
+        _text_of(said, attributes, kind),
+        tuple(words[start - WINDOW if start > WINDOW else 0 : start]),
+        tuple(words[end : end + WINDOW]),
+        region,
+        kind,
+        nofollow or (rel is not None and "nofollow" in rel.lower().split()),
+    )
+
+
+def _text_of(said: str, attributes: dict[str, str | None], kind: LinkKind) -> str:
+    text = " ".join(said[: 2 * MAX_LINK_CHARS].split())
+    title = attributes.get("title")
+    if text and not title:
+        return text[:MAX_LINK_CHARS]
+    text = text or attributes.get("alt") or ""
+    if title and title.casefold() not in text.casefold():
+        text = f"{text} {title}"
+    text = text or attributes.get("aria-label") or (attributes.get("name") if kind != "a" else "") or ""
+    return " ".join(text.split())[:MAX_LINK_CHARS]
+
+
+class _Regions:
+    """Paths of tags with classes from the body down. Every element is climbed over once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, str] = {}
+
+    def of(self, target: Target) -> str:
+        climbed: list[LexborNode] = []
+        above = target.node.parent
+        path = ""
+        while above is not None and above.tag != "html":
+            path = self._known.get(above.mem_id, "")
+            if path:
+                break
+            climbed.append(above)
+            above = above.parent
+        for element in reversed(climbed):
+            path = _longer(path, element.tag, element.attributes.get("class"))
+            self._known[element.mem_id] = path
+        return _longer(path, target.node.tag, target.attributes.get("class"))
+
+
+@lru_cache(maxsize=4096)
+def _longer(path: str, tag: str | None, classes: str | None) -> str:
+    whole = f"{path}>{_segment(tag or '', classes or '')}" if path else _segment(tag or "", classes or "")
+    if len(whole) > _MAX_REGION_CHARS:
+        whole = "…>" + whole[-_MAX_REGION_CHARS + 40 :].partition(">")[2]
+    return intern(whole)
+
+
+def _segment(tag: str, classes: str) -> str:
+    """``div.nav.wide``: three classes at most, none that looks like a number of this one element."""
+    names = [name for name in classes[:1000].split() if not _MANY_DIGITS.search(name)]
+    return ".".join([tag[:_MAX_CLASS_CHARS], *(name[:_MAX_CLASS_CHARS] for name in names[:3])])

@@ -1,0 +1,190 @@
+"""Papers as others' tools read them: BibTeX, RIS and CSL-JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from wayhound.record import Record
+from wayhound.text.folding import plain_words
+
+# Fields of a paper's record, each with its name in BibTeX and its tag in RIS.
+_BIBTEX = {"title": "title", "year": "year", "volume": "volume", "number": "number", "publisher": "publisher",
+           "location": "address", "doi": "doi", "url": "url", "abstract": "abstract"}  # fmt: skip
+_RIS = {"title": "TI", "year": "PY", "volume": "VL", "number": "IS", "publisher": "PB", "location": "CY",
+        "doi": "DO", "url": "UR", "abstract": "AB"}  # fmt: skip
+_CSL = {"title": "title", "volume": "volume", "number": "issue", "publisher": "publisher",
+        "location": "publisher-place", "doi": "DOI", "url": "URL", "abstract": "abstract"}  # fmt: skip
+_VENUES = ("journal", "booktitle", "institution")
+_TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#",
+        "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
+_TEX_CHARACTER = re.compile(r"[\\{}&%$#_~^]")
+_VERBATIM = frozenset({"doi", "url"})  # BibTeX styles print these as they are
+_BREAKING = re.compile(r"[{}\\\s]")
+_YEAR = re.compile(r"\d{4}")
+_PAGES = re.compile(r"\s*[-–—]+\s*")
+_PARTICLES = frozenset(
+    "de der den van vande von vom zu zur la le da das di del della dos du el ten ter".split()
+)
+_SUFFIX = re.compile(r"(?:jr|sr)\.?$|(?:II|III|IV)$", re.IGNORECASE)
+_CAPITAL_INSIDE = re.compile(r"[^\W_]+?[A-Z][^\W_]*")
+
+
+def to_bibtex(records: Iterable[Record]) -> str:
+    """One entry a record, with keys that differ: `lind1999hops`, `lind1999hops-2`."""
+    return "\n".join(_bibtex_entry(record, key) for record, key in _keyed(records))
+
+
+def to_ris(records: Iterable[Record]) -> str:
+    return "\n".join("".join(f"{tag}  - {text}\n" for tag, text in _ris_lines(each)) for each in records)
+
+
+def to_csl_json(records: Iterable[Record]) -> str:
+    items = [_csl_item(record, key) for record, key in _keyed(records)]
+    return json.dumps(items, ensure_ascii=False, indent=1) + "\n"
+
+
+FORMATS: dict[str, Callable[[Iterable[Record]], str]] = {
+    "bibtex": to_bibtex,
+    "ris": to_ris,
+    "csl-json": to_csl_json,
+}
+
+
+def _keyed(records: Iterable[Record]) -> Iterator[tuple[Record, str]]:
+    taken: dict[str, int] = {}
+    for record in records:
+        key = _key(record)
+        taken[key] = taken.get(key, 0) + 1
+        yield record, key if taken[key] == 1 else f"{key}-{taken[key]}"
+
+
+def _key(record: Record) -> str:
+    """First author's last name, year, and the first long word of the title, in plain letters."""
+    authors, title = _authors(record), plain_words(record.first("title"))
+    last = "".join(plain_words(_split_name(authors[0]).last)) if authors else ""
+    word = next((word for word in title if len(word) > 3), "")
+    key = f"{last}{_year(record)}{word}"
+    return "".join(letter for letter in key if letter.isascii() and letter.isalnum()) or "paper"
+
+
+def _bibtex_entry(record: Record, key: str) -> str:
+    kind = {"journal": "article", "booktitle": "inproceedings", "institution": "techreport"}
+    fields = {name: _one_line(record.first(ours)) for ours, name in _BIBTEX.items()}
+    venue, text = _venue(record)
+    fields |= {venue: text, "pages": _PAGES.sub("--", _pages(record)), "year": _year(record)}
+    written = {"author": " and ".join(map(_bibtex_name, _authors(record)))}
+    fields["keywords"] = ", ".join(_keywords(record))
+    written |= {name: _tex(name, text) for name, text in fields.items()}
+    lines = [f"  {name} = {{{text}}},\n" for name, text in written.items() if text]
+    return f"@{kind.get(venue, 'misc')}{{{key},\n{''.join(lines)}}}\n"
+
+
+def _tex(name: str, text: str) -> str:
+    if name in _VERBATIM:
+        return _BREAKING.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
+    written = _TEX_CHARACTER.sub(lambda found: _TEX[found[0]], text)
+    if name == "title" and not text.isupper():  # styles write titles small; {MCMC} stays as it is
+        return _CAPITAL_INSIDE.sub(r"{\g<0>}", written)
+    return written
+
+
+def _bibtex_name(name: str) -> str:
+    """`von Last, Jr, First`; the word `and` inside a name would make it two."""
+    written = _tex("author", ", ".join(filter(None, _split_name(name))))
+    return f"{{{written}}}" if re.search(r"\band\b", written, re.IGNORECASE) else written
+
+
+def _ris_lines(record: Record) -> Iterator[tuple[str, str]]:
+    venue, text = _venue(record)
+    kinds = {"journal": "JOUR", "booktitle": "CPAPER", "institution": "RPRT"}
+    yield "TY", kinds.get(venue, "GEN")
+    for name in _authors(record):
+        last, suffix, given = _split_name(name)
+        yield "AU", ", ".join(filter(None, (last, given, suffix)))
+    for ours, tag in _RIS.items():
+        value = _year(record) if ours == "year" else _one_line(record.first(ours))
+        yield from ((tag, value),) if value else ()
+    yield from (("KW", word) for word in _keywords(record))
+    if text:
+        yield {"journal": "JO", "institution": "PB"}.get(venue, "T2"), text
+    if venue == "journal":
+        yield "T2", text  # some read the name of a journal from this, some from the other
+    pages = [part for part in _PAGES.split(_pages(record)) if part]
+    yield from zip(("SP", "EP"), pages, strict=False)
+    yield "ER", ""
+
+
+def _csl_item(record: Record, key: str) -> dict[str, Any]:
+    kinds = {"journal": "article-journal", "booktitle": "paper-conference", "institution": "report"}
+    venue, text = _venue(record)
+    item: dict[str, Any] = {"id": key, "type": kinds.get(venue, "document")}
+    names = [_split_name(name) for name in _authors(record)]
+    if names:
+        item["author"] = [_csl_name(name) for name in names]
+    item |= {name: value for ours, name in _CSL.items() if (value := _one_line(record.first(ours)))}
+    if text:
+        item["publisher" if venue == "institution" else "container-title"] = text
+    if words := _keywords(record):
+        item["keyword"] = ", ".join(words)
+    if year := _year(record):
+        item["issued"] = {"date-parts": [[int(year)]]}
+    if pages := _pages(record):
+        item["page"] = _PAGES.sub("-", pages)
+    return item
+
+
+def _csl_name(name: Name) -> dict[str, str]:
+    parts = {"family": name.last, "given": name.given, "suffix": name.suffix}
+    return {part: text for part, text in parts.items() if text} if name.given else {"literal": name.last}
+
+
+def _keywords(record: Record) -> list[str]:
+    return [text for value in record.fields.get("keyword", ()) if (text := _one_line(value.text))]
+
+
+def _authors(record: Record) -> list[str]:
+    return [text for value in record.fields.get("author", ()) if (text := _one_line(value.text))]
+
+
+class Name(NamedTuple):
+    """In the order of BibTeX. `last` holds particles; "" stands for what there is not."""
+
+    last: str
+    suffix: str = ""
+    given: str = ""
+
+
+def _split_name(name: str) -> Name:
+    if "," in name:
+        last, _, given = name.partition(",")
+        return Name(last.strip(), given=given.replace(",", " ").strip())
+    parts = name.split()
+    suffix = parts.pop() if len(parts) > 2 and _SUFFIX.match(parts[-1]) else ""
+    cut = len(parts) - 1
+    while cut > 1 and parts[cut - 1].lower() in _PARTICLES:
+        cut -= 1
+    return Name(" ".join(parts[cut:]), suffix, " ".join(parts[:cut]))
+
+
+def _venue(record: Record) -> tuple[str, str]:
+    for name in _VENUES:
+        if text := _one_line(record.first(name)):
+            return name, text
+    return "", ""
+
+
+def _year(record: Record) -> str:
+    found = _YEAR.search(record.first("year") or record.first("date"))
+    return found[0] if found else ""
+
+
+def _pages(record: Record) -> str:
+    return _one_line(record.first("pages"))
+
+
+def _one_line(text: str) -> str:
+    """On one line and without control characters: a line break would begin a new tag in RIS."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,0 +1,81 @@
+"""The portal as an application: all its pages over one workspace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from wayhound.portal.citation_graph import map_routes
+from wayhound.portal.discovery import discovery_routes, feed_routes
+from wayhound.portal.exports import export_routes
+from wayhound.portal.home import about_routes, home_routes
+from wayhound.portal.library import SLOW_THREADS, Readers
+from wayhound.portal.oai_pages import oai_routes
+from wayhound.portal.originals import original_routes
+from wayhound.portal.portal import Portal, PortalSettings, make_pages
+from wayhound.portal.record_pages import record_routes
+from wayhound.portal.search_pages import search_routes
+from wayhound.portal.submit_pages import submit_routes
+from wayhound.portal.topic_pages import topic_routes
+from wayhound.web.app import WebSettings, make_app
+from wayhound.web.limits import Buckets
+
+ABOUT = "Search, browse and cite what was found. Every page has a twin for machines."
+OPEN_TYPES = (
+    "application/json",
+    "application/x-ndjson",
+    "application/atom+xml",
+    "application/ld+json",
+    "application/x-bibtex",
+    "application/x-research-info-systems",
+    "application/vnd.citationstyles.csl+json",
+    "text/xml",
+)
+"""What scripts of other origins may read."""
+
+_ROUTES = (
+    home_routes,
+    search_routes,
+    feed_routes,  # before topics, whose addresses may have any ending
+    topic_routes,
+    export_routes,
+    record_routes,
+    map_routes,
+    original_routes,
+    submit_routes,
+    about_routes,
+    discovery_routes,
+    oai_routes,
+)
+
+
+def make_portal(
+    folder: Path, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
+) -> FastAPI:
+    """An application over the workspace in `folder`; it reads the index that stands there.
+
+    Processes that share `buckets` count the requests of a visitor together.
+    """
+    buckets = buckets or Buckets()
+    readers = Readers(folder)
+    slow_readers = Readers(folder, SLOW_THREADS, readers.index)
+    portal = Portal(settings, readers, slow_readers, make_pages(settings), buckets)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(readers.index.warm)
+        try:
+            yield
+        finally:
+            readers.close()
+            slow_readers.close()
+
+    app = make_app(settings.name, ABOUT, portal.pages, replace(web, open_types=OPEN_TYPES), lifespan, buckets)
+    for routes in _ROUTES:
+        app.include_router(routes(portal))
+    return app

@@ -1,0 +1,188 @@
+"""Atom feeds (RFC 4287): what is new for any search and any topic."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from xml.etree.ElementTree import Element
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import PlainTextResponse, Response
+
+from wayhound.portal.addresses import record_url
+from wayhound.portal.library import Library
+from wayhound.portal.portal import Portal, iso_time
+from wayhound.portal.search_pages import PAGE_SIZE, Filters, Words, read_asked
+from wayhound.portal.topic_pages import TopicSlug, topic_filter
+from wayhound.search.answer import Hit, SearchRequest
+from wayhound.store.records import Place, Stamp
+from wayhound.web.errors import NotFound
+from wayhound.web.pages import add, answer, document
+
+URLS_A_MAP = 5_000
+_XML = "application/xml"
+_OPENSEARCH = "application/opensearchdescription+xml"
+_SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_END_OF_TIME = 1e12
+
+
+def opensearch(base_url: str, name: str) -> bytes:
+    """A description by which a browser adds this search to its own."""
+    root = Element("OpenSearchDescription", {"xmlns": "http://a9.com/-/spec/opensearch/1.1/"})
+    add(root, "ShortName", name[:16])
+    add(root, "Description", f"Search {name}"[:1024])
+    add(root, "InputEncoding", "UTF-8")
+    for kind, path in (("text/html", "/search"), ("application/atom+xml", "/search.atom"),
+                       ("application/json", "/search.json")):  # fmt: skip
+        add(root, "Url", type=kind, method="get", template=f"{base_url}{path}?q={{searchTerms}}")
+    return document(root)
+
+
+def sitemap_index(base_url: str, places: list[Place]) -> bytes:
+    """Each part is named by the place where it begins: to find it, none before it must be read."""
+    root = Element("sitemapindex", {"xmlns": _SITEMAPS})
+    for place in places:
+        asked = "" if place == Place() else f"?{urlencode(asdict(place))}"
+        add(add(root, "sitemap"), "loc", f"{base_url}/sitemap-part.xml{asked}")
+    return document(root)
+
+
+def sitemap(base_url: str, topics: list[str], stamps: list[Stamp]) -> bytes:
+    root = Element("urlset", {"xmlns": _SITEMAPS})
+    for url in topics:
+        add(add(root, "url"), "loc", base_url + url)
+    for stamp in stamps:
+        entry = add(root, "url")
+        add(entry, "loc", base_url + record_url(stamp.kind, stamp.id))
+        add(entry, "lastmod", iso_time(stamp.changed))
+    return document(root)
+
+
+def part_of_map(library: Library, place: Place) -> tuple[list[str], list[Stamp]]:
+    """The records of one part of the sitemap, in order of their change; topics stand in the first."""
+    is_first = place == Place()
+    stamps = library.catalogue.changed_after(place, _END_OF_TIME, URLS_A_MAP)
+    if not stamps and not is_first:
+        raise NotFound
+    topics = ["/", *(node.url for node in library.topics().root.walk())] if is_first else []
+    return topics, [stamp for stamp in stamps if not stamp.deleted]
+
+
+def robots(base_url: str) -> str:
+    """Robots are welcome to the pages; searches without end would only cost them and us time."""
+    return (
+        "User-agent: *\nDisallow: /search\nDisallow: /suggest.json\nDisallow: /submissions/\nDisallow: /export/\n"
+        f"\nSitemap: {base_url}/sitemap.xml\n"
+    )
+
+
+def discovery_routes(portal: Portal) -> APIRouter:
+    router = APIRouter(tags=["discovery"])
+    xml: dict[int | str, dict[str, Any]] = {200: {"content": {_XML: {}}}}
+
+    @router.get("/opensearch.xml", response_class=Response, responses={200: {"content": {_OPENSEARCH: {}}}})
+    async def describe_search(request: Request) -> Response:
+        return answer(request, opensearch(portal.base_url(request), portal.settings.name), _OPENSEARCH)
+
+    @router.get("/robots.txt", response_class=PlainTextResponse)
+    async def robots_txt(request: Request) -> Response:
+        return answer(request, robots(portal.base_url(request)).encode(), "text/plain; charset=utf-8")
+
+    @router.get("/sitemap.xml", response_class=Response, responses=xml)
+    async def map_of_maps(request: Request) -> Response:
+        places = await portal.slow_readers.ask(lambda library: library.catalogue.places(URLS_A_MAP))
+        return answer(request, sitemap_index(portal.base_url(request), places), _XML)
+
+    @router.get("/sitemap-part.xml", response_class=Response, responses=xml)
+    async def map_part(
+        request: Request,
+        changed: Annotated[float, Query(ge=0, allow_inf_nan=False)] = 0.0,
+        kind: Annotated[str, Query(max_length=300)] = "",
+        record: Annotated[str, Query(alias="id", max_length=4100)] = "",
+    ) -> Response:
+        place = Place(changed, kind, record)
+        topics, stamps = await portal.slow_readers.ask(lambda library: part_of_map(library, place))
+        return answer(request, sitemap(portal.base_url(request), topics, stamps), _XML)
+
+    return router
+
+
+ENTRIES = 30
+_ATOM = "application/atom+xml"
+_DOCUMENTED = {"response_class": Response, "responses": {200: {"content": {_ATOM: {}}}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    hit: Hit
+    added: float
+    changed: float
+
+
+def newest_entries(library: Library, query: str, filters: tuple[tuple[str, str], ...]) -> list[Entry]:
+    """What was found, the last added first, with its times."""
+    found = library.index.search(SearchRequest(query, "added", 0, ENTRIES, (), filters)).hits
+    stamped = [(hit, library.catalogue.stamp(hit.kind, hit.id)) for hit in found]
+    return [Entry(hit, stamp.added, stamp.changed) for hit, stamp in stamped if stamp]
+
+
+def feed(base_url: str, title: str, self_url: str, page_url: str, entries: list[Entry]) -> bytes:
+    root = Element("feed", {"xmlns": "http://www.w3.org/2005/Atom"})
+    add(root, "title", title)
+    add(root, "id", base_url + self_url)
+    add(root, "updated", iso_time(max((entry.changed for entry in entries), default=0.0)))
+    add(root, "link", rel="self", type=_ATOM, href=base_url + self_url)
+    add(root, "link", rel="alternate", type="text/html", href=base_url + page_url)
+    author = add(root, "author")
+    add(author, "name", title)
+    for entry in entries:
+        _add_entry(root, base_url, entry)
+    return document(root)
+
+
+def _add_entry(root: Element, base_url: str, entry: Entry) -> None:
+    hit = entry.hit
+    url = base_url + record_url(hit.kind, hit.id)
+    element = add(root, "entry")
+    add(element, "title", hit.title or hit.id)
+    add(element, "id", url)
+    add(element, "link", rel="alternate", type="text/html", href=url)
+    add(element, "published", iso_time(entry.added))
+    add(element, "updated", iso_time(entry.changed))
+    for person in hit.people:
+        add(add(element, "author"), "name", person)
+    for path in hit.topics:
+        add(element, "category", term=" › ".join(path))
+    add(element, "summary", "".join(piece.text for piece in hit.snippet) or hit.title, type="text")
+
+
+def feed_routes(portal: Portal) -> APIRouter:
+    router = APIRouter(tags=["feeds"])
+
+    def sent(request: Request, title: str, self_url: str, page_url: str, entries: list[Entry]) -> Response:
+        body = feed(portal.base_url(request), f"{portal.settings.name}: {title}", self_url, page_url, entries)
+        return answer(request, body, f"{_ATOM}; charset=utf-8")
+
+    @router.get("/search.atom", **_DOCUMENTED)  # type: ignore[arg-type]
+    async def search_feed(request: Request, q: Words = "", filters: Filters = [], sort: str = "") -> Response:  # noqa: ARG001, B006
+        """The last added of what a search finds, whatever the order of the search."""
+        asked = read_asked(q, "relevance", filters, 1, PAGE_SIZE, "")
+        entries = await portal.readers.ask(lambda library: newest_entries(library, q, asked.filters))
+        page_url = replace(asked, sort="added").url()
+        return sent(request, q or "newest additions", asked.url("/search.atom"), page_url, entries)
+
+    @router.get("/topics/{slug:path}.atom", **_DOCUMENTED)  # type: ignore[arg-type]
+    async def topic_feed(request: Request, slug: TopicSlug) -> Response:
+        """The last added papers of a topic and all below it."""
+
+        def read(library: Library) -> tuple[str, list[Entry]]:
+            node = library.topics().at(slug)
+            if node is None:
+                raise NotFound
+            return node.name, newest_entries(library, "", topic_filter(node.path))
+
+        name, entries = await portal.readers.ask(read)
+        return sent(request, name, f"/topics/{slug}.atom", f"/topics/{slug}", entries)
+
+    return router

@@ -1,0 +1,142 @@
+"""Serves the sample web on loopback, all sites from one port, told apart by the Host header."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+from wayhound.samples.builder import SamplePage
+from wayhound.samples.look import fill, look
+from wayhound.samples.markup import link
+from wayhound.samples.web import Kind, SampleSite, SampleWeb
+
+
+def index_page(web: SampleWeb, port: int) -> SamplePage:
+    sections = _section(web, port, "department", "Departments") + _section(web, port, "company", "Companies")
+    parts = {"count": str(len(web.sites)), "sections": sections, "css": look("index.css")}
+    text = fill("index.html", **parts)
+    return SamplePage(200, (("Content-Type", "text/html; charset=utf-8"),), text.encode())
+
+
+def _section(web: SampleWeb, port: int, kind: Kind, heading: str) -> str:
+    cards = "".join(_card(site, port) for site in web.sites if site.kind == kind)
+    return f'<h2>{heading}</h2><div class="sites">{cards}</div>'
+
+
+def _card(site: SampleSite, port: int) -> str:
+    url = f"http://{site.host}:{port}{site.start}"
+    return f"""<div class="site"><h3>{link(url, site.title)}</h3><code>{site.host} · {site.language}</code>
+<p>{site.special[0].upper()}{site.special[1:]}.</p></div>"""
+
+
+PLAIN_HOSTS = ("127.0.0.1", "localhost")
+BUSY = SamplePage(503, (("Content-Type", "text/plain"), ("Retry-After", "1")), b"Busy, come back soon.\n")
+UNKNOWN_HOST = SamplePage(404, (("Content-Type", "text/plain"),), b"No such site.\n")
+
+
+class SampleServer(ThreadingHTTPServer):
+    """Answers for every site of a web and counts what it was asked."""
+
+    block_on_close = True
+    daemon_threads = False
+    request_queue_size = 128
+
+    def __init__(self, web: SampleWeb, host: str, port: int) -> None:
+        self.web = web
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self._lock = Lock()
+        self._open: set[socket.socket] = set()
+        super().__init__((host, port), _Handler)  # last: it closes the server again if the port is taken
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def seeds(self, kind: Kind | None = None) -> list[str]:
+        return self.web.seeds(self.port, kind)
+
+    def answer(self, host: str, path: str) -> SamplePage:
+        name = host.rpartition(":")[0] if ":" in host else host
+        with self._lock:
+            self.counts[name, path] += 1
+            first_time = self.counts[name, path] == 1
+        site = self.web.site(name)
+        if site is None:
+            return index_page(self.web, self.port) if name in PLAIN_HOSTS else UNKNOWN_HOST
+        page = site.respond(path)
+        return BUSY if page.busy_at_first and first_time else page
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        request, address = super().get_request()
+        with self._lock:
+            self._open.add(request)
+        return request, address
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Hang up on clients that keep their connections open, then wait for the threads."""
+        with self._lock:
+            for request in self._open:
+                _hang_up(request)
+        super().server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: SampleServer
+    protocol_version = "HTTP/1.1"
+    server_version = "WayhoundSamples"
+    sys_version = ""
+    disable_nagle_algorithm = True
+    wbufsize = -1  # headers and body leave in one write
+    timeout = 60
+
+    def do_GET(self) -> None:
+        self._send(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._send(with_body=False)
+
+    def _send(self, *, with_body: bool) -> None:
+        page = self.server.answer(self.headers.get("Host", ""), self.path)
+        self.send_response(page.status)
+        for name, value in page.headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(page.body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(page.body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        """Nothing: the counts say what was asked."""
+
+
+def _hang_up(request: socket.socket) -> None:
+    try:
+        request.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # the client was faster
+
+
+@contextmanager
+def serve_samples(web: SampleWeb, host: str = "127.0.0.1", port: int = 0) -> Iterator[SampleServer]:
+    """Serve until the block ends; port 0 takes any that is free."""
+    server = SampleServer(web, host, port)
+    thread = Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="sample-web", daemon=True
+    )
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

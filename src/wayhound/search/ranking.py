@@ -1,0 +1,173 @@
+"""Turns a query into tantivy's terms: what must match, and what a match is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from wayhound.search.query import Clause, Part, Query, Term, Years
+from wayhound.search.schema import (
+    MOST_REPEATS,
+    SCORE_BITS,
+    count_of,
+    facet_value,
+    is_name,
+    repeat,
+    score_bit,
+    tantivy,
+)
+
+WEIGHTS = {"title": 3.0, "people": 2.0, "topic": 1.5, "venue": 1.0, "text": 1.0, "other": 0.5}
+"""What BM25 in each field of the index counts for."""
+
+_OWN_FIELD = {"author": "people", "title": "title", "abstract": "text", "venue": "venue", "topic": "topic"}
+_PREFIX_WEIGHTS = {"words": 1.0, "title": 3.0}  # `words` has the words of all fields
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Queries for one state of an index."""
+
+    searcher: tantivy.Searcher
+    schema: tantivy.Schema
+
+    def by_bm25(self, query: Query, filters: Iterable[tuple[str, str]], *, every: bool) -> tantivy.Query:
+        """Scores are the sum over words and fields of BM25 (k1 = 1.2, b = 0.75) times the field's weight."""
+        return self._matching(query, filters, self._part, every=every)
+
+    def by_log_frequency(
+        self, query: Query, filters: Iterable[tuple[str, str]], *, every: bool
+    ) -> tantivy.Query:
+        """Scores are the sum over terms t of log(1 + tf(t)) / cf(t) (seed portal, section 2).
+
+        cf is how often t comes in the whole collection. log(1 + n) is the sum of the steps log(1 + k) - log(k)
+        for k to n, and there is a term for "at least k times", so that tantivy only has to add constants.
+        """
+        return self._matching(query, filters, self._log_part, every=every)
+
+    def by_topic_score(
+        self, query: Query, filters: Iterable[tuple[str, str]], name: str, topic: str, *, every: bool
+    ) -> tantivy.Query:
+        """Scores are the authority or hub score among the papers of one topic: the sum of its binary digits."""
+        occur, path = tantivy.Occur, (topic,)
+        bits = [
+            (occur.Should, self._constant(self._exactly("topic_score", score_bit(name, path, bit)), 2.0**bit))
+            for bit in range(SCORE_BITS)
+        ]
+        matching = self._constant(self.by_bm25(query, filters, every=every))
+        return tantivy.Query.boolean_query([(occur.Must, matching), *bits])
+
+    def _exactly(self, field: str, value: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self.schema, field, value, "basic")
+
+    def _matching(
+        self,
+        query: Query,
+        filters: Iterable[tuple[str, str]],
+        of: Callable[[Part], tantivy.Query],
+        *,
+        every: bool,
+    ) -> tantivy.Query:
+        occur = tantivy.Occur
+        asked = [
+            (self._occur(clause, every=every), self._any(map(of, clause.any_of))) for clause in query.clauses
+        ]
+        chosen = [(occur.Must, self._constant(each)) for each in self._filters(filters)]
+        if all(clause.sign == "-" for clause in query.clauses):
+            chosen.append((occur.Must, self._constant(tantivy.Query.all_query())))
+        must = any(each is occur.Must for each, _ in asked)
+        least = 1 if not must and any(each is occur.Should for each, _ in asked) else None
+        return tantivy.Query.boolean_query([*asked, *chosen], least)
+
+    def _occur(self, clause: Clause, *, every: bool) -> tantivy.Occur:
+        occur = tantivy.Occur
+        if clause.sign == "-":
+            return occur.MustNot
+        return occur.Must if every or not may_miss(clause) else occur.Should
+
+    def _filters(self, filters: Iterable[tuple[str, str]]) -> list[tantivy.Query]:
+        """Each facet that was chosen from; of several values of one facet, either."""
+        by_name: dict[str, list[tantivy.Query]] = {}
+        for name, value in filters:
+            by_name.setdefault(name, []).append(self._filter(name, value))
+        return [self._any(values) for values in by_name.values()]
+
+    def _filter(self, name: str, value: str) -> tantivy.Query:
+        make = tantivy.Query
+        if name == "year":
+            year = int(value) if value.isascii() and value.isdigit() and len(value) < 5 else -1
+            return make.term_query(self.schema, "year", year)
+        if is_name(name):
+            return make.term_query(self.schema, f"facet.{name}", facet_value(value))
+        return make.empty_query()
+
+    def _any(self, queries: Iterable[tantivy.Query]) -> tantivy.Query:
+        either = list(queries)
+        if len(either) == 1:
+            return either[0]
+        occur = tantivy.Occur
+        return tantivy.Query.boolean_query([(occur.Should, each) for each in either])
+
+    def _part(self, part: Part) -> tantivy.Query:
+        if isinstance(part, Years):
+            return self._constant(self._years(part))
+        if part.field:
+            return self._in_field(_OWN_FIELD.get(part.field, f"fields.{part.field}"), part)
+        weights = _PREFIX_WEIGHTS if part.prefix and len(part.words) == 1 else WEIGHTS
+        boost = tantivy.Query.boost_query
+        return self._any(boost(self._in_field(field, part), weight) for field, weight in weights.items())
+
+    def _years(self, years: Years) -> tantivy.Query:
+        kind = tantivy.FieldType.Integer
+        return tantivy.Query.range_query(self.schema, "year", kind, years.first, years.last)
+
+    def _in_field(self, field: str, term: Term) -> tantivy.Query:
+        make, words = tantivy.Query, term.words
+        if len(words) == 1 and term.prefix:
+            # No letter may differ; what follows may.
+            return make.fuzzy_term_query(self.schema, field, words[0], 0, prefix=True)
+        if len(words) == 1:
+            return make.term_query(self.schema, field, words[0], "freq")
+        phrase = make.phrase_prefix_query if term.prefix else make.phrase_query
+        return phrase(self.schema, field, [*words])
+
+    def _constant(self, query: tantivy.Query, score: float = 0.0) -> tantivy.Query:
+        return tantivy.Query.const_score_query(query, score)
+
+    def _log_part(self, part: Part) -> tantivy.Query:
+        if isinstance(part, Term) and not part.field and not part.prefix and len(part.words) == 1:
+            return self._log_word(part.words[0])
+        plain = self._part(part)
+        matching = count_of(self.searcher.search(plain, 1)) if isinstance(part, Term) else 0
+        return self._constant(plain, math.log(2) / matching if matching else 0.0)
+
+    def _log_word(self, word: str) -> tantivy.Query:
+        frequencies = self.frequencies(word)
+        total = sum(frequencies)
+        steps = [
+            self._constant(
+                tantivy.Query.term_query(self.schema, field, term, "basic"), math.log1p(1 / number) / total
+            )
+            for number, (field, term) in enumerate(_levels(word, len(frequencies)), 1)
+        ]
+        return self._any(steps) if total else tantivy.Query.empty_query()
+
+    def frequencies(self, word: str) -> list[int]:
+        """How many documents have a word at least once, at least twice, and so on; their sum is how often it comes."""
+        counts: list[int] = []
+        for field, term in _levels(word, MOST_REPEATS):
+            count = self.searcher.doc_freq(field, term)
+            if not count:
+                break
+            counts.append(count)
+        return counts
+
+
+def _levels(word: str, count: int) -> Sequence[tuple[str, str]]:
+    return [("words", word), *(("repeats", repeat(word, number)) for number in range(2, count + 1))][:count]
+
+
+def may_miss(clause: Clause) -> bool:
+    """Whether a clause can be done without where nothing has them all: plain words, not years or fields."""
+    return not clause.sign and all(isinstance(part, Term) and not part.field for part in clause.any_of)

@@ -1,0 +1,41 @@
+"""A site: where it starts and what counts as inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wayhound.url import host_of, registrable_domain
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A start URL in normal form, and the hosts that count as inside.
+
+    With no `hosts`, everything under the start's registrable domain is inside. A host with a port
+    (``127.0.0.1:8000``) covers that port alone; one with a leading dot (``.example.org``) covers its
+    subdomains too.
+    """
+
+    start: str
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.start
+
+    @property
+    def domain(self) -> str:
+        """What is leased to one worker at a time, so that politeness is exact."""
+        return registrable_domain(self.start)
+
+    def covers(self, url: str) -> bool:
+        if not self.hosts:
+            origin = self.start[: self.start.index("/", 8) + 1]  # most links: no need to look up a domain
+            return url.startswith(origin) or registrable_domain(url) == self.domain
+        host = host_of(url)
+        name = host if host.endswith("]") else host.rsplit(":", 1)[0]
+        return any(
+            inside in (host, name)
+            or (inside.startswith(".") and (f".{host}".endswith(inside) or f".{name}".endswith(inside)))
+            for inside in self.hosts
+        )

@@ -1,0 +1,135 @@
+"""Keeps what the citation graph says of papers: who cites whom, how often, and the scores worked out from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wayhound.citations.citation import Citation
+from wayhound.citations.hubs import HubScores
+from wayhound.store.database import Database
+
+_CITING = """
+SELECT cites.paper, json_group_array(cites.number), coalesce(json_extract(own.fields, '$.title'), ''),
+       coalesce(json_extract(own.fields, '$.year'), '') AS year, count(*) OVER ()
+FROM citation AS cites LEFT JOIN citation AS own ON own.paper = cites.paper AND own.number = 0
+WHERE cites.number > 0 AND cites.paper <> ?1
+  AND cites.group_id {groups}
+GROUP BY cites.paper ORDER BY year DESC, cites.paper LIMIT ?2
+"""
+_OF_PAPER = _CITING.format(groups="IN (SELECT group_id FROM citation WHERE paper = ?1 AND number = 0)")
+_OF_WORK = _CITING.format(groups="= ?1")  # no paper goes by the number of a group
+
+
+@dataclass(frozen=True, slots=True)
+class CitingPaper:
+    """A paper, and the numbers under which it has another among its references."""
+
+    paper: str
+    numbers: tuple[int, ...]
+    title: str
+    year: str
+
+
+def citing_papers(database: Database, paper: str, most: int) -> tuple[list[CitingPaper], int]:
+    """The papers that cite one, the newest first and `most` of them; and how many there are in all."""
+    return _told(database.execute(_OF_PAPER, (paper, most)).fetchall())
+
+
+def citing_work(database: Database, group: int, most: int) -> tuple[list[CitingPaper], int]:
+    """The papers that cite the work of a group, told in the same way."""
+    return _told(database.execute(_OF_WORK, (group, most)).fetchall())
+
+
+def _told(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingPaper], int]:
+    found = [
+        CitingPaper(each, tuple(sorted(json.loads(numbers))), title, year)
+        for each, numbers, title, year, _ in rows
+    ]
+    return found, rows[0][4] if rows else 0
+
+
+def citations_to(database: Database, groups: Sequence[int]) -> dict[int, dict[str, list[Citation]]]:
+    """Of works that are not held, what each of the papers that cite them says they are; by group and paper.
+
+    Held works, those that were withdrawn, and those that nobody cites are left out.
+    """
+    rows = database.execute(
+        "SELECT group_id, citation.paper, fields FROM citation JOIN citation_group AS own ON own.id = group_id "
+        "WHERE number > 0 AND own.paper IS NULL AND group_id IN (SELECT value FROM json_each(?)) "
+        "AND NOT EXISTS (SELECT 1 FROM withheld WHERE kind = 'cited-only' AND id = CAST(group_id AS TEXT)) "
+        "ORDER BY group_id, citation.paper, number",
+        (json.dumps(list(groups)),),
+    )
+    found: dict[int, dict[str, list[Citation]]] = {}
+    for group, paper, fields in rows:
+        found.setdefault(group, {}).setdefault(paper, []).append(Citation(**json.loads(fields)))
+    return found
+
+
+TopicPath = tuple[str, ...]
+
+_BETWEEN = "\x1f"  # cannot stand in the name of a topic
+
+# A paper may cite another more than once, and itself: neither makes it better known.
+_HELD = (
+    "FROM citation_group AS held JOIN citation ON citation.group_id = held.id "
+    "WHERE number > 0 AND held.paper IS NOT NULL AND citation.paper <> held.paper"
+)
+
+
+class ScoreStore:
+    """Citations between papers that are held, and scores by paper."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Who cites whom, each pair once."""
+        yield from self._database.stream(f"SELECT DISTINCT citation.paper, held.paper {_HELD}")
+
+    def cited(self, paper: str) -> int:
+        """How many of the other papers cite one."""
+        sql = f"SELECT count(DISTINCT citation.paper) {_HELD} AND held.paper = ?"
+        return int(self._database.execute(sql, (paper,)).fetchone()[0])
+
+    def get(self, paper: str) -> HubScores:
+        found = self._database.execute("SELECT authority, hub FROM paper_score WHERE paper = ?", (paper,))
+        row = found.fetchone()
+        return HubScores(*row) if row else HubScores()
+
+    def of_topics(self, paper: str) -> dict[TopicPath, HubScores]:
+        """Its scores among the papers of each topic it is in."""
+        sql = "SELECT topic, authority, hub FROM topic_score WHERE paper = ?"
+        return {tuple(topic.split(_BETWEEN)): HubScores(*both) for topic, *both in self._rows(sql, paper)}
+
+    def _rows(self, sql: str, paper: str) -> list[tuple[Any, ...]]:
+        return self._database.execute(sql, (paper,)).fetchall()
+
+    def replace_all(
+        self, whole: Mapping[str, HubScores], of_topics: Mapping[tuple[str, TopicPath], HubScores]
+    ) -> int:
+        """Keep these scores and no others; tell how many changed. What did not change is not touched."""
+        topics: dict[tuple[str, ...], HubScores] = {
+            (paper, _BETWEEN.join(path)): each for (paper, path), each in of_topics.items()
+        }
+        with self._database.transaction():
+            changed = self._replace(
+                "paper_score", ("paper",), {(paper,): each for paper, each in whole.items()}
+            )
+            return changed + self._replace("topic_score", ("paper", "topic"), topics)
+
+    def _replace(self, table: str, keys: tuple[str, ...], scores: Mapping[tuple[str, ...], HubScores]) -> int:
+        rows = self._database.stream(f"SELECT authority, hub, {', '.join(keys)} FROM {table}")  # noqa: S608
+        kept = {tuple(key): HubScores(authority, hub) for authority, hub, *key in rows}
+        gone = kept.keys() - scores.keys()
+        changed = {key: each for key, each in scores.items() if kept.get(key) != each}
+        where = " AND ".join(f"{name} = ?" for name in keys)
+        for key in sorted(gone):
+            self._database.execute(f"DELETE FROM {table} WHERE {where}", key)  # noqa: S608
+        insert = f"INSERT OR REPLACE INTO {table} VALUES ({'?, ' * len(keys)}?, ?)"  # noqa: S608
+        for key, each in changed.items():
+            self._database.execute(insert, (*key, each.authority, each.hub))
+        return len(gone) + len(changed)

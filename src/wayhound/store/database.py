@@ -1,0 +1,192 @@
+"""Opens the workspace's SQLite file, brings its tables up to date and says plainly what is wrong with it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from wayhound.errors import WayhoundError, WorkspaceError, WorkspaceLocked
+
+OLDEST_SQLITE = (3, 37, 0)  # STRICT tables
+BUSY_SECONDS = 10.0
+MIGRATIONS = resources.files("wayhound.store") / "migrations"
+
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "The disk is full: {name} could not grow. Free some space and try again.",
+    sqlite3.SQLITE_IOERR: "The disk refused to read or write {name} ({detail}). Check its space and health.",
+    sqlite3.SQLITE_READONLY: "{name} may not be written to. Check the permissions of file and folder.",
+    sqlite3.SQLITE_PERM: "{name} may not be opened. Check the permissions of file and folder.",
+    sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists and may be written to.",
+    sqlite3.SQLITE_NOTADB: "{name} is not a database. Move it away, or choose another workspace folder.",
+    sqlite3.SQLITE_CORRUPT: "{name} is damaged ({detail}). Restore it from a copy.",
+}
+
+
+class Database:
+    """One connection to one SQLite file, with its tables up to date.
+
+    Small stores for each part of the product are built on it; they share its connection and therefore its
+    transactions. Use it from one thread.
+    """
+
+    def __init__(self, path: Path | None, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        """Open the file at `path`, making it where there is none; without a path, keep all in memory."""
+        self.name = str(path) if path else "The database in memory"
+        self._transaction = _Transaction(self)
+        with self.plain_errors():
+            _check_sqlite()
+            self.connection = sqlite3.connect(path or ":memory:", timeout=busy_seconds, isolation_level=None)
+            try:
+                self._prepare()
+            except BaseException:
+                self.connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        if self.connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            self.connection.execute("PRAGMA journal_mode = WAL")
+        # In WAL mode a commit reaches the operating system at once, which is all that kill -9 asks for;
+        # a power cut may take the last commits, but never the file.
+        self.connection.execute("PRAGMA synchronous = NORMAL")
+        self.connection.execute("PRAGMA foreign_keys = ON")
+        # Fewer, larger checkpoints: each costs two waits for the disk. The log stays near 16 MB.
+        self.connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        migrate(self)
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run one statement; in a transaction if one is open, else on its own."""
+        try:
+            return self.connection.execute(sql, values)
+        except sqlite3.Error as error:
+            raise self.explain(error) from error
+        except UnicodeEncodeError:
+            return self.execute(sql, [_storable(value) for value in values])
+
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """The rows of a query, one at a time, as they were when it began."""
+        with self.plain_errors():
+            for row in self.connection.execute(sql, values):  # noqa: UP028 - it would close the cursor too late
+                yield row
+
+    def transaction(self) -> _Transaction:
+        """All or nothing: takes the write lock at once, commits at the end, rolls back on any error."""
+        return self._transaction
+
+    @contextmanager
+    def plain_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self.explain(error) from error
+
+    def explain(self, error: sqlite3.Error) -> Exception:
+        """What a person should read; mistakes in our own SQL stay as they are."""
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return WorkspaceLocked(
+                f"{self.name} is in use by another process. Wait until it has finished, or stop it."
+            )
+        advice = _ADVICE.get(code & 0xFF)
+        return WorkspaceError(advice.format(name=self.name, detail=error)) if advice else error
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Transaction:
+    """A class and not a generator: it is entered for every page that is saved."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> None:
+        self._database.execute("BEGIN IMMEDIATE")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            try:
+                self._database.execute("COMMIT")
+            except WayhoundError:
+                self._roll_back()
+                raise
+        else:
+            self._roll_back()
+
+    def _roll_back(self) -> None:
+        # A full disk may have rolled back by itself.
+        if self._database.connection.in_transaction:
+            self._database.execute("ROLLBACK")
+
+
+def migrate(database: Database, folder: Traversable = MIGRATIONS) -> None:
+    """Apply the migrations that the file lacks, each in a transaction of its own."""
+    known = _migrations(folder)
+    newest = max(number for number, _ in known)
+    done = _applied(database)
+    if done > newest:
+        raise WorkspaceError(
+            f"{database.name} was made by a newer Wayhound (its tables have version {done}, this one knows "
+            f"{newest}). Install the newer version."
+        )
+    for number, file in known:
+        if number > done:
+            _apply(database, number, file)
+
+
+def _apply(database: Database, number: int, file: Traversable) -> None:
+    with database.transaction():
+        if _applied(database) >= number:  # another process was quicker
+            return
+        for statement in _statements(file.read_text("utf-8")):
+            database.execute(statement)
+        database.execute("INSERT INTO migration (number, name) VALUES (?, ?)", (number, file.name))
+
+
+def _applied(database: Database) -> int:
+    """The number of the last migration that was applied; 0 for a new file."""
+    exists = database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone()
+    if not exists:
+        return 0
+    return int(database.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()[0])
+
+
+def _migrations(folder: Traversable) -> list[tuple[int, Traversable]]:
+    """The migration files in order of the numbers that they begin with: `0001_ground.sql`."""
+    numbered = ((int(file.name[:4]), file) for file in folder.iterdir() if file.name.endswith(".sql"))
+    return sorted(numbered, key=lambda entry: entry[0])
+
+
+def _statements(script: str) -> Iterator[str]:
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+
+
+def _storable(value: Any) -> Any:
+    """Text without lone surrogates: hostile pages hold them, and UTF-8 has no place for them."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
+def _check_sqlite() -> None:
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise WorkspaceError(
+            f"Python was built with SQLite {sqlite3.sqlite_version}, and Wayhound needs "
+            f"{'.'.join(map(str, OLDEST_SQLITE))} or newer. Use a newer Python."
+        )

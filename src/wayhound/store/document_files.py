@@ -1,0 +1,171 @@
+"""Keeps the files that papers are read from: where their bytes are, what came of them, where they were found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from wayhound.store.database import Database
+from wayhound.visit import ArchiveRef
+
+_COLUMNS = (
+    "id, name, outcome, detail, kind, page_count, size, archive_file, archive_offset, archive_length, "
+    "read_with, read_at"
+)
+_SELECT = f"SELECT {_COLUMNS} FROM document_file"  # noqa: S608
+_UPSERT = (
+    f"INSERT INTO document_file ({_COLUMNS}, change) "  # noqa: S608
+    f"VALUES (?{', ?' * 11}, (SELECT coalesce(max(change), 0) + 1 FROM document_file)) "
+    "ON CONFLICT (id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in [*_COLUMNS.split(", ")[1:], "change"])
+)
+_NOT_CLICKS = ("start", "redirect")
+# Files that a forage fetched: by their media type, or by name where a server does not know one.
+_FETCHED = """
+FROM site CROSS JOIN visit ON visit.site_id = site.id
+WHERE (?1 IS NULL OR site.run_id = ?1) AND visit.archive_file IS NOT NULL AND visit.status BETWEEN 200 AND 299
+  AND (visit.content_type IN (
+         'application/pdf', 'application/x-pdf', 'application/postscript', 'application/x-postscript',
+         'application/gzip', 'application/x-gzip', 'text/plain')
+       OR (visit.content_type NOT LIKE '%html%'
+           AND (visit.url LIKE '%.pdf' OR visit.url LIKE '%.ps' OR visit.url LIKE '%.ps.gz'
+                OR visit.url LIKE '%.pdf.gz' OR visit.url LIKE '%.eps')))
+  AND NOT EXISTS (SELECT 1 FROM document_source AS known
+                  WHERE known.site_id = site.id AND known.visit = visit.number)
+"""
+_FOUND = f"""
+SELECT site.id, site.start, visit.number, visit.url, visit.content_type, visit.archive_file, visit.archive_offset,
+       visit.archive_length
+{_FETCHED} AND visit.robots NOT LIKE 'noindex%' ORDER BY site.id, visit.number
+"""
+_NOT_TO_BE_INDEXED = f"SELECT count(*) {_FETCHED} AND visit.robots LIKE 'noindex%'"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file by its content. `outcome` is `paper`, `document` or a reason; `detail` says it as a sentence."""
+
+    id: str
+    name: str
+    outcome: str
+    detail: str
+    kind: str
+    page_count: int
+    size: int
+    archived: ArchiveRef
+    read_with: str = ""
+    read_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a file was found: at a URL, and by which visit of which site, with the links clicked to it."""
+
+    url: str
+    site_id: int = 0  # 0 where a person gave the file
+    visit: int | None = None
+    site: str = ""
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that a forage fetched and nobody has read yet."""
+
+    source: Source
+    content_type: str
+    archived: ArchiveRef
+
+
+class DocumentFileStore:
+    """Files by id, each with its sources. Writes take part in the transaction that is open."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, file: StoredFile) -> None:
+        archived = file.archived
+        row = (file.id, file.name, file.outcome, file.detail, file.kind, file.page_count, file.size,
+               archived.file, archived.offset, archived.length, file.read_with, file.read_at)  # fmt: skip
+        self._database.execute(_UPSERT, row)
+
+    def add_source(self, document: str, source: Source) -> None:
+        self._database.execute(
+            "INSERT OR IGNORE INTO document_source (document, url, site_id, visit, site, path) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (document, source.url, source.site_id, source.visit, source.site, json.dumps(source.path)),
+        )
+
+    def touch(self, document: str) -> None:
+        """Note that something about a file has changed, so that other processes look again."""
+        self._database.execute(
+            "UPDATE document_file SET change = (SELECT max(change) + 1 FROM document_file) WHERE id = ?",
+            (document,),
+        )
+
+    def last_change(self) -> int:
+        row = self._database.execute("SELECT coalesce(max(change), 0) FROM document_file").fetchone()
+        return int(row[0])
+
+    def get(self, document: str) -> StoredFile | None:
+        row = self._database.execute(f"{_SELECT} WHERE id = ?", (document,)).fetchone()
+        return _file(row) if row else None
+
+    def iterate(self) -> Iterator[StoredFile]:
+        """All files, by id."""
+        yield from map(_file, self._database.stream(f"{_SELECT} ORDER BY id"))
+
+    def beginning_with(self, prefix: str) -> list[str]:
+        """The ids that begin so, for people who type the first letters alone."""
+        rows = self._database.execute(
+            "SELECT id FROM document_file WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 10",
+            (prefix,),
+        )
+        return [row[0] for row in rows]
+
+    def outcomes(self) -> dict[str, int]:
+        rows = self._database.execute(
+            "SELECT outcome, count(*) FROM document_file GROUP BY outcome ORDER BY 2 DESC"
+        )
+        return dict(rows.fetchall())
+
+    def sources(self, document: str) -> list[Source]:
+        rows = self._database.execute(
+            "SELECT url, site_id, visit, site, path FROM document_source WHERE document = ? "
+            "ORDER BY site_id = 0, site_id, visit, url",
+            (document,),
+        )
+        return [
+            Source(url, site_id, visit, site, tuple(json.loads(path)))
+            for url, site_id, visit, site, path in rows
+        ]
+
+    def found_by_forage(self, run_id: int | None = None) -> Iterator[FoundFile]:
+        """PDF, PostScript and text that was fetched, by all runs or one, and not been read yet."""
+        rows = self._database.execute(_FOUND, (run_id,)).fetchall()
+        for site_id, site, number, url, content_type, *place in rows:
+            source = Source(url, site_id, number, site, self._clicks(site_id, number))
+            yield FoundFile(source, content_type, ArchiveRef(*place))
+
+    def not_to_be_indexed(self, run_id: int | None = None) -> int:
+        """How many files `found_by_forage` leaves out because their servers ask so."""
+        return int(self._database.execute(_NOT_TO_BE_INDEXED, (run_id,)).fetchone()[0])
+
+    def _clicks(self, site_id: int, number: int | None) -> tuple[str, ...]:
+        """The texts of the links from the start page to a visit."""
+        clicks: list[str] = []
+        while number is not None:
+            number, kind, text = self._database.execute(
+                "SELECT parent, link_kind, link_text FROM visit WHERE site_id = ? AND number = ?",
+                (site_id, number),
+            ).fetchone()
+            if kind not in _NOT_CLICKS:
+                clicks.append(" ".join(text.split()))
+        return tuple(reversed(clicks))
+
+
+def _file(row: tuple[Any, ...]) -> StoredFile:
+    values = (*row[:7], ArchiveRef(*row[7:10]), *row[10:])
+    return StoredFile(*values)

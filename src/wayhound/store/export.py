@@ -1,0 +1,294 @@
+"""Writes what the store holds for other programs to read, a row at a time: JSON lines, CSV or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from wayhound.errors import UsageError, WorkspaceError
+from wayhound.store.database import Database
+from wayhound.store.goals import FoundGoal, GoalStore
+
+ColumnType = Literal["text", "integer", "number", "yes_no", "json"]
+Rows = Callable[[Database, int | None], Iterator[tuple[Any, ...]]]
+
+_STEPS_REMEMBERED = 10_000
+_NOT_CLICKS = frozenset({"start", "redirect"})
+_AT = "strftime('%Y-%m-%dT%H:%M:%fZ', at, 'unixepoch')"
+# CROSS JOIN keeps the sites outermost, so that rows come in order without being sorted first.
+_OF_RUN = "FROM site CROSS JOIN visit ON site_id = site.id WHERE (?1 IS NULL OR run_id = ?1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns by name, and the rows that a database has for them, of one run or of all."""
+
+    columns: Mapping[str, ColumnType]
+    rows: Rows
+
+
+def _selecting(sql: str) -> Rows:
+    return lambda database, run_id: database.stream(sql, (run_id,))
+
+
+def _pages(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    path = _paths(database)
+    for site_id, *row in database.stream(
+        "SELECT site_id, run_id, start, number, url, title, label, goal, is_goal, depth, content_type, "
+        f"digest, {_AT}, robots, not_modified, archive_file, archive_offset {_OF_RUN} AND outcome = 'ok' "
+        "ORDER BY site.id, number",
+        (run_id,),
+    ):
+        yield (*row, path(site_id, row[2]))
+
+
+def _paths(database: Database) -> Callable[[int, int], str]:
+    """Finds the clicks that led to a visit, remembering only the steps that were needed last."""
+
+    @lru_cache(_STEPS_REMEMBERED)
+    def step(site_id: int, number: int) -> tuple[int | None, str, str]:
+        found: tuple[int | None, str, str] = database.execute(
+            "SELECT parent, link_kind, link_text FROM visit WHERE site_id = ? AND number = ?",
+            (site_id, number),
+        ).fetchone()
+        return found
+
+    def path(site_id: int, number: int | None) -> str:
+        clicks: list[str] = []
+        while number is not None:
+            number, kind, text = step(site_id, number)
+            if kind not in _NOT_CLICKS:
+                clicks.append(" ".join(text.split()) or "(no text)")
+        return " › ".join(reversed(clicks))
+
+    return path
+
+
+def _records(database: Database, _: int | None) -> Iterator[tuple[Any, ...]]:
+    for *row, fields in database.stream("SELECT kind, id, site, visit, fields FROM record ORDER BY kind, id"):
+        yield (*row, json.loads(fields))
+
+
+def _record_values(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    for *row, fields in _records(database, run_id):
+        for name, values in fields.items():
+            for value in values:
+                source = value.get("source") or {}
+                span = (source.get(part) for part in ("url", "start", "end", "page"))
+                yield (*row, name, value["text"], value["confidence"], *span)
+
+
+_RECORD: dict[str, ColumnType] = {"kind": "text", "id": "text", "site": "text", "visit": "integer"}
+
+
+def _nested_goals(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    for goal in GoalStore(database).goals(run_id):
+        path = [asdict(step) for step in goal.path]
+        why = [{"feature": feature, "weight": weight} for feature, weight in goal.why]
+        yield (*_goal_row(goal), path, why)
+
+
+def _goals(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    for goal in GoalStore(database).goals(run_id):
+        why = ", ".join(f"{feature} {weight:+.2f}" for feature, weight in goal.why)
+        yield (*_goal_row(goal), goal.clicks, goal.labels, why)
+
+
+def _goal_row(goal: FoundGoal) -> tuple[Any, ...]:
+    at = datetime.fromtimestamp(goal.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    about = goal.url, goal.title, goal.probability, goal.score, at, goal.robots
+    return goal.run, goal.site, goal.number, *about
+
+
+_GOAL: dict[str, ColumnType] = {
+    "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
+    "probability": "number", "score": "number", "at": "text", "robots": "text",
+}  # fmt: skip
+
+NESTED: Mapping[str, Table] = {
+    "goals": Table({**_GOAL, "path": "json", "why": "json"}, _nested_goals),
+    "records": Table({**_RECORD, "fields": "json"}, _records),
+}
+"""For formats that can hold a value in a value: one row a record, and a goal's path step by step."""
+
+TABLES: Mapping[str, Table] = {
+    "sites": Table(
+        {
+            "run": "integer", "site": "text", "state": "text", "reason": "text", "visits": "integer",
+            "spent": "integer", "goals": "integer",
+        },
+        _selecting(
+            "SELECT run_id, start, state, reason, visits, spent, goals FROM site "
+            "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
+        ),
+    ),
+    "visits": Table(
+        {
+            "run": "integer", "site": "text", "number": "integer", "url": "text", "outcome": "text",
+            "at": "text", "parent": "integer", "link_text": "text", "link_region": "text",
+            "link_kind": "text", "depth": "integer", "attempt": "integer", "score": "number",
+            "status": "integer", "content_type": "text", "title": "text", "digest": "text", "label": "text",
+            "goal": "number", "is_goal": "yes_no", "spent": "yes_no", "wait_seconds": "number",
+            "location": "text", "robots": "text", "not_modified": "yes_no", "archive_file": "text",
+            "archive_offset": "integer", "archive_length": "integer",
+        },
+        _selecting(
+            f"SELECT run_id, start, number, url, outcome, {_AT}, parent, link_text, link_region, link_kind, "
+            "depth, attempt, score, status, content_type, title, digest, label, goal, is_goal, visit.spent, "
+            f"wait_seconds, location, robots, not_modified, archive_file, archive_offset, archive_length {_OF_RUN} "
+            "ORDER BY site.id, number"
+        ),
+    ),
+    "pages": Table(
+        {
+            "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
+            "label": "text", "goal": "number", "is_goal": "yes_no", "depth": "integer",
+            "content_type": "text", "digest": "text", "at": "text", "robots": "text", "not_modified": "yes_no",
+            "archive_file": "text", "archive_offset": "integer", "path": "text",
+        },
+        _pages,
+    ),
+    "goals": Table({**_GOAL, "path": "text", "labels": "text", "why": "text"}, _goals),
+    "records": Table(
+        {
+            **_RECORD, "field": "text", "text": "text", "confidence": "number", "url": "text",
+            "start": "integer", "end": "integer", "page": "integer",
+        },
+        _record_values,
+    ),
+}  # fmt: skip
+
+
+__all__ = ["FORMATS", "TABLES", "export", "in_csv", "write_rows"]
+
+Row = tuple[Any, ...]
+Columns = Mapping[str, ColumnType]
+
+ROW_GROUP = 10_000
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def export(
+    database: Database, table: str, file_format: str, out: Path | BinaryIO, *, run_id: int | None = None
+) -> int:
+    """Write a table (`TABLES`) in a format (`FORMATS`) to a file or a stream; tells how many rows it had.
+
+    A file appears whole or not at all. Records are not of a run, so `run_id` does not limit them.
+    """
+    for name, choices in ((table, TABLES), (file_format, FORMATS)):
+        if name not in choices:
+            raise UsageError(f"{name!r} cannot be exported; choose one of {', '.join(choices)}.")
+    nested = table in NESTED and file_format == "jsonl"
+    content = NESTED[table] if nested else TABLES[table]
+    return write_rows(content.columns, content.rows(database, run_id), file_format, out)
+
+
+def write_rows(columns: Columns, rows: Iterable[Row], file_format: str, out: Path | BinaryIO) -> int:
+    """Write any rows with these columns, in the same way."""
+    with _opened(out) as stream:
+        return FORMATS[file_format](columns, rows, stream)
+
+
+@contextmanager
+def _opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
+    """A stream to write to. A file is written beside its place and moved there when it is complete."""
+    if not isinstance(out, Path):
+        yield out
+        return
+    target = out.resolve()
+    try:
+        if target.exists() and not target.is_file():  # a pipe or a device must not be replaced
+            with target.open("wb") as stream:
+                yield stream
+        else:
+            with _draft_of(target) as stream:
+                yield stream
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise WorkspaceError(f"{out} cannot be written: {error.strerror}.") from error
+
+
+@contextmanager
+def _draft_of(target: Path) -> Iterator[BinaryIO]:
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with draft.open("wb") as stream:
+            yield stream
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_jsonl(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
+    count = 0
+    for row in _typed(columns, rows):
+        line = json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False)
+        stream.write(line.encode() + b"\n")
+        count += 1
+    return count
+
+
+def _write_csv(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    count = 0
+    for row in _typed(columns, rows):
+        writer.writerow([in_csv(value) for value in row])
+        count += 1
+    text.flush()
+    text.detach()
+    return count
+
+
+def in_csv(value: Any) -> Any:
+    """Text from a hostile page must not become a formula in a spreadsheet: an apostrophe keeps it text."""
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return json.dumps(value) if isinstance(value, bool) else value
+
+
+def _write_parquet(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        raise UsageError("Parquet needs an extra: pip install 'wayhound[parquet]'.") from None
+    types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "yes_no": pa.bool_()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    typed, count = _typed(columns, rows), 0
+    with parquet.ParquetWriter(pa.PythonFile(stream, mode="w"), schema, compression="zstd") as writer:
+        while group := list(islice(typed, ROW_GROUP)):
+            by_column = zip(zip(*group, strict=True), schema.types, strict=True)
+            arrays = [pa.array(values, kind) for values, kind in by_column]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            count += len(group)
+    return count
+
+
+def _typed(columns: Columns, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows with truth values where SQLite has 0 and 1."""
+    switches = [index for index, kind in enumerate(columns.values()) if kind == "yes_no"]
+    for row in rows:
+        values = list(row)
+        for index in switches:
+            values[index] = bool(values[index])
+        yield tuple(values)
+
+
+FORMATS: dict[str, Callable[[Columns, Iterable[Row], BinaryIO], int]] = {
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+    "parquet": _write_parquet,
+}

@@ -1,0 +1,129 @@
+"""Keeps what visitors of the portal send in, and what the operator decided about it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from wayhound.errors import UsageError
+from wayhound.store.database import Database
+
+SubmissionKind = Literal["site", "paper", "removal", "correction"]
+SubmissionState = Literal["waiting", "approved", "rejected"]
+KINDS: tuple[SubmissionKind, ...] = get_args(SubmissionKind)
+
+MOST_WAITING = 10_000
+"""More than this nobody reads; beyond it nothing is taken, so that strangers cannot fill the disk."""
+
+_COLUMNS = (
+    "kind, url, record_kind, record_id, field, texts, note, contact, id, token, state, reply, at, decided_at"
+)
+_SELECT = f"SELECT {_COLUMNS} FROM submission"  # noqa: S608
+_INSERT = (
+    "INSERT INTO submission (kind, url, record_kind, record_id, field, texts, note, contact, token, at) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """Something a visitor asks for. `texts` are what the values of `field` should be, for a correction."""
+
+    kind: SubmissionKind
+    url: str = ""
+    record_kind: str = ""
+    record_id: str = ""
+    field: str = ""
+    texts: tuple[str, ...] = ()
+    note: str = ""
+    contact: str = ""
+    id: int = 0
+    token: str = ""
+    state: SubmissionState = "waiting"
+    reply: str = ""
+    at: float = 0.0
+    decided_at: float | None = None
+
+
+class SubmissionStore:
+    """Submissions by number, and by the token that their senders know."""
+
+    def __init__(self, database: Database, most_waiting: int = MOST_WAITING) -> None:
+        self._database = database
+        self._most_waiting = most_waiting
+
+    def add(self, sent: Submission, now: float) -> str:
+        """Keep it, and tell the token by which its sender can ask how it stands.
+
+        The same again while it waits is the same submission.
+        """
+        values = (sent.kind, sent.url, sent.record_kind, sent.record_id, sent.field, _texts(sent.texts))
+        with self._database.transaction():
+            known = self._database.execute(
+                "SELECT token FROM submission WHERE state = 'waiting' AND (kind, url, record_kind, "
+                "record_id, field, texts) = (?, ?, ?, ?, ?, ?)",
+                values,
+            ).fetchone()
+            if known:
+                return str(known[0])
+            if self.waiting() >= self._most_waiting:
+                raise UsageError("Too many submissions are waiting already. Please try again another day.")
+            token = secrets.token_urlsafe(16)
+            self._database.execute(_INSERT, (*values, sent.note, sent.contact, token, now))
+        return token
+
+    def waiting(self) -> int:
+        sql = "SELECT count(*) FROM submission WHERE state = 'waiting'"
+        return int(self._database.execute(sql).fetchone()[0])
+
+    def by_token(self, token: str) -> Submission | None:
+        row = self._database.execute(f"{_SELECT} WHERE token = ?", (token,)).fetchone()
+        return _submission(row) if row else None
+
+    def get(self, number: int) -> Submission:
+        row = self._database.execute(f"{_SELECT} WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise UsageError(f"There is no submission {number}. See: wayhound submissions list")
+        return _submission(row)
+
+    def all(self, state: SubmissionState | None = None) -> list[Submission]:
+        """Those in a state, or all, oldest first."""
+        where, values = ("", ()) if state is None else (" WHERE state = ?", (state,))
+        return [_submission(row) for row in self._database.execute(f"{_SELECT}{where} ORDER BY id", values)]
+
+    def decide(self, number: int, state: SubmissionState, reply: str, now: float) -> Submission:
+        """Note what the operator decided; what has been decided already stays so."""
+        with self._database.transaction():
+            changed = self._database.execute(
+                "UPDATE submission SET state = ?, reply = ?, decided_at = ? WHERE id = ? AND state = 'waiting'",
+                (state, reply, now, number),
+            ).rowcount
+        found = self.get(number)
+        if not changed:
+            raise UsageError(f"Submission {number} has been {found.state} already.")
+        return found
+
+    def withhold(self, kind: str, record_id: str, number: int | None = None) -> None:
+        """Take a record out, and keep it from ever being saved again."""
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT OR IGNORE INTO withheld (kind, id, submission) VALUES (?, ?, ?)",
+                (kind, record_id, number),
+            )
+            self._database.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, record_id))
+
+    def is_withheld(self, kind: str, record_id: str) -> bool:
+        sql = "SELECT 1 FROM withheld WHERE kind = ? AND id = ?"
+        return self._database.execute(sql, (kind, record_id)).fetchone() is not None
+
+
+def _texts(texts: tuple[str, ...]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False)
+
+
+def _submission(row: tuple[Any, ...]) -> Submission:
+    values = list(row)
+    values[5] = tuple(json.loads(values[5]))  # texts
+    return Submission(*values)

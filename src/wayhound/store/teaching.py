@@ -1,0 +1,181 @@
+"""Keeps teaching sessions while they happen, so that nothing is lost if the browser or we are killed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wayhound.store.database import Database
+from wayhound.visit import ArchiveRef
+
+_SESSION_COLUMNS = "id, way, sites, taught_by, began_at, ended_at"
+_PAGE_COLUMNS = (
+    "number, url, title, at, status, content_type, digest, seen_file, seen_offset, seen_length, "
+    "original_file, original_offset, original_length, hops"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TeachSession:
+    """A session as it was begun; `ended_at` is None while it can be continued."""
+
+    id: int
+    way: str  # trails or free
+    sites: tuple[str, ...]
+    taught_by: str
+    began_at: float
+    ended_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TeachPage:
+    """A page of a session, and where the archive holds it: as it was seen, and as it came."""
+
+    number: int
+    url: str
+    at: float
+    title: str = ""
+    status: int | None = None
+    content_type: str = ""
+    digest: str = ""
+    seen: ArchiveRef | None = None
+    original: ArchiveRef | None = None
+    hops: int | None = None
+
+
+class TeachingStore:
+    """Sessions with their events and pages. What a method was told is committed when it returns."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, way: str, sites: Iterable[str], taught_by: str, now: float) -> TeachSession:
+        starts = tuple(sites)
+        made = self._database.execute(
+            "INSERT INTO teach_session (way, sites, taught_by, began_at) VALUES (?, ?, ?, ?)",
+            (way, json.dumps(starts), taught_by, now),
+        )
+        assert made.lastrowid is not None
+        return TeachSession(made.lastrowid, way, starts, taught_by, now)
+
+    def end(self, session: int, now: float) -> None:
+        self._database.execute("UPDATE teach_session SET ended_at = ? WHERE id = ?", (now, session))
+
+    def sessions(self) -> list[TeachSession]:
+        """All of them, the latest first."""
+        query = f"SELECT {_SESSION_COLUMNS} FROM teach_session ORDER BY id DESC"  # noqa: S608
+        return [_session(row) for row in self._database.execute(query)]
+
+    def unfinished(self) -> TeachSession | None:
+        """The latest session that has not ended."""
+        return next((session for session in self.sessions() if session.ended_at is None), None)
+
+    def add_event(self, session: int, at: float, kind: str, body: Mapping[str, Any]) -> None:
+        self._database.execute(
+            "INSERT INTO teach_event (session_id, number, at, kind, body) SELECT ?1, "
+            "(SELECT count(*) FROM teach_event WHERE session_id = ?1), ?2, ?3, ?4",
+            (session, at, kind, json.dumps(body)),
+        )
+
+    def events(self, session: int) -> list[tuple[str, dict[str, Any]]]:
+        rows = self._database.execute(
+            "SELECT kind, body FROM teach_event WHERE session_id = ? ORDER BY number", (session,)
+        )
+        return [(kind, json.loads(body)) for kind, body in rows]
+
+    def save_page(self, session: int, page: TeachPage) -> None:
+        """Add a page, or put what is known of it now in place of what was known before."""
+        columns = f"session_id, {_PAGE_COLUMNS}"
+        marks = ", ".join("?" * (columns.count(",") + 1))
+        self._database.execute(
+            f"INSERT OR REPLACE INTO teach_page ({columns}) VALUES ({marks})",  # noqa: S608
+            (session, *_page_row(page)),
+        )
+
+    def pages(self, session: int) -> list[TeachPage]:
+        query = f"SELECT {_PAGE_COLUMNS} FROM teach_page WHERE session_id = ? ORDER BY number"  # noqa: S608
+        return [_page(row) for row in self._database.execute(query, (session,))]
+
+    def keep_trail(self, session: int, page: int, trail: int) -> None:
+        self._database.execute(
+            "INSERT OR REPLACE INTO teach_trail (session_id, page, trail_id) VALUES (?, ?, ?)",
+            (session, page, trail),
+        )
+
+    def forget_trail(self, session: int, page: int) -> None:
+        """Take back the trail that ends at a page, as if it had never been: the session says otherwise now."""
+        with self._database.transaction():
+            for trail in self._column("SELECT trail_id FROM teach_trail WHERE session_id = ? AND page = ?",
+                                      session, page):  # fmt: skip
+                passed = self._column("SELECT page FROM trail_step WHERE trail_id = ?", trail)
+                self._database.execute("DELETE FROM trail WHERE id = ?", (trail,))
+                for digest in passed:
+                    self._forget_page(digest)
+
+    def _forget_page(self, digest: str) -> None:
+        """Unless another trail passes it."""
+        self._database.execute(
+            "DELETE FROM taught_page WHERE digest = ?1 "
+            "AND NOT EXISTS (SELECT 1 FROM trail_step WHERE trail_step.page = ?1)",
+            (digest,),
+        )
+
+    def _column(self, query: str, *values: Any) -> list[Any]:
+        return [row[0] for row in self._database.execute(query, values).fetchall()]
+
+    def trails(self, session: int) -> dict[int, int]:
+        """The trail that was kept for each page where one ends."""
+        rows = self._database.execute(
+            "SELECT page, trail_id FROM teach_trail WHERE session_id = ?", (session,)
+        )
+        return dict(rows.fetchall())
+
+    def save_graph(self, session: int, links: Iterable[tuple[str, str]], hops: Mapping[str, int]) -> None:
+        """The web graph of a free session and what it says about each page."""
+        with self._database.transaction():
+            self._database.execute("DELETE FROM teach_link WHERE session_id = ?", (session,))
+            for source, target in links:
+                self._database.execute(
+                    "INSERT OR IGNORE INTO teach_link (session_id, source, target) VALUES (?, ?, ?)",
+                    (session, source, target),
+                )
+            self._database.execute("UPDATE teach_page SET hops = NULL WHERE session_id = ?", (session,))
+            for url, count in hops.items():
+                self._database.execute(
+                    "UPDATE teach_page SET hops = ? WHERE session_id = ? AND url = ?", (count, session, url)
+                )
+
+    def links(self, session: int) -> list[tuple[str, str]]:
+        rows = self._database.execute(
+            "SELECT source, target FROM teach_link WHERE session_id = ? ORDER BY source, target", (session,)
+        )
+        return rows.fetchall()
+
+
+def _session(row: tuple[Any, ...]) -> TeachSession:
+    number, way, sites, taught_by, began_at, ended_at = row
+    return TeachSession(number, way, tuple(json.loads(sites)), taught_by, began_at, ended_at)
+
+
+def _page_row(page: TeachPage) -> tuple[Any, ...]:
+    return (
+        page.number, page.url, page.title, page.at, page.status, page.content_type, page.digest,
+        *_ref_row(page.seen), *_ref_row(page.original), page.hops,
+    )  # fmt: skip
+
+
+def _ref_row(ref: ArchiveRef | None) -> tuple[Any, Any, Any]:
+    return (ref.file, ref.offset, ref.length) if ref else (None, None, None)
+
+
+def _page(row: tuple[Any, ...]) -> TeachPage:
+    number, url, title, at, status, content_type, digest, *places, hops = row
+    seen, original = _ref(places[:3]), _ref(places[3:])
+    return TeachPage(number, url, at, title, status, content_type, digest, seen, original, hops)
+
+
+def _ref(place: list[Any]) -> ArchiveRef | None:
+    file, offset, length = place
+    return None if file is None else ArchiveRef(file, offset, length)

@@ -1,0 +1,111 @@
+"""Keeps where documents stand in the topic tree, with the words that decided, and people's corrections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from wayhound.store.database import Database
+from wayhound.topics.model import Placement
+
+_BETWEEN = "\x1f"  # cannot stand in the name of a topic
+_AFTER = chr(ord(_BETWEEN) + 1)
+_COLUMNS = "document, topic, confidence, leaf, second, second_confidence, outside, words, corrected"
+_INSERT = f"INSERT OR REPLACE INTO topic_placement (title, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608
+_SELECT = f"SELECT {_COLUMNS} FROM topic_placement"  # noqa: S608
+_UNDER = "WHERE topic = ? OR (topic > ? AND topic < ?)"
+
+
+class TopicStore:
+    """Placements by document; a placement saved again replaces the one before."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def replace_all(self, placements: Iterable[Placement], titles: Mapping[str, str]) -> None:
+        """What a training found, in place of all that stood there."""
+        with self._database.transaction():
+            self._database.execute("DELETE FROM topic_placement")
+            self._insert(placements, titles)
+
+    def save(self, placements: Iterable[Placement], titles: Mapping[str, str]) -> None:
+        with self._database.transaction():
+            self._insert(placements, titles)
+
+    def _insert(self, placements: Iterable[Placement], titles: Mapping[str, str]) -> None:
+        for placement in placements:
+            self._database.execute(_INSERT, (titles.get(placement.document, ""), *_row(placement)))
+
+    def get(self, document: str) -> Placement | None:
+        row = self._database.execute(f"{_SELECT} WHERE document = ?", (document,)).fetchone()
+        return _placement(row) if row else None
+
+    def title(self, document: str) -> str:
+        found = self._database.execute("SELECT title FROM topic_placement WHERE document = ?", (document,))
+        row = found.fetchone()
+        return str(row[0]) if row else ""
+
+    def under(self, topic: tuple[str, ...], limit: int = -1) -> Iterator[Placement]:
+        """The documents of a topic and of all below it, the surest first."""
+        path = _BETWEEN.join(topic)
+        where, values = (_UNDER, (path, path + _BETWEEN, path + _AFTER)) if topic else ("", ())
+        query = f"{_SELECT} {where} ORDER BY confidence DESC, document LIMIT ?"
+        yield from map(_placement, self._database.stream(query, (*values, limit)))
+
+    def counts(self) -> dict[tuple[str, ...], int]:
+        """How many documents stand at each topic itself; under the empty path, those that fit nowhere."""
+        rows = self._database.execute("SELECT topic, count(*) FROM topic_placement GROUP BY topic")
+        return {_path(topic): count for topic, count in rows}
+
+    def correct(self, document: str, topic: tuple[str, ...]) -> None:
+        """A person says where a document belongs; the next training learns from it."""
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO topic_correction (document, topic) VALUES (?, ?)",
+                (document, _BETWEEN.join(topic)),
+            )
+
+    def take_back(self, document: str) -> bool:
+        """Forget the correction of a document, and tell whether there was one."""
+        with self._database.transaction():
+            gone = self._database.execute("DELETE FROM topic_correction WHERE document = ?", (document,))
+            return gone.rowcount > 0
+
+    def corrections(self) -> dict[str, tuple[str, ...]]:
+        rows = self._database.execute("SELECT document, topic FROM topic_correction ORDER BY document")
+        return {document: _path(topic) for document, topic in rows}
+
+
+def _row(placement: Placement) -> tuple[Any, ...]:
+    return (
+        placement.document,
+        _BETWEEN.join(placement.topic),
+        placement.confidence,
+        _BETWEEN.join(placement.leaf),
+        _BETWEEN.join(placement.second),
+        placement.second_confidence,
+        placement.outside,
+        json.dumps(placement.words, ensure_ascii=False),
+        placement.corrected,
+    )
+
+
+def _placement(row: tuple[Any, ...]) -> Placement:
+    document, topic, confidence, leaf, second, second_confidence, outside, words, corrected = row
+    decided = tuple((word, weight) for word, weight in json.loads(words))
+    return Placement(
+        document,
+        _path(topic),
+        confidence,
+        _path(leaf),
+        _path(second),
+        second_confidence,
+        outside,
+        decided,
+        bool(corrected),
+    )
+
+
+def _path(text: str) -> tuple[str, ...]:
+    return tuple(text.split(_BETWEEN)) if text else ()

@@ -1,0 +1,99 @@
+"""Starts long work in processes of its own, so that pages stay quick and a crash takes nothing with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wayhound.app.forage import process_runs, process_start
+from wayhound.store.jobs import Job, JobStore
+from wayhound.web.errors import BadRequest
+from wayhound.workspace import Workspace
+
+
+class Background:
+    """The jobs of one workspace. One of a kind runs at a time; asking again gives the one that runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._lock = threading.Lock()
+
+    def refuse_second(self, workspace: Workspace, kind: str) -> None:
+        """Complain if a job of this kind runs: what is asked now would be lost in it."""
+        self.clean_up(workspace)
+        if running := JobStore(workspace.database).running(kind):
+            raise BadRequest(f"A {kind} is under way: wait for its end, or stop it. {running[0].sentence}")
+
+    def start(
+        self, workspace: Workspace, kind: str, arguments: Mapping[str, Any], sentence: str = "Starting."
+    ) -> int:
+        """Begin a job and tell its number."""
+        with self._lock:
+            self.clean_up(workspace)
+            jobs = JobStore(workspace.database)
+            if running := jobs.running(kind):
+                return running[0].id
+            job_id = jobs.begin(kind, sentence, time.time())
+            process = self._spawn(job_id, kind, arguments)
+            jobs.set_process(job_id, process.pid, process_start(process.pid))
+            self._processes.append(process)
+        return job_id
+
+    def _spawn(self, job_id: int, kind: str, arguments: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "wayhound.studio.job"]
+        with tempfile.TemporaryFile() as given:  # a list of sites is too long for a command line
+            given.write(json.dumps(arguments).encode())
+            given.seek(0)
+            return subprocess.Popen(  # noqa: S603 - our own module, with arguments that no shell reads
+                [*command, str(self._folder), str(job_id), kind],
+                stdin=given,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the studio, which then stops its jobs in good order
+            )
+
+    def stop(self, workspace: Workspace, job: Job) -> None:
+        """Ask a job to end; what it saved so far stays."""
+        if job.is_running and job.pid is not None:
+            told = f"{job.sentence} Stopped by you."
+            JobStore(workspace.database).end(job.id, "stopped", told, time.time())
+            if process_runs(job.pid, job.process_start):
+                _signal(job.pid)
+
+    def clean_up(self, workspace: Workspace) -> None:
+        """Bury processes that have ended, and say of jobs that died that they did."""
+        self._processes = [process for process in self._processes if process.poll() is None]
+        JobStore(workspace.database).end_dead(process_runs, time.time())
+
+    def close(self) -> None:
+        """Stop all that runs, as the studio does when it ends."""
+        with self._lock:
+            for process in self._processes:
+                if process.poll() is None:
+                    _signal(process.pid)
+            for process in self._processes:
+                _wait(process)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _signal(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return  # it was faster

@@ -1,0 +1,66 @@
+"""A forage that was ordered in the studio."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from wayhound.app.crawl import Crawl
+from wayhound.app.forage import work
+from wayhound.app.train import OnProgress
+from wayhound.config import Config
+from wayhound.store.jobs import Job
+from wayhound.store.runs import Progress
+from wayhound.wording.studio_labels import counted
+from wayhound.workspace import Workspace
+
+TELL_SECONDS = 0.2  # to know how far a run is, the database is asked; to say it, written to
+
+
+def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
+    """Forage the sites of a run until they are done or somebody stops it; the run is kept either way."""
+    run = workspace.forage_store.run(given["run"])
+    told_at = float("-inf")
+
+    def told(*_: object) -> None:
+        nonlocal told_at
+        if time.monotonic() - told_at < TELL_SECONDS:
+            return
+        told_at = time.monotonic()
+        progress = workspace.forage_store.progress(run.id)
+        on_progress(_in_words(run.id, progress), progress.done, progress.sites)
+
+    told()
+    asyncio.run(
+        work(workspace, run, _config(workspace.config, given), on_start=_stop_on_signal, on_visit=told)
+    )
+    progress = workspace.forage_store.progress(run.id)
+    return f"{_in_words(run.id, progress)} of {counted(progress.sites, 'site')}."
+
+
+def first_words(run_id: int) -> str:
+    """What is said of a run before its first page; `run_of` reads it, and what is said later."""
+    return f"Run {run_id}: it begins."
+
+
+def run_of(job: Job) -> int | None:
+    """The run that a forage in the background is about: it begins what it says with it."""
+    name, _, number = job.sentence.partition(":")[0].partition(" ")
+    return int(number) if name == "Run" and number.isdecimal() else None
+
+
+def _in_words(run_id: int, progress: Progress) -> str:
+    return f"Run {run_id}: {counted(progress.goals, 'goal')} on {counted(progress.visits, 'page')}"
+
+
+def _config(config: Config, given: Mapping[str, Any]) -> Config:
+    delay = given["delay"]
+    return config if delay is None else replace(config, fetch=replace(config.fetch, delay_seconds=delay))
+
+
+def _stop_on_signal(crawl: Crawl) -> None:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, crawl.stop)

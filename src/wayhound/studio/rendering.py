@@ -1,0 +1,144 @@
+"""A stranger's page shown within ours: its text and structure built anew, without any of its code.
+
+Nothing is copied but text and the names of harmless tags, so there is nothing to clean: no script, style,
+attribute, picture or address of the page is in the result. It is served in a sandboxed frame all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import escape
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from wayhound.fetched import Fetched
+from wayhound.pages.charset import decode
+from wayhound.pages.guard import bounded
+from wayhound.pages.kind import kind_of
+from wayhound.url import normalise
+
+FRAME_HEADERS = {
+    "content-security-policy": (
+        "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; base-uri 'none'"
+    ),
+    "x-frame-options": "SAMEORIGIN",
+    "cache-control": "no-store",
+}
+PAGE_WITH_FRAME = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'; frame-src 'self'"
+)
+
+MOST_NODES = 20_000
+LONGEST_ADDRESS = 200
+_KEPT = frozenset(
+    """address article aside b blockquote br caption center cite code dd div dl dt em figcaption figure footer
+    h1 h2 h3 h4 h5 h6 header hr i li main nav ol p pre s section small strong sub sup table tbody td tfoot th
+    thead tr u ul""".split()
+)
+_EMPTY = frozenset({"br", "hr"})
+_DROPPED = frozenset(
+    """applet audio base canvas embed head input link math meta noembed noframes noscript
+    object option param script select source style svg template textarea title track video""".split()
+)
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 12px 16px; color: #1b2430; background: #fff; }
+.link { border-bottom: 2px solid #7a8794; padding: 0 2px; border-radius: 3px; cursor: help; }
+.link b { font: 600 11px system-ui, sans-serif; margin-left: 4px; opacity: .75; }
+.link:focus { outline: 3px solid #b3400a; }
+.plain { border-bottom: 1px dotted #7a8794; }
+.picture { color: #55606e; font-size: 12px; }
+.s0 { background: #eceff2; } .s1 { background: #dcebf7; } .s2 { background: #b9dcf2; }
+.s3 { background: #ffe08a; } .s4 { background: #ffb74d; } .s5 { background: #ff8a50; }
+td, th { padding: 2px 8px 2px 0; vertical-align: top; text-align: left; }
+"""
+
+Marker = Callable[[str], tuple[str, str, str]]
+"""From the address of a link: the class it is shown in, what is said when it is pointed at, a mark beside it."""
+
+
+def no_marks(_: str) -> tuple[str, str, str]:
+    return "plain", "", ""
+
+
+def rendered(answer: Fetched, mark: Marker = no_marks) -> str:
+    """An HTML document that shows what the page says, each link marked; of a PDF or the like, that it is one."""
+    if kind_of(answer.body, answer.content_type, answer.charset) == "binary":
+        body = f"<p>A document of {len(answer.body) / 1e3:,.0f} kB, which is not shown here.</p>"
+    else:
+        body = _body(answer, mark)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page as it was read</title>'
+        f"<style>{_STYLE}</style></head><body>{body}</body></html>"
+    )
+
+
+def _body(answer: Fetched, mark: Marker) -> str:
+    text, _ = decode(answer.body, answer.charset)
+    tree = LexborHTMLParser(bounded(text))
+    base = _base(tree, answer.url)
+    shown = tree.body or tree.css_first("frameset")
+    return "".join(_Writer(base, mark).write(shown)) if shown else ""
+
+
+def _base(tree: LexborHTMLParser, url: str) -> str:
+    given = tree.css_first("base[href]")
+    href = given.attributes.get("href") if given else None
+    return (normalise(href, url) if href else "") or url
+
+
+class _Writer:
+    """Walks the tree with a stack of its own: a page may be nested deeper than Python may."""
+
+    def __init__(self, base: str, mark: Marker) -> None:
+        self._base = base
+        self._mark = mark
+
+    def write(self, root: LexborNode) -> Iterator[str]:
+        waiting: list[LexborNode | str] = [root]
+        nodes = 0
+        while waiting:
+            here = waiting.pop()
+            if isinstance(here, str):
+                yield here
+                continue
+            nodes += 1
+            if nodes > MOST_NODES:
+                continue  # what is open is closed, and no more is begun
+            before, after, inside = self._parts(here)
+            yield before
+            waiting.append(after)
+            if inside:
+                waiting += reversed(list(here.iter(include_text=True)))
+
+    def _parts(self, node: LexborNode) -> tuple[str, str, bool]:
+        """What stands before and after the content of a node, and whether the content is shown."""
+        tag = (node.tag or "").lower()
+        if tag == "-text":
+            return escape(node.text(deep=False) or ""), "", False
+        if tag in _DROPPED or tag.startswith(("-", "!", "_")):
+            return "", "", False
+        if tag == "img":
+            said = node.attributes.get("alt") or ""
+            return (f'<span class="picture">[picture: {escape(said)}]</span>' if said else "", "", False)
+        if tag in ("a", "area"):
+            return (*self._link(node.attributes.get("href")), True)
+        if tag in ("frame", "iframe"):
+            return self._frame(node.attributes.get("src")), "", False
+        if tag in _EMPTY:
+            return f"<{tag}>", "", False
+        return (f"<{tag}>", f"</{tag}>", True) if tag in _KEPT else ("", "", True)
+
+    def _frame(self, src: str | None) -> str:
+        """A page within the page is a link like any other; what it holds is not here."""
+        before, after = self._link(src)
+        return f"<p>{before}[frame: {escape(src[:LONGEST_ADDRESS])}]{after}</p>" if src else ""
+
+    def _link(self, target: str | None) -> tuple[str, str]:
+        url = normalise(target, self._base) if target else ""
+        if not url:
+            return "<span>", "</span>"
+        kind, said, beside = self._mark(url)
+        # no address: what is shown can be pointed at, not followed
+        opening = f'<span class="link {escape(kind)}" tabindex="0" title="{escape(said)}">'
+        return opening, f"{f'<b>{escape(beside)}</b>' if beside else ''}</span>"

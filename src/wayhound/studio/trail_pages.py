@@ -1,0 +1,168 @@
+"""Trails: what was shown, step by step; labels changed, trails deleted, and all of it undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from wayhound.app.trails import step_page, step_places
+from wayhound.paths.trail_check import Remark, check_trails
+from wayhound.store.trails import KeptTrail, TrailChange, TrailSummary
+from wayhound.studio.forms import read_form
+from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, rendered
+from wayhound.studio.studio import Studio, now, to
+from wayhound.trail import FAIL, GOAL, Step
+from wayhound.web.errors import NotFound
+from wayhound.workspace import Workspace
+
+WORDS_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class TrailList:
+    trails: list[TrailSummary]
+    sites: dict[str, int]
+    by_site: dict[str, list[TrailSummary]]
+    remarks: list[Remark]
+    last_change: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    number: int
+    url: str
+    title: str
+    headings: tuple[str, ...]
+    words: str
+    link: str
+    region: str
+    label: str
+    picture: str  # address of a small rendering of the page; empty if the archive has none
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTrail:
+    id: int
+    site: str
+    taught_at: float
+    source: str
+    steps: tuple[ShownStep, ...]
+    known_labels: tuple[str, ...]
+
+
+def trail_list(workspace: Workspace) -> TrailList:
+    summaries = workspace.trails.summaries()
+    by_site: dict[str, list[TrailSummary]] = {}
+    for summary in summaries:
+        by_site.setdefault(summary.site, []).append(summary)
+    changes = [change for change in workspace.trails.history() if not change.undone]
+    return TrailList(
+        summaries,
+        workspace.trails.sites(),
+        by_site,
+        check_trails(workspace.trails.trails()),
+        in_words(changes[0]) if changes else "",
+    )
+
+
+def in_words(change: TrailChange) -> str:
+    if change.kind == "delete":
+        return f"trail {change.trail_id} was deleted"
+    before, after = (text or "no label" for text in (change.before, change.after))
+    return f"step {(change.step or 0) + 1} of trail {change.trail_id} went from {before} to {after}"
+
+
+def shown_trail(workspace: Workspace, kept: KeptTrail) -> ShownTrail:
+    labels = dict.fromkeys((GOAL, FAIL, *workspace.trails.labels()))
+    archived = step_places(workspace, kept.id)
+    steps = tuple(
+        _shown(number, step, f"/trails/{kept.id}/steps/{number}/page" if step.page.url in archived else "")
+        for number, step in enumerate(kept.trail.steps)
+    )
+    return ShownTrail(kept.id, kept.trail.site, kept.taught_at, kept.source, steps, tuple(labels))
+
+
+def _shown(number: int, step: Step, picture: str) -> ShownStep:
+    page, link = step.page, step.link
+    return ShownStep(
+        number,
+        page.url,
+        f"A document ({page.content_type})" if page.is_document else page.title,
+        page.headings[:3],
+        " ".join(page.tokens[:WORDS_SHOWN]),
+        "" if link is None else link.text or link.url,
+        "" if link is None else link.region,
+        step.label,
+        picture,
+    )
+
+
+def trail_routes(studio: Studio) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/trails", response_class=HTMLResponse)
+    def trails(request: Request) -> Response:
+        with studio.workspace() as workspace:
+            view = trail_list(workspace)
+        return studio.html(request, "trails.html", section="/trails", view=view)
+
+    @router.get("/trails/{trail_id}", response_class=HTMLResponse)
+    def trail(request: Request, trail_id: int) -> Response:
+        with studio.workspace() as workspace:
+            view = shown_trail(workspace, workspace.trails.get(trail_id))
+        headers = {"content-security-policy": PAGE_WITH_FRAME}
+        return studio.html(request, "trail.html", section="/trails", view=view, headers=headers)
+
+    @router.get("/trails/{trail_id}/steps/{step}/page", response_class=HTMLResponse)
+    def step_picture(trail_id: int, step: int) -> Response:
+        with studio.workspace() as workspace:
+            page = step_page(workspace, trail_id, step)
+        if page is None:
+            raise NotFound
+        return Response(rendered(page), headers=FRAME_HEADERS, media_type="text/html")
+
+    return router
+
+
+def trail_changes(studio: Studio) -> APIRouter:
+    """What can be done to trails, and undone."""
+    router = APIRouter()
+
+    @router.post("/trails/undo")
+    async def undo(request: Request) -> Response:
+        await read_form(studio, request)
+
+        def act() -> str:
+            with studio.workspace() as workspace:
+                change = workspace.trails.undo()
+            return f"Taken back: {in_words(change)}." if change else "There is nothing to take back."
+
+        return to("/trails", await run_in_threadpool(act))
+
+    @router.post("/trails/{trail_id}/delete")
+    async def delete(request: Request, trail_id: int) -> Response:
+        await read_form(studio, request)
+
+        def act() -> None:
+            with studio.workspace() as workspace:
+                workspace.trails.delete(trail_id, now())
+
+        await run_in_threadpool(act)
+        return to("/trails", f"Trail {trail_id} was deleted. Undo brings it back.")
+
+    @router.post("/trails/{trail_id}/steps/{step}")
+    async def relabel(request: Request, trail_id: int, step: int) -> Response:
+        label = (await read_form(studio, request)).text("label")
+
+        def act() -> None:
+            with studio.workspace() as workspace:
+                workspace.trails.relabel(trail_id, step, label, now())
+
+        await run_in_threadpool(act)
+        said = f"is now {label!r}" if label else "has no label now"
+        return to(f"/trails/{trail_id}", f"Step {step + 1} {said}.")
+
+    return router

@@ -1,0 +1,43 @@
+"""Trails: what a person showed. Pages walked from a site's start to a goal or a dead end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from wayhound.page import Link, Page
+
+GOAL = "Goal"
+FAIL = "Fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The link taken (none for the start page), the page reached, and the label a person gave it, if any."""
+
+    page: Page
+    link: Link | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Steps from the start page of `site` on. The last step's label tells how it ended: `Goal` or `Fail`."""
+
+    site: str
+    steps: tuple[Step, ...]
+    taught_by: str = field(default="", compare=False)
+
+    @property
+    def depth(self) -> int:
+        return len(self.steps) - 1
+
+    @property
+    def reached_goal(self) -> bool:
+        return bool(self.steps) and self.steps[-1].label == GOAL
+
+
+def goal_kinds(trails: Iterable[Trail]) -> tuple[str, ...]:
+    """What the goals are: pages, documents, files of a media type. Only what is of a kind that was shown is one."""
+    goals = (step.page for trail in trails for step in trail.steps if step.label == GOAL)
+    return tuple(sorted({page.kind for page in goals}))

@@ -1,0 +1,163 @@
+"""Turns what is to be shown into HTML or JSON, with an ETag, so that nothing is sent twice."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from fastapi import FastAPI
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from wayhound import __version__
+from wayhound.web.errors import NotFound
+
+FOREVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file as it is sent."""
+
+    name: str
+    body: bytes
+    digest: str
+
+    @property
+    def url(self) -> str:
+        return f"/static/{self.digest}/{self.name}"
+
+    @property
+    def media_type(self) -> str:
+        return mimetypes.guess_type(self.name)[0] or "application/octet-stream"
+
+
+class StaticFiles:
+    """All files of some folders, read once. A later folder's file stands for an earlier one's of its name."""
+
+    def __init__(self, folders: Iterable[Traversable]) -> None:
+        files = (file for folder in folders for file in folder.iterdir() if file.is_file())
+        self._files = {file.name: _read(file) for file in files}
+
+    def url(self, name: str) -> str:
+        return self._files[name].url
+
+    def answer(self, digest: str, name: str) -> Response:
+        """The file; under an old digest too, but then it must not be kept."""
+        file = self._files.get(name)
+        if file is None:
+            raise NotFound
+        kept = FOREVER if digest == file.digest else "no-cache"
+        return Response(file.body, headers={"cache-control": kept}, media_type=file.media_type)
+
+
+def _read(file: Traversable) -> StaticFile:
+    body = file.read_bytes()
+    return StaticFile(file.name, body, blake2b(body, digest_size=6).hexdigest())
+
+
+def add_static_files(app: FastAPI, files: StaticFiles) -> None:
+    async def static(digest: str, name: str) -> Response:
+        return files.answer(digest, name)
+
+    app.add_api_route("/static/{digest}/{name}", static, methods=["GET"], include_in_schema=False)
+
+
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
+    """An element below another, if need be with text. `_` at the end of an attribute's name is left out."""
+    named = {name.rstrip("_"): legal(value) for name, value in attributes.items()}
+    child = SubElement(parent, tag, named)
+    if text:
+        child.text = legal(text)
+    return child
+
+
+def legal(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", text)
+
+
+def document(root: Element) -> bytes:
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")).encode()
+
+
+BASE = "wayhound.web"
+REVALIDATE = "no-cache"
+"""Keep it, but ask each time whether it is still the same."""
+
+_adapters: dict[type, TypeAdapter[Any]] = {}  # making one costs milliseconds
+
+
+class Pages:
+    """Renders the templates of one server on top of the shared ones; escapes all that is put into them."""
+
+    def __init__(self, package: str, shared: Mapping[str, Any]) -> None:
+        """`package` holds `templates` and `static`; `shared` is what every template may use."""
+        folders = [resources.files(name) / "static" for name in (BASE, package)]
+        self.static = StaticFiles(folders)
+        self._environment = Environment(
+            loader=ChoiceLoader([PackageLoader(package), PackageLoader(BASE)]),
+            autoescape=True,
+            auto_reload=False,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(static=self.static.url, **shared)
+
+    def add_filters(self, filters: Mapping[str, Callable[..., Any]]) -> None:
+        self._environment.filters.update(filters)
+
+    def render(self, template: str, **values: Any) -> str:
+        return self._environment.get_template(template).render(**values)
+
+    def html(
+        self, request: Request, template: str, *, etag_of: object = None, status: int = 200, **values: Any
+    ) -> Response:
+        """A page. Its ETag is made of `etag_of` where the page itself changes without saying anything new."""
+        body = self.render(template, **values).encode("utf-8", "replace")
+        seed = body if etag_of is None else _seed(etag_of)
+        return answer(request, body, "text/html; charset=utf-8", seed=seed, status=status)
+
+
+def answer(
+    request: Request, body: bytes, content_type: str, *, seed: bytes | None = None, status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:  # fmt: skip
+    """A response with an ETag; where the client has it already, only the word that it is unchanged."""
+    tag = f'"{blake2b(body if seed is None else seed, digest_size=12).hexdigest()}"'
+    sent = {"etag": tag, "cache-control": REVALIDATE, "vary": "accept"} | dict(headers or {})
+    if status == 200 and is_known(request, tag):
+        return Response(status_code=304, headers=sent)
+    return Response(body, status, sent | {"content-type": content_type})
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether `If-None-Match` names the tag, weak or not."""
+    known = request.headers.get("if-none-match", "")
+    return known.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in known.split(","))
+
+
+def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Response:
+    """The JSON twin of a page: the dataclass that the page was made of."""
+    if type(view) not in _adapters:
+        _adapters[type(view)] = TypeAdapter(type(view))
+    body = _adapters[type(view)].dump_json(view)
+    seed = None if etag_of is None else _seed(etag_of)
+    return answer(request, body, "application/json", seed=seed)
+
+
+def _seed(etag_of: object) -> bytes:
+    """Another version may show the same in another way."""
+    return repr((__version__, etag_of)).encode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""Every sentence and label that people read, shared by command line, studio and portal."""

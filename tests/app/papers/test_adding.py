@@ -1,0 +1,256 @@
+"""Files taken up: what each becomes, that none is taken twice, and that nothing depends on who reads."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.app.papers.made import (
+    SEAS,
+    add,
+    dump,
+    paper_text,
+    write_papers,
+    write_sample_pdfs,
+    write_unreadable,
+)
+from wayhound.app.papers.adding import Intake, files_at, id_of
+from wayhound.app.papers.library import PaperLibrary
+from wayhound.documents.document import Document
+from wayhound.documents.reader import DocumentReader
+from wayhound.errors import UsageError
+from wayhound.store.submissions import SubmissionStore
+from wayhound.workspace import Workspace
+
+
+def test_papers_are_read_and_matched(workspace: Workspace, library: PaperLibrary, tmp_path: Path) -> None:
+    paths = write_papers(tmp_path / "files")
+    told = add(workspace, *paths)
+    assert [(each.state, each.outcome, each.references) for each in told] == [
+        ("added", "paper", 2), ("added", "paper", 2), ("added", "paper", 1),
+    ]  # fmt: skip
+    hops, trees, rivers = (each.id for each in told)
+    assert library.find(hops).first("title") == "Hops to the distant goal"
+    assert [value.text for value in library.find(trees).fields["author"]] == ["Bo Wood", "Carl Stone"]
+    assert set(library.papers.links()) == {(hops, trees), (trees, hops), (rivers, hops)}
+    assert library.papers.times_cited() == {hops: 2, trees: 1}
+
+
+@pytest.mark.parametrize(
+    ("printed", "title"),
+    [
+        ("Hops to the distant goal∗", "Hops to the distant goal"),
+        ("Hops to the distant goal †‡", "Hops to the distant goal"),
+        ("Hops to the distant goal by IDA∗", "Hops to the distant goal by IDA∗"),
+    ],
+)
+def test_the_mark_of_a_footnote_is_no_part_of_a_title(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path, printed: str, title: str
+) -> None:
+    (tmp_path / "hops.txt").write_text(paper_text(printed, "Anna Lind", [SEAS]))
+    [told] = add(workspace, tmp_path / "hops.txt")
+    assert library.find(told.id).first("title") == title
+
+
+def test_works_that_nobody_holds_are_grouped_too(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    hops, trees, _ = (each.id for each in add(workspace, *write_papers(tmp_path / "files")))
+    groups = {
+        each.group for paper in (hops, trees) for each in library.papers.citations(paper)
+        if each.citation.text == SEAS
+    }  # fmt: skip
+    assert len(groups) == 1
+    assert library.papers.held(groups.pop()) is None
+
+
+def test_sentences_that_cite_are_kept_with_their_reference(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    hops, trees, rivers = (each.id for each in add(workspace, *write_papers(tmp_path / "files")))
+    (context,) = library.papers.contexts(rivers, 1)
+    assert context.sentence == "As was shown in [1], step 1 of the method is sound."
+    assert context.sentence[context.start : context.stop] == "[1]"
+    assert {each.paper for each in library.papers.cited_by(hops)} == {trees, rivers}
+
+
+def test_fields_of_references_have_confidence_and_place(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    paths = write_sample_pdfs(tmp_path / "pdfs", "math")[:1]
+    (told,) = add(workspace, *paths)
+    with DocumentReader() as reader:
+        document = reader.read(paths[0].read_bytes())
+    assert isinstance(document, Document)
+    first = list(library.papers.citations(told.id))[1]
+    for name in ("author", "title", "date"):
+        value = first.fields[name][0]
+        assert 0 < value.confidence <= 1
+        assert value.source is not None
+        assert value.source.box is not None
+        assert value.source.page == 1
+    title = first.fields["title"][0]
+    assert title.source is not None
+    said = document.text[title.source.start : title.source.end]
+    assert " ".join(said.split()).rstrip(".") == title.text
+
+
+def test_adding_the_same_files_again_changes_nothing(workspace: Workspace, tmp_path: Path) -> None:
+    paths = write_papers(tmp_path / "files")
+    add(workspace, *paths)
+    before, archive = dump(workspace), sorted(workspace.archive_folder.iterdir())
+    changes = workspace.database.execute("SELECT max(change) FROM record_change").fetchone()
+    assert {each.state for each in add(workspace, *paths)} == {"known"}
+    assert dump(workspace) == before
+    assert workspace.database.execute("SELECT max(change) FROM record_change").fetchone() == changes
+    assert sorted(workspace.archive_folder.iterdir()) == archive
+
+
+def test_the_same_content_under_another_name_is_one_paper_found_twice(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    path = write_papers(tmp_path / "files")[0]
+    copy = tmp_path / "copy.txt"
+    copy.write_bytes(path.read_bytes())
+    first, second = add(workspace, path, copy)
+    assert (first.state, second.state) == ("added", "known")
+    assert first.id == second.id
+    assert [each.url for each in library.files.sources(first.id)] == [copy.as_uri(), path.as_uri()]
+
+
+def test_processes_that_read_together_come_to_the_same_as_one(workspace: Workspace, tmp_path: Path) -> None:
+    paths = write_sample_pdfs(tmp_path / "pdfs", "math")[:6]
+    add(workspace, *paths, workers=2)
+    with Workspace.create(tmp_path / "other") as other:
+        add(other, *paths, workers=1)
+        assert dump(other) == dump(workspace)
+
+
+def test_the_bytes_of_a_file_are_kept_in_the_archive(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    path = write_sample_pdfs(tmp_path / "pdfs", "math")[0]
+    (told,) = add(workspace, path)
+    path.unlink()
+    assert library.body(told.id).startswith(b"%PDF")
+    assert id_of(library.body(told.id)) == told.id
+
+
+def test_files_that_cannot_be_read_are_told_and_remembered(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    expected = write_unreadable(tmp_path / "files")
+    told = {each.name: each for each in add(workspace, tmp_path / "files")}
+    assert {name: each.outcome for name, each in told.items()} == expected
+    assert not any(each.has_text for each in told.values())
+    assert library.files.outcomes() == dict.fromkeys(expected.values(), 1)
+    with pytest.raises(UsageError, match=r"Of encrypted\.pdf .* there is no record\. .*password"):
+        library.find(told["encrypted.pdf"].id)
+    assert list(workspace.records.iterate()) == []
+
+
+def test_what_is_no_paper_is_kept_as_a_document_with_the_reason(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear Anna,\n\nthe tea is ready and the boats are in.\n\nYours, Bo\n")
+    (told,) = add(workspace, letter)
+    assert told.outcome == "document"
+    record = library.find(told.id)
+    assert record.kind == "document"
+    assert record.first("title") == "Dear Anna,"
+    assert record.first("reason") == "It has neither an abstract or introduction, nor references."
+    assert list(library.papers.citations(told.id)) == []
+
+
+def test_words_cut_at_the_ends_of_lines_are_whole_in_the_beginning_of_a_document(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear Anna,\n\nthe semisu-\npervised boats\nare in.\n")
+    (told,) = add(workspace, letter)
+    assert library.find(told.id).first("text") == "Dear Anna,\n\nthe semisupervised boats\nare in."
+
+
+def test_mail_addresses_are_kept_one_by_one(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    paper = tmp_path / "hops.txt"
+    text = paper_text("Hops to the distant goal", "Anna Lind and Bo Wood", [SEAS])
+    paper.write_text(text.replace("walker@", "{lind,wood}@"))
+    (told,) = add(workspace, paper)
+    found = [value.text for value in library.find(told.id).fields["email"]]
+    assert found == ["lind@somewhere.example", "wood@somewhere.example"]
+
+
+def test_a_file_that_is_far_too_large_is_not_even_opened(workspace: Workspace, tmp_path: Path) -> None:
+    huge = tmp_path / "huge.pdf"
+    with huge.open("wb") as file:
+        file.truncate(200 << 20)
+    (told,) = add(workspace, huge)
+    assert (told.state, told.has_text) == ("refused", False)
+    assert "MB" in told.detail
+    assert list(workspace.archive_folder.iterdir()) == []
+
+
+def test_a_file_that_vanishes_is_told(workspace: Workspace, tmp_path: Path) -> None:
+    (told,) = add(workspace, tmp_path / "gone.txt")
+    assert told.state == "refused"
+    assert told.detail == "It cannot be opened: No such file or directory."
+
+
+def test_folders_are_searched_for_papers_of_all_kinds(tmp_path: Path) -> None:
+    for name in ("b.pdf", "a.ps.gz", "below/c.TXT", "picture.png", ".hidden.pdf"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert [path.name for path in files_at([tmp_path])] == ["a.ps.gz", "b.pdf", "c.TXT"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="no files to read"):
+        files_at([tmp_path / "empty"])
+
+
+def test_packed_papers_are_read(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "paper.txt.gz"
+    path.write_bytes(gzip.compress(paper_text("A packed paper about boxes", "Anna Lind", [SEAS]).encode()))
+    (told,) = add(workspace, path)
+    assert (told.outcome, told.title) == ("paper", "A packed paper about boxes")
+
+
+def test_ids_may_be_shortened_as_long_as_they_are_clear(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    told = add(workspace, *write_papers(tmp_path / "files"))
+    assert library.find(told[0].id[:8]).id == told[0].id
+    with pytest.raises(UsageError, match="There is no paper 'zz'"):
+        library.find("zz")
+    with pytest.raises(UsageError, match="There is no paper ''"):
+        library.find("")
+
+
+def test_a_paper_that_was_withdrawn_does_not_come_back(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    hops, trees, _ = (each.id for each in add(workspace, *write_papers(tmp_path / "files")))
+    SubmissionStore(workspace.database).withhold("paper", hops)
+    library.papers.save_paper(hops, ())
+    (told,) = Intake(library).read_again([file for file in library.files.iterate() if file.id == hops])
+    assert told.outcome == "withheld"
+    assert library.record(hops) is None
+    assert list(library.papers.citations(hops)) == []
+    assert library.papers.contexts(hops) == []
+    assert [link for link in library.papers.links() if hops in link] == []
+    assert library.find(trees).first("title") == "Growing trees of many topics"
+    assert {each.state for each in add(workspace, tmp_path / "files")} == {"known"}
+    assert library.record(hops) is None
+
+
+def test_an_identifier_on_the_first_page_is_kept(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    path = tmp_path / "paper.txt"
+    text = paper_text("Hops to the distant goal", "Anna Lind", [SEAS])
+    path.write_text(text.replace("Abstract", "https://doi.org/10.1000/trails.5(2).12.\n\nAbstract", 1))
+    (told,) = add(workspace, path)
+    assert library.find(told.id).first("doi") == "10.1000/trails.5(2).12"

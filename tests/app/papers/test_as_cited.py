@@ -1,0 +1,45 @@
+"""What others say of a paper stands in for what it does not say itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wayhound.app.papers.works import AS_CITED, as_cited
+from wayhound.citations.citation import Citation
+from wayhound.record import Record, Value
+from wayhound.store.database import Database
+from wayhound.store.papers import PaperStore, StoredCitation
+
+PAPER = Record("paper", "held", {"title": (Value("Soap films"),)})
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> PaperStore:
+    return PaperStore(Database(tmp_path / "papers.db"))
+
+
+def cites(papers: PaperStore, paper: str, **fields: str) -> None:
+    told: dict[str, tuple[Value, ...]] = {name: (Value(text),) for name, text in fields.items()}
+    papers.save_paper(paper, [StoredCitation(paper, 1, 7, Citation(), fields=told)])
+
+
+def test_year_and_venue_come_from_the_papers_that_cite(papers: PaperStore) -> None:
+    papers.save_paper("held", [StoredCitation("held", 0, 7, Citation())])
+    cites(papers, "one", year="1997", journal="Annals of Soft Films")
+    cites(papers, "two", year="1997", booktitle="Some proceedings")
+    cites(papers, "three", year="1979")
+    told = as_cited(papers, PAPER)
+    assert told.fields["year"] == (Value("1997", 0.5, AS_CITED),)
+    assert told.first("journal") == "Annals of Soft Films"
+    assert "booktitle" not in told.fields, "a paper appeared in one place"
+    assert told.fields["title"] == PAPER.fields["title"]
+
+
+def test_what_a_paper_says_itself_counts_more(papers: PaperStore) -> None:
+    papers.save_paper("held", [StoredCitation("held", 0, 7, Citation())])
+    cites(papers, "one", year="1997", journal="Annals of Soft Films")
+    own = Record("paper", "held", {"year": (Value("1996"),), "journal": (Value("Letters"),)})
+    assert as_cited(papers, own) == own
+    assert as_cited(papers, Record("document", "held")) == Record("document", "held")

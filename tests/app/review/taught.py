@@ -1,0 +1,67 @@
+"""A workspace that was taught on two sample departments and foraged a third, for tests that need one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from wayhound.app.forage import Order, open_run, work
+from wayhound.app.train import train
+from wayhound.app.walked import walked_site
+from wayhound.config import Config, FetchConfig
+from wayhound.paths.training import Settings
+from wayhound.samples.server import SampleServer
+from wayhound.site import Site
+from wayhound.store.runs import RunLimits
+from wayhound.trail import FAIL, GOAL
+from wayhound.workspace import Workspace
+
+TAUGHT = ("physics", "cs")
+FORAGED = "history"
+GOAL_LABEL = "person"
+CONFIG = Config(fetch=FetchConfig(delay_seconds=0.0, allow_private=True))
+
+
+def start_of(server: SampleServer, name: str) -> str:
+    return f"http://{name}.localhost:{server.port}/"
+
+
+def label_of(server: SampleServer, url: str) -> str:
+    """What a page of the sample web is, as its makers know."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    site = server.web.site(host)
+    assert site is not None
+    return site.labels().get(f"/{path}", "")
+
+
+def forage(workspace: Workspace, starts: list[str], budget: int, strategy: str = "breadth-first") -> int:
+    order = Order(strategy=strategy)
+    sites = [Site(start) for start in starts]
+    run = open_run(workspace, order, RunLimits(budget), sites, time.time())
+    asyncio.run(work(workspace, run, CONFIG, on_start=lambda _: None, on_visit=lambda _: None))
+    return run.id
+
+
+def teach(workspace: Workspace, server: SampleServer, run_id: int, name: str, most: int) -> None:
+    """Trails to some people, and as many to other pages, along the paths that were walked."""
+    walked = walked_site(workspace, run_id, start_of(server, name))
+    ends = [number for number in walked.pages if walked.parents[number] is not None]
+    goals = [each for each in ends if label_of(server, walked.pages[each].url) == GOAL_LABEL]
+    on_the_way = {each for end in goals for each in walked.way(end)}
+    others = [each for each in ends if each not in on_the_way]
+    trails = [
+        *(walked.trail(each, GOAL) for each in goals[:most]),
+        *(walked.trail(each, FAIL) for each in others[: 3 * most : 3]),
+    ]
+    workspace.trails.add_all(trails, time.time(), "test")
+
+
+def taught_workspace(folder: Path, server: SampleServer, budget: int = 60) -> int:
+    """Makes the workspace and tells the run in which the third site was foraged by the model."""
+    with Workspace.create(folder) as workspace:
+        shown = forage(workspace, [start_of(server, name) for name in TAUGHT], 70)
+        for name in TAUGHT:
+            teach(workspace, server, shown, name, 5)
+        train(workspace, settings=Settings(), at=time.time())
+        return forage(workspace, [start_of(server, FORAGED)], budget, "path-learner")

@@ -1,0 +1,100 @@
+"""A lesson in a file is played with real clicks and keys; a file that cannot be played says why."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.app.teach.lessons import Classroom, Lesson, needs_browser, trails_of
+from tests.servers import serve
+from wayhound.app.teach.hand import Hand
+from wayhound.app.teach.playback import Script, play, read_script, walk
+from wayhound.cli.teach import teach_command
+from wayhound.errors import UsageError, WayhoundError
+from wayhound.samples import SampleServer
+from wayhound.store.teaching import TeachingStore
+from wayhound.workspace import Workspace
+
+in_browser, where_there_is_one = needs_browser
+
+
+@in_browser
+@where_there_is_one
+def test_the_sample_lesson_teaches_all_that_it_shows(server: SampleServer, tmp_path: Path) -> None:
+    said: list[str] = []
+    script = Script.sample()
+    with Workspace.create(tmp_path / "w") as workspace:
+        taught = play(script, workspace, samples=server, say=said.append)
+    actions = Counter(action for action, _ in script.steps)
+    assert (taught.ending, taught.goals, taught.failures) == ("done", actions["goal"], actions["fail"])
+    assert len(said) == len(script.steps)
+    trails = trails_of(tmp_path / "w")
+    assert {trail.site for trail in trails} == {
+        site.removesuffix("/") + f":{server.port}/" for site in script.sites
+    }
+    assert sum(trail.reached_goal for trail in trails) == actions["goal"]
+    for trail in trails:
+        for before, after in pairwise(trail.steps):
+            assert after.link in before.page.links
+
+
+@in_browser
+@where_there_is_one
+def test_a_lesson_is_played_from_the_command_line_and_its_graph_printed(tmp_path: Path) -> None:
+    Workspace.create(tmp_path / "w").close()
+    with serve({"/": "<title>Home</title><a href='/a'>A</a>", "/a": "<title>A</title><p>Text"}) as site:
+        lesson = {"way": "free", "sites": [f"{site}/"], "steps": [{"click": "A"}, {"goal": True}]}
+        (tmp_path / "lesson.json").write_text(json.dumps(lesson))
+        where = ["-w", str(tmp_path / "w")]
+        played = CliRunner().invoke(teach_command, ["--play", str(tmp_path / "lesson.json"), *where])
+        assert played.exit_code == 0, played.output
+        graph = json.loads(CliRunner().invoke(teach_command, ["--graph", *where]).stdout)
+    assert [(page["title"], page["label"]) for page in graph["pages"]] == [("Home", "T1"), ("A", "T0")]
+    assert "1 useful page" in played.output
+    assert "The workspace holds 1 trail now" in played.output
+    with Workspace.open(tmp_path / "w") as workspace:
+        assert TeachingStore(workspace.database).unfinished() is None
+        [trail] = workspace.trails.trails()
+        workspace.database.execute("DELETE FROM trail")  # as free sessions were kept before they made trails
+    assert trail.reached_goal
+    assert "1 trail made" in CliRunner().invoke(teach_command, ["--from-free", *where]).output
+    assert trails_of(tmp_path / "w") == [trail]
+
+
+@in_browser
+@where_there_is_one
+def test_a_step_that_comes_to_nothing_is_named(classroom: Classroom, tmp_path: Path) -> None:
+    async def story(lesson: Lesson) -> None:
+        hasty = Hand(lesson.recorder, lesson.saver, patience_seconds=1.0)
+        await lesson.hand.arrived()
+        with pytest.raises(WayhoundError, match=r"Step 2 .*Publications"):
+            await walk([("say", "Here"), ("click", "Publications")], hasty, lambda _: None)
+
+    with serve({"/": "<p>Nothing"}) as site:
+        classroom.teach(tmp_path / "w", [f"{site}/"], story)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not JSON",
+        "[]",
+        '{"sites": []}',
+        '{"sites": ["http://a.example/"], "steps": [{"jump": true}]}',
+        '{"sites": ["http://a.example/"], "steps": [{"click": "a", "back": true}]}',
+        '{"sites": 7, "steps": []}',
+    ],
+)
+def test_a_file_that_is_no_lesson_is_refused_in_words(text: str) -> None:
+    with pytest.raises(UsageError, match=r"lesson\.json is not a session that can be played"):
+        Script.read(text, "lesson.json")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_script(tmp_path / "none.json")

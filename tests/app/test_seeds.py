@@ -1,0 +1,87 @@
+"""Lists of start pages as people have them."""
+
+from __future__ import annotations
+
+import pytest
+
+from wayhound.app.seeds import Seeds, is_address, read_seeds
+from wayhound.errors import UsageError
+
+
+def sites(text: str, *, is_table: bool = False) -> list[str]:
+    seeds = Seeds()
+    read_seeds(text, "list", seeds, is_table=is_table)
+    return list(seeds.sites)
+
+
+def test_blank_lines_comments_line_ends_and_repetitions_do_not_matter() -> None:
+    text = "# mine\r\n\r\nacme.example\r\nhttp://acme.example/#top\r\nHTTP://ACME.example  # again\r\nb.example/en\r\n"
+    assert sites(text) == ["http://acme.example/", "http://b.example/en"]
+
+
+def test_hosts_that_belong_to_the_site_may_follow_its_start() -> None:
+    seeds = Seeds()
+    read_seeds("https://a.example/ www.a.example people.a.example:8080", "list", seeds)
+    [site] = seeds.sites.values()
+    assert site.hosts == ("www.a.example", "people.a.example:8080")
+
+
+@pytest.mark.parametrize(
+    "line", ["not a url at all", "http://exa mple/", "ftp://a.example/", "Acme Ltd", "http://"]
+)
+def test_a_line_that_is_no_address_is_refused_by_its_number(line: str) -> None:
+    with pytest.raises(UsageError, match="list, line 2"):
+        sites(f"a.example\n{line}\n")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_table_gives_the_column_that_is_headed_as_addresses(mark: str) -> None:
+    rows = [
+        ["Company", "Found by", "Website"],
+        ["Acme", "old.example", "acme.example"],
+        ["Bit & Co", "", "https://bit.example"],
+    ]
+    assert sites("\n".join(mark.join(row) for row in rows)) == [
+        "http://acme.example/",
+        "https://bit.example/",
+    ]
+
+
+def test_a_table_without_headings_gives_what_looks_like_an_address() -> None:
+    assert sites('"Acme, Inc.",acme.example\n"Bit",https://bit.example', is_table=True) == [
+        "http://acme.example/",
+        "https://bit.example/",
+    ]
+
+
+def test_one_column_with_a_heading_is_a_table_too() -> None:
+    assert sites("website\nacme.example\n", is_table=True) == ["http://acme.example/"]
+    assert sites("URL\nacme.example\n") == ["http://acme.example/"]
+
+
+def test_rows_without_an_address_are_told_and_not_guessed() -> None:
+    seeds = Seeds()
+    read_seeds("name,website\nAcme,acme.example\nBit,\nCog,soon\n", "list.csv", seeds, is_table=True)
+    assert list(seeds.sites) == ["http://acme.example/"]
+    assert seeds.without == ["list.csv, line 3", "list.csv, line 4"]
+
+
+def test_an_address_with_commas_is_no_table() -> None:
+    assert sites("http://a.example/1,2,3.html\nb.example/x;y\n") == [
+        "http://a.example/1,2,3.html",
+        "http://b.example/x;y",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["acme.example", "müller.example/über", "localhost:8765", "127.0.0.1:80/", "http://intranet/"]
+)
+def test_what_people_call_an_address_is_one(text: str) -> None:
+    assert is_address(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["acme", "ann@acme.example", "mailto:ann@acme.example", "3.14", "Acme Inc.", ""]
+)
+def test_names_and_numbers_are_no_addresses(text: str) -> None:
+    assert not is_address(text)

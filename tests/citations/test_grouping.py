@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wayhound.citations.baseline import WordMatcher
+from wayhound.citations.blocking import FULL_BLOCK, WINDOW, candidate_pairs
+from wayhound.citations.citation import Citation, normalise
+from wayhound.citations.grouping import Matcher, cluster, group_citations, training_pairs
+from wayhound.citations.pair_model import (
+    FEATURES,
+    WordWeights,
+    classifier_from_json,
+    classifier_to_json,
+    pair_features,
+    shipped_classifier,
+)
+from wayhound.errors import ModelError
+
+CITATIONS = [
+    Citation(
+        "Learning the way to goal pages", "A. Lind and B. Wood", "Journal of Trails", "1999", "12-19", "5"
+    ),
+    Citation("Learning the way to goal pages.", "Lind, A., & Wood, B.", "J. Trails", "(1999)", "pp. 12-19"),
+    Citation(text="[4] A. Lind, B. Wood. Learning the way to goal pages. J. of Trails, 5:12-19, 1999."),
+    Citation("Topic hierarchies from few keywords", "C. Marsh", "Proc. of Orchards", "2001", "1-8"),
+    Citation("Topic hierar chies from few keywords,", "Marsh, C.", "Orchards", "2001"),
+    Citation(
+        "Landmarks in chains of links", "D. Hill and A. Lind", "Journal of Trails", "1999", "30-41", "5"
+    ),
+]
+PAPERS = [0, 0, 0, 1, 1, 2]
+
+
+def test_citations_to_one_paper_are_grouped_however_they_are_written() -> None:
+    assert group_citations(CITATIONS, shipped_classifier()) == PAPERS
+
+
+def test_added_one_by_one_they_join_or_found_groups() -> None:
+    matcher = Matcher()
+    assert [matcher.add(each) for each in CITATIONS] == PAPERS
+    assert matcher.find(CITATIONS[3]) == 1
+    assert matcher.find(Citation("Something else entirely", "E. Dale")) is None
+
+
+def test_a_matcher_goes_on_where_another_stopped() -> None:
+    matcher = Matcher()
+    matcher.restore([(CITATIONS[0], 40), (CITATIONS[3], 41)])
+    assert [matcher.add(CITATIONS[at]) for at in (1, 4, 5)] == [40, 41, 42]
+
+
+def test_the_baseline_groups_by_shared_words() -> None:
+    assert WordMatcher(0.6).add_all(CITATIONS[:2] + CITATIONS[5:]) == [0, 0, 2]
+
+
+@given(st.lists(st.builds(Citation, *[st.text(max_size=12)] * 8), max_size=6))
+def test_any_citations_can_be_grouped(citations: Sequence[Citation]) -> None:
+    groups = group_citations(citations, shipped_classifier())
+    assert len(groups) == len(citations)
+    assert sorted(set(groups)) == list(range(len(set(groups))))
+    matcher = Matcher()
+    assert len([matcher.add(each) for each in citations]) == len(citations)
+
+
+@given(st.integers(0, 5), st.integers(0, 5))
+def test_features_do_not_depend_on_the_order_of_a_pair(i: int, j: int) -> None:
+    weights, normal = WordWeights(), [normalise(each) for each in CITATIONS]
+    weights.count(normal)
+    features = pair_features(normal[i], normal[j], weights)
+    assert features == pair_features(normal[j], normal[i], weights)
+    assert len(features) == len(FEATURES)
+    assert all(0 <= value <= 1 for value in features)
+
+
+def test_a_crowded_block_costs_each_member_a_window() -> None:
+    many = [normalise(Citation("Same title always here", year=str(1900 + i % 90))) for i in range(400)]
+    pairs = candidate_pairs(many)
+    assert len(pairs) < 3 * 400 * (WINDOW + FULL_BLOCK)
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert len(np.unique(pairs, axis=0)) == len(pairs)
+
+
+def test_one_sure_but_lone_pair_does_not_join_two_groups() -> None:
+    within = {(0, 1): 0.9, (0, 2): 0.9, (1, 2): 0.9, (3, 4): 0.9, (3, 5): 0.9, (4, 5): 0.9}
+    bridge = {(2, 3): 0.95}
+    known = within | bridge
+    pairs = np.array(list(known))
+    groups = cluster(
+        6,
+        pairs,
+        np.array(list(known.values())),
+        lambda asked: np.array([known.get(p, 0.02) for p in asked]),
+        0.5,
+    )
+    assert len({groups[0], groups[1]}) == len({groups[4], groups[5]}) == 1
+    assert groups[0] != groups[5]
+
+
+def test_training_pairs_tell_which_are_the_same() -> None:
+    features, same = training_pairs(CITATIONS, [str(paper) for paper in PAPERS])
+    assert features.shape == (len(same), len(FEATURES))
+    assert same.sum() == 4
+
+
+def test_weights_survive_being_written_down() -> None:
+    shipped = shipped_classifier()
+    again = classifier_from_json(classifier_to_json(shipped, "nothing"))
+    assert np.allclose(again.weights_, shipped.weights_)
+    assert again.bias_ == pytest.approx(shipped.bias_)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "wayhound citation matcher", "version": 1}'])
+def test_damaged_weights_are_refused_with_a_sentence(text: str) -> None:
+    with pytest.raises(ModelError):
+        classifier_from_json(text)

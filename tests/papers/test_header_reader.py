@@ -1,0 +1,126 @@
+"""Front matter by model and layout together, and the layouts that are drawn for training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.papers.texts import laid_out, placed, plain
+from wayhound.documents.document import Document
+from wayhound.papers.header_reader import FrontMatter, read_front
+from wayhound.papers.shipped import header_hmm
+from wayhound.papers.tagged import HEADER_FIELDS, read_tagged
+from wayhound.papers.training_data import with_layout
+
+ABSTRACT = [
+    "We show how a crawler can learn from a few examples which links lead to the pages that",
+    "a person wants. It needs no more than three websites, and finds most of the pages in esti-",
+    "mated time.",
+]
+TAGGED = read_tagged(
+    "<title> Paths of Links </title>\n<author> Ada Sample </author>\n<affiliation> University </affiliation>\n"
+    "<abstract> Abstract\nWe walk.\nAnd walk on.\nTo the end.\nOf all paths. </abstract>\n"
+    "<intro> 1 Introduction </intro>",
+    HEADER_FIELDS,
+)
+
+
+def paper() -> Document:
+    body = ["1 Introduction", *(f"This is line {i} of what the paper has to say." for i in range(30))]
+    return laid_out(
+        [
+            *placed(["Learning to Walk Along", "Paths of Links"], x=180, y=80, size=17),
+            *placed(["Ada B. Sample and Carl Walker"], x=230, y=130, size=12),
+            *placed(["Department of Computer Science, University of Somewhere"], x=190, y=150),
+            *placed(["Springfield, IL 62701"], x=250, y=165),
+            *placed(["sample@cs.somewhere.edu"], x=250, y=180),
+            *placed(["Abstract"], x=270, y=220, size=12),
+            *placed(ABSTRACT, y=240),
+            *placed(body, y=300),
+        ]
+    )
+
+
+def test_the_fields_of_a_page_are_read() -> None:
+    matter = read_front(paper())
+    assert matter.title is not None
+    assert matter.title.text == "Learning to Walk Along Paths of Links"
+    assert [person.full for person in matter.authors] == ["Ada B. Sample", "Carl Walker"]
+    assert [found.text for found in matter.named("email")] == ["sample@cs.somewhere.edu"]
+    assert "Springfield, IL 62701" in [found.text for found in matter.named("address")]
+
+
+def test_the_abstract_is_whole_and_without_its_heading() -> None:
+    abstract = read_front(paper()).abstract
+    assert abstract is not None
+    assert abstract.text.startswith("We show how")
+    assert abstract.text.endswith("in estimated time.")
+
+
+@pytest.mark.parametrize("heading", ["Abstract. ", "Abstract—", "ABSTRACT: "])
+def test_a_heading_on_the_line_of_the_abstract_is_left_out(heading: str) -> None:
+    text = f"Paths of Links\n\nAda Sample\n\n{heading}{ABSTRACT[0]}\n{ABSTRACT[1]}\n\n1 Introduction\n\nSo it is.\n"
+    abstract = read_front(plain(text)).abstract
+    assert abstract is not None
+    assert abstract.text.startswith("We show how a crawler")
+
+
+def test_every_field_says_where_it_stands_and_how_sure_it_is() -> None:
+    document = paper()
+    for found in read_front(document).fields:
+        said = document.text[found.start : found.end]
+        assert said.replace("-\n", "").replace("\n", " ") == found.text
+        assert 0 < found.confidence <= 1
+        assert [place.page for place in found.places] == [1] * (said.count("\n") + 1)
+        assert all(place.box for place in found.places)
+
+
+def test_another_model_may_be_given() -> None:
+    title = read_front(paper(), header_hmm()).title
+    assert title is not None
+    assert "Paths of Links" in title.text
+
+
+@pytest.mark.parametrize("document", [laid_out([]), laid_out(), plain("...")])
+def test_what_has_no_front_gives_nothing_and_no_error(document: Document) -> None:
+    matter = read_front(document)
+    assert matter.abstract is None
+    assert matter.authors == ()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Ada B. Sample", "Carl Walker"],
+        ["Ada B. Sample and", "Carl Walker"],
+        ["Ada B. Sample, Carl", "Walker"],
+        ["Ada B. Sample∗", "Carl Walker†"],
+    ],
+)
+def test_names_on_lines_of_their_own_are_told_apart(lines: list[str]) -> None:
+    text = "\n".join(
+        ["Learning Paths of Links", *lines, "University of Somewhere", "", "Abstract", "", *ABSTRACT]
+    )
+    people = read_front(plain(f"{text}\n\n1 Introduction\n\nSo it is.\n")).authors
+    assert [person.full for person in people] == ["Ada B. Sample", "Carl Walker"]
+
+
+def test_no_fields_are_no_title() -> None:
+    assert FrontMatter().title is None
+
+
+def test_a_drawn_layout_keeps_the_words_and_sets_the_title_largest() -> None:
+    for seed in range(20):
+        drawn = with_layout(TAGGED, np.random.default_rng(seed))
+        assert (drawn.words, drawn.labels) == (TAGGED.words, TAGGED.labels)
+        layouts = [line.layout for line in drawn.lines if line.layout]
+        assert len(layouts) == len(drawn.lines)
+        assert layouts[0].size >= 1.1 * layouts[2].size
+        depths = [layout.depth for layout in layouts]
+        assert depths == sorted(depths)
+
+
+def test_layouts_differ_from_draw_to_draw_but_not_for_the_same_seed() -> None:
+    one, other, again = (with_layout(TAGGED, np.random.default_rng(seed)) for seed in (1, 2, 1))
+    assert one == again
+    assert one != other

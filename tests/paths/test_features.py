@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from wayhound.page import Link, Page
+from wayhound.paths.features import Surroundings, link_tokens, page_tokens, plain, trust
+
+HOME = "http://www.example.edu/~smith/index.html"
+PAPERS = Link(
+    "http://www.example.edu/~smith/papers/1997.html",
+    text="My Papers",
+    before=("see",),
+    after=("since", "1990"),
+    region="body>ul.list>li>a",
+)
+PAGE = Page(HOME, title="Jane Smith", headings=("Research",), tokens=("welcome", "students"), links=(PAPERS,))
+
+
+def test_a_page_shows_its_head_its_first_words_and_its_url() -> None:
+    tokens = page_tokens(PAGE, body_tokens=1, depth=2)
+    assert {"title jane", "heading research", "body welcome", "url ~", "url ~smith", "depth 2"} <= tokens
+    assert "body student" not in tokens
+    assert not any(token.startswith("body") for token in page_tokens(PAGE, body_tokens=0))
+
+
+def test_what_a_link_says_is_trusted_more_than_other_words() -> None:
+    assert trust("says papers") > trust("body papers") > trust("near papers")
+
+
+def test_a_link_shows_its_words_its_neighbours_its_url_and_its_place() -> None:
+    tokens = link_tokens(PAPERS, Surroundings.of(PAGE))
+    assert {"says paper", "near see", "near 9", "to paper", "to html", "looks XX"} <= tokens
+    assert {"on title jane", "on heading research", "way 0 2", "stands ul>li>a", "kind a"} <= tokens
+
+
+def test_words_lose_numbers_and_plurals() -> None:
+    spoken = ("papers", "studies", "cs314", "class", "classes", "bus")
+    assert [plain(word) for word in spoken] == ["paper", "study", "cs9", "class", "class", "bus"]

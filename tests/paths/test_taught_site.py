@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from wayhound.page import Link, Page
+from wayhound.paths.taught_site import TaughtSite
+from wayhound.trail import FAIL, GOAL, Step, Trail
+
+
+def page(name: str, *targets: str) -> Page:
+    return Page(
+        f"http://s/{name}", title=name, links=tuple(Link(f"http://s/{to}", text=to) for to in targets)
+    )
+
+
+HOME = page("home", "people", "news", "about")
+PEOPLE = page("people", "p1", "p2", "p3")
+NEWS = page("news", "n1", "people")
+PERSONS = [page(f"p{n}") for n in (1, 2, 3)]
+STORY = page("n1")
+
+
+def trail(*pages: Page, labels: str, ending: str) -> Trail:
+    named = [*labels.split(","), ending]
+    links = [None, *(Link(each.url, text=each.title) for each in pages[1:])]
+    steps = tuple(Step(each, link, name) for each, link, name in zip(pages, links, named, strict=True))
+    return Trail("http://s/home", steps)
+
+
+def taught() -> TaughtSite:
+    good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
+    return TaughtSite.of([*good, trail(HOME, NEWS, STORY, labels=",", ending=FAIL)])
+
+
+def test_unlabelled_pages_take_the_state_before_their_goal() -> None:
+    site = taught()
+    assert site.state("http://s/p1") == GOAL
+    assert site.state("http://s/people") == "<" + GOAL
+    assert site.state("http://s/home") == "<<" + GOAL
+    assert site.state("http://s/n1") == FAIL
+    # a page of a failed trail that links to the way is on the way, as the teacher can see
+    assert site.state("http://s/news") == "<<" + GOAL
+
+
+def test_a_label_that_a_person_gave_is_kept() -> None:
+    marked = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)])
+    assert marked.state("http://s/people") == "people"
+
+
+def test_pages_before_a_label_take_its_prefix_on_the_trail_that_is_gone() -> None:
+    good = trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)
+    bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
+    site = TaughtSite.of([bad, good], "prefix")
+    assert site.states_along(good.steps) == ["<people", "people", GOAL]
+    assert site.states_along(bad.steps) == ["<Fail", "<Fail", FAIL]
+    assert site.state("http://s/home") == "<people"  # a way to the goal counts for more than one astray
+
+
+def test_two_states_know_goals_and_others_alone() -> None:
+    site = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)], "binary")
+    assert [site.state(f"http://s/{name}") for name in ("home", "people", "p1")] == [FAIL, FAIL, GOAL]
+
+
+def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
+    site = taught()
+    assert site.worth["http://s/p1"] == 1.0
+    assert site.worth["http://s/people"] == 3 / 4
+    assert site.worth["http://s/home"] == 3 / 5
+    assert "http://s/news" not in site.worth
+
+
+def test_links_that_no_trail_took_are_those_left_on_the_way_to_a_goal() -> None:
+    site = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",", ending=GOAL)])
+    assert [link.text for link in site.links_left(HOME.url)] == ["news", "about"]
+    assert not site.links_left(PERSONS[0].url)  # who has arrived looks no further
+
+
+def test_of_who_showed_little_and_refused_a_page_links_passed_by_say_nothing() -> None:
+    good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
+    bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
+    assert not TaughtSite.of([*good[:2], bad]).links_left(HOME.url)
+    assert [link.text for link in TaughtSite.of([*good, bad]).links_left(HOME.url)] == ["about"]
+
+
+def test_a_list_of_goals_that_was_shown_in_part_leaves_nothing_behind() -> None:
+    good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
+    assert [link.text for link in TaughtSite.of(good[:1]).links_left(PEOPLE.url)] == ["p2", "p3"]
+    assert not TaughtSite.of(good[:2]).links_left(PEOPLE.url)
+
+
+def test_links_to_other_sites_are_not_left_but_out_of_reach() -> None:
+    home = Page("http://a.example/", links=(Link("http://a.example/g"), Link("http://www.a.example/x"),
+                                            Link("http://b.example/"), Link("http://www.a.example/x")))  # fmt: skip
+    way = (Step(home), Step(Page("http://a.example/g"), home.links[0], GOAL))
+    left = TaughtSite.of([Trail(home.url, way)]).links_left(home.url)
+    assert [link.url for link in left] == ["http://www.a.example/x"]

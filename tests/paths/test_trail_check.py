@@ -1,0 +1,100 @@
+"""What trails lack is said in words, and nothing is said of trails that lack nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.paths.trails import trail
+from wayhound.page import Page
+from wayhound.paths.trail_check import check_trails, ended
+from wayhound.trail import FAIL, GOAL, Step, Trail
+
+A, B = "http://a.example/", "http://b.example/"
+GOOD = [
+    *(trail(site, "home", "people", GOAL) for site in (A, B) for _ in range(3)),
+    *(trail(site, "home", "", "", FAIL) for site in (A, B)),
+]
+
+
+def remarks(*trails: Trail) -> dict[str, str]:
+    return {remark.name: remark.sentence for remark in check_trails(trails)}
+
+
+def test_nothing_is_said_of_trails_that_lack_nothing() -> None:
+    assert remarks(*GOOD) == {}
+
+
+def test_no_trails_and_no_goals_stop_the_learning() -> None:
+    [none] = check_trails([])
+    assert none.weight == "stops"
+    first = check_trails([trail(A, "home", FAIL), trail(B, "home", FAIL)])[0]
+    assert (first.name, first.weight) == ("no-goal", "stops")
+
+
+def test_missing_negative_trails_are_told() -> None:
+    found = remarks(*(each for each in GOOD if each.reached_goal))
+    assert list(found) == ["no-negative"]
+    assert "Fail" in found["no-negative"]
+
+
+def test_few_goals_are_counted() -> None:
+    assert "Only one trail reaches" in remarks(*GOOD[5:])["few-goals"]
+    assert "Only 2 trails reach" in remarks(*GOOD[4:])["few-goals"]
+
+
+def test_a_single_site_is_told() -> None:
+    assert A in remarks(*(each for each in GOOD if each.site == A))["one-site"]
+
+
+def test_a_site_with_most_of_the_trails_is_told() -> None:
+    found = remarks(*GOOD, *[GOOD[0]] * 9)
+    assert f"13 of 17 trails are from {A}" in found["one-site-dominates"]
+
+
+def test_a_site_without_a_goal_is_told() -> None:
+    found = remarks(*GOOD, trail("http://c.example/", "home", FAIL))
+    assert "http://c.example/" in found["site-without-goal"]
+
+
+def test_a_label_given_once_is_told_and_one_of_a_single_site_too() -> None:
+    once = trail(A, "home", "course", GOAL)
+    assert "'course'" in remarks(*GOOD, once)["label-once"]
+    assert A in remarks(*GOOD, once, once)["label-one-site"]
+
+
+def test_labels_that_look_alike_are_told() -> None:
+    found = remarks(*GOOD, *[trail(site, "Home", "peoples", GOAL) for site in (A, B) for _ in range(2)])
+    assert "'Home' and 'home'" in found["labels-alike"] or "'people' and 'peoples'" in found["labels-alike"]
+    assert sum(remark.name == "labels-alike" for remark in check_trails([*GOOD, trail(A, "Home")])) == 1
+
+
+def test_a_trail_without_an_ending_is_told_and_left_out() -> None:
+    open_ended = trail(A, "home", "people")
+    assert "One trail has no ending" in remarks(*GOOD, open_ended)["no-ending"]
+    assert ended([*GOOD, open_ended, Trail(A, ())]) == GOOD
+
+
+def test_a_trail_that_goes_on_after_a_fail_is_told() -> None:
+    assert A in remarks(*GOOD, trail(A, "home", FAIL, GOAL))["goes-on-after-fail"]
+
+
+def test_a_start_page_that_is_the_goal_is_told() -> None:
+    assert A in remarks(*GOOD, trail(A, GOAL))["goal-at-start"]
+
+
+def test_a_page_that_is_both_goal_and_fail_is_told() -> None:
+    end = GOOD[0].steps[-1].page.url
+    assert end in remarks(*GOOD, trail(A, "home", "people", FAIL))["goal-and-fail"]
+
+
+def test_pages_without_words_are_told() -> None:
+    first, *rest = GOOD[0].steps
+    silent = replace(GOOD[0], steps=(Step(Page(f"{A}silent"), None, "home"), *rest))
+    assert first.page.title
+    assert "One page has no words" in remarks(*GOOD, silent)["empty-pages"]
+
+
+def test_documents_need_no_words() -> None:
+    *way, end = GOOD[0].steps
+    report = Page(f"{A}report.pdf", content_type="application/pdf")
+    assert "empty-pages" not in remarks(*GOOD, replace(GOOD[0], steps=(*way, replace(end, page=report))))

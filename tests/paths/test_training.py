@@ -1,0 +1,234 @@
+"""Every strategy that is taught: what it learns, what it says of it, and that it can be kept in a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.paths.small_sites import SECTIONS, site_pages, trails_of
+from wayhound.errors import ModelError, TeachingError, UsageError
+from wayhound.fetched import Fetched
+from wayhound.forage.forager import Fetch, Forager
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import Brief
+from wayhound.forage.scorers import SCORERS, TAUGHT
+from wayhound.forage.scorers.path_learner import PathLearner
+from wayhound.paths.features import Surroundings, link_tokens, page_tokens
+from wayhound.paths.model import unpack
+from wayhound.paths.training import LITERAL, TRAINERS, ForageModel, Settings
+from wayhound.site import Site
+from wayhound.store.model_files import load_model, save_model
+from wayhound.trail import FAIL, GOAL
+
+TRAILS = [*trails_of("s1"), *trails_of("s2")]
+EASY = Settings(prior_variance=3.0)
+GOAL_TOKENS = {
+    token
+    for trail in TRAILS
+    if trail.reached_goal
+    for token in (
+        *page_tokens(trail.steps[2].page, depth=2),
+        *link_tokens(trail.steps[1].page.links[0], Surroundings.of(trail.steps[1].page)),
+        *link_tokens(trail.steps[1].page.links[1], Surroundings.of(trail.steps[1].page)),
+    )
+}
+TESTED = {
+    **{name: (name, EASY) for name in TAUGHT},
+    "one state a label": ("path-learner", replace(EASY, topology="labels")),
+    "prefix states": ("path-learner", replace(EASY, states="prefix")),
+    "the paper's own": ("path-learner", LITERAL),
+    "the paper's own, one state a label": ("path-learner", replace(LITERAL, topology="labels")),
+    "two classes": ("maxent", replace(EASY, states="binary")),
+}
+
+
+@pytest.fixture(scope="module", params=list(TESTED), ids=list(TESTED))
+def model(request: pytest.FixtureRequest) -> ForageModel:
+    strategy, settings = TESTED[request.param]
+    return TRAINERS[strategy](TRAILS, settings)
+
+
+def scores(model: ForageModel) -> list[float]:
+    start = site_pages("s3")["http://s3.example/"]
+    scorer = PathLearner(model)
+    reading = scorer.read(scorer.start(Site(start.url)), start)
+    return [link.score for link in scorer.rate(reading, start.links)]
+
+
+def test_a_goal_is_worth_most(model: ForageModel) -> None:
+    assert model.labels[model.rewards.argmax()] == GOAL
+    assert (model.rewards >= 0).all()
+    assert (model.rewards <= 1).all()
+
+
+def test_goals_of_a_new_site_are_told_from_other_pages(model: ForageModel) -> None:
+    pages = site_pages("s3")
+    forager = Forager(Site("http://s3.example/"), PathLearner(model), politeness=Politeness(0.0))
+    visits = []
+    while isinstance(action := forager.next_action(0.0), Fetch):
+        url = action.link.url
+        visits.append(forager.tell(action.link, Fetched(url, 200), pages[url], now=0.0, at=0.0))
+    goals = {visit.url for visit in visits if visit.label == GOAL}
+    assert goals == {"http://s3.example/staff/0.html", "http://s3.example/staff/1.html"}
+
+
+def test_what_speaks_for_a_label_is_named(model: ForageModel) -> None:
+    strongest = model.strongest(GOAL, 8)
+    assert len(strongest) == 8
+    assert [weight for _, weight in strongest] == sorted((weight for _, weight in strongest), reverse=True)
+    assert strongest[0][1] > 0
+    assert {token for token, _ in strongest} <= GOAL_TOKENS
+    with pytest.raises(UsageError, match="knows no label 'nobody'"):
+        model.strongest("nobody", 1)
+
+
+def test_a_model_that_was_saved_answers_as_before(model: ForageModel, tmp_path: Path) -> None:
+    save_model(tmp_path / "m", "forage", 1, *model.pack())
+    again = unpack(*load_model(tmp_path / "m", "forage", 1))
+    assert (again.strategy, again.settings, again.labels) == (model.strategy, model.settings, model.labels)
+    assert scores(again) == scores(model)
+    assert again.strongest(FAIL, 5) == model.strongest(FAIL, 5)
+
+
+def test_links_and_pages_are_explained_by_what_they_show(model: ForageModel) -> None:
+    pages = site_pages("s3")
+    scorer = PathLearner(model)
+    start = pages["http://s3.example/"]
+    state = scorer.start(Site(start.url))
+    reading = scorer.read(state, start)
+    staff = start.links[SECTIONS.index("staff")]
+    reasons = scorer.why_link(reading, staff)
+    assert "says staff" in dict(reasons)
+    assert [abs(weight) for _, weight in reasons] == sorted((abs(w) for _, w in reasons), reverse=True)
+    on_the_way = scorer.rate(reading, start.links)[SECTIONS.index("staff")].state
+    listing = pages[staff.url]
+    to_person = scorer.rate(scorer.read(on_the_way, listing), listing.links)[0].state
+    person = pages[listing.links[0].url]
+    assert scorer.read(to_person, person).label == GOAL
+    assert dict(scorer.why_page(to_person, person))["body office"] > 0
+
+
+def test_the_way_to_goals_is_rated_above_others_by_what_looks_ahead() -> None:
+    for name in ("path-learner", "maxent", "naive-bayes"):
+        found = scores(TRAINERS[name](TRAILS, EASY))
+        assert max(found) == found[SECTIONS.index("staff")]
+
+
+@pytest.mark.parametrize("name", ["path-learner", "maxent"])
+def test_what_a_link_says_is_trusted_more_than_the_same_word_beside_it(name: str) -> None:
+    """Both come together always, so that nothing but trust can tell them apart; to the paper they are one."""
+    for settings, ratio in ((EASY, (2.0 / 0.5) ** 2), (replace(EASY, features="paper"), 1.0)):
+        model = TRAINERS[name](TRAILS, settings)
+        column, weights = model.vocabulary.columns_, model.judge.link_weights()
+        on_the_way = model.labels.index("<" + GOAL)
+        says, near = (weights[column[f"{kind} staff"], on_the_way] for kind in ("says", "near"))
+        assert says > 0
+        assert says / near == pytest.approx(ratio)
+
+
+def test_the_focused_crawler_values_nothing_but_goals() -> None:
+    model = TRAINERS["focused"](TRAILS, EASY)
+    assert dict(zip(model.labels, model.rewards, strict=True))[GOAL] == 1.0
+    assert model.rewards.sum() == 1.0
+    assert not model.settings.within_site
+
+
+def test_a_page_that_says_nothing_is_labelled_by_the_path_to_it() -> None:
+    """Only a field can do that: it is why the path is kept."""
+    pages = site_pages("s3")
+    start, staff = pages["http://s3.example/"], pages["http://s3.example/staff/"]
+    scorer = PathLearner(TRAINERS["path-learner"](TRAILS, EASY))
+    home = scorer.read(scorer.start(Site(start.url)), start)
+    to_staff = scorer.rate(home, start.links)[SECTIONS.index("staff")]
+    person = scorer.rate(scorer.read(to_staff.state, staff), staff.links)[0]
+    silent = replace(pages[staff.links[0].url], title="", tokens=())
+    assert scorer.read(person.state, silent).goal > 0.5
+    assert scorer.read(scorer.start(Site(start.url)), silent).goal < 0.5
+
+
+def test_scores_of_paths_that_meet_are_added_or_the_best_is_taken() -> None:
+    best, added = (
+        PathLearner(TRAINERS["path-learner"](TRAILS, replace(EASY, combine=how))) for how in ("max", "sum")
+    )
+    assert best.combine(0.2, 0.3) == 0.3
+    assert added.combine(0.2, 0.3) == 0.5
+
+
+def test_links_learn_from_each_other_only_when_they_may() -> None:
+    pages = site_pages("s3")
+    staff = pages["http://s3.example/staff/"]
+    for within in (True, False):
+        scorer = PathLearner(TRAINERS["path-learner"](TRAILS, replace(EASY, within_site=within)))
+        start = pages["http://s3.example/"]
+        first = scorer.rate(scorer.read(scorer.start(Site(start.url)), start), start.links)
+        assert not any(rated.groups for rated in first)
+        second = scorer.rate(scorer.read(first[1].state, staff), staff.links)
+        assert all(bool(rated.groups) is within for rated in second)
+
+
+def test_scores_alone_and_shared_have_the_same_mean() -> None:
+    alone = scores(TRAINERS["path-learner"](TRAILS, replace(EASY, neighbours=0.0)))
+    shared = scores(TRAINERS["path-learner"](TRAILS, replace(EASY, neighbours=0.5)))
+    assert np.mean(alone) == pytest.approx(np.mean(shared))
+    assert max(shared) - min(shared) < max(alone) - min(alone)
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_without_a_goal_nothing_can_be_taught(name: str) -> None:
+    with pytest.raises(TeachingError, match="No trail ends at a goal"):
+        TRAINERS[name]([trail for trail in TRAILS if not trail.reached_goal], Settings())
+
+
+def test_a_model_is_not_used_for_another_strategy() -> None:
+    brief = Brief(model=TRAINERS["maxent"](TRAILS, EASY))
+    with pytest.raises(UsageError, match="taught for maxent, not for focused"):
+        SCORERS["focused"](brief)
+
+
+def packed() -> tuple[dict[str, Any], dict[str, Any]]:
+    return TRAINERS["path-learner"](TRAILS, EASY).pack()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"strategy": "telepathy"}, "strategy that this version does not know"),
+        ({"strategy": None}, "strategy that this version does not know"),
+        ({"settings": {"body_tokens": 5}}, "settings are not those"),
+        ({"settings": []}, "settings are not those"),
+        ({"settings": Settings().to_json() | {"topology": "rings"}}, "setting topology cannot be 'rings'"),
+        ({"settings": Settings().to_json() | {"body_tokens": "ten"}}, "setting body_tokens cannot be 'ten'"),
+        ({"settings": Settings().to_json() | {"within_site": 1}}, "setting within_site cannot be 1"),
+        ({"labels": ["a", "b"]}, "no label Goal"),
+        ({"labels": "Goal"}, "labels are not a list of names"),
+        ({"labels": [GOAL, GOAL]}, "labels comes twice"),
+        ({"labels": [GOAL, FAIL]}, "state_weights is of shape"),
+        ({"tokens": ["title a"]}, "state_weights is of shape"),
+        ({"tokens": [1, 2]}, "tokens are not a list of names"),
+    ],
+)
+def test_a_model_that_does_not_hold_together_is_told_in_a_sentence(
+    change: dict[str, Any], sentence: str
+) -> None:
+    arrays, meta = packed()
+    with pytest.raises(ModelError, match=sentence):
+        unpack(arrays, meta | change)
+
+
+def test_arrays_that_are_missing_or_broken_are_told_in_a_sentence() -> None:
+    arrays, meta = packed()
+    with pytest.raises(ModelError, match="step_weights is missing"):
+        unpack({name: array for name, array in arrays.items() if name != "step_weights"}, meta)
+    with pytest.raises(ModelError, match="rewards holds what is not a number"):
+        unpack(arrays | {"rewards": np.full_like(arrays["rewards"], np.nan)}, meta)
+    with pytest.raises(ModelError, match=r"rewards is of shape .* and type int64"):
+        unpack(arrays | {"rewards": np.zeros(len(arrays["rewards"]), dtype=np.int64)}, meta)
+
+
+def test_settings_keep_their_values_in_a_file() -> None:
+    assert Settings.from_json(LITERAL.to_json()) == LITERAL
+    assert Settings() != LITERAL

@@ -1,0 +1,268 @@
+"""Pages as they come over the wire: complete without script, with a twin in JSON, told apart by ETags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from tests.portal.collection import PAPERS, START, paper_id
+from tests.portal.served import Served, serve_portal
+from wayhound.portal.addresses import to_key
+from wayhound.workspace import Workspace
+
+PAPER = f"/records/paper/{paper_id(4)}"
+WORK = "/records/cited-only/1000"
+CONTACT = f"/records/contact/{to_key(START + 'contact#1')}"
+ODD = f"/records/link_chain/{to_key('odd id/with?signs&more')}"
+PAGES = {
+    "home": "/",
+    "search": "/search?q=learning",
+    "topics": "/topics",
+    "topic": "/topics/computer-science/machine-learning",
+    "paper": PAPER,
+    "work": WORK,
+    "contact": CONTACT,
+    "undeclared": ODD,
+    "map": f"{PAPER}/map?hops=2",
+    "submit": "/submit",
+    "remove": "/remove",
+    "correct": f"{PAPER}/correct?field=author",
+    "about": "/about",
+}
+TWINS = {
+    "/": "/index.json",
+    "/search?q=learning": "/search.json?q=learning",
+    "/topics": "/topics.json",
+    "/topics/computer-science/machine-learning": "/topics/computer-science/machine-learning.json",
+    PAPER: f"{PAPER}.json",
+    CONTACT: f"{CONTACT}.json",
+    WORK: f"{WORK}.json",
+    f"{PAPER}/map": f"{PAPER}/map.json",
+    f"{PAPER}/correct": f"{PAPER}/correct.json",
+    "/submit": "/submit.json",
+    "/remove": "/remove.json",
+    "/about": "/about.json",
+}
+
+
+def page(portal: Served, path: str) -> LexborHTMLParser:
+    got = portal.get(path)
+    assert got.status == 200, got.text
+    return LexborHTMLParser(got.body)
+
+
+def texts(tree: LexborHTMLParser, selector: str) -> list[str]:
+    return [" ".join(node.text().split()) for node in tree.css(selector)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_has_a_title_one_heading_landmarks_and_a_language(portal: Served, name: str) -> None:
+    tree = page(portal, PAGES[name])
+    assert texts(tree, "title") != [""]
+    assert len(tree.css("h1")) == 1
+    assert len(tree.css("main")) == len(tree.css("header.top")) == len(tree.css("footer")) == 1
+    html = tree.css_first("html")
+    assert html is not None
+    assert html.attributes["lang"] == "en"
+    assert tree.css_first('a.skip[href="#main"]') is not None
+
+
+@pytest.mark.parametrize("path", TWINS)
+def test_every_page_has_a_twin_in_json(portal: Served, path: str) -> None:
+    twin = portal.get(TWINS[path])
+    assert twin.status == 200
+    assert twin.headers["content-type"] == "application/json"
+    assert isinstance(twin.json, dict)
+    assert twin.headers["access-control-allow-origin"] == "*"
+
+
+@pytest.mark.parametrize("path", [*PAGES.values(), *TWINS.values(), "/opensearch.xml", f"{PAPER}.bib"])
+def test_a_page_that_did_not_change_is_not_sent_again(portal: Served, path: str) -> None:
+    first = portal.get(path)
+    again = portal.get(path, if_none_match=f'"other", W/{first.headers["etag"]}')
+    assert again.status == 304
+    assert again.body == b""
+    assert portal.get(path, if_none_match='"other"').status == 200
+
+
+def test_static_files_are_kept_for_ever_and_named_by_their_content(portal: Served) -> None:
+    sheets = [node.attributes["href"] for node in page(portal, "/").css('link[rel="stylesheet"]')]
+    assert len(sheets) == 2
+    for sheet in sheets:
+        got = portal.get(str(sheet))
+        assert got.headers["content-type"].startswith("text/css")
+        assert "immutable" in got.headers["cache-control"]
+        old = portal.get(f"/static/000000000000/{str(sheet).rsplit('/', 1)[1]}")
+        assert old.body == got.body
+        assert old.headers["cache-control"] == "no-cache"
+
+
+def test_the_start_page_shows_topics_with_counts_and_what_is_new(portal: Served) -> None:
+    tree = page(portal, "/")
+    assert "Machine Learning 6" in " ".join(texts(tree, ".tree li"))
+    assert "An instance of a kind that nobody declared" in texts(tree, "article h3 a")
+    assert tree.css(".examples a")
+    for link in tree.css(".examples a"):
+        assert portal.get(str(link.attributes["href"]).replace("/search", "/search.json")).json["total"] > 0
+
+
+def test_a_topic_page_leads_up_and_down_and_orders_its_papers(portal: Served) -> None:
+    tree = page(portal, "/topics/computer-science/machine-learning")
+    assert texts(tree, ".crumbs a") == ["Topics", "Computer Science"]
+    assert texts(tree, ".children a") == ["Neural Networks", "Reinforcement"]
+    assert texts(tree, ".hit-title a")[0] == "Learning paths through websites"  # six cite it
+    newest = page(portal, "/topics/computer-science/machine-learning?sort=newest")
+    assert texts(newest, ".byline span.number")[0] == "2005"
+    survey = page(portal, "/topics/computer-science/information-retrieval/crawling?sort=hub")
+    assert texts(survey, ".hit-title a")[0] == "A survey of crawling"
+
+
+def test_topic_names_with_any_characters_have_addresses(portal: Served) -> None:
+    assert texts(page(portal, "/topics/computer-science/c-c-compilers"), "h1") == [
+        "C/C++ & <Compilers> 1 paper"
+    ]
+
+
+def test_the_page_of_a_paper_tells_fields_confidence_references_and_clicks(portal: Served) -> None:
+    tree = page(portal, PAPER)
+    assert texts(tree, "h1") == ["A survey of crawling"]
+    fields = " ".join(texts(tree, "dl.fields"))
+    assert "Eero Salmi likely" in fields
+    assert "2003 unsure" in fields
+    assert texts(tree, ".references strong")[0] == "Learning paths through websites"
+    assert "A book that nobody holds" in texts(tree, ".references .cited-title")
+    first = texts(tree, ".references li")[0]
+    assert "Ada Lindqvist, Béla Varga · Journal of Trails (1998)" in first
+    assert "This was shown before for <em>paths</em> [1] and holds here. (page 2)" in texts(
+        tree, "blockquote"
+    )
+    assert "Deep indexes and shallow crawls" in texts(tree, ".citing strong")
+    assert texts(tree, ".trail li") == ["start http://harbour.example/", "“Publications”", "“Paper <4>”"]
+    assert texts(tree, ".similar .hit-title a")
+
+
+def test_the_place_of_a_value_is_a_picture_that_is_loaded_when_it_is_opened(portal: Served) -> None:
+    image = page(portal, PAPER).css_first("details.evidence img")
+    assert image is not None
+    assert image.attributes["loading"] == "lazy"
+    got = portal.get(str(image.attributes["src"]))
+    assert got.status == 200
+    assert got.headers["content-type"] == "image/png"
+    assert got.body.startswith(b"\x89PNG")
+
+
+def test_records_of_other_kinds_are_shown_by_their_declarations(portal: Served) -> None:
+    tree = page(portal, CONTACT)
+    assert texts(tree, "h1") == ["Harbour <Works> Ltd"]
+    assert texts(tree, "dl.fields dt")[:3] == ["Organisation", "Street", "Town"]
+    assert texts(tree, ".trail li")[1] == "“Contact <us>” Contact"
+    undeclared = page(portal, ODD)
+    assert texts(undeclared, "h1") == ["An instance of a kind that nobody declared"]
+    assert "Colour" in texts(undeclared, "dl.fields dt")
+
+
+def test_a_work_that_is_only_cited_has_a_page_with_those_who_cite_it(portal: Served) -> None:
+    tree = page(portal, WORK)
+    assert texts(tree, "h1") == ["A book that nobody holds"]
+    assert "not in the collection" in texts(tree, ".notice")[0]
+    assert len(tree.css(".citing li")) == len(PAPERS)
+    assert not tree.css("a[href$='/correct']")
+    assert "Unknown" in portal.get(f"{WORK}.bib").text
+    (found,) = portal.get("/search.json?q=nobody+holds").json["hits"]
+    assert (found["kind"], found["url"], found["cited"]) == ("cited-only", WORK, len(PAPERS))
+    references = page(portal, PAPER).css("ol.references a.cited-title")
+    assert [node.attributes["href"] for node in references] == [WORK]
+
+
+@pytest.mark.parametrize("key", ["1", "99999", "x", "9" * 30, "-1"])
+def test_what_is_held_or_cited_by_nobody_is_no_work_that_is_only_cited(portal: Served, key: str) -> None:
+    assert portal.get(f"/records/cited-only/{key}").status == 404
+
+
+def test_the_map_shows_who_cites_the_same_works(portal: Served) -> None:
+    graph = portal.get(f"/records/paper/{paper_id(8)}/map.json?hops=2").json
+    columns = {node["column"]: node for node in graph["nodes"]}
+    assert (columns[1]["held"], columns[1]["url"], columns[1]["title"]) == (
+        False,
+        WORK,
+        "A book that nobody holds",
+    )
+    assert columns[2]["relation"] == "cites the same works"
+    assert {"citing": columns[2]["id"], "cited": "work 1000"}.items() <= graph["edges"][-1].items()
+    assert "cite the same works" in [heading["text"] for heading in graph["headings"]]
+
+
+def test_the_citation_map_says_the_same_in_drawing_and_table(portal: Served) -> None:
+    tree = page(portal, f"{PAPER}/map?hops=2")
+    drawn = [node.attributes["href"] for node in tree.css("svg a")]
+    listed = [node.attributes["href"] for node in tree.css("tbody a")]
+    assert drawn == listed
+    assert f"/records/paper/{paper_id(7)}" in drawn  # cites it
+    graph = portal.get(f"{PAPER}/map.json?hops=2").json
+    edges = {(edge["citing"], edge["cited"]) for edge in graph["edges"]}
+    assert (paper_id(4), paper_id(0)) in edges
+    assert (paper_id(7), paper_id(4)) in edges
+    assert len(tree.css("svg path.edge")) == len(edges)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/nothing-here", 404),
+        ("/topics/no-such-topic", 404),
+        ("/records/paper/none", 404),
+        ("/records/paper/none.bib", 404),
+        (f"{CONTACT}.bib", 404),
+        (f"{CONTACT}/map", 404),
+        (f"{PAPER}/pages/99.png", 404),
+        ("/search?q=a&page=0", 400),
+        ("/search?q=a&sort=strange", 400),
+        ("/search?filter=nonsense", 400),
+        ("/records/paper/x/map?hops=9", 400),
+        ("/submissions/none", 404),
+    ],
+)
+def test_what_cannot_be_shown_is_told_in_a_sentence(portal: Served, path: str, status: int) -> None:
+    got = portal.get(path)
+    assert got.status == status
+    assert got.text.rstrip().endswith("</html>")
+    (sentence, *_) = texts(LexborHTMLParser(got.body), "main p")
+    assert sentence.endswith(".") or "=" in sentence
+    assert "Traceback" not in got.text
+
+
+def test_errors_of_the_json_twins_are_json(portal: Served) -> None:
+    got = portal.get("/records/paper/none.json")
+    assert (got.status, got.json["status"]) == (404, 404)
+    assert got.json["error"].endswith(".")
+
+
+def test_heads_can_be_asked_for_alone(portal: Served) -> None:
+    whole, head = portal.get("/about"), portal.send("HEAD", "/about", None, {})
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["etag"] == whole.headers["etag"]
+    assert head.headers["content-length"] == whole.headers["content-length"]
+
+
+def test_other_methods_are_refused(portal: Served) -> None:
+    assert portal.send("DELETE", "/search", None, {}).status == 405
+
+
+def test_an_empty_collection_has_all_its_pages(tmp_path: Path) -> None:
+    Workspace.create(tmp_path / "empty").close()
+    with serve_portal(tmp_path / "empty") as portal:
+        for path in (
+            "/",
+            "/search?q=anything",
+            "/topics",
+            "/about",
+            "/submit",
+            "/search.atom",
+            "/sitemap.xml",
+            "/oai?verb=Identify",
+        ):
+            assert portal.get(path).status == 200, path
+        assert "still empty" in portal.get("/").text
+        assert portal.get("/index.json").json["newest"] == []

@@ -1,0 +1,156 @@
+"""Searching: one address is one query, and whatever is typed gets an answer."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from tests.portal.served import Served
+from tests.portal.test_pages import page, texts
+from wayhound.portal.search_pages import Asked, search_view
+from wayhound.portal.topics import TopicMap
+from wayhound.search.answer import Answer
+
+
+def test_the_page_shows_how_the_query_was_read_and_marks_the_words(portal: Served) -> None:
+    tree = page(portal, "/search?q=" + quote('author:varga "hidden markov" -neural'))
+    assert "the phrase “hidden markov”" in texts(tree, ".reading")[0]
+    assert "but not “neural”" in texts(tree, ".reading")[0]
+    assert texts(tree, ".hit-title a") == ["Hidden Markov models of footpaths"]
+    assert "Hidden Markov" in " ".join(texts(tree, ".hit-title mark"))
+
+
+def test_facets_are_links_that_narrow_and_widen_again(portal: Served) -> None:
+    tree = page(portal, "/search?q=learning")
+    year = next(node for node in tree.css(".facets li a") if node.text() == "1998")
+    narrowed = page(portal, str(year.attributes["href"]))
+    assert texts(narrowed, ".hit-title a") == ["Learning paths through websites"]
+    chip = narrowed.css_first(".chosen a")
+    assert chip is not None
+    assert chip.attributes["href"] == "/search?q=learning"
+
+
+def test_a_facet_that_parts_nothing_is_not_shown_unless_it_was_chosen(portal: Served) -> None:
+    found = portal.get("/search.json?q=learning").json
+    shown = {facet["name"]: facet["choices"] for facet in found["facets"]}
+    assert "site" not in shown  # all papers are of one site
+    assert all(len(choices) > 1 for choices in shown.values())
+    chosen = portal.get("/search.json?q=learning&filter=year:1998").json["facets"]
+    assert [facet["choices"][0]["label"] for facet in chosen if facet["name"] == "year"] == ["1998"]
+
+
+def test_a_declared_facet_without_a_shared_value_is_not_shown() -> None:
+    found = {
+        "town": [("Bern", 1), ("Basel", 1)],
+        "year": [("1999", 1), ("1998", 1)],
+        "country": [("CH", 2), ("D", 1)],
+    }
+    view = search_view(Asked("x"), Answer(3, (), "", found), TopicMap((), {}))
+    assert [facet.name for facet in view.facets] == ["year", "country"]
+
+
+def test_the_count_beside_a_facet_is_what_it_finds(portal: Served) -> None:
+    for facet in portal.get("/search.json?q=paths").json["facets"]:
+        for choice in facet["choices"]:
+            found = portal.get(choice["url"].replace("/search?", "/search.json?")).json
+            assert found["total"] == choice["count"], choice
+
+
+def test_every_order_is_a_link_and_changes_nothing_but_the_order(portal: Served) -> None:
+    first = portal.get("/search.json?q=paths&limit=50").json
+    ids = sorted(hit["id"] for hit in first["hits"])
+    assert {choice["label"] for choice in first["sorts"]} >= {"relevance", "citations", "seminal", "survey"}
+    for choice in first["sorts"]:
+        ordered = portal.get(choice["url"].replace("/search?", "/search.json?")).json
+        assert sorted(hit["id"] for hit in ordered["hits"]) == ids
+    cited = [hit["cited"] for hit in portal.get("/search.json?q=paths&sort=cited").json["hits"]]
+    assert cited == sorted(cited, reverse=True)
+
+
+def test_pages_and_cursors_lead_through_all_hits_once(portal: Served) -> None:
+    seen, cursor = list[str](), ""
+    while True:
+        part = portal.get(f"/search.json?q=&limit=4&cursor={cursor}").json
+        seen += [hit["url"] for hit in part["hits"]]
+        cursor = part["cursor"]
+        if not cursor:
+            break
+    assert len(seen) == len(set(seen)) == part["total"] == 14
+    tree = page(portal, "/search?q=&limit=4")
+    following = tree.css_first('nav.paging a[rel="next"]')
+    assert following is not None
+    assert texts(page(portal, str(following.attributes["href"])), ".hit-title a")
+
+
+def test_fields_leaves_out_the_others(portal: Served) -> None:
+    got = portal.get("/search.json?q=paths&fields=title,year").json
+    assert {tuple(hit) for hit in got["hits"]} == {("title", "year")}
+    assert portal.get("/search.json?q=paths&fields=secret").status == 400
+    record = portal.get(
+        got["hits"] and portal.get("/search.json?q=paths").json["hits"][0]["url"] + ".json?fields=title"
+    )
+    assert [field["name"] for field in record.json["fields"]] == ["title"]
+
+
+def test_a_mistyped_word_is_guessed(portal: Served) -> None:
+    tree = page(portal, "/search?q=reinforcment+learnng")
+    meant = tree.css_first(".meant a")
+    assert meant is not None
+    assert urlsplit(str(meant.attributes["href"])).path == "/search"
+
+
+def test_nothing_found_is_told_with_advice(portal: Served) -> None:
+    assert "Nothing was found" in texts(page(portal, "/search?q=zzzqqqxxx"), "main")[0]
+
+
+def test_suggestions_lead_to_records_authors_and_topics(portal: Served) -> None:
+    by_title = portal.get("/suggest.json?q=hidden+mar").json["suggestions"]
+    assert any(offer["kind"] == "title" and offer["url"].startswith("/records/paper/") for offer in by_title)
+    by_name = portal.get("/suggest.json?q=lindq").json["suggestions"]
+    authors = [offer for offer in by_name if offer["kind"] == "author"]
+    assert authors
+    found = portal.get(authors[0]["url"].replace("/search?", "/search.json?")).json
+    assert found["total"] == 3
+    by_topic = portal.get("/suggest.json?q=neural+netw").json["suggestions"]
+    assert any(
+        offer["url"] == "/topics/computer-science/machine-learning/neural-networks" for offer in by_topic
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        " ",
+        '"',
+        "+",
+        "-",
+        "*",
+        "a:b:c",
+        "year:..",
+        "year:9999999..",
+        "((((",
+        "OR OR",
+        "author:",
+        "\\",
+        "%00",
+        "%ff",
+        "\u202e",
+        "😀",
+        "a" * 1900,
+        "pasted words " * 1000,
+        "* *",
+        "-learning",
+        "title:*",
+        "'; DROP TABLE record; --",
+        "topic:›",
+        "../../etc/passwd",
+    ],
+)
+def test_whatever_is_typed_is_answered(portal: Served, query: str) -> None:
+    typed = query if query.startswith("%") else quote(query)
+    assert portal.get(f"/search?q={typed}").status == 200
+    assert portal.get(f"/search.json?q={typed}&sort=log-tf").status == 200
+    assert portal.get(f"/search.atom?q={typed}").status == 200
+    assert portal.get(f"/suggest.json?q={typed}").status == 200

@@ -1,0 +1,460 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.search.brute_force import bm25, log_frequency, matches
+from wayhound.citations.hubs import HubScores
+from wayhound.errors import WorkspaceError, WorkspaceLocked
+from wayhound.search.answer import SORTS, Answer, SearchRequest, Sort
+from wayhound.search.documents import IndexDocument
+from wayhound.search.folder import CURRENT, current_build
+from wayhound.search.index import SearchIndex
+from wayhound.search.query import Clause, Query, Sign, Term, Years, parse, to_text
+from wayhound.search.schema import facets_of
+from wayhound.search.writer import IndexWriter
+
+
+def index_of(documents: Sequence[IndexDocument], folder: Path) -> SearchIndex:
+    with IndexWriter(folder) as writer:
+        for document in documents:
+            writer.add(document)
+        writer.commit()
+        writer.finish()
+    return SearchIndex(folder)
+
+
+def ids(answer: Answer) -> list[str]:
+    return [hit.id for hit in answer.hits]
+
+
+WORDS = ["ape", "apple", "bee", "beet", "cat", "Dôme", "dome's", "日本語"]
+short_text = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+topic_paths = st.lists(st.sampled_from(WORDS[:4]), min_size=1, max_size=3).map(tuple)
+contents = st.builds(
+    IndexDocument,
+    kind=st.sampled_from(["paper", "talk"]),
+    id=st.just(""),
+    title=short_text,
+    people=st.lists(short_text, max_size=3).map(tuple),
+    venue=short_text,
+    topics=st.lists(topic_paths, max_size=2).map(tuple),
+    site=st.sampled_from(["cat.example", "bee.cat.example", ""]),
+    date=st.none() | st.integers(1990, 2010).map(lambda year: year * 10_000),
+    text=st.lists(short_text, max_size=2).map(tuple),
+    fields=st.dictionaries(
+        st.sampled_from(["colour", "shape"]), short_text.map(lambda text: (text,)), max_size=2
+    ),
+    cited=st.integers(0, 5),
+)
+collections = st.lists(contents, max_size=12).map(
+    lambda made: [replace(each, id=str(number)) for number, each in enumerate(made)]
+)
+parts = st.builds(
+    Term,
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join),
+    st.none() | st.sampled_from(["author", "title", "abstract", "venue", "topic", "site", "type", "colour"]),
+) | st.builds(
+    Term,
+    st.sampled_from(["a", "ap", "be", "do"]),
+    st.none() | st.sampled_from(["title", "colour"]),
+    st.just(True),
+)
+years = st.tuples(st.integers(1990, 2010), st.integers(0, 9)).map(lambda pair: Years(pair[0], sum(pair)))
+clauses = st.builds(
+    Clause, st.lists(parts | years, min_size=1, max_size=2).map(tuple), st.sampled_from(["", "+"])
+) | st.builds(Clause, (parts | years).map(lambda part: (part,)), st.just("-"))
+queries = st.lists(clauses, max_size=3).map(tuple).map(Query)
+
+
+@settings(max_examples=12, deadline=None)
+@given(documents=collections, asked=st.lists(queries, min_size=4, max_size=12))
+def test_what_is_found_is_what_looking_at_every_document_finds(
+    documents: list[IndexDocument], asked: list[Query]
+) -> None:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        index = index_of(
+            [*documents, IndexDocument("other", "o", fields={"colour": ("none",)})], Path(folder)
+        )
+        for query in asked:
+            answer = index.search(SearchRequest(to_text(query), limit=20))
+            true = [each for each in documents if matches(each, query)]
+            assert parse(to_text(query), index.fields) == query
+            if true:  # else some of the words may do
+                found = [hit for hit in answer.hits if hit.kind != "other"]
+                assert sorted(hit.id for hit in found) == sorted(each.id for each in true)
+                assert not answer.some_words
+                check_facets(answer, true)
+
+
+def check_facets(answer: Answer, true: list[IndexDocument]) -> None:
+    counted = Counter(
+        (name, value[1:])
+        for each in true
+        for name, values in facets_of(each).items()
+        for value in set(values)
+    )
+    for name in ("topic", "venue"):
+        assert dict(answer.facets.get(name, [])) == {
+            value: n for (of, value), n in counted.items() if of == name
+        }
+    assert dict(answer.facets["year"]) == dict(Counter(str(each.year) for each in true if each.year))
+
+
+@settings(max_examples=5, deadline=None)
+@given(
+    documents=collections.filter(bool),
+    words=st.lists(st.sampled_from(["ape", "bee", "cat"]), min_size=1, max_size=2, unique=True),
+)
+def test_log_frequencies_are_weighted_as_the_formula_says(
+    documents: list[IndexDocument], words: list[str]
+) -> None:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        answer = index_of(documents, Path(folder)).search(
+            SearchRequest(" OR ".join(words), "log-tf", limit=20)
+        )
+    by_id = {each.id: each for each in documents}
+    for hit in answer.hits:
+        assert hit.score == pytest.approx(log_frequency(documents, by_id[hit.id], words), rel=1e-5)
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+
+
+@settings(max_examples=5, deadline=None)
+@given(documents=collections.filter(bool), word=st.sampled_from(["ape", "bee", "cat"]))
+def test_relevance_is_bm25_with_field_weights(documents: list[IndexDocument], word: str) -> None:
+    plain = [
+        IndexDocument("paper", each.id, each.title, each.people, each.venue, each.topics, text=each.text)
+        for each in documents
+    ]
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        answer = index_of(plain, Path(folder)).search(SearchRequest(word, limit=20))
+    by_id = {each.id: each for each in plain}
+    for hit in answer.hits:
+        assert hit.score == pytest.approx(bm25(plain, by_id[hit.id], word), rel=1e-3)
+
+
+LIBRARY = [
+    IndexDocument(
+        "paper", "forage", "Learning to forage", ("Ada Lovelace", "Donald E. Knuth"), "NIPS",
+        (("AI", "Machine Learning"),), "cs.example", 19990000, ("We learn to walk the web, the wide web.",),
+        cited=3, scores=HubScores(0.5, 0.1), topic_scores={("AI",): HubScores(0.25, 0.8765)}, change=1,
+    ),
+    IndexDocument(
+        "paper", "graph", "Graphs of Gödel", ("Kurt Gödel",), "JACM", (("AI", "Logic"),), "math.example",
+        20010300, ("Proofs about self-organizing graphs on the web.",), cited=9,
+        scores=HubScores(0.2, 0.9), topic_scores={("AI",): HubScores(1.0, 0.0001)}, change=2,
+    ),
+    IndexDocument("talk", "plain", "Nothing dated", (), "", (), "", None, ("A word about the web.",), change=3),
+]  # fmt: skip
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> SearchIndex:
+    return index_of(LIBRARY, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("cited", ["graph", "forage", "plain"]),
+        ("authority", ["forage", "graph", "plain"]),
+        ("hub", ["graph", "forage", "plain"]),
+        ("newest", ["graph", "forage", "plain"]),
+        ("oldest", ["forage", "graph", "plain"]),
+        ("added", ["plain", "graph", "forage"]),
+    ],
+)
+def test_hits_come_in_the_order_that_was_asked_for(
+    library: SearchIndex, sort: Sort, order: list[str]
+) -> None:
+    assert ids(library.search(SearchRequest("web", sort))) == order
+    assert ids(library.search(SearchRequest("", sort))) == order
+
+
+def test_in_one_topic_hubs_and_authorities_are_those_of_its_own_papers(library: SearchIndex) -> None:
+    def scored(sort: Sort, query: str = "") -> list[tuple[str, float]]:
+        answer = library.search(SearchRequest(query, sort, filters=(("topic", "AI"),)))
+        return [(hit.id, hit.score) for hit in answer.hits]
+
+    assert scored("authority") == [("graph", 10_000.0), ("forage", 2_500.0)]
+    assert scored("hub") == [("forage", 8_765.0), ("graph", 1.0)]
+    assert scored("hub", "graphs") == [("graph", 1.0)]
+
+
+def test_a_hit_tells_what_a_list_shows(library: SearchIndex) -> None:
+    hit = library.search(SearchRequest("forage")).hits[0]
+    assert (hit.kind, hit.id, hit.title, hit.people) == (
+        "paper",
+        "forage",
+        "Learning to forage",
+        LIBRARY[0].people,
+    )
+    assert (hit.venue, hit.year, hit.site, hit.topics) == ("NIPS", 1999, "cs.example", LIBRARY[0].topics)
+    assert (hit.cited, hit.authority, hit.hub) == (3, 0.5, 0.1)
+    assert [(piece.text, piece.marked) for piece in hit.title_pieces] == [
+        ("Learning to ", False),
+        ("forage", True),
+    ]
+    assert "".join(piece.text for piece in hit.snippet) == LIBRARY[0].text[0]
+
+
+def test_where_nothing_has_all_words_some_will_do_and_it_says_so(library: SearchIndex) -> None:
+    answer = library.search(SearchRequest("forage gödel"))
+    assert answer.some_words
+    assert sorted(ids(answer)) == ["forage", "graph"]
+
+
+def test_what_must_be_there_must_be_there_even_then(library: SearchIndex) -> None:
+    assert ids(library.search(SearchRequest("+forage gödel"))) == ["forage"]
+    assert ids(library.search(SearchRequest("forage gödel year:2001"))) == ["graph"]
+    answer = library.search(SearchRequest("forage author:gödel"))
+    assert ids(answer) == ["graph"]
+    assert library.search(SearchRequest("author:ada year:2001")).total == 0
+
+
+def test_no_phrase_reaches_from_one_name_to_the_next(library: SearchIndex) -> None:
+    assert library.search(SearchRequest('author:"ada lovelace"')).total == 1
+    assert library.search(SearchRequest('author:"lovelace donald"')).total == 0
+
+
+def test_a_chosen_facet_holds_exactly_and_either_of_two_values_will_do(library: SearchIndex) -> None:
+    def found(*filters: tuple[str, str]) -> list[str]:
+        return sorted(ids(library.search(SearchRequest("web", filters=filters))))
+
+    assert found(("topic", "AI")) == ["forage", "graph"]
+    assert found(("topic", "AI › Logic")) == ["graph"]
+    assert found(("topic", "ai")) == []
+    assert found(("year", "1999"), ("year", "2001")) == ["forage", "graph"]
+    assert found(("year", "1999"), ("venue", "JACM")) == []
+    assert found(("type", "talk")) == ["plain"]
+    assert found(("year", "nineteen"), ("no such facet", "x")) == []
+
+
+def test_facets_count_a_topic_for_all_topics_above_it(library: SearchIndex) -> None:
+    facets = library.search(SearchRequest("web")).facets
+    assert facets["topic"] == [("AI", 2), ("AI › Logic", 1), ("AI › Machine Learning", 1)]
+    assert facets["year"] == [("2001", 1), ("1999", 1)]
+    assert facets["type"] == [("paper", 2), ("talk", 1)]
+
+
+def test_pages_follow_one_another_without_gaps_or_doubles(tmp_path: Path) -> None:
+    index = index_of(
+        [IndexDocument("paper", str(number), f"same {number}") for number in range(25)], tmp_path
+    )
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = index.search(SearchRequest("same", offset=offset, limit=10))
+        seen += ids(answer)
+        offset = answer.next_offset
+    assert sorted(seen, key=int) == [str(number) for number in range(25)]
+    assert answer.total == 25
+
+
+@pytest.mark.parametrize("offset", [-5, 0, 3, 10_000, 10**12])
+@pytest.mark.parametrize("limit", [-1, 0, 1, 10**9])
+def test_no_page_is_too_far(library: SearchIndex, offset: int, limit: int) -> None:
+    answer = library.search(SearchRequest("web", offset=offset, limit=limit))
+    assert answer.total == 3
+    assert len(answer.hits) <= max(0, limit)
+
+
+def test_a_misspelt_word_is_put_right(library: SearchIndex) -> None:
+    assert library.search(SearchRequest("lovelaec")).did_you_mean == "lovelace"
+    assert library.search(SearchRequest("author:lovelaec -x")).did_you_mean == "author:lovelace -x"
+    assert library.search(SearchRequest("qqqqqqq")).did_you_mean is None
+    assert library.search(SearchRequest("forage")).did_you_mean is None
+
+
+def test_names_topics_and_titles_are_completed_from_any_of_their_words(library: SearchIndex) -> None:
+    def suggested(typed: str) -> list[tuple[str, str]]:
+        return [(each.text, each.kind) for each in library.suggest(typed)]
+
+    assert suggested("knu") == [("Donald E. Knuth", "author")]
+    assert suggested("DONALD e k") == [("Donald E. Knuth", "author")]
+    assert suggested("göd") == [("Kurt Gödel", "author"), ("Graphs of Gödel", "title")]
+    assert suggested("learning") == [("Machine Learning", "topic"), ("Learning to forage", "title")]
+    assert suggested("learning to f") == [("Learning to forage", "title")]
+    assert suggested("") == suggested("zzz") == suggested("***") == []
+    assert library.suggest("learning", 1) == library.suggest("learning")[:1]
+
+
+def test_titles_that_begin_so_come_before_others_and_the_most_cited_before_the_rest(tmp_path: Path) -> None:
+    titles = {"Deep nets": 1, "Deep learning": 5, "On deep thoughts": 9, "Shallow seas": 20}
+    papers = [IndexDocument("paper", title, title, cited=cited) for title, cited in titles.items()]
+    suggested = index_of(papers, tmp_path).suggest("dee")
+    assert [each.text for each in suggested] == ["Deep learning", "Deep nets", "On deep thoughts"]
+    assert [(each.record_kind, each.id) for each in suggested[:1]] == [("paper", "Deep learning")]
+
+
+def test_documents_that_share_rare_words_are_alike(tmp_path: Path) -> None:
+    texts = [
+        "hidden markov models of text",
+        "markov models and text",
+        "a recipe for soup",
+        "soup of the day",
+        "text of the day",
+    ]
+    index = index_of([IndexDocument("paper", str(n), text=(text,)) for n, text in enumerate(texts)], tmp_path)
+    assert [hit.id for hit in index.similar("paper", "0", 1)] == ["1"]
+    assert [hit.id for hit in index.similar("paper", "2", 1)] == ["3"]
+    assert index.similar("paper", "none") == []
+    assert "0" not in {hit.id for hit in index.similar("paper", "0", 10)}
+
+
+hostile = st.text() | st.sampled_from(
+    [
+        "\x00",
+        "\udc80",
+        "a" * 70_000,
+        '"' * 999,
+        "(((",
+        "a:b:c",
+        "*",
+        "+-+-x",
+        "year:99999999999999999999",
+        "facet.x:1",
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
+    return index_of(LIBRARY, tmp_path_factory.mktemp("index"))
+
+
+@settings(deadline=None)
+@given(text=hostile, sort=st.sampled_from(SORTS), name=hostile, value=hostile)
+def test_whatever_is_asked_is_answered(
+    shared: SearchIndex, text: str, sort: Sort, name: str, value: str
+) -> None:
+    answer = shared.search(SearchRequest(text, sort, facets=(name, "topic"), filters=((name, value),)))
+    assert answer.read_as.encode()
+    shared.search(SearchRequest(text, sort))
+    shared.suggest(text)
+    shared.similar(name, value)
+
+
+@settings(max_examples=6, deadline=None)
+@given(text=hostile, name=hostile)
+def test_whatever_a_page_says_can_be_kept_and_found(text: str, name: str) -> None:
+    document = IndexDocument(
+        "paper",
+        text,
+        text,
+        (text,),
+        text,
+        ((text, text),),
+        text,
+        0,
+        (text,),
+        {name: (text,)},
+        {name: (text,)},
+    )
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        index = index_of([document, LIBRARY[0]], Path(folder))
+        assert index.document_count == 2
+        hit = next(hit for hit in index.search(SearchRequest("")).hits if hit.id != "forage")
+        assert hit.title == text.encode("utf-8", "replace").decode()
+
+
+def test_a_text_that_looks_like_a_date_stays_a_text(tmp_path: Path) -> None:
+    date = "2020-01-01T00:00:00Z"
+    index = index_of(
+        [IndexDocument("talk", "1", fields={"held": (date,)}, facets={"held": (date,)})], tmp_path
+    )
+    assert index.search(SearchRequest("", facets=("held",))).facets == {"held": [(date, 1)]}
+    assert index.search(SearchRequest("", filters=(("held", date),))).total == 1
+    assert index.search(SearchRequest("held:2020")).total == 1
+
+
+def test_without_an_index_everything_is_answered_with_nothing(tmp_path: Path) -> None:
+    index = SearchIndex(tmp_path / "nowhere")
+    assert not index.is_ready
+    assert (index.search(SearchRequest("x")).total, index.suggest("x"), index.similar("a", "b")) == (
+        0,
+        [],
+        [],
+    )
+
+
+def test_what_another_writer_commits_is_seen_at_once(tmp_path: Path) -> None:
+    index = index_of(LIBRARY[:1], tmp_path)
+    assert index.search(SearchRequest("")).total == 1
+    index_of(LIBRARY[1:], tmp_path)
+    assert index.search(SearchRequest("")).total == 3
+    with IndexWriter(tmp_path) as writer:
+        writer.add(LIBRARY[0])
+        writer.remove("paper", "graph")
+        writer.commit(7)
+    assert sorted(ids(index.search(SearchRequest("")))) == ["forage", "plain"]
+    assert index.change == 7
+
+
+def test_what_was_not_committed_is_not_kept(tmp_path: Path) -> None:
+    index = index_of(LIBRARY[:1], tmp_path)
+    with IndexWriter(tmp_path) as writer:
+        writer.add(LIBRARY[1])
+    assert index.document_count == 1
+
+
+def test_only_one_may_write(tmp_path: Path) -> None:
+    with (
+        IndexWriter(tmp_path),
+        pytest.raises(WorkspaceLocked, match="Another process is writing"),
+        IndexWriter(tmp_path),
+    ):
+        pass
+
+
+def test_the_old_index_answers_until_a_fresh_one_is_finished(tmp_path: Path) -> None:
+    index = index_of(LIBRARY, tmp_path)
+    with IndexWriter(tmp_path, fresh=True) as writer:
+        writer.add(LIBRARY[0])
+        writer.commit(9)
+        assert index.document_count == 3
+        writer.finish()
+    assert (index.document_count, index.change) == (1, 9)
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["0002"]
+
+
+def test_an_index_of_another_format_counts_as_none(tmp_path: Path) -> None:
+    index = index_of(LIBRARY, tmp_path)
+    (tmp_path / CURRENT).write_text('{"format": 0, "build": "0001"}')
+    assert not index.is_ready
+    assert index_of(LIBRARY[:1], tmp_path).document_count == 1
+
+
+@pytest.mark.parametrize("note", ["", "[]", '{"format": 3}', '{"format": 3, "build": "../.."}', "\x00"])
+def test_a_damaged_note_counts_as_none(tmp_path: Path, note: str) -> None:
+    index = index_of(LIBRARY, tmp_path)
+    (tmp_path / CURRENT).write_text(note)
+    assert index.search(SearchRequest("web")).total == 0
+
+
+def test_damaged_files_are_told_in_a_sentence(tmp_path: Path) -> None:
+    index_of(LIBRARY, tmp_path)
+    build = current_build(tmp_path)
+    assert build is not None
+    (build / "meta.json").write_text("{}")
+    with pytest.raises(WorkspaceError, match="wayhound index --rebuild"):
+        SearchIndex(tmp_path).search(SearchRequest("web"))
+    with pytest.raises(WorkspaceError, match="wayhound index --rebuild"), IndexWriter(tmp_path):
+        pass
+    with IndexWriter(tmp_path, fresh=True) as writer:
+        writer.add(LIBRARY[0])
+        writer.commit()
+        writer.finish()
+    assert SearchIndex(tmp_path).document_count == 1
+
+
+def test_a_plus_is_a_sign() -> None:
+    signs: list[Sign] = [clause.sign for clause in parse("+a b -c").clauses]
+    assert signs == ["+", "", "-"]

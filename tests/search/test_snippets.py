@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wayhound.search.answer import Piece
+from wayhound.search.query import parse
+from wayhound.search.snippets import Marker, marked, snippet
+
+
+def marker(text: str) -> Marker:
+    return Marker.of(parse(text))
+
+
+def shown(pieces: tuple[Piece, ...]) -> str:
+    return "".join(f"[{piece.text}]" if piece.marked else piece.text for piece in pieces)
+
+
+def test_the_words_asked_for_are_marked_whatever_their_case_and_accents() -> None:
+    assert (
+        shown(marked("Gödel and GODEL, but not godels", marker("gödel")))
+        == "[Gödel] and [GODEL], but not godels"
+    )
+
+
+def test_beginnings_and_phrases_are_marked_by_their_words() -> None:
+    text = "Learning self-organizing maps"
+    assert shown(marked(text, marker('learn* "self organizing"'))) == "[Learning] [self]-[organizing] maps"
+
+
+def test_what_must_not_be_there_is_not_marked() -> None:
+    assert shown(marked("a graph", marker("a -graph"))) == "[a] graph"
+
+
+def test_a_name_with_an_apostrophe_is_marked_whole() -> None:
+    assert shown(marked("by O’Hara", marker("hara"))) == "by [O’Hara]"
+
+
+def test_the_snippet_is_where_most_of_the_words_are() -> None:
+    text = "deep " + "filler " * 100 + "deep neural nets here " + "filler " * 100
+    found = shown(snippet(text, marker("deep neural nets"), 120))
+    assert "[deep] [neural] [nets]" in found
+    assert found.startswith("… ")
+    assert found.endswith(" …")
+
+
+def test_without_a_word_to_show_the_snippet_is_the_beginning() -> None:
+    assert shown(snippet("one two three four", marker("nothing"), 8)) == "one two …"
+    assert snippet("", marker("x")) == ()
+
+
+@settings(deadline=None)  # a busy machine may pause at any time
+@given(text=st.text(), query=st.text(max_size=20), length=st.integers(1, 60))
+def test_pieces_are_the_text_itself_and_short(text: str, query: str, length: int) -> None:
+    whole = marked(text, marker(query))
+    assert "".join(piece.text for piece in whole) == text
+    part = snippet(text, marker(query), length)
+    inner = "".join(piece.text for piece in part if piece.text not in ("… ", " …") or piece.marked)
+    assert inner.strip("… ") in text
+    assert len(inner) <= length + 4
+
+
+def test_a_long_text_full_of_hits_is_marked_in_reasonable_steps() -> None:
+    assert snippet("word " * 2_000, marker("word")) != ()

@@ -1,0 +1,87 @@
+"""Nobody gets in without the token, under another name, or by another site's forms."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.studio.conftest import TOKEN, Visitor
+
+PATHS = ("/", "/trails", "/trails/1", "/train", "/jobs/1.json", "/nowhere", "/openapi.json")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_the_token_nothing_is_shown(address: str, path: str) -> None:
+    answer = httpx.get(f"{address.rstrip('/')}{path}")
+    assert answer.status_code == 403
+    assert "one.example" not in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "ü"])
+def test_a_wrong_token_lets_nobody_in(address: str, token: str) -> None:
+    answer = httpx.get(address, params={"token": token}, follow_redirects=True)
+    assert answer.status_code == 403
+
+
+def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(address: str) -> None:
+    answer = httpx.get(f"{address}trails?token={TOKEN}&notice=hello")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/trails?notice=hello"
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert TOKEN not in cookie
+
+
+def test_the_redirect_never_leads_to_another_host(address: str) -> None:
+    where = urlsplit(address)
+    assert where.hostname is not None
+    with socket.create_connection((where.hostname, where.port or 80)) as line:
+        line.sendall(f"GET //evil.example/?token={TOKEN} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode())
+        told = line.recv(4000).decode().lower()
+    assert "location: /evil.example/" in told
+
+
+@pytest.mark.parametrize("value", ["", "wrong", "ü", '"ü"', r'"\374"'])
+def test_a_wrong_cookie_lets_nobody_in(address: str, value: str) -> None:
+    name = httpx.get(f"{address}?token={TOKEN}").headers["set-cookie"].partition("=")[0]
+    cookie = f"{name}={value}".encode("latin-1")
+    assert httpx.get(address, headers={b"cookie": cookie}).status_code == 403
+
+
+def test_with_the_cookie_the_pages_open(visitor: Visitor) -> None:
+    assert "4 trails on 2 sites" in visitor.get("/")
+
+
+def test_requests_under_a_foreign_name_are_refused(visitor: Visitor) -> None:
+    for name in ("evil.example", "evil.example:80", "127.0.0.1.evil.example"):
+        answer = visitor.client.get("/", headers={"host": name})
+        assert answer.status_code == 400
+        assert "trails" not in answer.text
+
+
+def test_a_form_needs_the_key_of_our_own_pages(visitor: Visitor) -> None:
+    for fields in ({}, {"form_key": ""}, {"form_key": "0" * 64}, {"form_key": "ü"}):
+        answer = visitor.client.post("/trails/1/delete", data=fields)
+        assert answer.status_code == 403
+    assert "Ann Example" in visitor.get("/trails")
+
+
+def test_a_form_from_another_origin_is_refused(visitor: Visitor) -> None:
+    for headers in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
+        answer = visitor.client.post("/trails/1/delete", headers=headers)
+        assert answer.status_code == 400
+
+
+def test_pages_may_load_nothing_from_elsewhere_and_not_be_framed(visitor: Visitor) -> None:
+    answer = visitor.client.get("/trails")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe-inline" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"

@@ -1,0 +1,31 @@
+"""A forage of the studio tells how far it is, but does not ask the database after every page."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+from tests.servers import serve
+from wayhound.app.forage import Order, open_run
+from wayhound.config import Config, FetchConfig
+from wayhound.site import Site
+from wayhound.store.runs import RunLimits
+from wayhound.studio.forage_job import TELL_SECONDS, forage
+from wayhound.workspace import Workspace
+
+PAGES = {"/": "".join(f"<a href='/{number}'>{number}</a>" for number in range(20))}
+PAGES |= {f"/{number}": f"<title>Page {number}</title>" for number in range(20)}
+
+
+def test_progress_is_asked_for_now_and_then(tmp_path: Path) -> None:
+    told: list[tuple[float, str]] = []
+    with serve(PAGES) as server, Workspace.create(tmp_path / "workspace") as workspace:
+        workspace.config = Config(fetch=FetchConfig(delay_seconds=0.0, allow_private=True))
+        sites = [Site(f"{server}/")]
+        run = open_run(workspace, Order(), RunLimits(budget_per_site=20), sites, time.time())
+        given = {"run": run.id, "delay": 0}
+        ended = forage(workspace, given, lambda what, *_: told.append((time.monotonic(), what)))
+    assert ended == "Run 1: 0 goals on 20 pages of 1 site."
+    assert told[0][1] == "Run 1: 0 goals on 0 pages"
+    assert all(later - earlier >= 0.9 * TELL_SECONDS for (earlier, _), (later, _) in pairwise(told))

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wayhound.compression import MAX_GZIP_MEMBERS, BadCodingError, Body, accepted_codings, unpack
+
+TEXT = b"<p>Professors and their papers</p>" * 20
+
+
+def bare_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+@pytest.mark.parametrize(
+    ("sent", "coding"),
+    [
+        (TEXT, ""),
+        (TEXT, "identity"),
+        (TEXT, "utf-8"),
+        (gzip.compress(TEXT, mtime=0), "gzip"),
+        (gzip.compress(TEXT, mtime=0), "X-GZIP"),
+        (zlib.compress(TEXT), "deflate"),
+        (bare_deflate(TEXT), "deflate"),
+        (gzip.compress(zlib.compress(TEXT), mtime=0), "deflate, gzip"),
+        (gzip.compress(TEXT[:50], mtime=0) + gzip.compress(TEXT[50:], mtime=0), "gzip"),
+        (gzip.compress(TEXT, mtime=0) + bytes(512), "gzip"),
+        (gzip.compress(TEXT, mtime=0) + b"trailing noise", "gzip"),
+    ],
+)
+def test_a_body_is_unpacked_as_its_codings_say(sent: bytes, coding: str) -> None:
+    assert unpack(sent, coding, 10_000) == Body(TEXT, whole=True)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br"])
+def test_an_empty_body_needs_no_coding(coding: str) -> None:
+    assert unpack(b"", coding, 100) == Body(b"", whole=True)
+
+
+@pytest.mark.parametrize(
+    ("sent", "coding"),
+    [
+        (TEXT, "gzip"),
+        (b"\xff" + TEXT, "deflate"),
+        (TEXT, "zstd"),
+        (TEXT, "\x1b[31m"),
+        (gzip.compress(b"", mtime=0) * (MAX_GZIP_MEMBERS + 1), "gzip"),
+    ],
+)
+def test_a_body_that_is_not_what_its_coding_says_is_refused(sent: bytes, coding: str) -> None:
+    with pytest.raises(BadCodingError):
+        unpack(sent, coding, 10_000)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_a_packed_body_that_stops_short_is_not_whole(coding: str) -> None:
+    sent = (gzip.compress if coding == "gzip" else zlib.compress)(TEXT)[:-6]
+    body = unpack(sent, coding, 10_000)
+    assert not body.whole
+    assert len(body.data) <= len(TEXT)
+
+
+@given(st.binary(max_size=3000), st.integers(0, 3000), st.sampled_from(["gzip", "deflate", "gzip, gzip"]))
+def test_what_is_unpacked_stops_just_past_the_limit(data: bytes, limit: int, coding: str) -> None:
+    packed = zlib.compress(data) if coding == "deflate" else gzip.compress(data)
+    if coding == "gzip, gzip":
+        packed = gzip.compress(packed)
+        limit = max(limit, len(packed) + 50)  # or else the inner file is what is too big
+    body = unpack(packed, coding, limit)
+    assert len(body.data) <= limit + 1
+    assert data.startswith(body.data)
+    assert (len(body.data) > limit) == (len(data) > limit)
+
+
+def test_brotli_is_offered_and_unpacked_within_the_limit_where_the_machine_has_it() -> None:
+    brotli = pytest.importorskip("brotli", minversion="1.2")
+    assert "br" in accepted_codings()
+    assert unpack(brotli.compress(TEXT), "br", 10_000) == Body(TEXT, whole=True)
+    bomb = unpack(brotli.compress(bytes(50_000_000), quality=1), "br", 10_000)
+    assert 10_000 < len(bomb.data) < 10_000_000
+    assert not unpack(brotli.compress(TEXT)[:-3], "br", 10_000).whole
+    with pytest.raises(BadCodingError):
+        unpack(b"\xff" * 50, "br", 10_000)
