@@ -73,7 +73,7 @@ def test_the_longest_rule_wins_and_wildcards_count() -> None:
 
 
 def test_our_own_group_counts_instead_of_everybodys() -> None:
-    robots = "User-agent: *\nDisallow: /\n\nUser-agent: trailMARK\nDisallow: /shut\n"
+    robots = "User-agent: *\nDisallow: /\n\nUser-agent: wayHOUND\nDisallow: /shut\n"
     assert outcomes(robots, "/", "/shut") == ["ok", "robots"]
     assert outcomes(robots, "/", "/shut", agent="Otherbot") == ["robots", "robots"]
 
