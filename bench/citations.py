@@ -24,7 +24,7 @@ import numpy.typing as npt
 from bench.citation_data import Labelled, as_text, made_citations, read_cora, read_dblp_acm
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.citations.baseline import WordMatcher
-from wayhound.citations.grouping import Matcher, group_citations, training_pairs
+from wayhound.citations.grouping import CitationMatcher, group_citations, training_pairs
 from wayhound.citations.pair_model import shipped_classifier
 from wayhound.learn.logistic import PairClassifier
 
@@ -223,7 +223,7 @@ def _timed(data: Labelled) -> tuple[float, Counts]:
 
 def _one_by_one(data: Labelled) -> list[Cell]:
     few = part(data, range(min(ADDED, len(data.papers))))
-    matcher, began = Matcher(), time.process_time()
+    matcher, began = CitationMatcher(), time.process_time()
     groups = [matcher.add(each) for each in few.citations]
     seconds = time.process_time() - began
     return [

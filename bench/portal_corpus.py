@@ -19,7 +19,7 @@ from wayhound.samples.grammar import Grammar, chance_for
 from wayhound.samples.words import words
 from wayhound.store.papers import PaperStore, StoredCitation, StoredContext
 from wayhound.store.topics import TopicStore
-from wayhound.topics.model import Placement
+from wayhound.topics.model import TopicPlacement
 from wayhound.topics.tree import parse_tree, ready_trees
 from wayhound.workspace import Workspace
 
@@ -64,7 +64,7 @@ def fill(
     made = list(papers(count, data, seed))
     workspace.records.save(paper.record for paper in made)
     titles = {paper.record.id: paper.record.first("title") for paper in made}
-    topics.replace_all((Placement(each.record.id, each.topic, 0.9, each.topic) for each in made), titles)
+    topics.replace_all((TopicPlacement(each.record.id, each.topic, 0.9, each.topic) for each in made), titles)
     for paper in made:
         store.save_paper(paper.record.id, _citations(paper, made), _contexts(paper, made))
         progress(paper.number + 1)

@@ -23,9 +23,9 @@ from bench.portal_corpus import fill, generate
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.index import Follower, build, refresh_scores
 from wayhound.record import Record, Value
-from wayhound.search.answer import SearchRequest
 from wayhound.search.index import SearchIndex
 from wayhound.search.query import terms
+from wayhound.search.results import SearchRequest
 from wayhound.workspace import Workspace
 
 MOST_BUILD_SECONDS, MOST_P50, MOST_P99 = 60.0, 10.0, 60.0

@@ -30,7 +30,7 @@ from bench.topics_sets import (
 from bench.topics_trials import LINK_TRIALS, TRIALS
 from wayhound.learn.calibration import calibration_error, reliability
 from wayhound.learn.naive_bayes import Floats
-from wayhound.topics.training import TopicSettings, Training, train
+from wayhound.topics.training import TopicSettings, TopicTraining, train
 from wayhound.topics.tree import TopicTree, read_tree
 
 # Sets whose file name begins so, and the least that keywords alone, and with citations, must reach.
@@ -81,7 +81,7 @@ def _reports(data: LabelledSet, ablation: bool) -> list[Report]:
     return reports
 
 
-def _steps(data: LabelledSet, plain: Training, with_links: Training | None) -> Report:
+def _steps(data: LabelledSet, plain: TopicTraining, with_links: TopicTraining | None) -> Report:
     """Table 8, in this collection's figures."""
     steps = {
         "keyword matching": keyword_matching(data),
@@ -171,7 +171,7 @@ def _for_scale(data: LabelledSet) -> dict[str, float]:
     return found
 
 
-def _reliability(data: LabelledSet, training: Training) -> Report:
+def _reliability(data: LabelledSet, training: TopicTraining) -> Report:
     """What confidence says against how often it is right, before and after calibration."""
     right = (training.memberships.argmax(axis=1) == data.truth).astype(np.float64)
     said = training.memberships.max(axis=1)
@@ -188,7 +188,7 @@ def _reliability(data: LabelledSet, training: Training) -> Report:
     )
 
 
-def _uncalibrated(training: Training) -> Floats:
+def _uncalibrated(training: TopicTraining) -> Floats:
     shares = np.maximum(training.memberships, 1e-300) ** (1 / training.model.scale)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 

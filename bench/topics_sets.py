@@ -13,11 +13,11 @@ from wayhound.errors import UsageError
 from wayhound.learn.naive_bayes import ExpectationMaximisation, Floats, Ints, NaiveBayes
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
 from wayhound.learn.topic_links import LinkSpread
-from wayhound.topics.documents import Citations, Document, read_citations, read_documents
-from wayhound.topics.rules import Matches
-from wayhound.topics.training import TopicSettings, Training, train, with_ids
+from wayhound.topics.documents import CitationLinks, TopicDocument, read_citations, read_documents
+from wayhound.topics.rules import KeywordMatches
+from wayhound.topics.training import TopicSettings, TopicTraining, train, with_ids
 from wayhound.topics.tree import TopicTree, parse_tree, read_tree, ready_trees
-from wayhound.topics.vocabulary import Vocabulary
+from wayhound.topics.vocabulary import TopicVocabulary
 
 TREES = Path(__file__).parent / "trees"
 SEED = 0
@@ -29,13 +29,13 @@ class LabelledSet:
 
     name: str
     tree: TopicTree
-    documents: list[Document]
-    citations: Citations | None = None
+    documents: list[TopicDocument]
+    citations: CitationLinks | None = None
 
     @classmethod
     def read(cls, name: str, tree: TopicTree, documents: Path, citations: Path | None) -> LabelledSet:
         found = read_documents(documents)
-        graph = Citations.among(found, read_citations(citations)) if citations else None
+        graph = CitationLinks.among(found, read_citations(citations)) if citations else None
         return cls(name, tree, found, graph)
 
     @cached_property
@@ -49,13 +49,13 @@ class LabelledSet:
         return np.array([numbers[document.label] for document in self.documents], dtype=np.int64)
 
     @cached_property
-    def matches(self) -> Matches:
-        return Matches.of(self.tree, self.documents)
+    def matches(self) -> KeywordMatches:
+        return KeywordMatches.of(self.tree, self.documents)
 
     @cached_property
     def counts(self) -> csr_array:
         bags = [document.bag for document in self.documents]
-        return Vocabulary.of(bags, TopicSettings().least_documents).counts(bags)
+        return TopicVocabulary.of(bags, TopicSettings().least_documents).counts(bags)
 
     @property
     def keyword_labelled(self) -> np.ndarray:
@@ -64,7 +64,7 @@ class LabelledSet:
     def accuracy(self, shares: Floats) -> float:
         return float((shares.argmax(axis=1) == self.truth).mean())
 
-    def train(self, *, with_citations: bool = False, settings: TopicSettings | None = None) -> Training:
+    def train(self, *, with_citations: bool = False, settings: TopicSettings | None = None) -> TopicTraining:
         graph = self.citations if with_citations else None
         rng = np.random.default_rng(SEED)
         return train(self.tree, self.documents, rng, citations=graph, settings=settings)

@@ -14,8 +14,8 @@ import time
 import numpy as np
 
 from bench.report import Bar, Report, add_output_options, finish
-from wayhound.topics.documents import Document
-from wayhound.topics.training import Training, train
+from wayhound.topics.documents import TopicDocument
+from wayhound.topics.training import TopicTraining, train
 from wayhound.topics.tree import Topic, TopicTree
 from wayhound.topics.vocabulary import bag_of
 
@@ -72,24 +72,24 @@ def _own(leaf: int, word: int) -> str:
     return f"own{leaf}x{word}"
 
 
-def _document(number: int, length: int, rng: np.random.Generator) -> Document:
+def _document(number: int, length: int, rng: np.random.Generator) -> TopicDocument:
     leaf = number % N_LEAVES
     common = rng.zipf(1.3, length * 7 // 10) % N_WORDS
     own = np.minimum(rng.zipf(1.2, length - len(common)), OWN_WORDS)
-    return Document(
+    return TopicDocument(
         str(number), bag_of([*(f"w{word}" for word in common), *(_own(leaf, word) for word in own)])
     )
 
 
 def _timed(
-    tree: TopicTree, documents: list[Document], corrections: dict[str, tuple[str, ...]] | None = None
-) -> tuple[float, Training]:
+    tree: TopicTree, documents: list[TopicDocument], corrections: dict[str, tuple[str, ...]] | None = None
+) -> tuple[float, TopicTraining]:
     started = time.process_time()
     training = train(tree, documents, np.random.default_rng(0), corrections=corrections)
     return time.process_time() - started, training
 
 
-def _place_ms(training: Training, documents: list[Document]) -> float:
+def _place_ms(training: TopicTraining, documents: list[TopicDocument]) -> float:
     training.model.place(documents[0])  # what is worked out once
     started = time.process_time()
     for document in documents:

@@ -16,17 +16,17 @@ from wayhound.citations.hubs import HubScores
 from wayhound.cli import cli
 from wayhound.errors import WorkspaceLocked
 from wayhound.record import Record, Value
-from wayhound.search.answer import Answer, SearchRequest
 from wayhound.search.folder import current_build
 from wayhound.search.index import SearchIndex
-from wayhound.search.opened import Opener
 from wayhound.search.query import parse
+from wayhound.search.results import SearchRequest, SearchResults
+from wayhound.search.snapshot import SnapshotOpener
 from wayhound.search.writer import IndexWriter
 from wayhound.store.citations import ScoreStore
 from wayhound.store.papers import PaperStore, StoredCitation
 from wayhound.store.records import ChangeStore
 from wayhound.store.topics import TopicStore
-from wayhound.topics.model import Placement
+from wayhound.topics.model import TopicPlacement
 from wayhound.workspace import Workspace
 
 
@@ -50,7 +50,7 @@ def cite(workspace: Workspace, citing: str, *cited: str) -> None:
     PaperStore(workspace.database).save_paper(citing, citations)
 
 
-def asked(workspace: Workspace, query: str = "", **more: object) -> Answer:
+def asked(workspace: Workspace, query: str = "", **more: object) -> SearchResults:
     return SearchIndex(workspace.index_folder).search(SearchRequest(query, limit=100, **more))  # type: ignore[arg-type]
 
 
@@ -190,7 +190,7 @@ def test_an_index_that_grew_is_the_index_built_anew(workspace: Workspace) -> Non
     cite(workspace, "a")
     workspace.records.save([paper("e", "Another"), paper("b", "Changed", year="2003")])
     workspace.database.execute("DELETE FROM record WHERE id = 'd'")
-    TopicStore(workspace.database).save([Placement("a", ("AI", "Agents"), 1.0, ("AI", "Agents"))], {})
+    TopicStore(workspace.database).save([TopicPlacement("a", ("AI", "Agents"), 1.0, ("AI", "Agents"))], {})
     refresh_scores(workspace)
     catch_up(workspace)
     grown = everything(workspace)
@@ -234,7 +234,7 @@ def test_a_topic_has_hubs_and_authorities_of_its_own(workspace: Workspace) -> No
         ("z", ""),
     ]:
         cite(workspace, citing, *cited)
-    placed = [Placement(name, ("AI",), 1.0, ("AI",)) for name in "abxy"]
+    placed = [TopicPlacement(name, ("AI",), 1.0, ("AI",)) for name in "abxy"]
     TopicStore(workspace.database).save(placed, {})
     workspace.records.save(paper(name, "x") for name in "abcdexyz")
     build(workspace)
@@ -429,7 +429,7 @@ def test_a_disk_without_room_for_the_index_is_told_in_a_sentence(workspace: Work
 def test_who_reads_an_old_build_may_finish_after_a_rebuild(workspace: Workspace) -> None:
     workspace.records.save([paper("a", "Steady"), paper("b", "Steady too")])
     build(workspace)
-    opened = Opener(workspace.index_folder).newest()
+    opened = SnapshotOpener(workspace.index_folder).newest()
     assert opened is not None
     build(workspace)
     assert not opened.build.exists()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from wayhound.citations.baseline import WordMatcher
 from wayhound.citations.blocking import FULL_BLOCK, WINDOW, candidate_pairs
 from wayhound.citations.citation import Citation, normalise
-from wayhound.citations.grouping import Matcher, cluster, group_citations, training_pairs
+from wayhound.citations.grouping import CitationMatcher, cluster, group_citations, training_pairs
 from wayhound.citations.pair_model import (
     FEATURES,
     WordWeights,
@@ -41,14 +41,14 @@ def test_citations_to_one_paper_are_grouped_however_they_are_written() -> None:
 
 
 def test_added_one_by_one_they_join_or_found_groups() -> None:
-    matcher = Matcher()
+    matcher = CitationMatcher()
     assert [matcher.add(each) for each in CITATIONS] == PAPERS
     assert matcher.find(CITATIONS[3]) == 1
     assert matcher.find(Citation("Something else entirely", "E. Dale")) is None
 
 
 def test_a_matcher_goes_on_where_another_stopped() -> None:
-    matcher = Matcher()
+    matcher = CitationMatcher()
     matcher.restore([(CITATIONS[0], 40), (CITATIONS[3], 41)])
     assert [matcher.add(CITATIONS[at]) for at in (1, 4, 5)] == [40, 41, 42]
 
@@ -62,7 +62,7 @@ def test_any_citations_can_be_grouped(citations: Sequence[Citation]) -> None:
     groups = group_citations(citations, shipped_classifier())
     assert len(groups) == len(citations)
     assert sorted(set(groups)) == list(range(len(set(groups))))
-    matcher = Matcher()
+    matcher = CitationMatcher()
     assert len([matcher.add(each) for each in citations]) == len(citations)
 
 

@@ -10,13 +10,13 @@ from wayhound.archive.archive import ArchiveWriter
 from wayhound.citations.citation import Citation
 from wayhound.fetched import Fetched
 from wayhound.record import Record, Span, Value
-from wayhound.samples.pdf import Line, write_pdf
+from wayhound.samples.pdf import PdfLine, write_pdf
 from wayhound.site import Site
 from wayhound.store.document_files import DocumentFileStore, Source, StoredFile
 from wayhound.store.forage import RunLimits
 from wayhound.store.papers import PaperStore, StoredCitation, StoredContext
 from wayhound.store.topics import TopicStore
-from wayhound.topics.model import Placement
+from wayhound.topics.model import TopicPlacement
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
@@ -110,7 +110,8 @@ def _save_originals(workspace: Workspace) -> None:
         for number, (title, *_) in enumerate(PAPERS):
             url = f"{START}papers/{number}.pdf"
             body = write_pdf(
-                [Line(title.encode("ascii", "replace").decode(), size=16), Line("Abstract", "F2", 12)], title
+                [PdfLine(title.encode("ascii", "replace").decode(), size=16), PdfLine("Abstract", "F2", 12)],
+                title,
             )
             ref = archive.write(
                 Fetched(url, 200, body=body, headers=(("Content-Type", "application/pdf"),)), at=1e9
@@ -143,7 +144,7 @@ def _save_citations(workspace: Workspace) -> None:
 
 def _save_topics(workspace: Workspace) -> None:
     placements = [
-        Placement(
+        TopicPlacement(
             paper_id(number), root_of(topic), 0.83, root_of(topic), words=(("trail", 2.0), ("path", 1.0))
         )
         for number, (_, _, _, _, topic, _) in enumerate(PAPERS)

@@ -10,7 +10,7 @@ from tests.portal.served import Served
 from tests.portal.test_pages import page, texts
 from wayhound.portal.search_pages import Asked, search_view
 from wayhound.portal.topics import TopicMap
-from wayhound.search.answer import Answer
+from wayhound.search.results import SearchResults
 
 
 def test_the_page_shows_how_the_query_was_read_and_marks_the_words(portal: Served) -> None:
@@ -46,7 +46,7 @@ def test_a_declared_facet_without_a_shared_value_is_not_shown() -> None:
         "year": [("1999", 1), ("1998", 1)],
         "country": [("CH", 2), ("D", 1)],
     }
-    view = search_view(Asked("x"), Answer(3, (), "", found), TopicMap((), {}))
+    view = search_view(Asked("x"), SearchResults(3, (), "", found), TopicMap((), {}))
     assert [facet.name for facet in view.facets] == ["year", "country"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from wayhound.samples import SamplePage, SampleSite
-from wayhound.samples.pdf import Line, write_pdf
+from wayhound.samples.pdf import PdfLine, write_pdf
 
 
 def files_of(site: SampleSite) -> dict[str, SamplePage]:
@@ -41,14 +41,14 @@ def test_every_file_is_well_formed_and_says_what_its_record_says(site: SampleSit
 
 
 def test_stream_lengths_are_right() -> None:
-    body = write_pdf([Line("One (two) \\ three"), Line("Café", "F2", 12, centred=True)], "A title")
+    body = write_pdf([PdfLine("One (two) \\ three"), PdfLine("Café", "F2", 12, centred=True)], "A title")
     for length, stream in re.findall(rb"/Length (\d+) >>\nstream\n(.*?)\nendstream", body, re.DOTALL):
         assert int(length) == len(stream)
     assert shown_text(body).startswith("One (two) \\ three Café")
 
 
 def test_long_texts_go_on_to_more_pages() -> None:
-    body = write_pdf([Line(f"line {i}") for i in range(200)], "Long")
+    body = write_pdf([PdfLine(f"line {i}") for i in range(200)], "Long")
     check_offsets(body)
     assert b"/Count 4" in body
     assert all(f"line {i} " in shown_text(body) + " " for i in range(200))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from wayhound.search.documents import IndexDocument
-from wayhound.search.query import Clause, Part, Query, Term, Years, terms
+from wayhound.search.query import Clause, Query, QueryPart, Term, YearRange, terms
 from wayhound.search.ranking import WEIGHTS
 
 
@@ -25,8 +25,8 @@ def values_of(document: IndexDocument) -> dict[str, list[list[str]]]:
     return {name: [terms(value) for value in values] for name, values in named.items()}
 
 
-def has_part(document: IndexDocument, part: Part) -> bool:
-    if isinstance(part, Years):
+def has_part(document: IndexDocument, part: QueryPart) -> bool:
+    if isinstance(part, YearRange):
         year = document.year
         return year is not None and (part.first or 0) <= year <= (9999 if part.last is None else part.last)
     if part.field == "type":

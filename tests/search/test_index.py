@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tests.search.brute_force import bm25, log_frequency, matches
 from wayhound.citations.hubs import HubScores
 from wayhound.errors import WorkspaceError, WorkspaceLocked
-from wayhound.search.answer import SORTS, Answer, SearchRequest, Sort
 from wayhound.search.documents import IndexDocument
 from wayhound.search.folder import CURRENT, current_build
 from wayhound.search.index import SearchIndex
-from wayhound.search.query import Clause, Query, Sign, Term, Years, parse, to_text
+from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
+from wayhound.search.results import SORTS, SearchRequest, SearchResults, Sort
 from wayhound.search.schema import facets_of
 from wayhound.search.writer import IndexWriter
 
@@ -31,7 +31,7 @@ def index_of(documents: Sequence[IndexDocument], folder: Path) -> SearchIndex:
     return SearchIndex(folder)
 
 
-def ids(answer: Answer) -> list[str]:
+def ids(answer: SearchResults) -> list[str]:
     return [hit.id for hit in answer.hits]
 
 
@@ -67,7 +67,7 @@ parts = st.builds(
     st.none() | st.sampled_from(["title", "colour"]),
     st.just(True),
 )
-years = st.tuples(st.integers(1990, 2010), st.integers(0, 9)).map(lambda pair: Years(pair[0], sum(pair)))
+years = st.tuples(st.integers(1990, 2010), st.integers(0, 9)).map(lambda pair: YearRange(pair[0], sum(pair)))
 clauses = st.builds(
     Clause, st.lists(parts | years, min_size=1, max_size=2).map(tuple), st.sampled_from(["", "+"])
 ) | st.builds(Clause, (parts | years).map(lambda part: (part,)), st.just("-"))
@@ -94,7 +94,7 @@ def test_what_is_found_is_what_looking_at_every_document_finds(
                 check_facets(answer, true)
 
 
-def check_facets(answer: Answer, true: list[IndexDocument]) -> None:
+def check_facets(answer: SearchResults, true: list[IndexDocument]) -> None:
     counted = Counter(
         (name, value[1:])
         for each in true

@@ -12,7 +12,7 @@ from wayhound.search.query import (
     Clause,
     Query,
     Term,
-    Years,
+    YearRange,
     describe,
     parse,
     to_text,
@@ -64,7 +64,9 @@ def test_a_query_written_out_is_read_as_the_same_query(text: str) -> None:
 def test_every_term_has_a_word_to_look_for(text: str) -> None:
     parts = [part for clause in parse(text).clauses for part in clause.any_of]
     assert all(part.words for part in parts if isinstance(part, Term))
-    assert all(part.first is not None or part.last is not None for part in parts if isinstance(part, Years))
+    assert all(
+        part.first is not None or part.last is not None for part in parts if isinstance(part, YearRange)
+    )
 
 
 names = st.text("abcdefgh_", min_size=1, max_size=6).filter(lambda name: name[0] != "_")
@@ -78,7 +80,7 @@ def test_declared_fields_are_read_back_too(declared: set[str], text: str) -> Non
     assert parse(to_text(query), fields) == query
 
 
-def one(*parts: Term | Years, sign: str = "") -> Clause:
+def one(*parts: Term | YearRange, sign: str = "") -> Clause:
     return Clause(parts, sign)  # type: ignore[arg-type]
 
 
@@ -103,13 +105,13 @@ def one(*parts: Term | Years, sign: str = "") -> Clause:
         ("or", [one(Term("or"))]),
         ("learn*", [one(Term("learn", prefix=True))]),
         ('title:"deep lear"*', [one(Term("deep lear", "title", prefix=True))]),
-        ("year:1998..2003", [one(Years(1998, 2003))]),
-        ("year:1998-2003", [one(Years(1998, 2003))]),
-        ("year:2003..1998", [one(Years(1998, 2003))]),
-        ("year:1998", [one(Years(1998, 1998))]),
-        ("year:..2003", [one(Years(None, 2003))]),
-        ("year:1998..", [one(Years(1998, None))]),
-        ("year:199*", [one(Years(1990, 1999))]),
+        ("year:1998..2003", [one(YearRange(1998, 2003))]),
+        ("year:1998-2003", [one(YearRange(1998, 2003))]),
+        ("year:2003..1998", [one(YearRange(1998, 2003))]),
+        ("year:1998", [one(YearRange(1998, 1998))]),
+        ("year:..2003", [one(YearRange(None, 2003))]),
+        ("year:1998..", [one(YearRange(1998, None))]),
+        ("year:199*", [one(YearRange(1990, 1999))]),
         ("year:so*", [one(Term("year:so", prefix=True))]),
         ("year:soon", [one(Term("year:soon"))]),
         ("colour:red", [one(Term("colour:red"))]),

@@ -3,16 +3,16 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayhound.search.answer import Piece
 from wayhound.search.query import parse
-from wayhound.search.snippets import Marker, marked, snippet
+from wayhound.search.results import Fragment
+from wayhound.search.snippets import Highlighter, marked, snippet
 
 
-def marker(text: str) -> Marker:
-    return Marker.of(parse(text))
+def marker(text: str) -> Highlighter:
+    return Highlighter.of(parse(text))
 
 
-def shown(pieces: tuple[Piece, ...]) -> str:
+def shown(pieces: tuple[Fragment, ...]) -> str:
     return "".join(f"[{piece.text}]" if piece.marked else piece.text for piece in pieces)
 
 

@@ -12,7 +12,7 @@ from wayhound.store.database import Database
 from wayhound.store.papers import PaperStore, StoredCitation
 from wayhound.store.records import Change, ChangeStore, RecordStore
 from wayhound.store.topics import TopicStore
-from wayhound.topics.model import Placement
+from wayhound.topics.model import TopicPlacement
 
 
 def changed_after(database: Database, number: int) -> list[str]:
@@ -65,7 +65,7 @@ def test_the_latest_records_come_first(database: Database) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda database: TopicStore(database).save([Placement("a", ("AI",), 1.0, ("AI",))], {}),
+        lambda database: TopicStore(database).save([TopicPlacement("a", ("AI",), 1.0, ("AI",))], {}),
         lambda database: TopicStore(database).replace_all([], {}),
         lambda database: cite(database, "c", 30, 10),
         lambda database: cite(database, "b", 20),
@@ -78,7 +78,7 @@ def test_what_else_becomes_known_of_a_paper_changes_it(
     database: Database, change: Callable[[Database], object]
 ) -> None:
     RecordStore(database).save([paper("a"), paper("b"), paper("c")])
-    TopicStore(database).save([Placement("a", ("Theory",), 1.0, ("Theory",))], {})
+    TopicStore(database).save([TopicPlacement("a", ("Theory",), 1.0, ("Theory",))], {})
     cite(database, "a", 10)
     cite(database, "b", 20, 10)
     before = ChangeStore(database).newest()
@@ -87,7 +87,7 @@ def test_what_else_becomes_known_of_a_paper_changes_it(
 
 
 def test_what_is_known_of_no_record_changes_none(database: Database) -> None:
-    TopicStore(database).save([Placement("elsewhere", ("AI",), 1.0, ("AI",))], {})
+    TopicStore(database).save([TopicPlacement("elsewhere", ("AI",), 1.0, ("AI",))], {})
     cite(database, "elsewhere", 1)
     assert ChangeStore(database).newest() == 0
 

@@ -7,14 +7,14 @@ import pytest
 
 from wayhound.store.database import Database
 from wayhound.store.topics import TopicStore
-from wayhound.topics.model import Placement
+from wayhound.topics.model import TopicPlacement
 
-CAT = Placement(
+CAT = TopicPlacement(
     "1", ("Animals", "Cats"), 0.9, ("Animals", "Cats"), ("Animals", "Dogs"), 0.3, 0.05, (("purr", 1.5),), True
 )
-DOG = Placement("2", ("Animals",), 0.7, ("Animals", "Dogs"))
-TREE = Placement("3", ("Animals of Wood",), 0.8, ("Animals of Wood",))
-STRAY = Placement("4", (), 0.6, ())
+DOG = TopicPlacement("2", ("Animals",), 0.7, ("Animals", "Dogs"))
+TREE = TopicPlacement("3", ("Animals of Wood",), 0.8, ("Animals of Wood",))
+STRAY = TopicPlacement("4", (), 0.6, ())
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -42,7 +42,7 @@ def test_counts_are_those_of_each_topic_itself(store: TopicStore) -> None:
 
 
 def test_saving_replaces_one_and_training_replaces_all(store: TopicStore) -> None:
-    moved = Placement("4", ("Animals",), 0.5, ("Animals", "Cats"))
+    moved = TopicPlacement("4", ("Animals",), 0.5, ("Animals", "Cats"))
     store.save([moved], {})
     assert store.get("4") == moved
     store.replace_all([DOG], {})

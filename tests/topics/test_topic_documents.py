@@ -9,19 +9,19 @@ import pytest
 from wayhound.errors import UsageError
 from wayhound.record import Record, Value
 from wayhound.topics.documents import (
-    Citations,
-    Document,
-    from_record,
+    CitationLinks,
+    TopicDocument,
+    document_from_record,
     parse_document,
     read_citations,
     read_documents,
 )
-from wayhound.topics.rules import KeywordRules, Matches, Rule
+from wayhound.topics.rules import KeywordMatches, KeywordRule, KeywordRules
 from wayhound.topics.tree import parse_tree
-from wayhound.topics.vocabulary import Vocabulary, even_bag, fold
+from wayhound.topics.vocabulary import TopicVocabulary, even_bag, fold
 
 
-def parsed(**fields: object) -> Document:
+def parsed(**fields: object) -> TopicDocument:
     return parse_document(json.dumps({"id": "1", **fields}))
 
 
@@ -88,7 +88,7 @@ def test_a_paper_record_gives_its_title_abstract_and_citations() -> None:
         "abstract": (Value("Cats sleep."),),
         "cites": (Value("7"), Value("8")),
     }
-    document = from_record(Record("paper", "p", fields))
+    document = document_from_record(Record("paper", "p", fields))
     assert document.bag["cat"] == 2
     assert (document.title, document.cites) == ("On Cats", ("7", "8"))
 
@@ -104,12 +104,12 @@ def test_plurals_fold_to_their_singular_and_other_endings_stay(word: str, folded
 
 def test_the_vocabulary_leaves_out_rare_words_and_stop_words() -> None:
     bags = [{"cat": 1.0, "the": 1.0, "x": 1.0}, {"cat": 2.0, "dog": 1.0, "the": 1.0}]
-    assert Vocabulary.of(bags, 2).words == ("cat",)
-    assert Vocabulary.of(bags, 99).words == ("cat", "dog")  # too few documents: every word counts
+    assert TopicVocabulary.of(bags, 2).words == ("cat",)
+    assert TopicVocabulary.of(bags, 99).words == ("cat", "dog")  # too few documents: every word counts
 
 
 def test_long_documents_weigh_no_more_than_the_longest_allowed() -> None:
-    vocabulary = Vocabulary(["cat", "dog"])
+    vocabulary = TopicVocabulary(["cat", "dog"])
     counts = vocabulary.counts([{"cat": 30.0, "dog": 10.0, "eel": 5.0}, {"dog": 1.0}, {}], longest=10)
     assert counts.toarray() == pytest.approx(np.array([[7.5, 2.5], [0, 1], [0, 0]]))
 
@@ -121,7 +121,7 @@ def test_a_bag_of_nothing_stays_empty() -> None:
 TREE = parse_tree("A\n  Nets: neural network, learning\n  Genes: genetic\nB: network\n")
 
 
-def matched(document: Document) -> list[str]:
+def matched(document: TopicDocument) -> list[str]:
     rules = KeywordRules(TREE)
     return [rules.rules[number].keyword for number in rules.matching(document)]
 
@@ -148,10 +148,10 @@ def test_without_order_a_phrase_needs_all_its_words() -> None:
 
 def test_the_first_match_decides_and_coverage_is_told() -> None:
     documents = [parsed(title="learning and genetic drift"), parsed(title="nothing known"), parsed()]
-    matches = Matches.of(TREE, documents)
+    matches = KeywordMatches.of(TREE, documents)
     assert matches.coverage == pytest.approx(1 / 3)
     assert matches.first().tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0]]
-    assert Matches.of(TREE, []).coverage == 0
+    assert KeywordMatches.of(TREE, []).coverage == 0
 
 
 def test_votes_are_shared_and_rare_keywords_speak_louder() -> None:
@@ -161,26 +161,26 @@ def test_votes_are_shared_and_rare_keywords_speak_louder() -> None:
         parsed(title="learning"),
         parsed(),
     ]
-    votes = Matches.of(TREE, documents).votes()
+    votes = KeywordMatches.of(TREE, documents).votes()
     rare, common = np.log(4 / 1), np.log(4 / 3)
     assert votes[0] == pytest.approx([common / (rare + common), rare / (rare + common), 0])
     assert votes.sum(axis=1) == pytest.approx([1, 1, 1, 0])
 
 
 def test_a_keyword_in_every_document_still_labels_it() -> None:
-    votes = Matches.of(TREE, [parsed(title="genetic")]).votes()
+    votes = KeywordMatches.of(TREE, [parsed(title="genetic")]).votes()
     assert votes[0] == pytest.approx([0, 1, 0])
 
 
 def test_the_keyword_of_an_interior_topic_speaks_for_all_leaves_below() -> None:
     tree = parse_tree("A: animal\n  Cats: cat\n  Dogs: dog\nB: plant\n")
-    votes = Matches.of(tree, [parsed(title="an animal")]).first()
+    votes = KeywordMatches.of(tree, [parsed(title="an animal")]).first()
     assert votes[0] == pytest.approx([0.5, 0.5, 0])
 
 
 def test_citations_link_both_ways_and_know_papers_without_words() -> None:
-    documents = [Document("a", {}, cites=("b", "x")), Document("b", {}, cites=("b",))]
-    citations = Citations.among(documents, [("x", "a"), ("a", "b")])
+    documents = [TopicDocument("a", {}, cites=("b", "x")), TopicDocument("b", {}, cites=("b",))]
+    citations = CitationLinks.among(documents, [("x", "a"), ("a", "b")])
     rows = citations.rows(documents)
     assert rows == {"a": 0, "b": 1, "x": 2}
     assert citations.links(rows).toarray().tolist() == [[0, 1, 2], [1, 0, 0], [2, 0, 0]]
@@ -198,14 +198,14 @@ def test_a_citation_file_may_have_a_heading(tmp_path: Path) -> None:
 
 
 def test_a_phrase_is_counted_in_its_order_and_a_bag_by_its_rarest_word() -> None:
-    rule = Rule(TREE.topics[0], "machine learning", ("machine", "learning"))
-    text = Document.from_text("a", "Machine learning, or machines and learning", "Machine learning")
+    rule = KeywordRule(TREE.topics[0], "machine learning", ("machine", "learning"))
+    text = TopicDocument.from_text("a", "Machine learning, or machines and learning", "Machine learning")
     assert rule.count(text) == 2
-    assert rule.count(Document("b", {"machine": 5.0, "learning": 3.0})) == 3
+    assert rule.count(TopicDocument("b", {"machine": 5.0, "learning": 3.0})) == 3
 
 
 def test_a_paper_is_also_what_its_references_are_about() -> None:
-    found = from_record(
+    found = document_from_record(
         Record("paper", "p", {"title": (Value("On walks"),)}), ["Genetic search", "Fuzzy sets"]
     )
     assert {"walk", "genetic", "fuzzy"} <= set(found.bag)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from wayhound.errors import ModelError, UsageError
-from wayhound.topics.documents import Citations, Document
+from wayhound.topics.documents import CitationLinks, TopicDocument
 from wayhound.topics.model import Placer, Thresholds, TopicModel
 from wayhound.topics.suggest import doubtful_keywords, new_keywords, new_topics
-from wayhound.topics.training import Training, train
+from wayhound.topics.training import TopicTraining, train
 from wayhound.topics.tree import TopicTree, parse_tree
 
 TREE = parse_tree("Animals\n  Cats: cat\n  Dogs: dog\nPlants\n  Trees: tree\n  Herbs: herb\n")
@@ -22,7 +22,7 @@ WORDS = {
 KEYWORDS = {"Cats": "cat", "Dogs": "dog", "Trees": "tree", "Herbs": "herb"}
 
 
-def documents(n: int = 240, seed: int = 0) -> list[Document]:
+def documents(n: int = 240, seed: int = 0) -> list[TopicDocument]:
     """Four topics; every third document holds its keyword, and the topic stands in its label."""
     rng = np.random.default_rng(seed)
     found = []
@@ -31,15 +31,17 @@ def documents(n: int = 240, seed: int = 0) -> list[Document]:
         words = list(rng.choice(WORDS[name].split(), 6))
         if number % 3 == 0:
             words.append(KEYWORDS[name])
-        found.append(replace(Document.from_text(str(number), " ".join(words)), label=name))
+        found.append(replace(TopicDocument.from_text(str(number), " ".join(words)), label=name))
     return found
 
 
-def trained(tree: TopicTree = TREE, given: list[Document] | None = None, **more: object) -> Training:
+def trained(
+    tree: TopicTree = TREE, given: list[TopicDocument] | None = None, **more: object
+) -> TopicTraining:
     return train(tree, given or documents(), np.random.default_rng(0), **more)  # type: ignore[arg-type]
 
 
-def right(training: Training, given: list[Document]) -> float:
+def right(training: TopicTraining, given: list[TopicDocument]) -> float:
     pairs = zip(training.placements, given, strict=True)
     return float(np.mean([placed.leaf[-1:] == (document.label,) for placed, document in pairs]))
 
@@ -56,7 +58,7 @@ def test_the_same_seed_gives_the_same_placements() -> None:
 
 
 def test_a_new_document_is_placed_with_the_words_that_decided() -> None:
-    placed = trained().model.place(Document.from_text("new", "kittens purr on the sofa"))
+    placed = trained().model.place(TopicDocument.from_text("new", "kittens purr on the sofa"))
     assert placed.topic == ("Animals", "Cats")
     assert {word for word, _ in placed.words} == {"kitten", "purr", "sofa"}
     assert all(weight > 0 for _, weight in placed.words)
@@ -72,9 +74,9 @@ def test_a_document_of_the_collection_is_placed_alike_alone() -> None:
 
 
 def test_an_empty_document_fits_nowhere() -> None:
-    given = [*documents(), Document("empty", {}), Document.from_text("foreign", "zzz qqq")]
+    given = [*documents(), TopicDocument("empty", {}), TopicDocument.from_text("foreign", "zzz qqq")]
     training = trained(given=given)
-    for placed in (*training.placements[-2:], training.model.place(Document("later", {}))):
+    for placed in (*training.placements[-2:], training.model.place(TopicDocument("later", {}))):
         assert (placed.topic, placed.leaf, placed.words) == ((), (), ())
 
 
@@ -94,16 +96,18 @@ def test_no_keyword_in_any_document_is_refused_in_a_sentence() -> None:
     with pytest.raises(UsageError, match="hold no word to learn from"):
         train(TREE, [], np.random.default_rng(0))
     with pytest.raises(UsageError, match="hold no word to learn from"):
-        trained(parse_tree("A: the\nB: x\n"), [Document.from_text("1", "the x")])
+        trained(parse_tree("A: the\nB: x\n"), [TopicDocument.from_text("1", "the x")])
 
 
 def test_one_document_is_enough() -> None:
-    training = trained(given=[Document.from_text("1", "a cat")])
+    training = trained(given=[TopicDocument.from_text("1", "a cat")])
     assert training.placements[0].leaf == ("Animals", "Cats")
 
 
 def test_a_keyword_of_two_topics_goes_to_the_first_where_nothing_else_tells() -> None:
-    training = trained(parse_tree("A: cat\nB: cat\n"), [Document.from_text(str(n), "cat") for n in range(9)])
+    training = trained(
+        parse_tree("A: cat\nB: cat\n"), [TopicDocument.from_text(str(n), "cat") for n in range(9)]
+    )
     assert {placed.leaf for placed in training.placements} == {("A",)}
 
 
@@ -132,14 +136,14 @@ def test_text_in_other_languages_is_placed_too() -> None:
         "körbchen fürs kätzchen",
         "樹木の葉",
     ] * 6
-    given = [Document.from_text(str(number), text) for number, text in enumerate(texts)]
+    given = [TopicDocument.from_text(str(number), text) for number, text in enumerate(texts)]
     placed = trained(tree, given).placements
     assert [one.leaf for one in placed[:4]] == [("Katzen",), ("Bäume",), ("Katzen",), ("木",)]
 
 
 def test_a_correction_pins_its_document_and_teaches_the_others() -> None:
     given = documents()
-    odd = [Document.from_text(f"odd{number}", "purr gizmo gadget sprocket") for number in range(12)]
+    odd = [TopicDocument.from_text(f"odd{number}", "purr gizmo gadget sprocket") for number in range(12)]
     before = trained(given=given + odd)
     assert before.placements[-1].leaf == ("Animals", "Cats")
     chosen = {f"odd{number}": ("Plants", "Herbs") for number in range(6)}
@@ -161,17 +165,19 @@ def test_a_correction_to_a_topic_that_is_gone_is_told() -> None:
 
 
 def test_citations_place_a_document_without_words() -> None:
-    given = [*documents(), Document("bare", {}, cites=("1", "5", "9", "13"))]
-    training = trained(given=given, citations=Citations.among(given))
+    given = [*documents(), TopicDocument("bare", {}, cites=("1", "5", "9", "13"))]
+    training = trained(given=given, citations=CitationLinks.among(given))
     assert training.placements[-1].leaf == ("Animals", "Dogs")
-    newcomer = training.model.place(Document("late", {}, cites=("2", "6", "10", "14")))
+    newcomer = training.model.place(TopicDocument("late", {}, cites=("2", "6", "10", "14")))
     assert newcomer.leaf == ("Plants", "Trees")
 
 
 def test_strangers_are_told_from_the_others() -> None:
     rng = np.random.default_rng(3)
     strange = "granite basalt quartz marble flint slate".split()
-    given = documents() + [Document.from_text(f"s{n}", " ".join(rng.choice(strange, 6))) for n in range(30)]
+    given = documents() + [
+        TopicDocument.from_text(f"s{n}", " ".join(rng.choice(strange, 6))) for n in range(30)
+    ]
     training = trained(given=given)
     outside = training.outside.sum(axis=1)
     assert outside[-30:].mean() > outside[:-30].mean() + 0.3
@@ -206,9 +212,13 @@ def test_a_keyword_that_stands_in_the_documents_of_another_topic_is_doubted() ->
 
 def test_a_model_survives_being_turned_into_arrays() -> None:
     given = documents()
-    model = trained(given=given, citations=Citations.among(given, [("0", "4"), ("4", "8")])).model
+    model = trained(given=given, citations=CitationLinks.among(given, [("0", "4"), ("4", "8")])).model
     again = TopicModel.from_arrays(*model.to_arrays())
-    for document in (given[0], Document.from_text("x", "mint and thyme", cites=["4"]), Document("y", {})):
+    for document in (
+        given[0],
+        TopicDocument.from_text("x", "mint and thyme", cites=["4"]),
+        TopicDocument("y", {}),
+    ):
         before, after = model.place(document), again.place(document)
         assert (before.topic, before.leaf, before.second) == (after.topic, after.leaf, after.second)
         assert before.confidence == pytest.approx(after.confidence, abs=1e-4)
@@ -246,11 +256,11 @@ def test_what_lies_outside_takes_its_share() -> None:
     assert some_animal.topic == ("Animals",)
 
 
-def few_documents() -> list[Document]:
+def few_documents() -> list[TopicDocument]:
     """Too few to learn any topic's words from; what else they say is the same everywhere."""
     texts = ["cat", "dog dog", "tree", "herb", "cat cat cat cat dog"]
     return [
-        Document.from_text(str(number), f"{text} with fur on the sofa, a leaf and some scent")
+        TopicDocument.from_text(str(number), f"{text} with fur on the sofa, a leaf and some scent")
         for number, text in enumerate(texts)
     ]
 
@@ -269,7 +279,7 @@ def test_in_a_large_collection_what_was_learned_decides() -> None:
 def test_a_new_document_is_placed_by_its_keywords_too() -> None:
     model = trained(given=few_documents()).model
     kept = TopicModel.from_arrays(*model.to_arrays())
-    newcomer = Document.from_text("new", "A herb on the sofa")
+    newcomer = TopicDocument.from_text("new", "A herb on the sofa")
     assert kept.place(newcomer).topic == model.place(newcomer).topic == ("Plants", "Herbs")
 
 
@@ -279,7 +289,7 @@ def test_a_model_without_what_its_keywords_are_worth_places_by_words_alone() -> 
     del meta["keyword_weight"]
     model = TopicModel.from_arrays(older, meta)
     assert model.keyword_weight == 0.0
-    assert model.place(Document.from_text("new", "bark leash bone fetch")).leaf == ("Animals", "Dogs")
+    assert model.place(TopicDocument.from_text("new", "bark leash bone fetch")).leaf == ("Animals", "Dogs")
 
 
 def test_a_model_with_other_keywords_than_its_tree_is_refused() -> None:

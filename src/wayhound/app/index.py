@@ -14,7 +14,7 @@ from wayhound.app.papers.works import CITED_ONLY, as_cited, document_of_work
 from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
-from wayhound.search.documents import SCORE_DIGITS, IndexDocument, Standing, document_of
+from wayhound.search.documents import SCORE_DIGITS, IndexDocument, RecordContext, index_document
 from wayhound.search.folder import current_build, read_followed
 from wayhound.search.writer import IndexWriter
 from wayhound.store.citations import ScoreStore, citations_to
@@ -153,7 +153,7 @@ class Feeding:
         record = self.workspace.records.get(change.kind, change.id)
         if record is None:
             return None
-        return document_of(as_cited(self._papers, record), self._standing(change), self._kinds)
+        return index_document(as_cited(self._papers, record), self._standing(change), self._kinds)
 
     def _works(self, batch: list[Change]) -> dict[str, IndexDocument | None]:
         """Works that are only cited, all of a batch by one query."""
@@ -163,13 +163,13 @@ class Feeding:
             str(group): document_of_work(group, by_paper, changes[group]) for group, by_paper in said.items()
         }
 
-    def _standing(self, change: Change) -> Standing:
+    def _standing(self, change: Change) -> RecordContext:
         """Topics, citations and scores are known of papers alone."""
         if change.kind != "paper":
-            return Standing(change=change.number)
+            return RecordContext(change=change.number)
         placed = self._topics.get(change.id)
         topics = tuple(path for path in (placed.topic, placed.second) if path) if placed else ()
-        return Standing(
+        return RecordContext(
             topics,
             self._scores.cited(change.id),
             self._scores.get(change.id),

@@ -12,9 +12,15 @@ from wayhound.errors import UsageError
 from wayhound.store.model_files import load_model, save_model
 from wayhound.store.papers import PaperStore
 from wayhound.store.topics import TopicStore
-from wayhound.topics.documents import Citations, Document, from_record, read_citations, read_documents
+from wayhound.topics.documents import (
+    CitationLinks,
+    TopicDocument,
+    document_from_record,
+    read_citations,
+    read_documents,
+)
 from wayhound.topics.model import KIND, VERSION, TopicModel
-from wayhound.topics.training import Training
+from wayhound.topics.training import TopicTraining
 from wayhound.topics.tree import TopicTree, read_tree
 from wayhound.workspace import Workspace
 
@@ -61,13 +67,13 @@ class Topics:
         told = meta.get("history")
         return told if isinstance(told, dict) else {}
 
-    def keep(self, training: Training, documents: Sequence[Document]) -> None:
+    def keep(self, training: TopicTraining, documents: Sequence[TopicDocument]) -> None:
         """Save the model and where it puts the documents."""
         arrays, meta = training.model.to_arrays()
         save_model(self.model_folder, KIND, VERSION, arrays, meta | {"history": training.history})
         self.store.replace_all(training.placements, {document.id: document.title for document in documents})
 
-    def corrections_of(self, documents: Sequence[Document]) -> dict[str, tuple[str, ...]]:
+    def corrections_of(self, documents: Sequence[TopicDocument]) -> dict[str, tuple[str, ...]]:
         """The corrections that concern these documents."""
         ids = {document.id for document in documents}
         return {name: path for name, path in self.store.corrections().items() if name in ids}
@@ -82,7 +88,7 @@ class Topics:
 
 def documents_from(
     topics: Topics, files: Sequence[Path], citations: Path | None
-) -> tuple[list[Document], Citations]:
+) -> tuple[list[TopicDocument], CitationLinks]:
     """The documents of files, or the papers of the workspace; and who cites whom among them."""
     if files:
         documents = [document for file in files for document in read_documents(file)]
@@ -91,21 +97,21 @@ def documents_from(
     else:
         papers = PaperStore(topics.workspace.database)
         documents = [
-            from_record(record, _cited_titles(papers, record.id))
+            document_from_record(record, _cited_titles(papers, record.id))
             for record in topics.workspace.records.iterate("paper")
         ]
         known = topics.cited_papers()
     if not documents:
         raise UsageError("There are no documents: give a file of JSON lines, or extract papers first.")
     given = read_citations(citations) if citations else ()
-    return documents, Citations.among(documents, (*known, *given))
+    return documents, CitationLinks.among(documents, (*known, *given))
 
 
 def _cited_titles(papers: PaperStore, paper: str) -> list[str]:
     return [each.citation.title for each in papers.citations(paper) if each.number and each.citation.title]
 
 
-def _refuse_twins(documents: Sequence[Document]) -> None:
+def _refuse_twins(documents: Sequence[TopicDocument]) -> None:
     seen: set[str] = set()
     for document in documents:
         if document.id in seen:

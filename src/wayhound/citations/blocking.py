@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from wayhound.citations.citation import NormalCitation
+from wayhound.citations.citation import NormalisedCitation
 
 Ints = npt.NDArray[np.int64]
 
@@ -18,7 +18,7 @@ _ENDS = 14  # letters at the ends of a title: either may be damaged, seldom both
 _WORDS = 4  # longest words of a title, of which any two make a key
 
 
-def block_keys(citation: NormalCitation) -> Iterator[str]:
+def block_keys(citation: NormalisedCitation) -> Iterator[str]:
     """What two citations to one paper will most likely share at least one of."""
     letters = citation.title_letters
     if letters:
@@ -31,7 +31,7 @@ def block_keys(citation: NormalCitation) -> Iterator[str]:
     yield from _number_keys(citation)
 
 
-def _number_keys(citation: NormalCitation) -> Iterator[str]:
+def _number_keys(citation: NormalisedCitation) -> Iterator[str]:
     """Titles that were lost or badly cut: by who wrote it when, and by its place in a volume."""
     for name in citation.names[:2]:
         yield f"a{name.last} {citation.year}"
@@ -39,7 +39,7 @@ def _number_keys(citation: NormalCitation) -> Iterator[str]:
         yield f"p{citation.first_page}-{citation.last_page}"
 
 
-def candidate_pairs(citations: Sequence[NormalCitation], full_block: int = FULL_BLOCK) -> Ints:
+def candidate_pairs(citations: Sequence[NormalisedCitation], full_block: int = FULL_BLOCK) -> Ints:
     """Pairs i < j worth comparing, (pairs, 2), sorted and each once.
 
     Large blocks are sorted by title, and only neighbours in them are compared: what makes a block large is
@@ -85,11 +85,11 @@ class BlockIndex:
         self.most_groups = most_groups
         self._groups: dict[str, dict[int, None]] = {}
 
-    def add(self, citation: NormalCitation, group: int) -> None:
+    def add(self, citation: NormalisedCitation, group: int) -> None:
         for key in block_keys(citation):
             self._groups.setdefault(key, {})[group] = None
 
-    def groups(self, citation: NormalCitation) -> list[int]:
+    def groups(self, citation: NormalisedCitation) -> list[int]:
         """Groups under any key of the citation; keys that hold too many groups say too little."""
         found: dict[int, None] = {}
         for key in block_keys(citation):

@@ -118,7 +118,7 @@ _STOP = frozenset("a an and at by for from in is of on or the to with".split())
 
 
 @dataclass(frozen=True, slots=True)
-class NormalCitation:
+class NormalisedCitation:
     """What is compared of a citation. Numbers are 0 where they are not known."""
 
     title_words: frozenset[str]
@@ -136,14 +136,14 @@ class NormalCitation:
     venue_initials: str
 
 
-def normalise(citation: Citation) -> NormalCitation:
+def normalise(citation: Citation) -> NormalisedCitation:
     """Fields as they are given; those of a bare text are guessed first."""
     given = guess_fields(citation) if citation.is_raw else citation
     title, names = plain_words(given.title), read_names(given.authors)
     letters = "".join(title)
     pages = given.pages if _NUMBER.search(given.pages) else _stray_pages(given)
     first_page, last_page = _pages(pages)
-    return NormalCitation(
+    return NormalisedCitation(
         title_words=frozenset(intern(word) for word in title if word not in _STOP) or frozenset(title),
         title_letters=letters,
         title_marks=marks(letters),

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wayhound.citations.blocking import BlockIndex, candidate_pairs
-from wayhound.citations.citation import Citation, NormalCitation, normalise
+from wayhound.citations.citation import Citation, NormalisedCitation, normalise
 from wayhound.citations.pair_model import FEATURES, WordWeights, pair_features, shipped_classifier
 from wayhound.learn.logistic import PairClassifier
 
@@ -89,7 +89,7 @@ _AT_ONCE = 20_000  # pairs whose features are in memory together
 class PairScorer:
     """Features and probabilities of pairs of one list of citations."""
 
-    def __init__(self, citations: Sequence[NormalCitation]) -> None:
+    def __init__(self, citations: Sequence[NormalisedCitation]) -> None:
         self.citations = citations
         self.weights = WordWeights()
         self.weights.count(citations)
@@ -125,13 +125,13 @@ def group_citations(
 
 
 def group_normal(
-    citations: Sequence[NormalCitation],
+    citations: Sequence[NormalisedCitation],
     classifier: PairClassifier,
     threshold: float = THRESHOLD,
     on_progress: Progress | None = None,
 ) -> list[int]:
     """The same for citations in normal form. Those that are wholly alike are compared as one."""
-    numbers: dict[NormalCitation, int] = {}
+    numbers: dict[NormalisedCitation, int] = {}
     alike = [numbers.setdefault(each, len(numbers)) for each in citations]
     scorer = PairScorer(list(numbers))
     scorer.weights.count(each for each, seen in zip(citations, _repeats(alike), strict=True) if seen)
@@ -164,10 +164,10 @@ def _repeats(numbers: Sequence[int]) -> Iterator[bool]:
         newest = max(newest, number)
 
 
-class Matcher:
+class CitationMatcher:
     """Groups of citations, and of the papers held, which are added like citations.
 
-    >>> matcher = Matcher()
+    >>> matcher = CitationMatcher()
     >>> first = matcher.add(Citation(title="Hops to the goal", authors="A. Lind", year="1999"))
     >>> first == matcher.add(Citation(title="Hops to the Goal.", authors="Lind, A.", year="(1999)"))
     True
@@ -178,7 +178,7 @@ class Matcher:
         self.threshold = threshold
         self._weights = WordWeights()
         self._index = BlockIndex()
-        self._members: dict[int, list[NormalCitation]] = {}
+        self._members: dict[int, list[NormalisedCitation]] = {}
         self._next = 0
 
     def add(self, citation: Citation) -> int:
@@ -196,20 +196,20 @@ class Matcher:
         for citation, group in grouped:
             self._put(normalise(citation), group)
 
-    def _put(self, normal: NormalCitation, group: int) -> int:
+    def _put(self, normal: NormalisedCitation, group: int) -> int:
         self._weights.count([normal])
         self._index.add(normal, group)
         self._members.setdefault(group, []).append(normal)
         self._next = max(self._next, group + 1)
         return group
 
-    def _best(self, normal: NormalCitation) -> int | None:
+    def _best(self, normal: NormalisedCitation) -> int | None:
         candidates = self._index.groups(normal)
         agreed = [(self._agreement(normal, group), -group) for group in candidates]
         likelihood, group = max(agreed, default=(0.0, 0))
         return -group if agreed and likelihood >= self.threshold else None
 
-    def _agreement(self, normal: NormalCitation, group: int) -> float:
+    def _agreement(self, normal: NormalisedCitation, group: int) -> float:
         members = self._members[group]
         asked = (members[at] for at in spokesmen(range(len(members))))
         features = [pair_features(normal, member, self._weights) for member in asked]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wayhound.citations.citation import NormalCitation
+from wayhound.citations.citation import NormalisedCitation
 from wayhound.errors import ModelError
 from wayhound.learn.logistic import PairClassifier
 from wayhound.text.author_lists import Name
@@ -54,7 +54,7 @@ class WordWeights:
         self._cache: dict[str, float] = {}
         self._cached_at = 1
 
-    def count(self, citations: Iterable[NormalCitation]) -> None:
+    def count(self, citations: Iterable[NormalisedCitation]) -> None:
         for citation in citations:
             self._titles += 1
             self._counts.update(citation.title_words)
@@ -72,7 +72,7 @@ class WordWeights:
         return weight
 
 
-def pair_features(a: NormalCitation, b: NormalCitation, weights: WordWeights) -> tuple[float, ...]:
+def pair_features(a: NormalisedCitation, b: NormalisedCitation, weights: WordWeights) -> tuple[float, ...]:
     """The numbers named by `FEATURES`, the same for (a, b) and (b, a), each from 0 to 1."""
     return (
         *_title(a, b, weights),
@@ -84,7 +84,7 @@ def pair_features(a: NormalCitation, b: NormalCitation, weights: WordWeights) ->
     )
 
 
-def _title(a: NormalCitation, b: NormalCitation, weights: WordWeights) -> tuple[float, ...]:
+def _title(a: NormalisedCitation, b: NormalisedCitation, weights: WordWeights) -> tuple[float, ...]:
     shared = a.title_words & b.title_words
     common, first, second = weights.of(shared), weights.of(a.title_words), weights.of(b.title_words)
     union, smaller = first + second - common, min(first, second)
@@ -111,7 +111,7 @@ def _common(a: int, b: int) -> tuple[float, float]:
     return 2 * shared / (first + second), shared / min(first, second)
 
 
-def _authors(a: NormalCitation, b: NormalCitation) -> tuple[float, ...]:
+def _authors(a: NormalisedCitation, b: NormalisedCitation) -> tuple[float, ...]:
     if not a.last_names or not b.last_names:
         return 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
     shared = a.last_names & b.last_names
@@ -123,11 +123,11 @@ def _authors(a: NormalCitation, b: NormalCitation) -> tuple[float, ...]:
     return len(shared) / union, contained, float(contained == 0), first, _initials_differ(a, b, shared), 0.0
 
 
-def _found(a: NormalCitation, b: NormalCitation) -> float:
+def _found(a: NormalisedCitation, b: NormalisedCitation) -> float:
     return sum(last in b.last_names or last in b.title_words for last in a.last_names) / len(a.last_names)
 
 
-def _initials_differ(a: NormalCitation, b: NormalCitation, shared: frozenset[str]) -> float:
+def _initials_differ(a: NormalisedCitation, b: NormalisedCitation, shared: frozenset[str]) -> float:
     if not shared:
         return 0.0
     ours, theirs = _initials(a.names), _initials(b.names)
@@ -147,20 +147,20 @@ def _year(a: int, b: int) -> tuple[float, ...]:
     return float(apart == 0), float(apart == 1), min(apart, 10) / 10, 0.0
 
 
-def _venue(a: NormalCitation, b: NormalCitation) -> tuple[float, float]:
+def _venue(a: NormalisedCitation, b: NormalisedCitation) -> tuple[float, float]:
     if not a.venue_words or not b.venue_words:
         return 0.0, 1.0
     shared = len(a.venue_words & b.venue_words) / min(len(a.venue_words), len(b.venue_words))
     return max(shared, _is_acronym(a, b), _is_acronym(b, a)), 0.0
 
 
-def _is_acronym(short: NormalCitation, long: NormalCitation) -> float:
+def _is_acronym(short: NormalisedCitation, long: NormalisedCitation) -> float:
     """VLDB for Very Large Data Bases: cut words hold acronyms of up to four letters."""
     initials = long.venue_initials[:4]
     return float(len(initials) >= 3 and initials in short.venue_words)
 
 
-def _pages(a: NormalCitation, b: NormalCitation) -> tuple[float, float]:
+def _pages(a: NormalisedCitation, b: NormalisedCitation) -> tuple[float, float]:
     if not a.first_page or not b.first_page:
         return 0.0, 0.0
     same = a.first_page == b.first_page or a.page_digits == b.page_digits

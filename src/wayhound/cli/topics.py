@@ -16,8 +16,8 @@ from rich.table import Table
 from wayhound.app.topics import TREE_NAME, Topics, documents_from
 from wayhound.cli.console import count, err, next_steps, out, typed, workspace_option
 from wayhound.errors import UsageError
-from wayhound.topics.documents import Document, read_documents
-from wayhound.topics.model import Placement
+from wayhound.topics.documents import TopicDocument, read_documents
+from wayhound.topics.model import TopicPlacement
 from wayhound.topics.suggest import (
     DoubtfulKeyword,
     NewKeyword,
@@ -26,7 +26,7 @@ from wayhound.topics.suggest import (
     new_keywords,
     new_topics,
 )
-from wayhound.topics.training import TopicSettings, Training
+from wayhound.topics.training import TopicSettings, TopicTraining
 from wayhound.topics.training import train as train_topics
 from wayhound.topics.tree import (
     TopicTree,
@@ -42,7 +42,7 @@ from wayhound.workspace import Workspace
 _BAR_WIDTH = 30
 
 
-def training_table(training: Training) -> Table:
+def training_table(training: TopicTraining) -> Table:
     """Coverage, every round of EM, and how sure the model may be."""
     told = training.history
     table = Table("round", "log-likelihood", "changed topic", title=_sentence(told), title_justify="left")
@@ -69,11 +69,11 @@ def _warning(empty: Sequence[str]) -> str:
     return "No document holds a keyword of: " + escape(", ".join(empty)) + ". These topics stay empty."
 
 
-def training_data(training: Training) -> dict[str, Any]:
+def training_data(training: TopicTraining) -> dict[str, Any]:
     return dict(training.history)
 
 
-def placements_table(placements: Sequence[Placement], titles: Mapping[str, str]) -> Table:
+def placements_table(placements: Sequence[TopicPlacement], titles: Mapping[str, str]) -> Table:
     table = Table("document", "topic", "sure", "also", "words that decided")
     for placed in placements:
         name = titles.get(placed.document) or placed.document
@@ -85,7 +85,7 @@ def placements_table(placements: Sequence[Placement], titles: Mapping[str, str])
     return table
 
 
-def placement_data(placed: Placement, titles: Mapping[str, str]) -> dict[str, Any]:
+def placement_data(placed: TopicPlacement, titles: Mapping[str, str]) -> dict[str, Any]:
     return asdict(placed) | {"title": titles.get(placed.document, "")}
 
 
@@ -242,7 +242,7 @@ def place(file: Path, folder: Path, as_json: bool) -> None:
     _show(placements, documents, as_json)
 
 
-def _show(placements: list[Placement], documents: list[Document], as_json: bool) -> None:
+def _show(placements: list[TopicPlacement], documents: list[TopicDocument], as_json: bool) -> None:
     titles = {document.id: document.title for document in documents}
     if not as_json:
         out.print(placements_table(placements, titles))
@@ -350,7 +350,7 @@ def report(topic: str | None, folder: Path, limit: int, as_json: bool) -> None:
             out.print(tree_table(tree, counts, opened.history()))
 
 
-def _list(placements: list[Placement], titles: dict[str, str], as_json: bool) -> None:
+def _list(placements: list[TopicPlacement], titles: dict[str, str], as_json: bool) -> None:
     if as_json:
         for placement in placements:
             click.echo(json.dumps(placement_data(placement, titles), ensure_ascii=False))

@@ -15,7 +15,7 @@ from wayhound.portal.library import Library
 from wayhound.portal.portal import Portal, iso_time
 from wayhound.portal.search_pages import PAGE_SIZE, Filters, Words, read_asked
 from wayhound.portal.topic_pages import TopicSlug, topic_filter
-from wayhound.search.answer import Hit, SearchRequest
+from wayhound.search.results import Hit, SearchRequest
 from wayhound.store.records import Place, Stamp
 from wayhound.web.errors import NotFound
 from wayhound.web.pages import add, answer, document

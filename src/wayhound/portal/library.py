@@ -19,8 +19,8 @@ from wayhound.portal.topics import TopicMap
 from wayhound.record import Record
 from wayhound.record_kinds import FILE_NAME as KINDS_FILE
 from wayhound.record_kinds import KindSpec, read_kinds, spec_of
-from wayhound.search.answer import FACETS
 from wayhound.search.index import SearchIndex
+from wayhound.search.results import FACETS
 from wayhound.store.citations import citations_to
 from wayhound.store.document_files import DocumentFileStore
 from wayhound.store.papers import PaperStore

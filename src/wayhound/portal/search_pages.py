@@ -18,7 +18,17 @@ from wayhound.portal.library import Library
 from wayhound.portal.portal import Portal
 from wayhound.portal.topics import TopicMap
 from wayhound.record_kinds import KINDS
-from wayhound.search.answer import DEEPEST, FACETS, SORTS, Answer, Hit, Piece, SearchRequest, Sort, Suggestion
+from wayhound.search.results import (
+    FACETS,
+    MAX_DEPTH,
+    SORTS,
+    Fragment,
+    Hit,
+    SearchRequest,
+    SearchResults,
+    Sort,
+    Suggestion,
+)
 from wayhound.web.errors import BadRequest
 from wayhound.web.pages import answer as sent
 
@@ -57,8 +67,8 @@ class HitView:
     id: str
     url: str
     title: str
-    title_pieces: tuple[Piece, ...]
-    snippet: tuple[Piece, ...]
+    title_pieces: tuple[Fragment, ...]
+    snippet: tuple[Fragment, ...]
     people: tuple[str, ...]
     venue: str
     year: int | None
@@ -123,7 +133,7 @@ class Asked:
     limit: int = PAGE_SIZE
 
     def request(self, facets: tuple[str, ...] = FACETS) -> SearchRequest:
-        offset = min((self.page - 1) * self.limit, DEEPEST)
+        offset = min((self.page - 1) * self.limit, MAX_DEPTH)
         return SearchRequest(self.query, self.sort, offset, self.limit, facets, self.filters, FACET_VALUES)
 
     def url(self, path: str = "/search") -> str:
@@ -178,9 +188,9 @@ def hit_view(hit: Hit, topics: TopicMap) -> HitView:
     )  # fmt: skip
 
 
-def search_view(asked: Asked, answer: Answer, topics: TopicMap) -> SearchView:
+def search_view(asked: Asked, answer: SearchResults, topics: TopicMap) -> SearchView:
     first = replace(asked, page=1)
-    reachable = min(answer.total, DEEPEST)
+    reachable = min(answer.total, MAX_DEPTH)
     more = answer.next_offset is not None
     meant = answer.did_you_mean
     return SearchView(

@@ -23,8 +23,8 @@ from wayhound.portal.search_pages import (
     hit_view,
 )
 from wayhound.portal.topics import TopicNode
-from wayhound.search.answer import SearchRequest, Sort
 from wayhound.search.documents import TOPIC_SEPARATOR
+from wayhound.search.results import SearchRequest, Sort
 from wayhound.web.errors import BadRequest, NotFound
 
 SORTS: dict[Sort, tuple[str, str]] = {

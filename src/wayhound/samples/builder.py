@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from wayhound.samples.department import Publication
 from wayhound.samples.pdf import paper_pdf
-from wayhound.samples.people import Office, Person
+from wayhound.samples.people import Office, SamplePerson
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class TruePerson:
     room: str
 
     @classmethod
-    def of(cls, path: str, person: Person, text: str) -> Self:
+    def of(cls, path: str, person: SamplePerson, text: str) -> Self:
         """What the page does not say is left empty, since nobody could read it there."""
         return cls(
             path=path,
@@ -148,11 +148,11 @@ class SiteBuilder:
         page = self.html(text, label)
         self._add(path, SamplePage(page.status, page.headers, page.body, label, busy_at_first=True))
 
-    def person(self, path: str, text: str, person: Person) -> None:
+    def person(self, path: str, text: str, person: SamplePerson) -> None:
         self._add(path, self.html(text, "person", person.rank))
         self.people.append(TruePerson.of(path, person, text))
 
-    def team(self, path: str, text: str, people: Iterable[Person]) -> None:
+    def team(self, path: str, text: str, people: Iterable[SamplePerson]) -> None:
         """A page that says all there is about several people."""
         self.page(path, text, "team")
         self.people.extend(TruePerson.of(path, person, text) for person in people)

@@ -10,9 +10,9 @@ from typing import Any
 from wayhound.samples.department import News
 from wayhound.samples.grammar import Grammar, chance_for
 from wayhound.samples.people import (
-    Name,
     Office,
-    Person,
+    SampleName,
+    SamplePerson,
     draw_names,
     phone,
     pronouns,
@@ -49,7 +49,7 @@ class Company:
     categories: tuple[str, ...]
     products: tuple[Product, ...]
     news: tuple[News, ...]  # newest first
-    team: tuple[Person, ...]
+    team: tuple[SamplePerson, ...]
     offices: tuple[Office, ...]
     extras: tuple[tuple[str, str], ...]  # title and text of small pages such as terms and jobs
 
@@ -103,19 +103,21 @@ class _Maker:
             ),
         )
 
-    def _team(self) -> Iterator[Person]:
+    def _team(self) -> Iterator[SamplePerson]:
         names = draw_names([self.language], self.facts["sizes"]["team"], self.chance)
         positions = self.grammar.rules["staff"]
         for number, name in enumerate(names, start=1):
             yield self._person(number, name, title_for(positions[(number - 1) % len(positions)], name))
 
-    def _person(self, number: int, name: Name, position: str) -> Person:
+    def _person(self, number: int, name: SampleName, position: str) -> SamplePerson:
         given = {"first": name.first, "last": name.last, **pronouns(name, self.language)}
         since = self.chance.randint(max(self.facts["founded"], self.first_year - 15), self.first_year)
         bio = self.grammar.say("bio_staff", joined=str(since), **given)
         email = f"{slug(str(name), '.')}@{self.name}.example"
         reach = phone(self.language, number)
-        return Person(number, name.first, name.last, "staff", position, "", email, reach, "", since, bio)
+        return SamplePerson(
+            number, name.first, name.last, "staff", position, "", email, reach, "", since, bio
+        )
 
     def _products(self) -> Iterator[Product]:
         names = [self._names_in(category) for category in self.categories]

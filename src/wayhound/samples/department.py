@@ -9,10 +9,10 @@ from typing import Any
 
 from wayhound.samples.grammar import Grammar, chance_for
 from wayhound.samples.people import (
-    Name,
     Office,
-    Person,
     Rank,
+    SampleName,
+    SamplePerson,
     draw_names,
     phone,
     pronouns,
@@ -29,7 +29,7 @@ RANKS: tuple[Rank, ...] = ("faculty", "student", "staff")
 @dataclass(frozen=True, slots=True)
 class Group:
     area: str
-    members: tuple[Person, ...]
+    members: tuple[SamplePerson, ...]
 
     @property
     def slug(self) -> str:
@@ -42,7 +42,7 @@ class Publication:
 
     number: int
     title: str
-    authors: tuple[Person, ...]
+    authors: tuple[SamplePerson, ...]
     year: int
     venue: str
     abstract: str
@@ -67,10 +67,10 @@ class Publication:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class SampleCourse:
     code: str
     title: str
-    teacher: Person
+    teacher: SamplePerson
     text: str
     lectures: tuple[str, ...]
     area: str
@@ -80,7 +80,7 @@ class Course:
 class Project:
     acronym: str
     title: str
-    members: tuple[Person, ...]
+    members: tuple[SamplePerson, ...]
     text: str
     funder: str
     area: str
@@ -94,7 +94,7 @@ class News:
     title: str
     paragraphs: tuple[str, ...]
     tag: str
-    author: Person
+    author: SamplePerson
 
     @property
     def slug(self) -> str:
@@ -110,10 +110,10 @@ class Department:
     welcome: str
     about: str
     months: tuple[str, ...]
-    people: tuple[Person, ...]
+    people: tuple[SamplePerson, ...]
     groups: tuple[Group, ...]
     publications: tuple[Publication, ...]  # newest first
-    courses: tuple[Course, ...]
+    courses: tuple[SampleCourse, ...]
     projects: tuple[Project, ...]
     news: tuple[News, ...]  # newest first
 
@@ -129,13 +129,13 @@ class Department:
     def years(self) -> list[int]:
         return sorted({publication.year for publication in self.publications}, reverse=True)
 
-    def ranked(self, rank: Rank) -> list[Person]:
+    def ranked(self, rank: Rank) -> list[SamplePerson]:
         return sorted((p for p in self.people if p.rank == rank), key=lambda p: slug(p.last))
 
-    def papers_of(self, person: Person) -> list[Publication]:
+    def papers_of(self, person: SamplePerson) -> list[Publication]:
         return [paper for paper in self.publications if person in paper.authors]
 
-    def courses_of(self, person: Person) -> list[Course]:
+    def courses_of(self, person: SamplePerson) -> list[SampleCourse]:
         return [course for course in self.courses if course.teacher is person]
 
 
@@ -209,20 +209,20 @@ class _Maker:
         topics: list[dict[str, Any]] = self.facts["topics"]
         return next((topic for topic in topics if topic["area"] == area), topics[0])
 
-    def _people(self) -> Iterator[Person]:
+    def _people(self) -> Iterator[SamplePerson]:
         ranks = [rank for rank in RANKS for _ in range(self._size(rank))]
         names = draw_names(self.facts.get("names", [self.language]), len(ranks), self.chance)
         for number, (rank, name) in enumerate(zip(ranks, names, strict=True), start=1):
             yield self._person(number, rank, name)
 
-    def _person(self, number: int, rank: Rank, name: Name) -> Person:
+    def _person(self, number: int, rank: Rank, name: SampleName) -> SamplePerson:
         topic = self.facts["topics"][number % len(self.facts["topics"])]
         grammar = self._about(topic)
         given = {"first": name.first, "last": name.last, "city": self.city, **pronouns(name, self.language)}
         since = self.last_year - 5 if rank == "student" else self.first_year - 12
         joined = self.chance.randint(since, since + 5 if rank == "student" else self.first_year)
         interests = self.chance.sample(grammar.rules["thing"], 3)
-        return Person(
+        return SamplePerson(
             number=number,
             first=name.first,
             last=name.last,
@@ -284,7 +284,7 @@ class _Maker:
         when = year - self.chance.randint(1, 20)
         return f"{by}. {grammar.say('title')}. {grammar.say('venue')}, {when}."
 
-    def _courses(self) -> Iterator[Course]:
+    def _courses(self) -> Iterator[SampleCourse]:
         teachers, titles = [p for p in self.people if p.rank == "faculty"], set[str]()
         for number in range(self._size("courses")):
             teacher = teachers[number % len(teachers)]
@@ -292,7 +292,7 @@ class _Maker:
             title = grammar.say_new("course_name", titles, SLUG_WORDS)
             lectures = tuple(grammar.say("lecture") for _ in range(8))
             code = f"{self.facts['code']}{101 + 100 * (number % 4) + number}"
-            yield Course(code, title, teacher, grammar.say("course_text"), lectures, teacher.group)
+            yield SampleCourse(code, title, teacher, grammar.say("course_text"), lectures, teacher.group)
 
     def _projects(self) -> Iterator[Project]:
         titles = set[str]()

@@ -14,7 +14,7 @@ GLYPH = 0.42  # mean width of a letter of Times, in ems
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     text: str
     font: str = "F1"
     size: int = 10
@@ -26,7 +26,7 @@ def paper_pdf(paper: Publication, affiliation: str, language: str) -> bytes:
     return write_pdf(list(_paper_lines(paper, affiliation, language)), title=paper.title)
 
 
-def write_pdf(lines: list[Line], title: str) -> bytes:
+def write_pdf(lines: list[PdfLine], title: str) -> bytes:
     """The lines on as many pages as they need; not compressed, so that bytes depend on no library."""
     pages = [_content(page, number) for number, page in enumerate(_paginate(lines), start=1)]
     first_page = 4 + len(FONTS)
@@ -62,36 +62,36 @@ def _assemble(objects: list[bytes]) -> bytes:
     return bytes(out)
 
 
-def _paper_lines(paper: Publication, affiliation: str, language: str) -> Iterator[Line]:
+def _paper_lines(paper: Publication, affiliation: str, language: str) -> Iterator[PdfLine]:
     french = language == "fr"
     yield from _wrapped(paper.title, "F2", 16, centred=True)
-    yield Line(paper.by, "F1", 12, centred=True, space_above=10)
-    yield Line(affiliation, "F3", 10, centred=True, space_above=4)
-    yield Line(", ".join(author.email for author in paper.authors), "F1", 9, centred=True)
-    yield Line("Résumé" if french else "Abstract", "F2", 12, centred=True, space_above=14)
+    yield PdfLine(paper.by, "F1", 12, centred=True, space_above=10)
+    yield PdfLine(affiliation, "F3", 10, centred=True, space_above=4)
+    yield PdfLine(", ".join(author.email for author in paper.authors), "F1", 9, centred=True)
+    yield PdfLine("Résumé" if french else "Abstract", "F2", 12, centred=True, space_above=14)
     yield from _wrapped(paper.abstract)
-    yield Line("1 Introduction", "F2", 12, space_above=14)
+    yield PdfLine("1 Introduction", "F2", 12, space_above=14)
     yield from _wrapped(paper.introduction)
-    yield Line(
+    yield PdfLine(
         "2 Résultats et discussion" if french else "2 Results and discussion", "F2", 12, space_above=14
     )
     yield from _wrapped(paper.discussion)
-    yield Line("Références" if french else "References", "F2", 12, space_above=14)
+    yield PdfLine("Références" if french else "References", "F2", 12, space_above=14)
     for number, reference in enumerate(paper.references, start=1):
         yield from _wrapped(f"[{number}] {reference}", space_above=4)
-    yield Line(f"{paper.venue}, {paper.year}", "F3", 9, centred=True, space_above=24)
+    yield PdfLine(f"{paper.venue}, {paper.year}", "F3", 9, centred=True, space_above=24)
 
 
 def _wrapped(
     text: str, font: str = "F1", size: int = 10, *, centred: bool = False, space_above: int = 0
-) -> Iterator[Line]:
+) -> Iterator[PdfLine]:
     columns = int((WIDTH - 2 * MARGIN) / (size * GLYPH * 1.05))
     for i, line in enumerate(wrap(text, columns, break_on_hyphens=False)):
-        yield Line(line, font, size, centred, 0 if i else space_above)
+        yield PdfLine(line, font, size, centred, 0 if i else space_above)
 
 
-def _paginate(lines: list[Line]) -> Iterator[list[Line]]:
-    page, left = list[Line](), HEIGHT - 2 * MARGIN
+def _paginate(lines: list[PdfLine]) -> Iterator[list[PdfLine]]:
+    page, left = list[PdfLine](), HEIGHT - 2 * MARGIN
     for line in lines:
         need = line.space_above + line.size + 3
         if need > left:
@@ -102,22 +102,22 @@ def _paginate(lines: list[Line]) -> Iterator[list[Line]]:
     yield page
 
 
-def _content(lines: list[Line], number: int) -> bytes:
+def _content(lines: list[PdfLine], number: int) -> bytes:
     y, parts = HEIGHT - MARGIN, list[bytes]()
     for line in lines:
         y -= line.space_above + line.size + 3
         parts.append(_show(line, _left(line), y))
-    parts.append(_show(Line(str(number), size=9), WIDTH // 2, MARGIN // 2))
+    parts.append(_show(PdfLine(str(number), size=9), WIDTH // 2, MARGIN // 2))
     return b"\n".join(parts)
 
 
-def _left(line: Line) -> int:
+def _left(line: PdfLine) -> int:
     if not line.centred:
         return MARGIN
     return max(MARGIN // 2, int((WIDTH - len(line.text) * line.size * GLYPH) / 2))
 
 
-def _show(line: Line, x: int, y: int) -> bytes:
+def _show(line: PdfLine, x: int, y: int) -> bytes:
     return f"BT /{line.font} {line.size} Tf {x} {y} Td (".encode() + _escaped(line.text) + b") Tj ET"
 
 

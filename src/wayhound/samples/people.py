@@ -26,7 +26,7 @@ DATES = {"en": "{0} {1} {2}", "de": "{0}. {1} {2}", "fr": "{0} {1} {2}", "es": "
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class SampleName:
     first: str
     last: str
     female: bool
@@ -36,7 +36,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class SamplePerson:
     """Somebody on a site. `login` is unique there; `group` is empty for staff."""
 
     number: int
@@ -87,25 +87,25 @@ def slug(text: str, separator: str = "-") -> str:
     return separator.join(re.findall(r"[a-z0-9]+", plain))
 
 
-def draw_names(languages: Sequence[str], count: int, chance: Random) -> list[Name]:
+def draw_names(languages: Sequence[str], count: int, chance: Random) -> list[SampleName]:
     """As many names, no last name twice, so that addresses made from it are unique."""
     lists = [words("names")[language] for language in languages]
-    chosen: dict[str, Name] = {}
+    chosen: dict[str, SampleName] = {}
     while len(chosen) < count:
         names, female = chance.choice(lists), chance.random() < 0.5
-        name = Name(
+        name = SampleName(
             chance.choice(names["female" if female else "male"]), chance.choice(names["last"]), female
         )
         chosen.setdefault(slug(name.last), name)
     return list(chosen.values())
 
 
-def pronouns(name: Name, language: str) -> dict[str, str]:
+def pronouns(name: SampleName, language: str) -> dict[str, str]:
     she, her, her_object = (pair[0 if name.female else 1] for pair in PRONOUNS[language])
     return {"she": she, "her": her, "her_object": her_object}
 
 
-def title_for(position: str, name: Name) -> str:
+def title_for(position: str, name: SampleName) -> str:
     """`Professorin|Professor` names a position for women and men."""
     female, _, male = position.partition("|")
     return female if name.female or not male else male

@@ -48,10 +48,10 @@ class IndexDocument:
 
     @property
     def key(self) -> str:
-        return key_of(self.kind, self.id)
+        return record_key(self.kind, self.id)
 
 
-def key_of(kind: str, record_id: str) -> str:
+def record_key(kind: str, record_id: str) -> str:
     """One text for kind and id: the unit separator stands in no kind. The index takes no endless ones."""
     key = storable(f"{kind}\x1f{record_id}")
     return key if len(key) <= LONGEST_KEY else sha256(key.encode()).hexdigest()
@@ -70,7 +70,7 @@ _DATE = re.compile(r"(?<!\d)(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RecordContext:
     """What is known of a record beside its own fields."""
 
     topics: tuple[tuple[str, ...], ...] = ()
@@ -80,11 +80,11 @@ class Standing:
     change: int = 0
 
 
-_UNKNOWN = Standing()
+_UNKNOWN = RecordContext()
 
 
-def document_of(
-    record: Record, standing: Standing = _UNKNOWN, kinds: Mapping[str, KindSpec] = KINDS
+def index_document(
+    record: Record, standing: RecordContext = _UNKNOWN, kinds: Mapping[str, KindSpec] = KINDS
 ) -> IndexDocument:
     spec = spec_of(record.kind, record.fields, kinds)
     texts = {name: _texts(record, name) for name in record.fields}
@@ -98,8 +98,8 @@ def document_of(
         by_role["people"],
         venue,
         standing.topics,
-        host_of(record.site),
-        date_of(by_role["date"] or texts.get("date", ())),
+        host_name(record.site),
+        parse_date(by_role["date"] or texts.get("date", ())),
         by_role["text"],
         {name: values for name, values in texts.items() if _is_searched(name, roles[name])},
         {name: values for name, values in texts.items() if _is_facet(name, roles[name])},
@@ -133,7 +133,7 @@ def _is_facet(name: str, role: Role) -> bool:
     return role == "facet" and name not in VENUE_FIELDS
 
 
-def date_of(texts: tuple[str, ...]) -> int | None:
+def parse_date(texts: tuple[str, ...]) -> int | None:
     """Year, month and day as one number: of `1999-07` 19990700. The first year that can be read counts."""
     for text in texts:
         if found := _DATE.search(text):
@@ -142,7 +142,7 @@ def date_of(texts: tuple[str, ...]) -> int | None:
     return None
 
 
-def host_of(site: str) -> str:
+def host_name(site: str) -> str:
     """The name of the site's host; of what is no address, the text itself."""
     try:
         return urlsplit(site).hostname or site

@@ -24,7 +24,7 @@ CURRENT, FOLLOWED, LOCK = "current.json", "followed.json", "writer.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class IndexState:
     """The last change of the store that an index holds, and the fields and facets it has met."""
 
     change: int = 0
@@ -64,15 +64,15 @@ def clear_builds(folder: Path, kept: Path | None) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def read_followed(build: Path) -> Followed:
+def read_followed(build: Path) -> IndexState:
     noted = _read_json(build / FOLLOWED)
     change = noted.get("change", 0)
-    return Followed(
+    return IndexState(
         change if isinstance(change, int) else 0, _names(noted.get("fields")), _names(noted.get("facets"))
     )
 
 
-def write_followed(build: Path, followed: Followed) -> None:
+def write_followed(build: Path, followed: IndexState) -> None:
     """After the commit it tells of: if it is lost, the changes since are only made a second time."""
     _write_json(build / FOLLOWED, asdict(followed))
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wayhound.search.answer import DEEPEST, Answer, Hit, SearchRequest, Sort, Suggestion
-from wayhound.search.opened import Opened, Opener
 from wayhound.search.query import FIELDS, Query, describe, parse, terms
 from wayhound.search.ranking import may_miss
-from wayhound.search.schema import count_of, tantivy
-from wayhound.search.snippets import Marker, marked, snippet
-from wayhound.search.suggestions import Guesses, suggest
+from wayhound.search.results import MAX_DEPTH, Hit, SearchRequest, SearchResults, Sort, Suggestion
+from wayhound.search.schema import hit_count, tantivy
+from wayhound.search.snapshot import IndexSnapshot, SnapshotOpener
+from wayhound.search.snippets import Highlighter, marked, snippet
+from wayhound.search.suggestions import SpellingCorrector, suggest
 
 MOST_YEARS = 100
 _EACH_SEGMENT = 2_000  # values that each file may tell of: enough for the sums to be right
 
 
 def count_facets(
-    opened: Opened, matching: tantivy.Query, names: Iterable[str], count: int
+    opened: IndexSnapshot, matching: tantivy.Query, names: Iterable[str], count: int
 ) -> dict[str, list[tuple[str, int]]]:
     """For each facet its commonest values with their counts; years in order, the newest first."""
     known = {"year", *opened.followed.facets}
@@ -61,8 +61,8 @@ class SearchIndex:
     """The reading side of an index. Any thread may ask; what another process commits is seen at once."""
 
     def __init__(self, folder: Path) -> None:
-        self._opener = Opener(folder)
-        self._guesses = Guesses()
+        self._opener = SnapshotOpener(folder)
+        self._guesses = SpellingCorrector()
 
     @property
     def is_ready(self) -> bool:
@@ -100,12 +100,12 @@ class SearchIndex:
     def parse(self, text: str) -> Query:
         return parse(text, self.fields)
 
-    def search(self, request: SearchRequest) -> Answer:
+    def search(self, request: SearchRequest) -> SearchResults:
         started = time.perf_counter()
         opened = self._opener.newest()
         query = parse(request.query, _fields(opened))
-        answer = _answer(opened, query, request) if opened else Answer(0, (), describe(query))
-        if opened and (answer.some_words or answer.total < Guesses.FEW):
+        answer = _answer(opened, query, request) if opened else SearchResults(0, (), describe(query))
+        if opened and (answer.some_words or answer.total < SpellingCorrector.FEW):
             answer = replace(answer, did_you_mean=self._guesses.better(opened, query))
         return replace(answer, milliseconds=1000 * (time.perf_counter() - started))
 
@@ -122,7 +122,8 @@ class SearchIndex:
             return []
         query = opened.held(_alike(opened, opened.shown(address)))
         found = [
-            _hit(opened, *hit, Marker(frozenset())) for hit in opened.searcher.search(query, count + 1).hits
+            _hit(opened, *hit, Highlighter(frozenset()))
+            for hit in opened.searcher.search(query, count + 1).hits
         ]
         return [hit for hit in found if (hit.kind, hit.id) != (kind, record_id)][:count]
 
@@ -132,7 +133,7 @@ class SearchIndex:
             self._guesses.learn(opened)
 
 
-def _fields(opened: Opened | None) -> tuple[str, ...]:
+def _fields(opened: IndexSnapshot | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*FIELDS, *(opened.followed.fields if opened else ()))))
 
 
@@ -146,26 +147,26 @@ class _Found:
     hits: list[tuple[Any, tantivy.DocAddress]]
 
 
-def _answer(opened: Opened, query: Query, request: SearchRequest) -> Answer:
+def _answer(opened: IndexSnapshot, query: Query, request: SearchRequest) -> SearchResults:
     found = _find(opened, query, request, every=True)
     wanted = [clause for clause in query.clauses if clause.sign != "-"]
     some_words = not found.total and len(wanted) > 1 and any(map(may_miss, wanted))
     if some_words:
         found = _find(opened, query, request, every=False)
-    marker = Marker.of(query)
+    marker = Highlighter.of(query)
     end = request.offset + len(found.hits)
-    return Answer(
+    return SearchResults(
         found.total,
         tuple(_hit(opened, score, address, marker) for score, address in found.hits),
         describe(query),
         count_facets(opened, found.matching, request.facets, request.facet_values),
         some_words=some_words and found.total > 0,
-        next_offset=end if found.hits and end < min(found.total, DEEPEST) else None,
+        next_offset=end if found.hits and end < min(found.total, MAX_DEPTH) else None,
         cited_only=found.cited_only,
     )
 
 
-def _find(opened: Opened, query: Query, request: SearchRequest, *, every: bool) -> _Found:
+def _find(opened: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool) -> _Found:
     """What is held, in the order that was asked for, and after it what is only cited, in the same order."""
     matching, not_held = _matching(opened, query, request, every=every), opened.not_held
     if not_held is None:
@@ -189,7 +190,7 @@ def _asks_for_cited(query: Query, request: SearchRequest) -> bool:
     )
 
 
-def _matching(opened: Opened, query: Query, request: SearchRequest, *, every: bool) -> tantivy.Query:
+def _matching(opened: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool) -> tantivy.Query:
     ranking = opened.ranking
     if topic := _own_topic(request):
         return ranking.by_topic_score(query, request.filters, request.sort, topic, every=every)
@@ -204,19 +205,19 @@ def _own_topic(request: SearchRequest) -> str:
 
 
 def _page(
-    opened: Opened, matching: tantivy.Query, request: SearchRequest
+    opened: IndexSnapshot, matching: tantivy.Query, request: SearchRequest
 ) -> tuple[int, list[tuple[Any, tantivy.DocAddress]]]:
     """How many there are, and those of the page that was asked for."""
     offset = max(0, request.offset)
-    limit = min(request.limit, MOST_HITS, DEEPEST - offset)
+    limit = min(request.limit, MOST_HITS, MAX_DEPTH - offset)
     column = None if _own_topic(request) else _ORDERED_BY.get(request.sort)
     result = opened.searcher.search(
-        matching, max(1, limit), offset=min(offset, DEEPEST), order_by_field=column
+        matching, max(1, limit), offset=min(offset, MAX_DEPTH), order_by_field=column
     )
-    return count_of(result), result.hits[: max(0, limit)]
+    return hit_count(result), result.hits[: max(0, limit)]
 
 
-def _hit(opened: Opened, score: Any, address: tantivy.DocAddress, marker: Marker) -> Hit:
+def _hit(opened: IndexSnapshot, score: Any, address: tantivy.DocAddress, marker: Highlighter) -> Hit:
     shown = opened.shown(address)
     return Hit(
         shown["kind"], shown["id"], shown["title"],
@@ -229,7 +230,7 @@ def _hit(opened: Opened, score: Any, address: tantivy.DocAddress, marker: Marker
     )  # fmt: skip
 
 
-def _alike(opened: Opened, shown: dict[str, Any]) -> tantivy.Query:
+def _alike(opened: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Query:
     """Any of the document's words with the largest tf · idf, each for what it is worth."""
     make, occur = tantivy.Query, tantivy.Occur
     counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
@@ -246,7 +247,7 @@ def _alike(opened: Opened, shown: dict[str, Any]) -> tantivy.Query:
     return make.boolean_query(queries) if queries else make.empty_query()
 
 
-def _rarity(opened: Opened, word: str) -> float:
+def _rarity(opened: IndexSnapshot, word: str) -> float:
     """Inverse document frequency; a word of this document alone is of no use."""
     having = opened.searcher.doc_freq("words", word)
     return math.log(opened.searcher.num_docs / having) if having > 1 else 0.0

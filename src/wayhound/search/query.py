@@ -57,21 +57,21 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Years:
+class YearRange:
     """From one year to another, both included; without one of them, open at that end."""
 
     first: int | None = None
     last: int | None = None
 
 
-Part = Term | Years
+QueryPart = Term | YearRange
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """Any of its parts. With `+` it must be there, with `-` it must not; without, it is wanted."""
 
-    any_of: tuple[Part, ...]
+    any_of: tuple[QueryPart, ...]
     sign: Sign = ""
 
 
@@ -91,15 +91,15 @@ def _clause_text(clause: Clause) -> str:
     return clause.sign + " OR ".join(map(_part_text, clause.any_of))
 
 
-def _part_text(part: Part) -> str:
-    if isinstance(part, Years):
+def _part_text(part: QueryPart) -> str:
+    if isinstance(part, YearRange):
         return f"year:{_years_text(part)}"
     bare = _BARE.fullmatch(part.text) and part.text not in ("OR", "AND")
     value = part.text if bare else f'"{part.text}"'
     return f"{part.field + ':' if part.field else ''}{value}{'*' if part.prefix else ''}"
 
 
-def _years_text(years: Years) -> str:
+def _years_text(years: YearRange) -> str:
     if years.first == years.last:
         return str(years.first)
     first, last = ("" if year is None else year for year in (years.first, years.last))
@@ -121,8 +121,8 @@ def _clause_words(clause: Clause) -> str:
     return f"({said})" if len(clause.any_of) > 1 else said
 
 
-def _part_words(part: Part) -> str:
-    if isinstance(part, Years):
+def _part_words(part: QueryPart) -> str:
+    if isinstance(part, YearRange):
         return _years_words(part)
     said = " ".join(words(part.text)) if part.text.isascii() else part.text
     what = "the phrase " if len(part.words) > 1 else ""
@@ -132,7 +132,7 @@ def _part_words(part: Part) -> str:
     return f"{what}“{said}”{where}"
 
 
-def _years_words(years: Years) -> str:
+def _years_words(years: YearRange) -> str:
     if years.first == years.last:
         return f"of the year {years.first}"
     if years.first is None:
@@ -153,7 +153,7 @@ _YEARS = re.compile(r"(\d{1,4})?(\.\.+|[-–—])?(\d{1,4})?")
 _QUOTES = str.maketrans("“”„‟«»", '""""""')
 _OR, _AND = ("OR", "|", "||"), ("AND", "&", "&&")
 
-Item = tuple[Sign, Part] | None  # None is the word OR
+Item = tuple[Sign, QueryPart] | None  # None is the word OR
 
 
 def parse(text: str, fields: Collection[str] = FIELDS) -> Query:
@@ -190,7 +190,7 @@ def _items(text: str, fields: frozenset[str]) -> Iterator[Item]:
             yield cast("Sign", token["sign"]), part if prefixes <= MOST_PREFIXES else _without_star(part)
 
 
-def _without_star(part: Part) -> Part:
+def _without_star(part: QueryPart) -> QueryPart:
     return replace(part, prefix=False) if isinstance(part, Term) else part
 
 
@@ -200,7 +200,7 @@ def _pattern(fields: frozenset[str]) -> re.Pattern[str]:
     return re.compile(_ASKED.format(fields=names or r"\b\B"), re.VERBOSE | re.IGNORECASE)
 
 
-def _part(token: re.Match[str], fields: frozenset[str]) -> Part | None:
+def _part(token: re.Match[str], fields: frozenset[str]) -> QueryPart | None:
     """What a token asks for; nothing if there is no word in it."""
     named = (token["field"] or "").lower()
     field = next((name for name in fields if name.lower() == named), None)
@@ -222,26 +222,28 @@ def _worded(term: Term) -> Term | None:
     return term if term.words else None
 
 
-def _years(text: str) -> Years | None:
+def _years(text: str) -> YearRange | None:
     found = _YEARS.fullmatch(text.replace(" ", ""))
     if not found:
         return None
     first, to, last = _number(found[1]), found[2], _number(found[3])
     if not to:
-        return Years(first, first) if first is not None and last is None else None
+        return YearRange(first, first) if first is not None and last is None else None
     if first is None and last is None:
         return None
     return (
-        Years(last, first) if first is not None and last is not None and last < first else Years(first, last)
+        YearRange(last, first)
+        if first is not None and last is not None and last < first
+        else YearRange(first, last)
     )
 
 
-def _years_beginning(text: str) -> Years | None:
+def _years_beginning(text: str) -> YearRange | None:
     """Of `199`, all of the nineties."""
     if not (text.isascii() and text.isdigit() and len(text) < 4):
         return None
     share = 10 ** (4 - len(text))
-    return Years(int(text) * share, int(text) * share + share - 1)
+    return YearRange(int(text) * share, int(text) * share + share - 1)
 
 
 def _number(digits: str | None) -> int | None:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from wayhound.search.query import Clause, Part, Query, Term, Years
+from wayhound.search.query import Clause, Query, QueryPart, Term, YearRange
 from wayhound.search.schema import (
     MOST_REPEATS,
     SCORE_BITS,
-    count_of,
     facet_value,
+    hit_count,
     is_name,
     repeat,
     score_bit,
@@ -65,7 +65,7 @@ class Ranking:
         self,
         query: Query,
         filters: Iterable[tuple[str, str]],
-        of: Callable[[Part], tantivy.Query],
+        of: Callable[[QueryPart], tantivy.Query],
         *,
         every: bool,
     ) -> tantivy.Query:
@@ -109,8 +109,8 @@ class Ranking:
         occur = tantivy.Occur
         return tantivy.Query.boolean_query([(occur.Should, each) for each in either])
 
-    def _part(self, part: Part) -> tantivy.Query:
-        if isinstance(part, Years):
+    def _part(self, part: QueryPart) -> tantivy.Query:
+        if isinstance(part, YearRange):
             return self._constant(self._years(part))
         if part.field:
             return self._in_field(_OWN_FIELD.get(part.field, f"fields.{part.field}"), part)
@@ -118,7 +118,7 @@ class Ranking:
         boost = tantivy.Query.boost_query
         return self._any(boost(self._in_field(field, part), weight) for field, weight in weights.items())
 
-    def _years(self, years: Years) -> tantivy.Query:
+    def _years(self, years: YearRange) -> tantivy.Query:
         kind = tantivy.FieldType.Integer
         return tantivy.Query.range_query(self.schema, "year", kind, years.first, years.last)
 
@@ -135,11 +135,11 @@ class Ranking:
     def _constant(self, query: tantivy.Query, score: float = 0.0) -> tantivy.Query:
         return tantivy.Query.const_score_query(query, score)
 
-    def _log_part(self, part: Part) -> tantivy.Query:
+    def _log_part(self, part: QueryPart) -> tantivy.Query:
         if isinstance(part, Term) and not part.field and not part.prefix and len(part.words) == 1:
             return self._log_word(part.words[0])
         plain = self._part(part)
-        matching = count_of(self.searcher.search(plain, 1)) if isinstance(part, Term) else 0
+        matching = hit_count(self.searcher.search(plain, 1)) if isinstance(part, Term) else 0
         return self._constant(plain, math.log(2) / matching if matching else 0.0)
 
     def _log_word(self, word: str) -> tantivy.Query:

@@ -18,10 +18,10 @@ try:
 except ImportError:
     raise UsageError("The search index needs tantivy: pip install 'wayhound[portal]'") from None
 
-__all__ = ["count_of", "tantivy"]
+__all__ = ["hit_count", "tantivy"]
 
 
-def count_of(result: tantivy.SearchResult) -> int:
+def hit_count(result: tantivy.SearchResult) -> int:
     """How many documents match; the library's own types leave it out."""
     return int(result.count)  # type: ignore[attr-defined]
 

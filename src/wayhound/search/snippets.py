@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from wayhound.search.answer import Piece
 from wayhound.search.query import Query, Term, terms
+from wayhound.search.results import Fragment
 
 SNIPPET_CHARACTERS = 240
 
@@ -17,14 +17,14 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Marker:
+class Highlighter:
     """Knows the words that were asked for, whole and as beginnings."""
 
     whole: frozenset[str]
     beginnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, query: Query) -> Marker:
+    def of(cls, query: Query) -> Highlighter:
         wanted = [
             part
             for clause in query.clauses
@@ -52,20 +52,20 @@ class Marker:
         return [span for span in found if span[2]]
 
 
-def marked(text: str, marker: Marker) -> tuple[Piece, ...]:
+def marked(text: str, marker: Highlighter) -> tuple[Fragment, ...]:
     """The whole text in pieces."""
     return tuple(_pieces(text, 0, len(text), marker.spans(text)))
 
 
-def snippet(text: str, marker: Marker, length: int = SNIPPET_CHARACTERS) -> tuple[Piece, ...]:
+def snippet(text: str, marker: Highlighter, length: int = SNIPPET_CHARACTERS) -> tuple[Fragment, ...]:
     """About `length` characters with as many different words as possible, then as many as possible."""
     spans = marker.spans(text)
     start = _best_start(spans, length)
     first, last = _cut(text, start, length)
     inside = [span for span in spans if first <= span[0] and span[1] <= last]
     pieces = list(_pieces(text, first, last, inside))
-    before = [Piece("… ")] if first else []
-    after = [Piece(" …")] if last < len(text) else []
+    before = [Fragment("… ")] if first else []
+    after = [Fragment(" …")] if last < len(text) else []
     return (*before, *pieces, *after)
 
 
@@ -99,8 +99,8 @@ def _cut(text: str, start: int, length: int) -> tuple[int, int]:
     return start, end
 
 
-def _pieces(text: str, first: int, last: int, spans: list[tuple[int, int, str]]) -> Iterable[Piece]:
+def _pieces(text: str, first: int, last: int, spans: list[tuple[int, int, str]]) -> Iterable[Fragment]:
     borders = [first, *(at for span in spans for at in span[:2]), last]
     for number, (begin, end) in enumerate(pairwise(borders)):
         if begin < end:
-            yield Piece(text[begin:end], marked=number % 2 == 1)
+            yield Fragment(text[begin:end], marked=number % 2 == 1)

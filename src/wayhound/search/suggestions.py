@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from wayhound.search.answer import Suggestion
-from wayhound.search.opened import Opened
-from wayhound.search.query import Clause, Part, Query, Term, terms, to_text
-from wayhound.search.schema import count_of, tantivy
+from wayhound.search.query import Clause, Query, QueryPart, Term, terms, to_text
+from wayhound.search.results import Suggestion
+from wayhound.search.schema import hit_count, tantivy
+from wayhound.search.snapshot import IndexSnapshot
 
 MOST_WORDS = 60_000  # the commonest words are learned
 SHORTEST, LONGEST = 4, 30  # letters
@@ -91,7 +91,7 @@ MUCH_COMMONER = 50  # times: a rare word may be a mistake that somebody made in 
 
 
 @dataclass
-class Guesses:
+class SpellingCorrector:
     """Learns the words of the index when first needed, and again when it has grown or shrunk by a tenth."""
 
     FEW: ClassVar[int] = 3  # hits below which a guess is made
@@ -100,7 +100,7 @@ class Guesses:
     _learned: tuple[Path, int] = (Path(), 0)
     _lock: Lock = field(default_factory=Lock)
 
-    def learn(self, opened: Opened) -> Spelling:
+    def learn(self, opened: IndexSnapshot) -> Spelling:
         with self._lock:
             build, count = self._learned
             grown = abs(opened.searcher.num_docs - count)
@@ -109,30 +109,30 @@ class Guesses:
                 self._learned = (opened.build, opened.searcher.num_docs)
             return self._spelling
 
-    def better(self, opened: Opened, query: Query) -> str | None:
+    def better(self, opened: IndexSnapshot, query: Query) -> str | None:
         """The query with every word that is not known put right; None if there is nothing better."""
         spelling = self.learn(opened)
         guess = Query(tuple(_clause(opened, spelling, clause) for clause in query.clauses))
         if guess == query:
             return None
-        found = count_of(opened.searcher.search(opened.ranking.by_bm25(guess, (), every=True), 1))
+        found = hit_count(opened.searcher.search(opened.ranking.by_bm25(guess, (), every=True), 1))
         return to_text(guess) if found else None
 
 
-def _clause(opened: Opened, spelling: Spelling, clause: Clause) -> Clause:
+def _clause(opened: IndexSnapshot, spelling: Spelling, clause: Clause) -> Clause:
     if clause.sign == "-":
         return clause
     return replace(clause, any_of=tuple(_part(opened, spelling, part) for part in clause.any_of))
 
 
-def _part(opened: Opened, spelling: Spelling, part: Part) -> Part:
+def _part(opened: IndexSnapshot, spelling: Spelling, part: QueryPart) -> QueryPart:
     if not isinstance(part, Term) or part.prefix:
         return part
     better = [_word(opened, spelling, word) for word in part.words]
     return part if better == part.words else replace(part, text=" ".join(better))
 
 
-def _word(opened: Opened, spelling: Spelling, word: str) -> str:
+def _word(opened: IndexSnapshot, spelling: Spelling, word: str) -> str:
     having = opened.searcher.doc_freq("words", word)
     nearest = spelling.nearest(word)
     return nearest[0] if nearest and nearest[1] > having * MUCH_COMMONER else word
@@ -144,7 +144,7 @@ MOST_BEGINNINGS = 200  # titles that begin so, among which the most cited are lo
 LONGEST_TYPED = 100
 
 
-def suggest(opened: Opened, typed: str, count: int) -> list[Suggestion]:
+def suggest(opened: IndexSnapshot, typed: str, count: int) -> list[Suggestion]:
     """Up to a third authors and a third topics, the commonest first; the rest titles."""
     found = terms(typed[:LONGEST_TYPED])
     count = min(count, MOST_SUGGESTIONS)
@@ -157,7 +157,9 @@ def suggest(opened: Opened, typed: str, count: int) -> list[Suggestion]:
     return [*topics, *people, *titles][:count]
 
 
-def _names(opened: Opened, kind: Literal["author", "topic"], typed: str, count: int) -> Iterator[Suggestion]:
+def _names(
+    opened: IndexSnapshot, kind: Literal["author", "topic"], typed: str, count: int
+) -> Iterator[Suggestion]:
     """Names stand in the index from each of their words on, so the same one may come twice."""
     field = "person_key" if kind == "author" else "topic_key"
     known: dict[str, int] = {}
@@ -168,7 +170,7 @@ def _names(opened: Opened, kind: Literal["author", "topic"], typed: str, count: 
         yield Suggestion(name, kind, documents)
 
 
-def _titles(opened: Opened, found: list[str], count: int) -> list[Suggestion]:
+def _titles(opened: IndexSnapshot, found: list[str], count: int) -> list[Suggestion]:
     """Titles that begin with what was typed, then others that have the words; the most cited first."""
     searcher = opened.searcher
     keys = searcher.terms_with_prefix("title_key", " ".join(found), limit=MOST_BEGINNINGS)
@@ -188,7 +190,7 @@ def _title(shown: dict[str, Any]) -> Suggestion:
     return Suggestion(shown["title"], "title", 1, shown["id"], shown["kind"])
 
 
-def _title_query(opened: Opened, found: list[str]) -> tantivy.Query:
+def _title_query(opened: IndexSnapshot, found: list[str]) -> tantivy.Query:
     make, occur = tantivy.Query, tantivy.Occur
     schema = opened.index.schema
     *whole, begun = found

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Self
 
 from wayhound.errors import WorkspaceError
-from wayhound.search.documents import IndexDocument, key_of
+from wayhound.search.documents import IndexDocument, record_key
 from wayhound.search.folder import (
-    Followed,
+    IndexState,
     current_build,
     new_build,
     read_followed,
@@ -76,14 +76,14 @@ class IndexWriter:
         self._facets.update(facets_of(document))
 
     def remove(self, kind: str, record_id: str) -> None:
-        self._writer.delete_documents_by_term("key", key_of(kind, record_id))
+        self._writer.delete_documents_by_term("key", record_key(kind, record_id))
 
     def commit(self, change: int | None = None) -> None:
         """Make all that was added findable; `change` is the store's last that is in it."""
         with self._plain_errors():
             self._writer.commit()
         self.change = self.change if change is None else change
-        followed = Followed(self.change, tuple(sorted(self._fields)), tuple(sorted(self._facets)))
+        followed = IndexState(self.change, tuple(sorted(self._fields)), tuple(sorted(self._facets)))
         write_followed(self._build, followed)
         if self._new and not self.fresh:
             use_build(self.folder, self._build)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from wayhound.store.database import Database
-from wayhound.topics.model import Placement
+from wayhound.topics.model import TopicPlacement
 
 _BETWEEN = "\x1f"  # cannot stand in the name of a topic
 _AFTER = chr(ord(_BETWEEN) + 1)
@@ -23,21 +23,21 @@ class TopicStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def replace_all(self, placements: Iterable[Placement], titles: Mapping[str, str]) -> None:
+    def replace_all(self, placements: Iterable[TopicPlacement], titles: Mapping[str, str]) -> None:
         """What a training found, in place of all that stood there."""
         with self._database.transaction():
             self._database.execute("DELETE FROM topic_placement")
             self._insert(placements, titles)
 
-    def save(self, placements: Iterable[Placement], titles: Mapping[str, str]) -> None:
+    def save(self, placements: Iterable[TopicPlacement], titles: Mapping[str, str]) -> None:
         with self._database.transaction():
             self._insert(placements, titles)
 
-    def _insert(self, placements: Iterable[Placement], titles: Mapping[str, str]) -> None:
+    def _insert(self, placements: Iterable[TopicPlacement], titles: Mapping[str, str]) -> None:
         for placement in placements:
             self._database.execute(_INSERT, (titles.get(placement.document, ""), *_row(placement)))
 
-    def get(self, document: str) -> Placement | None:
+    def get(self, document: str) -> TopicPlacement | None:
         row = self._database.execute(f"{_SELECT} WHERE document = ?", (document,)).fetchone()
         return _placement(row) if row else None
 
@@ -46,7 +46,7 @@ class TopicStore:
         row = found.fetchone()
         return str(row[0]) if row else ""
 
-    def under(self, topic: tuple[str, ...], limit: int = -1) -> Iterator[Placement]:
+    def under(self, topic: tuple[str, ...], limit: int = -1) -> Iterator[TopicPlacement]:
         """The documents of a topic and of all below it, the surest first."""
         path = _BETWEEN.join(topic)
         where, values = (_UNDER, (path, path + _BETWEEN, path + _AFTER)) if topic else ("", ())
@@ -77,7 +77,7 @@ class TopicStore:
         return {document: _path(topic) for document, topic in rows}
 
 
-def _row(placement: Placement) -> tuple[Any, ...]:
+def _row(placement: TopicPlacement) -> tuple[Any, ...]:
     return (
         placement.document,
         _BETWEEN.join(placement.topic),
@@ -91,10 +91,10 @@ def _row(placement: Placement) -> tuple[Any, ...]:
     )
 
 
-def _placement(row: tuple[Any, ...]) -> Placement:
+def _placement(row: tuple[Any, ...]) -> TopicPlacement:
     document, topic, confidence, leaf, second, second_confidence, outside, words, corrected = row
     decided = tuple((word, weight) for word, weight in json.loads(words))
-    return Placement(
+    return TopicPlacement(
         document,
         _path(topic),
         confidence,

@@ -20,7 +20,7 @@ _LISTS = ("title_words", "words")
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class TopicDocument:
     """The words of one document, how often each, and in what order if that is known; and what it cites."""
 
     id: str
@@ -31,7 +31,7 @@ class Document:
     label: str = ""  # the topic that somebody gave it; read for measuring, never for training
 
     @classmethod
-    def from_text(cls, document_id: str, title: str, *texts: str, cites: Iterable[str] = ()) -> Document:
+    def from_text(cls, document_id: str, title: str, *texts: str, cites: Iterable[str] = ()) -> TopicDocument:
         """From running text. An empty word stands between two texts, so that no phrase reaches across."""
         sequence: list[str] = []
         for text in (title, *texts):
@@ -66,9 +66,9 @@ class _Line:
         return value
 
 
-def read_documents(path: Path) -> list[Document]:
+def read_documents(path: Path) -> list[TopicDocument]:
     """Documents from JSON lines; ids must differ."""
-    documents: dict[str, Document] = {}
+    documents: dict[str, TopicDocument] = {}
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
@@ -84,7 +84,7 @@ def read_documents(path: Path) -> list[Document]:
     return list(documents.values())
 
 
-def parse_document(text: str, place: str = "The document") -> Document:
+def parse_document(text: str, place: str = "The document") -> TopicDocument:
     """A document from a JSON object with `id`, any of `title`, `abstract` and `text`, or words in no order.
 
     `title_words` and `words` are lists of words, or `words` gives each word a weight. `cites` lists ids.
@@ -99,16 +99,16 @@ def parse_document(text: str, place: str = "The document") -> Document:
     identity, label, cites = str(fields["id"]), line.text("label"), tuple(line.listed("cites"))
     texts = [line.text(name) for name in _TEXTS]
     if not any(name in fields for name in _LISTS):
-        ordered = Document.from_text(identity, *texts, cites=cites)
-        return Document(identity, ordered.bag, ordered.sequence, ordered.title, cites, label)
-    return Document(identity, _bag(line, texts), (), texts[0], cites, label)
+        ordered = TopicDocument.from_text(identity, *texts, cites=cites)
+        return TopicDocument(identity, ordered.bag, ordered.sequence, ordered.title, cites, label)
+    return TopicDocument(identity, _bag(line, texts), (), texts[0], cites, label)
 
 
-def from_record(record: Record, cited_titles: Iterable[str] = ()) -> Document:
+def document_from_record(record: Record, cited_titles: Iterable[str] = ()) -> TopicDocument:
     """A paper that was extracted: title, abstract and the titles of its references, and the ids of what it cites."""
     texts = (record.first(name) for name in _TEXTS)
     cites = (value.text for value in record.fields.get("cites", ()))
-    return Document.from_text(record.id, *texts, *cited_titles, cites=cites)
+    return TopicDocument.from_text(record.id, *texts, *cited_titles, cites=cites)
 
 
 def _bag(line: _Line, texts: Iterable[str]) -> dict[str, float]:
@@ -123,18 +123,20 @@ def _is_weight(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Citations:
+class CitationLinks:
     """Who cites whom, by id. Papers of which no more is known than that they are cited count too."""
 
     pairs: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def among(cls, documents: Iterable[Document], pairs: Iterable[tuple[str, str]] = ()) -> Citations:
+    def among(
+        cls, documents: Iterable[TopicDocument], pairs: Iterable[tuple[str, str]] = ()
+    ) -> CitationLinks:
         """Given pairs, and what the documents themselves say; each once."""
         own = ((document.id, cited) for document in documents for cited in document.cites)
         return cls(tuple(dict.fromkeys((*pairs, *own))))
 
-    def rows(self, documents: Iterable[Document]) -> dict[str, int]:
+    def rows(self, documents: Iterable[TopicDocument]) -> dict[str, int]:
         """A row for every document in order, then one for every other paper that is cited or cites."""
         ids = dict.fromkeys(document.id for document in documents)
         ids |= dict.fromkeys(end for pair in self.pairs for end in pair)

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from wayhound.errors import ModelError, UsageError
 from wayhound.learn.naive_bayes import Floats, Ints, normalise
 from wayhound.learn.topic_links import LinkWeights
-from wayhound.topics.documents import Document
-from wayhound.topics.rules import KeywordRules, KeywordVoice
+from wayhound.topics.documents import TopicDocument
+from wayhound.topics.rules import KeywordPrior, KeywordRules
 from wayhound.topics.tree import Topic, TopicTree, parse_tree, tree_text
-from wayhound.topics.vocabulary import LONGEST_DOCUMENT, Vocabulary
+from wayhound.topics.vocabulary import LONGEST_DOCUMENT, TopicVocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class TopicPlacement:
     """One document in the tree.
 
     `topic` may be an interior node where none of its children is likely enough, and is empty where the
@@ -66,14 +66,14 @@ class Placer:
         self._of_leaves = _below(self._nodes, tree.leaves)
         self._of_interior = _below(self._nodes, tree.interior)
 
-    def place(self, document: str, leaves: Floats, outside: Floats) -> Placement:
+    def place(self, document: str, leaves: Floats, outside: Floats) -> TopicPlacement:
         """`leaves` (C,) sum to one; `outside` (I,) are the probabilities of the extra leaves, root first."""
         leaves = leaves * (1.0 - outside.sum())
         masses = self._of_leaves @ leaves + self._of_interior @ outside
         topic, confidence = self._settled(masses, float(outside[0]))
         first, second = self._best_two(leaves)
         also = second is not None and leaves[second] >= self._thresholds.second
-        return Placement(
+        return TopicPlacement(
             document,
             topic,
             confidence,
@@ -122,7 +122,7 @@ class TopicModel:
     """
 
     tree: TopicTree
-    vocabulary: Vocabulary
+    vocabulary: TopicVocabulary
     words: Floats
     priors: Floats
     outside_words: Floats
@@ -137,10 +137,10 @@ class TopicModel:
     keyword_weight: float = 0.0
 
     @cached_property
-    def keywords(self) -> KeywordVoice:
+    def keywords(self) -> KeywordPrior:
         rules = KeywordRules(self.tree)
         worth = np.zeros(len(rules.rules)) if self.keyword_worth is None else self.keyword_worth
-        return KeywordVoice(rules, worth, self.keyword_weight)
+        return KeywordPrior(rules, worth, self.keyword_weight)
 
     @cached_property
     def placer(self) -> Placer:
@@ -155,7 +155,7 @@ class TopicModel:
         """log P(w), whatever the topic, (V,)."""
         return np.asarray(np.log(np.exp(self.words) @ np.exp(self.priors)), dtype=np.float64)
 
-    def place(self, document: Document) -> Placement:
+    def place(self, document: TopicDocument) -> TopicPlacement:
         """Place a document that need not have been there in training; costs its own words alone."""
         row = self.vocabulary.counts([document.bag], self.longest)
         columns, counts = row.indices.astype(np.int64), row.data
@@ -222,7 +222,7 @@ class TopicModel:
         own, step, rounds, doubt = meta["links"] or (0.5, 0.35, 5, 2.0)
         return cls(
             parse_tree(meta["tree"], "The tree in the model"),
-            Vocabulary([str(word) for word in meta["vocabulary"]]),
+            TopicVocabulary([str(word) for word in meta["vocabulary"]]),
             arrays["words"].astype(np.float64),
             arrays["priors"].astype(np.float64),
             arrays["outside_words"].astype(np.float64),
@@ -253,6 +253,6 @@ def _check_shapes(model: TopicModel) -> None:
         raise ModelError("The topic model is damaged: its parts do not fit together. Train it again.")
 
 
-def nowhere(document: str) -> Placement:
+def nowhere(document: str) -> TopicPlacement:
     """A document of which nothing is known that could place it."""
-    return Placement(document, (), 1.0, (), outside=1.0)
+    return TopicPlacement(document, (), 1.0, (), outside=1.0)

@@ -13,26 +13,26 @@ from functools import cached_property
 import numpy as np
 
 from wayhound.learn.naive_bayes import Floats
-from wayhound.topics.documents import Document
+from wayhound.topics.documents import TopicDocument
 from wayhound.topics.tree import Topic, TopicTree
 from wayhound.topics.vocabulary import folded_words
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class KeywordRule:
     """A keyword of a topic, as the words that must stand in a document."""
 
     topic: Topic
     keyword: str
     words: tuple[str, ...]
 
-    def matches(self, document: Document) -> bool:
+    def matches(self, document: TopicDocument) -> bool:
         """In running text a phrase must stand in its order; where no order is known, all its words do."""
         if not all(word in document.bag for word in self.words):
             return False
         return len(self.words) == 1 or not document.sequence or _stands_in(self.words, document.sequence)
 
-    def count(self, document: Document) -> float:
+    def count(self, document: TopicDocument) -> float:
         """How often it stands in a document that it matches."""
         if len(self.words) == 1 or not document.sequence:
             return min(document.bag[word] for word in self.words)
@@ -45,7 +45,7 @@ class KeywordRules:
 
     def __init__(self, tree: TopicTree) -> None:
         rules = [
-            Rule(topic, keyword, tuple(folded_words(keyword)))
+            KeywordRule(topic, keyword, tuple(folded_words(keyword)))
             for topic in tree.topics
             for keyword in topic.keywords
         ]
@@ -59,7 +59,7 @@ class KeywordRules:
             found[rule.words[0]] = (*found.get(rule.words[0], ()), number)
         return found
 
-    def matching(self, document: Document) -> list[int]:
+    def matching(self, document: TopicDocument) -> list[int]:
         """The numbers of all rules that match, the first in order first."""
         candidates = (number for word in document.bag for number in self._by_first_word.get(word, ()))
         return sorted(number for number in candidates if self.rules[number].matches(document))
@@ -86,14 +86,14 @@ class KeywordRules:
 
 
 @dataclass(frozen=True)
-class Matches:
+class KeywordMatches:
     """Which rules match which documents, and what labels that gives."""
 
     rules: KeywordRules
     of_documents: Sequence[Sequence[int]]
 
     @classmethod
-    def of(cls, tree: TopicTree, documents: Iterable[Document]) -> Matches:
+    def of(cls, tree: TopicTree, documents: Iterable[TopicDocument]) -> KeywordMatches:
         rules = KeywordRules(tree)
         return cls(rules, [rules.matching(document) for document in documents])
 
@@ -151,7 +151,7 @@ _TOO_QUIET = 0.01
 
 
 @dataclass(frozen=True)
-class KeywordVoice:
+class KeywordPrior:
     """`worth` (rules,) is what a match of each rule counts, `weight` from 0 to 1 how far all of them are believed."""
 
     rules: KeywordRules
@@ -159,7 +159,7 @@ class KeywordVoice:
     weight: float
 
     @classmethod
-    def among(cls, matches: Matches, enough: float) -> KeywordVoice:
+    def among(cls, matches: KeywordMatches, enough: float) -> KeywordPrior:
         """Believed by half where each topic has `enough` documents with a keyword, and by less with the square."""
         labels = matches.votes()
         taught = labels.any(axis=1).sum() / max(labels.any(axis=0).sum(), 1)
@@ -167,7 +167,7 @@ class KeywordVoice:
         return cls(matches.rules, matches.rarity, weight if weight > _TOO_QUIET else 0.0)
 
     def join(
-        self, document: Document, leaves: Floats, outside: Floats, matched: Sequence[int] | None = None
+        self, document: TopicDocument, leaves: Floats, outside: Floats, matched: Sequence[int] | None = None
     ) -> tuple[Floats, Floats]:
         """The probabilities of leaves (C,) and of places outside (I,), as the keywords change them.
 
@@ -179,7 +179,7 @@ class KeywordVoice:
         joined = self.weight * said + (1.0 - self.weight) * leaves if said.any() else leaves
         return joined, (1.0 - self.weight) * outside
 
-    def votes(self, document: Document, matched: Sequence[int]) -> Floats:
+    def votes(self, document: TopicDocument, matched: Sequence[int]) -> Floats:
         """What the rules that match say for each leaf, (C,); said four times, it counts twice."""
         if not matched:
             return np.zeros(self.rules.shares.shape[1])

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wayhound.learn.naive_bayes import Floats, Ints, normalise
-from wayhound.topics.documents import Document
-from wayhound.topics.model import Placement
-from wayhound.topics.rules import Rule
-from wayhound.topics.training import Training
+from wayhound.topics.documents import TopicDocument
+from wayhound.topics.model import TopicPlacement
+from wayhound.topics.rules import KeywordRule
+from wayhound.topics.training import TopicTraining
 from wayhound.topics.tree import Topic
 from wayhound.topics.vocabulary import STOP_WORDS, folded_words
 
@@ -56,7 +56,9 @@ class NewTopic:
     documents: tuple[str, ...]
 
 
-def new_keywords(training: Training, documents: Sequence[Document], per_topic: int = 5) -> list[NewKeyword]:
+def new_keywords(
+    training: TopicTraining, documents: Sequence[TopicDocument], per_topic: int = 5
+) -> list[NewKeyword]:
     """For every leaf, the terms that separate it best: log-odds against the rest, by how often they stand."""
     of_leaf = _documents_by_leaf(training)
     everywhere = Counter(term for document in documents for term in _terms(document))
@@ -69,7 +71,7 @@ def new_keywords(training: Training, documents: Sequence[Document], per_topic: i
 
 
 def _separating(
-    leaf: Topic, own: Sequence[Document], everywhere: Counter[tuple[str, ...]], n_documents: int
+    leaf: Topic, own: Sequence[TopicDocument], everywhere: Counter[tuple[str, ...]], n_documents: int
 ) -> list[NewKeyword]:
     """Terms of a leaf's documents, best first, without those that are part of a keyword already."""
     here = Counter(term for document in own for term in _terms(document))
@@ -85,7 +87,7 @@ def _separating(
     ]
 
 
-def doubtful_keywords(training: Training, documents: Sequence[Document]) -> list[DoubtfulKeyword]:
+def doubtful_keywords(training: TopicTraining, documents: Sequence[TopicDocument]) -> list[DoubtfulKeyword]:
     """The keywords whose documents the model would put elsewhere if it could not see them, worst first."""
     model = training.model
     counts = model.vocabulary.counts((document.bag for document in documents), model.longest)
@@ -102,14 +104,16 @@ def doubtful_keywords(training: Training, documents: Sequence[Document]) -> list
     return sorted(found, key=lambda doubt: doubt.support)
 
 
-def _said(training: Training, rule: Rule, counts: csr_array) -> Floats:
+def _said(training: TopicTraining, rule: KeywordRule, counts: csr_array) -> Floats:
     """What the words of a keyword say in each document, (n, C)."""
     vocabulary = training.model.vocabulary
     columns = [vocabulary.column(word) for word in rule.words if word in vocabulary]
     return np.asarray(counts[:, columns] @ training.model.words[columns])
 
 
-def _doubt(training: Training, rule: Rule, joint: Floats, n_documents: int) -> list[DoubtfulKeyword]:
+def _doubt(
+    training: TopicTraining, rule: KeywordRule, joint: Floats, n_documents: int
+) -> list[DoubtfulKeyword]:
     leaves = training.model.tree.leaves
     shares = normalise(training.model.scale * joint).mean(axis=0)
     below = np.array([leaf.path[: len(rule.topic.path)] == rule.topic.path for leaf in leaves])
@@ -120,7 +124,7 @@ def _doubt(training: Training, rule: Rule, joint: Floats, n_documents: int) -> l
     return [DoubtfulKeyword(rule.topic.path, rule.keyword, n_documents, support, instead)]
 
 
-def new_topics(training: Training, documents: Sequence[Document]) -> list[NewTopic]:
+def new_topics(training: TopicTraining, documents: Sequence[TopicDocument]) -> list[NewTopic]:
     """Groups among the documents that fit nowhere, best set apart first.
 
     Each is gathered around a term that stands in them and hardly in documents that have a topic. What is
@@ -143,7 +147,7 @@ def new_topics(training: Training, documents: Sequence[Document]) -> list[NewTop
     return found
 
 
-def _is_stray(placed: Placement) -> bool:
+def _is_stray(placed: TopicPlacement) -> bool:
     """It fits nowhere, or EM found room for what the keywords alone would not have let in."""
     return not placed.topic or placed.outside >= _OUTSIDE
 
@@ -160,8 +164,8 @@ def _best_apart(
 
 
 def _new_topic(
-    training: Training,
-    documents: Sequence[Document],
+    training: TopicTraining,
+    documents: Sequence[TopicDocument],
     centre: tuple[str, ...],
     group: Sequence[int],
     settled: Counter[tuple[str, ...]],
@@ -176,7 +180,7 @@ def _new_topic(
     )
 
 
-def _parent(training: Training, stray: Ints) -> tuple[str, ...]:
+def _parent(training: TopicTraining, stray: Ints) -> tuple[str, ...]:
     """The deepest interior node that holds at least half of what speaks for these documents."""
     masses = training.memberships[stray].mean(axis=0)
     leaves = training.model.tree.leaves
@@ -190,7 +194,7 @@ def _parent(training: Training, stray: Ints) -> tuple[str, ...]:
     return max(holding, key=lambda node: len(node.path)).path if holding else ()
 
 
-def _documents_by_leaf(training: Training) -> dict[tuple[str, ...], list[int]]:
+def _documents_by_leaf(training: TopicTraining) -> dict[tuple[str, ...], list[int]]:
     of_leaf: dict[tuple[str, ...], list[int]] = {}
     for row, placed in enumerate(training.placements):
         if placed.topic and placed.topic == placed.leaf:
@@ -198,7 +202,7 @@ def _documents_by_leaf(training: Training) -> dict[tuple[str, ...], list[int]]:
     return of_leaf
 
 
-def _terms(document: Document) -> set[tuple[str, ...]]:
+def _terms(document: TopicDocument) -> set[tuple[str, ...]]:
     """Words, and pairs of neighbours where the order is known; none with a stop word in it."""
     single = {(word,) for word in document.bag if _tells(word)}
     pairs = {

@@ -14,11 +14,11 @@ from wayhound.learn.calibration import Temperature
 from wayhound.learn.naive_bayes import Bools, Floats, Ints
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes, OutsideLeaves, Round
 from wayhound.learn.topic_links import Alone, LinkSpread, LinkWeights, Spread
-from wayhound.topics.documents import Citations, Document
-from wayhound.topics.model import Placement, Thresholds, TopicModel, nowhere
-from wayhound.topics.rules import KeywordVoice, Matches
+from wayhound.topics.documents import CitationLinks, TopicDocument
+from wayhound.topics.model import Thresholds, TopicModel, TopicPlacement, nowhere
+from wayhound.topics.rules import KeywordMatches, KeywordPrior
 from wayhound.topics.tree import Topic, TopicTree
-from wayhound.topics.vocabulary import LONGEST_DOCUMENT, Vocabulary
+from wayhound.topics.vocabulary import LONGEST_DOCUMENT, TopicVocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class TopicSettings:
 
 
 @dataclass(frozen=True)
-class Training:
+class TopicTraining:
     """A model, where it puts the documents that it learned from, and how it came about."""
 
     model: TopicModel
-    placements: tuple[Placement, ...]
-    matches: Matches
+    placements: tuple[TopicPlacement, ...]
+    matches: KeywordMatches
     trace: tuple[Round, ...]
     converged: bool
     weights: Floats  # λ of every leaf, (C, K + 1)
@@ -80,13 +80,13 @@ class Training:
 
 def train(
     tree: TopicTree,
-    documents: Sequence[Document],
+    documents: Sequence[TopicDocument],
     rng: np.random.Generator,
     *,
-    citations: Citations | None = None,
+    citations: CitationLinks | None = None,
     corrections: Mapping[str, tuple[str, ...]] | None = None,
     settings: TopicSettings | None = None,
-) -> Training:
+) -> TopicTraining:
     """Fill the tree. `corrections` give the paths that a person chose for documents, by id."""
     settings = settings or TopicSettings()
     collection = _Collection(tree, documents, citations, corrections or {}, settings)
@@ -110,17 +110,17 @@ class _Collection:
     def __init__(
         self,
         tree: TopicTree,
-        documents: Sequence[Document],
-        citations: Citations | None,
+        documents: Sequence[TopicDocument],
+        citations: CitationLinks | None,
         corrections: Mapping[str, tuple[str, ...]],
         settings: TopicSettings,
     ) -> None:
         self.tree, self.documents, self.settings = tree, documents, settings
         self.chosen = corrections
-        self.matches = Matches.of(tree, documents)
+        self.matches = KeywordMatches.of(tree, documents)
         self.corrections = _known_corrections(tree, corrections)
         least = settings.least_documents_of(len(documents))
-        self.vocabulary = Vocabulary.of((document.bag for document in documents), least)
+        self.vocabulary = TopicVocabulary.of((document.bag for document in documents), least)
         if not len(self.vocabulary):
             raise UsageError("The documents hold no word to learn from, only stop words and single letters.")
         self.own_counts = self.vocabulary.counts((document.bag for document in documents), settings.longest)
@@ -206,7 +206,7 @@ class _Outcome:
     outside: OutsideLeaves
     scale: float
 
-    def training(self) -> Training:
+    def training(self) -> TopicTraining:
         collection, learned = self.collection, self.learned
         n_documents = len(collection.documents)
         scores = learned.scores(collection.counts)
@@ -217,7 +217,7 @@ class _Outcome:
         memberships, outside = self._with_keywords(
             model.keywords, temperature.predict(joint), self.outside.predict(collection.own_counts)
         )
-        return Training(
+        return TopicTraining(
             model,
             tuple(self._placements(model, memberships, outside)),
             collection.matches,
@@ -228,7 +228,7 @@ class _Outcome:
             outside,
         )
 
-    def _with_keywords(self, voice: KeywordVoice, leaves: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    def _with_keywords(self, voice: KeywordPrior, leaves: Floats, outside: Floats) -> tuple[Floats, Floats]:
         """The same probabilities, (n, C) and (n, I), with what the keywords say by themselves."""
         collection = self.collection
         rows = zip(collection.documents, leaves, outside, collection.matches.of_documents, strict=True)
@@ -236,7 +236,7 @@ class _Outcome:
         return np.stack([each for each, _ in joined]), np.stack([extra for _, extra in joined])
 
     def _model(self, scores: Floats) -> TopicModel:
-        voice = KeywordVoice.among(self.collection.matches, self.collection.settings.enough_documents)
+        voice = KeywordPrior.among(self.collection.matches, self.collection.settings.enough_documents)
         collection, n_words = self.collection, len(self.collection.vocabulary)
         spread = collection.spread
         linked = isinstance(spread, LinkSpread)
@@ -257,15 +257,15 @@ class _Outcome:
             voice.weight,
         )
 
-    def _placements(self, model: TopicModel, memberships: Floats, outside: Floats) -> list[Placement]:
+    def _placements(self, model: TopicModel, memberships: Floats, outside: Floats) -> list[TopicPlacement]:
         return [
             self._placement(model, row, document, memberships[row], outside[row])
             for row, document in enumerate(self.collection.documents)
         ]
 
     def _placement(
-        self, model: TopicModel, row: int, document: Document, leaves: Floats, extra: Floats
-    ) -> Placement:
+        self, model: TopicModel, row: int, document: TopicDocument, leaves: Floats, extra: Floats
+    ) -> TopicPlacement:
         chosen = self.collection.chosen.get(document.id)
         if chosen is None and not self._anything_known(row):
             return nowhere(document.id)
@@ -277,10 +277,10 @@ class _Outcome:
         words = model.deciding_words(counts.indices[here].astype(np.int64), counts.data[here], placed.leaf)
         return replace(placed, words=words)
 
-    def _by_hand(self, placed: Placement, chosen: tuple[str, ...]) -> Placement:
+    def _by_hand(self, placed: TopicPlacement, chosen: tuple[str, ...]) -> TopicPlacement:
         below = [leaf.path for leaf in self.collection.tree.leaves if leaf.path[: len(chosen)] == chosen]
         leaf = placed.leaf if placed.leaf in below else below[0]
-        return Placement(placed.document, chosen, 1.0, leaf, corrected=True)
+        return TopicPlacement(placed.document, chosen, 1.0, leaf, corrected=True)
 
     def _anything_known(self, row: int) -> bool:
         words, spread = self.collection.own_counts.indptr, self.collection.spread

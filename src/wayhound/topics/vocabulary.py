@@ -42,7 +42,7 @@ def folded_words(text: str) -> list[str]:
     return [fold(word) for word in words(text)]
 
 
-class Vocabulary:
+class TopicVocabulary:
     """The words that are counted, each with its column."""
 
     def __init__(self, listed: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ class Vocabulary:
         self._columns = {word: column for column, word in enumerate(self.words)}
 
     @classmethod
-    def of(cls, bags: Iterable[Mapping[str, float]], least_documents: int) -> Vocabulary:
+    def of(cls, bags: Iterable[Mapping[str, float]], least_documents: int) -> TopicVocabulary:
         """All words in at least so many documents that are not on the stop list, in order of the alphabet.
 
         Where so many would leave nothing, as in a handful of documents, every word counts.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wayhound.citations.citation import Citation, NormalCitation, normalise
-from wayhound.citations.grouping import Matcher
+from wayhound.citations.citation import Citation, NormalisedCitation, normalise
+from wayhound.citations.grouping import CitationMatcher
 from wayhound.papers.paper import Fields
 from wayhound.record import Record
 
@@ -36,7 +36,7 @@ def _first(fields: Fields, *names: str) -> str:
     return next((fields[name][0].text for name in names if fields.get(name)), "")
 
 
-class CitationGroups(Matcher):
+class CitationGroups(CitationMatcher):
     """A matcher that can also forget: papers are read again, and fields corrected."""
 
     def forget(self, citation: Citation, group: int) -> None:
@@ -53,5 +53,5 @@ class CitationGroups(Matcher):
             self.forget(*before)
         return self.add(citation)
 
-    def _agreement(self, normal: NormalCitation, group: int) -> float:
+    def _agreement(self, normal: NormalisedCitation, group: int) -> float:
         return super()._agreement(normal, group) if self._members[group] else 0.0

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from wayhound.samples.builder import SiteBuilder
 from wayhound.samples.company import Company, Product
-from wayhound.samples.department import Course, Department, News, Project, Publication
+from wayhound.samples.department import Department, News, Project, Publication, SampleCourse
 from wayhound.samples.markup import link, listing
-from wayhound.samples.people import Person
+from wayhound.samples.people import SamplePerson
 
 
 class SampleStyle(ABC):
@@ -24,9 +24,9 @@ class SampleStyle(ABC):
     def news_path(self, news: News) -> str: ...
 
     @abstractmethod
-    def person_path(self, person: Person) -> str: ...
+    def person_path(self, person: SamplePerson) -> str: ...
 
-    def person_link(self, person: Person) -> str:
+    def person_link(self, person: SamplePerson) -> str:
         return link(self.person_path(person), person.name)
 
     def news_list(self, items: Iterable[News]) -> str:
@@ -56,7 +56,7 @@ class DepartmentStyle(SampleStyle):
             self.site.page(self.news_path(news), self.frame(news.title, self.news(news)), "news")
         self.extras()
 
-    def person_page(self, person: Person) -> str:
+    def person_page(self, person: SamplePerson) -> str:
         return self.frame(person.name, self.person(person))
 
     def add_publication(self, paper: Publication) -> None:
@@ -89,21 +89,21 @@ class DepartmentStyle(SampleStyle):
         raise NotImplementedError(f"{self.site.host} has no news")
 
     @abstractmethod
-    def course_path(self, course: Course) -> str: ...
+    def course_path(self, course: SampleCourse) -> str: ...
 
     @abstractmethod
     def project_path(self, project: Project) -> str: ...
 
     @abstractmethod
-    def person(self, person: Person) -> str: ...
+    def person(self, person: SamplePerson) -> str: ...
 
     @abstractmethod
-    def course(self, course: Course) -> str: ...
+    def course(self, course: SampleCourse) -> str: ...
 
     @abstractmethod
     def project(self, project: Project) -> str: ...
 
-    def authors(self, people: Iterable[Person]) -> str:
+    def authors(self, people: Iterable[SamplePerson]) -> str:
         return ", ".join(self.person_link(person) for person in people)
 
     def paper_list(self, papers: Iterable[Publication]) -> str:
@@ -112,7 +112,7 @@ class DepartmentStyle(SampleStyle):
             for p in papers
         )
 
-    def course_list(self, courses: Iterable[Course]) -> str:
+    def course_list(self, courses: Iterable[SampleCourse]) -> str:
         return listing(link(self.course_path(c), f"{c.code} {c.title}") for c in courses)
 
     def project_list(self, projects: Iterable[Project]) -> str:
@@ -164,5 +164,5 @@ class CompanyStyle(SampleStyle):
         for person in self.company.team:
             self.site.person(self.person_path(person), self.frame(person.name, self.member(person)), person)
 
-    def member(self, person: Person) -> str:
+    def member(self, person: SamplePerson) -> str:
         return f"<h1>{person.name}</h1><p>{person.position}</p><p>{person.bio}</p>"

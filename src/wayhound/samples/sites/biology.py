@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wayhound.samples.builder import Label
-from wayhound.samples.department import Course, News, Project, Publication
+from wayhound.samples.department import News, Project, Publication, SampleCourse
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import at, link, listing, paragraphs
-from wayhound.samples.people import Person
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import filter_links, filters
 
@@ -27,7 +27,7 @@ class Biology(DepartmentStyle):
         choices = filter_links("/directory", FILTERS, {})
         return fill("biology.html", title=title, body=body, recent=recent, filters=choices)
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/node/{100 + person.number}"
 
     def paper_path(self, paper: Publication) -> str:
@@ -36,7 +36,7 @@ class Biology(DepartmentStyle):
     def pdf_path(self, paper: Publication) -> str:
         return f"/sites/default/files/papers/{paper.slug}.pdf"
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return f"/node/{500 + self.dept.courses.index(course)}"
 
     def project_path(self, project: Project) -> str:
@@ -45,7 +45,7 @@ class Biology(DepartmentStyle):
     def news_path(self, news: News) -> str:
         return f"/node/{700 + news.number}"
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         papers, courses = self.dept.papers_of(person), self.dept.courses_of(person)
         topics = f'<div class="field field-interests">Interests: {", ".join(person.interests)}</div>'
         return f"""<div class="field field-position">{person.position}</div>
@@ -62,7 +62,7 @@ class Biology(DepartmentStyle):
 <div class="field field-journal">{paper.venue} ({paper.year})</div>
 <div class="field field-abstract"><p>{paper.abstract}</p></div>{file if paper.has_pdf else ""}"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         return f"""<div class="field">Code: {course.code}</div><div class="field">Convenor:
 {self.person_link(course.teacher)}</div><div class="field-body"><p>{course.text}</p></div>
 {listing(course.lectures)}"""
@@ -88,7 +88,7 @@ class Biology(DepartmentStyle):
         self.paged("/papers", "Papers", [self.paper_list([p]) for p in dept.publications], "publications")
         self.paged("/news", "News", [self.news_list([n]) for n in dept.news], "other")
 
-    def entry(self, person: Person) -> str:
+    def entry(self, person: SamplePerson) -> str:
         return f'{self.person_link(person)} <span class="field-position">{person.position}</span>'
 
     def rows_of(self, entries: Iterable[str]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wayhound.samples.builder import Label
-from wayhound.samples.department import Course, News, Project, Publication
+from wayhound.samples.department import News, Project, Publication, SampleCourse
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import Person, slug
+from wayhound.samples.people import SamplePerson, slug
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import endless_calendar
 
@@ -21,13 +21,13 @@ class Coast(DepartmentStyle):
         archive = " · ".join(link(f"/{month}/", month) for month in months)
         return fill("coast.html", title=title, body=body, archive=archive, css=look("coast.css"))
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/author/{person.slug}/"
 
     def paper_path(self, paper: Publication) -> str:
         return f"/papers/{paper.slug}/"
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return f"/courses/{slug(course.title)}/"
 
     def project_path(self, project: Project) -> str:
@@ -36,7 +36,7 @@ class Coast(DepartmentStyle):
     def news_path(self, news: News) -> str:
         return f"/{news.day:%Y/%m}/{news.slug}/"
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         posts = [n for n in self.dept.news if n.author is person]
         papers = self.dept.papers_of(person)
         return f"""<div class="author vcard"><h2>{person.name}</h2><p class="meta">{person.position}</p>
@@ -51,7 +51,7 @@ class Coast(DepartmentStyle):
 {paper.venue}, {paper.year}</p><p><strong>In short.</strong> {paper.abstract}</p>
 {pdf}{self.references(paper)}</div>"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         return f"""<h2>{course.title}</h2><p>With {self.person_link(course.teacher)}. {course.text}</p>
 {listing(course.lectures)}"""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from wayhound.samples.department import Course, Project, Publication
+from wayhound.samples.department import Project, Publication, SampleCourse
 from wayhound.samples.look import fill
 from wayhound.samples.markup import at, link, listing, rows
-from wayhound.samples.people import Person
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import repeating_folder
 
@@ -16,28 +16,28 @@ class ComputerScience(DepartmentStyle):
     def frame(self, title: str, body: str) -> str:
         return fill("cs.html", title=title, body=body)
 
-    def homepage(self, person: Person, title: str, body: str) -> str:
+    def homepage(self, person: SamplePerson, title: str, body: str) -> str:
         """People write their own pages, and leave the department's frame off."""
         colour = ("#FFFFEE", "#EEFFFF", "#C0C0C0", "#FFF0F5", "#FFFFFF")[person.number % 5]
         return f"""<html><head><title>{title}</title></head><body bgcolor="{colour}">{body}
 <hr><a href="/">Dept. of CS</a></body></html>"""
 
-    def person_page(self, person: Person) -> str:
+    def person_page(self, person: SamplePerson) -> str:
         return self.homepage(person, f"{person.name}'s home page", self.person(person))
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/~{person.login[1:]}/"
 
     def paper_path(self, paper: Publication) -> str:
         return f"/TR/{paper.year}/tr{paper.year % 100}-{paper.number:02}.html"
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return f"/courses/{course.code.lower()}/"
 
     def project_path(self, project: Project) -> str:
         return f"/research/{project.acronym}/"
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         papers = self.dept.papers_of(person)
         own = f"<LI>{link('pubs.html', 'My papers')}" if papers else ""
         teaching = "".join(
@@ -61,7 +61,7 @@ E-mail: {at(person.email)}</pre>"""
 Appeared in <I>{paper.venue}</I>, {paper.year}.
 <BLOCKQUOTE><B>Abstract.</B> {paper.abstract}</BLOCKQUOTE>{pdf}"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         return f"""<P><B>{course.code}: {course.title}</B></P>
 <P>Instructor: {self.person_link(course.teacher)},
 office {course.teacher.room}</P><P>{course.text}</P><P>{link("syllabus.html", "Syllabus")}</P>"""
@@ -107,7 +107,7 @@ available on-line. This server was installed in 1994 and is maintained by volunt
             body = f"<TABLE BORDER=1 CELLPADDING=3>{rows(cells)}</TABLE>"
             self.site.page(path, self.frame(title, body), "people")
 
-    def listed(self, person: Person) -> str:
+    def listed(self, person: SamplePerson) -> str:
         home = self.person_path(person)
         return link(home[:-1] if person.rank == "student" else home, person.name)
 
@@ -124,7 +124,7 @@ available on-line. This server was installed in 1994 and is maintained by volunt
         self.site.contact("/general.html", self.frame("General Information", body), office)
         self.site.missing("<HTML><BODY><H1>404 Not Found</H1>The requested URL was not found.</BODY></HTML>")
 
-    def own_pages(self, person: Person) -> None:
+    def own_pages(self, person: SamplePerson) -> None:
         home, papers = self.person_path(person), self.dept.papers_of(person)
         if person.rank == "student":
             self.site.redirect(home[:-1], home)  # their list leaves the slash out

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from wayhound.samples.builder import Label
-from wayhound.samples.department import Course, News, Project
+from wayhound.samples.department import News, Project, SampleCourse
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs, rows
-from wayhound.samples.people import Person
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 
 SIDEBAR = (
@@ -39,10 +39,10 @@ class History(DepartmentStyle):
     def wiki(self, title: str) -> str:
         return "/wiki/" + quote(title.replace(" ", "_"), safe="():,'")
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return self.wiki(person.name)
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return self.wiki(course.title)
 
     def project_path(self, project: Project) -> str:
@@ -51,13 +51,13 @@ class History(DepartmentStyle):
     def news_path(self, news: News) -> str:
         return self.wiki(news.title)
 
-    def person_page(self, person: Person) -> str:
+    def person_page(self, person: SamplePerson) -> str:
         rank = {"faculty": "Faculty", "student": "Students", "staff": "Staff"}[person.rank]
         return self.article(
             person.name, self.person(person), [c for c in ("People", rank, person.group) if c]
         )
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         facts = [
             ["Position", person.position],
             ["Room", person.room],
@@ -71,7 +71,7 @@ class History(DepartmentStyle):
         return f"""<table class="infobox"><caption>{person.name}</caption>{rows(facts)}</table>
 <p>{person.bio}</p>{parts}"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         return f"""<p><b>{course.title}</b> ({course.code}) is a course given by
 {self.person_link(course.teacher)}. {course.text}</p><h2>Contents</h2>{listing(course.lectures, "ol")}"""
 

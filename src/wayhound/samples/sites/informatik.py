@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from wayhound.samples.department import Course, Group, News, Project, Publication
+from wayhound.samples.department import Group, News, Project, Publication, SampleCourse
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs, rows
-from wayhound.samples.people import Person
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 
 
@@ -15,7 +15,7 @@ class Informatik(DepartmentStyle):
     def frame(self, title: str, body: str) -> str:
         return fill("informatik.html", title=title, body=body)
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/person.php?id={person.number}"
 
     def paper_path(self, paper: Publication) -> str:
@@ -24,7 +24,7 @@ class Informatik(DepartmentStyle):
     def pdf_path(self, paper: Publication) -> str:
         return f"/pdf/{paper.year}_{paper.number}.pdf"
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return f"/veranstaltung.php?kuerzel={course.code}"
 
     def project_path(self, project: Project) -> str:
@@ -33,7 +33,7 @@ class Informatik(DepartmentStyle):
     def news_path(self, news: News) -> str:
         return f"/meldung.php?id={news.number}"
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         papers, courses = self.dept.papers_of(person), self.dept.courses_of(person)
         facts = rows([["Raum", person.room], ["Telefon", person.phone], ["E-Mail", person.email]])
         return f"""<p><b>{person.position}</b></p><p>{person.bio}</p><table class="liste">{facts}</table>
@@ -45,7 +45,7 @@ class Informatik(DepartmentStyle):
         return f"""<p>{self.authors(paper.authors)}</p><p><i>{paper.venue}</i>, {paper.year}</p>
 <h2>Zusammenfassung (englisch)</h2><p>{paper.abstract}</p>{pdf}<h2>Literatur</h2>{self.references(paper)}"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         return f"""<p>{course.code}, gehalten von {self.person_link(course.teacher)}</p><p>{course.text}</p>
 <h2>Termine</h2>{listing(course.lectures, "ol")}"""
 
@@ -89,7 +89,7 @@ class Informatik(DepartmentStyle):
         text = self.frame(f"Mitarbeiter der AG {group.area}", self.table(group.members))
         self.site.page(staff, text, "people")
 
-    def table(self, people: tuple[Person, ...] | list[Person]) -> str:
+    def table(self, people: tuple[SamplePerson, ...] | list[SamplePerson]) -> str:
         return (
             f'<table class="liste">{rows([self.person_link(p), p.position, p.phone] for p in people)}</table>'
         )

@@ -6,7 +6,7 @@ from wayhound.samples.company import Product
 from wayhound.samples.department import News
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, paragraphs
-from wayhound.samples.people import Person, slug
+from wayhound.samples.people import SamplePerson, slug
 from wayhound.samples.sites.base import CompanyStyle
 from wayhound.samples.traps import filter_links, filters
 
@@ -31,7 +31,7 @@ class Lanterns(CompanyStyle):
     def wrapped(self, title: str, body: str) -> str:
         return self.frame(title, f'<div class="wrap"><h1>{title}</h1>{body}</div>')
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/about/our-team#{person.slug}"
 
     def product_path(self, product: Product) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from wayhound.samples.department import Course, News, Project, Publication
+from wayhound.samples.department import News, Project, Publication, SampleCourse
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import Person, slug
+from wayhound.samples.people import SamplePerson, slug
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import endless_calendar
 
@@ -46,13 +46,13 @@ class Linguistique(DepartmentStyle):
         avatar = f'<span class="avatar">{mark}</span>' if mark else ""
         return f'<div class="card">{avatar}<h3>{link(href, title)}</h3><p>{text}</p></div>'
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"{TEAM}/{quote(person.name.lower().replace(' ', '-'))}"
 
     def paper_path(self, paper: Publication) -> str:
         return f"/publications/{paper.slug}"
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return f"/enseignement/{course.code.lower()}"
 
     def project_path(self, project: Project) -> str:
@@ -61,10 +61,10 @@ class Linguistique(DepartmentStyle):
     def news_path(self, news: News) -> str:
         return f"{quote('/actualités')}/{news.number}-{news.slug}"
 
-    def person_page(self, person: Person) -> str:
+    def person_page(self, person: SamplePerson) -> str:
         return self.crumbed(person.name, self.person(person), ((TEAM, "Équipe"),))
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         papers, courses = self.dept.papers_of(person), self.dept.courses_of(person)
         return f"""<p><em>{person.position}</em></p><p>{person.bio}</p>
 <div class="card"><p>Bureau {person.room}<br>Tél. {person.phone}<br>Courriel : {person.email}</p></div>
@@ -76,7 +76,7 @@ class Linguistique(DepartmentStyle):
         return f"""<p>{self.authors(paper.authors)} ({paper.year}). <em>{paper.venue}</em>.</p>
 <h2>Résumé</h2><blockquote>{paper.abstract}</blockquote>{pdf}<h2>Bibliographie</h2>{self.references(paper)}"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         return f"""<p>{course.code} · {self.person_link(course.teacher)}</p><p>{course.text}</p>
 <h2>Programme</h2>{listing(course.lectures, "ol")}"""
 

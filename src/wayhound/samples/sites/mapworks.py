@@ -9,7 +9,7 @@ from wayhound.samples.company import Product
 from wayhound.samples.department import News
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import Office, Person, slug
+from wayhound.samples.people import Office, SamplePerson, slug
 from wayhound.samples.sites.base import CompanyStyle
 
 HREF = re.compile(r'href="(/[^"#]*)"')
@@ -30,7 +30,7 @@ class Mapworks(CompanyStyle):
 
         return HREF.sub(add, text)
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/person.php?who={person.slug}"
 
     def product_path(self, product: Product) -> str:
@@ -50,7 +50,7 @@ class Mapworks(CompanyStyle):
     def news(self, news: News) -> str:
         return f"{paragraphs(news.paragraphs)}<p>{news.dated}, {self.person_link(news.author)}</p>"
 
-    def member(self, person: Person) -> str:
+    def member(self, person: SamplePerson) -> str:
         return f"""<dl><dt>Position</dt><dd>{person.position}</dd><dt>Phone</dt><dd>{person.phone}</dd>
 <dt>Mail</dt><dd>{person.email}</dd></dl><p>{person.bio}</p>"""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from wayhound.samples.department import Course, Project, Publication
+from wayhound.samples.department import Project, Publication, SampleCourse
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, rows
-from wayhound.samples.people import Person, slug
+from wayhound.samples.people import SamplePerson, slug
 from wayhound.samples.sites.base import DepartmentStyle
 
 
@@ -15,7 +15,7 @@ class Mathematics(DepartmentStyle):
     def frame(self, title: str, body: str) -> str:
         return fill("math.html", title=title, body=body, base="")
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/staff/{slug(person.first)[0]}_{slug(person.last, '')}/index.htm"
 
     def paper_path(self, paper: Publication) -> str:
@@ -24,20 +24,20 @@ class Mathematics(DepartmentStyle):
     def pdf_path(self, paper: Publication) -> str:
         return self.paper_path(paper).removesuffix(".htm") + ".pdf"
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return f"/lectures/{course.code}.htm"
 
     def project_path(self, project: Project) -> str:
         return f"/grants/{project.acronym.lower()}.htm"
 
-    def person_page(self, person: Person) -> str:
+    def person_page(self, person: SamplePerson) -> str:
         """These pages were moved from another folder and patched with a base element."""
         return fill("math.html", title=person.name, body=self.person(person), base='<BASE HREF="/">')
 
-    def person_link(self, person: Person) -> str:
+    def person_link(self, person: SamplePerson) -> str:
         return link(self.person_path(person), f"{person.last}, {person.first}")
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         papers = "".join(
             f"<DT>{link(self.paper_path(p)[1:], p.title)}<DD>{p.by}, {p.year}"
             for p in self.dept.papers_of(person)
@@ -57,7 +57,7 @@ class Mathematics(DepartmentStyle):
         return f"""<H3 ALIGN=center>{paper.by}</H3><P>{paper.abstract}</P>
 <UL><LI>{paper.venue} ({paper.year}){pdf}<LI>{link("index.htm", "All preprints")}</UL>"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         weeks = rows([f"Week {i}", lecture] for i, lecture in enumerate(course.lectures, start=1))
         return f"""<P>Lecturer: {self.person_link(course.teacher)}</P><P>{course.text}</P>
 <TABLE BORDER CELLPADDING=4>{weeks}</TABLE>"""

@@ -8,7 +8,7 @@ from wayhound.samples.company import Product
 from wayhound.samples.department import News
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs, rows
-from wayhound.samples.people import Person, slug
+from wayhound.samples.people import SamplePerson, slug
 from wayhound.samples.sites.base import CompanyStyle
 
 
@@ -17,7 +17,7 @@ class Orchard(CompanyStyle):
         tools = listing(link(f"/tools/{slug(c)}.html", c) for c in self.company.categories)
         return fill("orchard.html", title=title, body=body, tools=tools, css=look("orchard.css"))
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/workshop/people/{slug(person.last)}.html"
 
     def product_path(self, product: Product) -> str:
@@ -37,7 +37,7 @@ class Orchard(CompanyStyle):
         tag = link(f"/tags/?t={slug(news.tag)}", news.tag)
         return f"<p><em>{news.dated}, filed under {tag}</em></p>{paragraphs(news.paragraphs)}"
 
-    def member(self, person: Person) -> str:
+    def member(self, person: SamplePerson) -> str:
         return f"<p>{person.position} since {person.since}.</p><p>{person.bio}</p>"
 
     def lists(self) -> None:

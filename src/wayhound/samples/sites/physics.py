@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from wayhound.samples.department import Course, News, Project, Publication
+from wayhound.samples.department import News, Project, Publication, SampleCourse
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import Person, slug
+from wayhound.samples.people import SamplePerson, slug
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import redirect_loop
 
@@ -16,13 +16,13 @@ class Physics(DepartmentStyle):
         latest = listing(link(self.news_path(n), n.title) for n in self.dept.news[:3])
         return fill("physics.html", title=title, body=body, groups=groups, latest=latest)
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/people/{person.slug}.html"
 
     def paper_path(self, paper: Publication) -> str:
         return f"/publications/{paper.year}/{paper.slug}.html"
 
-    def course_path(self, course: Course) -> str:
+    def course_path(self, course: SampleCourse) -> str:
         return f"/teaching/{course.code.lower()}.html"
 
     def project_path(self, project: Project) -> str:
@@ -31,7 +31,7 @@ class Physics(DepartmentStyle):
     def news_path(self, news: News) -> str:
         return f"/news/{news.day:%Y-%m}-{news.slug}.html"
 
-    def person(self, person: Person) -> str:
+    def person(self, person: SamplePerson) -> str:
         papers, courses = self.dept.papers_of(person), self.dept.courses_of(person)
         return f"""<article class="profile"><h1>{person.name}</h1><p><strong>{person.position}</strong></p>
 <p>{person.bio}</p><dl><dt>Room</dt><dd>{person.room}</dd><dt>Telephone</dt><dd>{person.phone}</dd>
@@ -46,7 +46,7 @@ class Physics(DepartmentStyle):
 <p><cite>{paper.venue}</cite>, {paper.year}</p><h2>Abstract</h2><p>{paper.abstract}</p>{pdf}
 <h2>References</h2>{self.references(paper)}</article>"""
 
-    def course(self, course: Course) -> str:
+    def course(self, course: SampleCourse) -> str:
         return f"""<article><h1>{course.title}</h1>
 <p>{course.code}, taught by {self.person_link(course.teacher)}</p>
 <p>{course.text}</p><h2>Lectures</h2>{listing(course.lectures, "ol")}</article>"""

@@ -6,7 +6,7 @@ from wayhound.samples.company import Product
 from wayhound.samples.department import News
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import link, listing, paragraphs, rows
-from wayhound.samples.people import Person, slug
+from wayhound.samples.people import SamplePerson, slug
 from wayhound.samples.sites.base import CompanyStyle
 
 
@@ -14,7 +14,7 @@ class Pumpen(CompanyStyle):
     def frame(self, title: str, body: str) -> str:
         return fill("pumpen.html", title=title, body=body, css=look("pumpen.css"))
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/firma/{slug(person.last)}.html"
 
     def product_path(self, product: Product) -> str:
@@ -36,7 +36,7 @@ class Pumpen(CompanyStyle):
     def news(self, news: News) -> str:
         return f"<p><b>{news.dated}</b></p>{paragraphs(news.paragraphs)}"
 
-    def member(self, person: Person) -> str:
+    def member(self, person: SamplePerson) -> str:
         reach = rows([["Telefon", person.phone], ["E-Mail", person.email]])
         return f"<p>{person.position}</p><p>{person.bio}</p><table>{reach}</table>"
 

@@ -6,7 +6,7 @@ from wayhound.samples.company import Product
 from wayhound.samples.department import News
 from wayhound.samples.look import fill
 from wayhound.samples.markup import at, link, listing, paragraphs, rows
-from wayhound.samples.people import Office, Person, slug
+from wayhound.samples.people import Office, SamplePerson, slug
 from wayhound.samples.sites.base import CompanyStyle
 from wayhound.samples.traps import repeating_folder
 
@@ -32,7 +32,7 @@ class Teahouse(CompanyStyle):
         )
         return fill("teahouse.html", title=title, body=body, bar=bar)
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/staff/{slug(person.last)}.htm"
 
     def product_path(self, product: Product) -> str:
@@ -50,7 +50,7 @@ class Teahouse(CompanyStyle):
     def news(self, news: News) -> str:
         return f"<p align=center><i>{news.dated}</i></p>{paragraphs(news.paragraphs)}"
 
-    def member(self, person: Person) -> str:
+    def member(self, person: SamplePerson) -> str:
         return f"<p align=center><b>{person.position}</b></p><p>{person.bio}</p><p>{at(person.email)}</p>"
 
     def lists(self) -> None:

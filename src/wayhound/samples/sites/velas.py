@@ -6,7 +6,7 @@ from wayhound.samples.company import Product
 from wayhound.samples.department import News
 from wayhound.samples.look import fill, look
 from wayhound.samples.markup import at, link, listing, paragraphs
-from wayhound.samples.people import Office, Person, slug
+from wayhound.samples.people import Office, SamplePerson, slug
 from wayhound.samples.sites.base import CompanyStyle
 
 PAGES = {"contacto": 2, "quienes": 3, "equipo": 4, "productos": 5, "archivo": 6}
@@ -19,7 +19,7 @@ class Velas(CompanyStyle):
         css = look("velas.css")
         return fill("velas.html", title=title, body=body, recent=recent, shelves=shelves, css=css)
 
-    def person_path(self, person: Person) -> str:
+    def person_path(self, person: SamplePerson) -> str:
         return f"/?autor={person.slug}"
 
     def product_path(self, product: Product) -> str:
@@ -40,7 +40,7 @@ class Velas(CompanyStyle):
         meta = f'<p class="entry-meta">{news.dated}, por {self.person_link(news.author)}</p>'
         return f"<h2>{link(self.news_path(news), news.title)}</h2>{meta}"
 
-    def member(self, person: Person) -> str:
+    def member(self, person: SamplePerson) -> str:
         posts = self.news_list(n for n in self.company.news if n.author is person)
         return f"<h2>{person.name}</h2><p>{person.position}</p><p>{person.bio}</p><h3>Entradas</h3>{posts}"
 

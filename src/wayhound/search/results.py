@@ -12,7 +12,7 @@ SORTS: tuple[Sort, ...] = get_args(Sort)
 FACETS = ("topic", "year", "venue", "site", "type")
 """The facets that every index has; fields of kinds that are declared as facets are facets by their names."""
 
-DEEPEST = 10_000  # hits that can be paged through; an export gives all
+MAX_DEPTH = 10_000  # hits that can be paged through; an export gives all
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Fragment:
     """A piece of a text; `marked` if it is what was asked for."""
 
     text: str
@@ -47,8 +47,8 @@ class Hit:
     kind: str
     id: str
     title: str
-    title_pieces: tuple[Piece, ...] = ()
-    snippet: tuple[Piece, ...] = ()
+    title_pieces: tuple[Fragment, ...] = ()
+    snippet: tuple[Fragment, ...] = ()
     people: tuple[str, ...] = ()
     venue: str = ""
     year: int | None = None
@@ -61,7 +61,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchResults:
     """What was found, and how the question was read.
 
     `total` counts what is not held, too; `cited_only` counts that alone, and it comes after all else.

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any
 
 from wayhound.errors import WorkspaceError
-from wayhound.search.documents import key_of
-from wayhound.search.folder import CURRENT, FOLLOWED, Followed, current_build, read_followed
+from wayhound.search.documents import record_key
+from wayhound.search.folder import CURRENT, FOLLOWED, IndexState, current_build, read_followed
 from wayhound.search.ranking import Ranking
 from wayhound.search.schema import NOT_HELD, tantivy
 
@@ -18,13 +18,13 @@ Stamp = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
-class Opened:
+class IndexSnapshot:
     """A searcher sees the index as it was when it was made, whatever is written meanwhile."""
 
     index: tantivy.Index
     searcher: tantivy.Searcher
     build: Path
-    followed: Followed
+    followed: IndexState
     stamp: Stamp
 
     @property
@@ -52,20 +52,20 @@ class Opened:
         return tantivy.Query.boolean_query([(occur.Must, matching), (occur.MustNot, not_held)])
 
     def address(self, kind: str, record_id: str) -> tantivy.DocAddress | None:
-        query = tantivy.Query.term_query(self.index.schema, "key", key_of(kind, record_id), "basic")
+        query = tantivy.Query.term_query(self.index.schema, "key", record_key(kind, record_id), "basic")
         hits = self.searcher.search(query, 1, count=False).hits
         return hits[0][1] if hits else None
 
 
 @dataclass
-class Opener:
+class SnapshotOpener:
     """Opens the newest state; looking whether there is one costs three looks at files' dates."""
 
     folder: Path
-    _opened: Opened | None = None
+    _opened: IndexSnapshot | None = None
     _lock: Lock = field(default_factory=Lock)
 
-    def newest(self) -> Opened | None:
+    def newest(self) -> IndexSnapshot | None:
         """None where nothing was indexed yet."""
         opened = self._opened
         if opened and opened.stamp == _stamp(self.folder, opened.build):
@@ -73,7 +73,7 @@ class Opener:
         with self._lock:
             return self._reopen()
 
-    def _reopen(self) -> Opened | None:
+    def _reopen(self) -> IndexSnapshot | None:
         build = current_build(self.folder)
         if build is None:
             self._opened = None
@@ -91,7 +91,7 @@ class Opener:
                 ) from error
         return self._opened
 
-    def _open(self, build: Path, stamp: Stamp) -> Opened:
+    def _open(self, build: Path, stamp: Stamp) -> IndexSnapshot:
         if self._opened and self._opened.build == build:
             index = self._opened.index
             index.reload()
@@ -99,7 +99,7 @@ class Opener:
             index = tantivy.Index.open(str(build))
             index.config_reader("manual")
             index.reload()
-        return Opened(index, index.searcher(), build, read_followed(build), stamp)
+        return IndexSnapshot(index, index.searcher(), build, read_followed(build), stamp)
 
 
 def _stamp(folder: Path, build: Path) -> Stamp:
