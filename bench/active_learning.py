@@ -29,13 +29,15 @@ from wayhound.app.train import MEMBERS, candidates_of, scorer_of
 from wayhound.app.walked import Walked
 from wayhound.config import ForageConfig
 from wayhound.fetched import Fetched
-from wayhound.forage.forager import GOAL_CHANCE, Fetch, Forager, Limits
+from wayhound.forage.forager import GOAL_THRESHOLD, Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Page
-from wayhound.paths.questions import Asking, Candidate, Enough, Question, draws
-from wayhound.paths.training import TRAINERS, ForageModel, Settings
+from wayhound.paths.model import ForageModel
+from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking, bootstrap_trails
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.store.review import KeptCandidate
 from wayhound.trail import FAIL, GOAL, Step, Trail
 from wayhound.visit import Visit
@@ -73,7 +75,7 @@ class Split:
         smaller, larger = ([each[at] for at in generator.permutation(len(each))] for each in (small, large))
         half = len(smaller) // 2 + 1
         start, *pool = [*smaller[:half], *larger[:LARGE_TO_ASK]]
-        breadth_first = SCORERS["breadth-first"](Brief())
+        breadth_first = SCORERS["breadth-first"](StrategyInput())
         held = [
             (each, forage(each, breadth_first, READ)) for each in (*smaller[half:], *larger[LARGE_TO_ASK:])
         ]
@@ -107,7 +109,7 @@ class Teacher:
 
 def forage(world: World, scorer: Scorer, budget: int) -> Walked:
     """What a forage of the recorded site would have visited."""
-    forager = Forager(world.site, scorer, Limits(budget=budget), Politeness(0.0))
+    forager = Forager(world.site, scorer, ForageLimits(budget=budget), Politeness(0.0))
     visits: list[Visit] = []
     pages: dict[int, Page] = {}
     while isinstance(action := forager.next_action(0.0), Fetch):
@@ -119,7 +121,7 @@ def forage(world: World, scorer: Scorer, budget: int) -> Walked:
 
 
 def teach(trails: Sequence[Trail]) -> ForageModel:
-    return TRAINERS[STRATEGY](trails, Settings())
+    return TRAINERS[STRATEGY](trails, PathSettings())
 
 
 def first_trails(world: World, goal: str) -> list[Trail]:
@@ -143,12 +145,12 @@ def scores(model: ForageModel, split: Split) -> tuple[float, float]:
     ranked.sort(reverse=True)
     truth = np.array([is_goal for _, is_goal in ranked])
     precision = np.cumsum(truth) / np.arange(1, len(truth) + 1)
-    called = sum(chance >= GOAL_CHANCE for chance, _ in ranked)
+    called = sum(chance >= GOAL_THRESHOLD for chance, _ in ranked)
     return float(precision[truth].mean()), 2 * float(truth[:called].sum()) / (called + float(truth.sum()))
 
 
 def candidates(teacher: Teacher, model: ForageModel, members: int, seed: int) -> list[KeptCandidate]:
-    views = draws(teacher.trails, members, np.random.default_rng(seed))[1:]
+    views = bootstrap_trails(teacher.trails, members, np.random.default_rng(seed))[1:]
     committee = [scorer_of(STRATEGY, each) for each in (model, *map(teach, views))]
     return [each for walked in teacher.split.walked.values() for each in candidates_of(walked, committee)]
 
@@ -159,7 +161,7 @@ class AskWhereItMatters:
     members = MEMBERS
 
     def __init__(self) -> None:
-        self._asking = Asking()
+        self._asking = QuestionPicker()
         self._asked = 0
         self.enough_after: int | None = None
 
@@ -169,7 +171,7 @@ class AskWhereItMatters:
             Candidate(key, each.site, each.chances, each.group, each.stake) for key, each in by_key.items()
         ]
         self._question: Question = self._asking.best(kept)
-        if self.enough_after is None and isinstance(self._asking.next_question(kept), Enough):
+        if self.enough_after is None and isinstance(self._asking.next_question(kept), StopAsking):
             self.enough_after = self._asked
         return by_key[self._question.candidate.key]
 

@@ -26,7 +26,7 @@ from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson
 from wayhound.app.evaluate.world import World, oracle
 from wayhound.config import ForageConfig
 from wayhound.fetched import Fetched
-from wayhound.forage.forager import Fetch, Forager, Limits
+from wayhound.forage.forager import Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import Scorer
 from wayhound.visit import Visit
@@ -108,18 +108,18 @@ def _tasks(worlds: Sequence[World], goal: str, arguments: argparse.Namespace) ->
 
 def _task(world: World, goal: str, draw: int, strategy: str, scorer: Scorer | None) -> Task:
     goals = set(world.reachable_goals(goal))
-    visits = [] if scorer is None else forage(world, scorer, Limits())
+    visits = [] if scorer is None else forage(world, scorer, ForageLimits())
     urls = list(oracle(world, goal).urls) if scorer is None else [visit.url for visit in visits]
     first, most = (_pages_to(urls, goals, wanted) for wanted in (1, math.ceil(0.75 * len(goals))))
     known = None
     if scorer is not None and strategy not in WITHOUT_GOALS:
-        one = forage(world, scorer, Limits(budget=BUDGET, best_goal_only=True))
+        one = forage(world, scorer, ForageLimits(budget=BUDGET, best_goal_only=True))
         known = _known(visits[:BUDGET], one, goals)
     pages = len(world.depths)
     return Task(goal, draw, world.name, strategy, first or pages, most or pages, known)
 
 
-def forage(world: World, scorer: Scorer, limits: Limits) -> list[Visit]:
+def forage(world: World, scorer: Scorer, limits: ForageLimits) -> list[Visit]:
     forager = Forager(world.site, scorer, limits, Politeness(0.0))
     visits = []
     while isinstance(action := forager.next_action(0.0), Fetch):

@@ -27,12 +27,13 @@ from wayhound.app.evaluate.world import World
 from wayhound.app.teach.events import Arrived, Done, Marked
 from wayhound.app.teach.session import Session
 from wayhound.fetched import Fetched
-from wayhound.forage.forager import Fetch, Forager, Limits
+from wayhound.forage.forager import Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Link
-from wayhound.paths.training import TRAINERS, Settings
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.trail import GOAL, Step, Trail
 
 LEARNER = "path-learner"
@@ -140,16 +141,16 @@ class Result:
 def results(tested: Sequence[World], teaching: Sequence[World]) -> Iterator[Result]:
     for goal in GOALS:
         for world in tested:
-            yield forage(world, goal, FLOOR, SCORERS[FLOOR](Brief()), [])
+            yield forage(world, goal, FLOOR, SCORERS[FLOOR](StrategyInput()), [])
             others = [each for each in teaching if each.site != world.site]
             for name, trails in lessons(others, goal).items():
-                model = TRAINERS[LEARNER](trails, Settings())
-                yield forage(world, goal, name, SCORERS[LEARNER](Brief(model=model)), trails)
+                model = TRAINERS[LEARNER](trails, PathSettings())
+                yield forage(world, goal, name, SCORERS[LEARNER](StrategyInput(model=model)), trails)
 
 
 def forage(world: World, goal: str, taught: str, scorer: Scorer, trails: Sequence[Trail]) -> Result:
     goals = set(world.reachable_goals(goal))
-    forager = Forager(world.site, scorer, Limits(), Politeness(0.0))
+    forager = Forager(world.site, scorer, ForageLimits(), Politeness(0.0))
     found: list[str] = []
     told: set[str] = set()
     while isinstance(action := forager.next_action(0.0), Fetch):

@@ -18,7 +18,7 @@ import numpy as np
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, say, splits
-from wayhound.learn.hmm import HiddenMarkov
+from wayhound.learn.hmm import HiddenMarkovModel
 from wayhound.learn.hmm_training import baum_welch, mixed_by_state, mixed_uniformly
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
@@ -128,7 +128,9 @@ class HmmTables:
         return Report("Figure 9: held-out word error % as states are merged", ("states", "error %"), rows)
 
 
-def seed_answers(model: FieldHMM, chain: HiddenMarkov, split: Split) -> list[tuple[list[str], list[str]]]:
+def seed_answers(
+    model: FieldHMM, chain: HiddenMarkovModel, split: Split
+) -> list[tuple[list[str], list[str]]]:
     """Truth and answer for every word as the seed counts; the abstract is where the truth says."""
     read = [model.read(text.lines, text.labels) for text in split.test]
     truths = [model.classes(one, text.labels) for one, text in zip(read, split.test, strict=True)]
@@ -159,7 +161,7 @@ class BaumWelchTable:
             self._judge(name, "BW-uniform", model, mixed_uniformly(model.model_, trained), split)
             self._judge(name, "BW-varied", model, mixed_by_state(model.model_, most, texts[cut:]), split)
 
-    def _judge(self, name: str, row: str, model: FieldHMM, chain: HiddenMarkov, split: Split) -> None:
+    def _judge(self, name: str, row: str, model: FieldHMM, chain: HiddenMarkovModel, split: Split) -> None:
         for truth, guess in seed_answers(model, chain, split):
             self.scores[name, row].add(truth, guess)
         asked = [model.numbers(model.read(text.lines, text.labels)) for text in split.test]

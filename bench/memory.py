@@ -18,9 +18,9 @@ from wayhound.app.crawl import Crawl
 from wayhound.archive.archive import ArchiveWriter
 from wayhound.archive.reader import ArchiveReader
 from wayhound.fetched import Failed, Fetched
-from wayhound.forage.forager import Limits
+from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Brief
+from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
 from wayhound.store.forage import RunLimits
@@ -58,8 +58,8 @@ async def _forage(folder: Path, pages: int, links: int) -> int:
             fetcher=GeneratedSite(links),
             writer=writer,
             reader=ArchiveReader(folder),
-            new_scorer=lambda: SCORERS["breadth-first"](Brief()),
-            limits=Limits(budget=pages),
+            new_scorer=lambda: SCORERS["breadth-first"](StrategyInput()),
+            limits=ForageLimits(budget=pages),
             politeness=Politeness(0.0),
         )
         await crawl.work(1)

@@ -21,8 +21,8 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from wayhound.app.evaluate.run import load_worlds
 from wayhound.app.evaluate.strategies import make_trails
 from wayhound.app.evaluate.world import World
-from wayhound.paths.cross_validation import LabelScore, Told, label_scores, labels_told
-from wayhound.paths.training import Settings
+from wayhound.paths.cross_validation import LabelPair, LabelScore, held_out_labels, label_scores
+from wayhound.paths.settings import PathSettings
 from wayhound.trail import GOAL, Trail
 
 METHODS = {"naive Bayes": "naive-bayes", "maximum entropy": "maxent", "CRF": "path-learner"}
@@ -48,12 +48,12 @@ class Lessons:
         worlds = load_worlds([data / "sites" / folder for folder in folders])
         return cls(name, {goal: _trails(worlds, goal, most) for goal in goals})
 
-    def told(self, strategy: str, settings: Settings) -> list[Told]:
+    def told(self, strategy: str, settings: PathSettings) -> list[LabelPair]:
         """Labels of all goals together; a milestone of one goal is none of another."""
-        pairs: list[Told] = []
+        pairs: list[LabelPair] = []
         for goal, trails in self.trails.items():
             print(f"{self.name} {goal} {strategy} {settings.body_tokens} {settings.states}", file=sys.stderr)
-            told = labels_told(trails, strategy, settings)
+            told = held_out_labels(trails, strategy, settings)
             pairs += [(_named(goal, true), _named(goal, given)) for true, given in told]
         return pairs
 
@@ -84,13 +84,13 @@ def main() -> int:
 class Tables:
     """What each method told, with all labels and with two, and the CRF with each number of body tokens."""
 
-    by_tokens: dict[int, list[Told]]
-    by_method: dict[str, list[Told]]
-    binary: dict[str, list[Told]]
+    by_tokens: dict[int, list[LabelPair]]
+    by_method: dict[str, list[LabelPair]]
+    binary: dict[str, list[LabelPair]]
 
     @classmethod
     def measure(cls, lessons: Lessons) -> Tables:
-        few = Settings(body_tokens=COMPARED_AT, lessons="trails")
+        few = PathSettings(body_tokens=COMPARED_AT, lessons="trails")
         two = replace(few, states="binary")
         by_tokens = {n: lessons.told("path-learner", replace(few, body_tokens=n)) for n in BODY_TOKENS}
         others = {name: lessons.told(strategy, few) for name, strategy in METHODS.items() if name != "CRF"}

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 from bench.topics_sets import SEED, LabelledSet
 from wayhound.learn.logistic import Softmax
-from wayhound.learn.naive_bayes import Floats, normalise
+from wayhound.learn.naive_bayes import Floats, softmax
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
 from wayhound.learn.topic_links import LinkSpread, LinkWeights
 from wayhound.topics.training import TopicSettings
@@ -89,7 +89,7 @@ def word_vectors(data: LabelledSet, size: int = 100) -> Floats:
     documents = _directions(np.asarray(_unit_rows(data.counts) @ vectors))
     shares = _bootstrap(data)
     centres = _directions(shares.T @ documents)
-    return normalise(np.log(shares + 1e-12) + 10.0 * documents @ centres.T)
+    return softmax(np.log(shares + 1e-12) + 10.0 * documents @ centres.T)
 
 
 def _ppmi_vectors(counts: csr_array, size: int) -> Floats:

@@ -16,8 +16,10 @@ import numpy as np
 from bench.report import Bar, Report, add_output_options, finish
 from wayhound.forage.scorers.path_learner import PathLearner
 from wayhound.page import Link, Page
-from wayhound.paths.features import Surroundings, own_link_tokens
-from wayhound.paths.training import TRAINERS, ForageModel, Settings
+from wayhound.paths.features import PageContext, own_link_tokens
+from wayhound.paths.model import ForageModel
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
@@ -40,7 +42,7 @@ def main() -> int:
     seconds, model = {}, {}
     for strategy, trainer in TRAINERS.items():
         began = time.process_time()
-        model[strategy] = trainer(trails, Settings())
+        model[strategy] = trainer(trails, PathSettings())
         seconds[strategy] = time.process_time() - began
     costs = {strategy: _rating_ms(each, rng) for strategy, each in model.items()}
     rows = [
@@ -154,7 +156,7 @@ def _rating_ms(model: ForageModel, rng: np.random.Generator) -> _Cost:
 
 def _all_features(model: ForageModel, pages: list[Page]) -> None:
     for page in pages:
-        around = Surroundings.of(page)
+        around = PageContext.of(page)
         for link in page.links:
             own_link_tokens(link, around, model.settings.window, added=model.settings.features == "all")
 

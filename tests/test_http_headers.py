@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.fetched import all_headers, media_type, readable, redirect_target, retry_after
+from wayhound.fetched import (
+    decode_headers,
+    parse_content_type,
+    redirect_target,
+    restore_bytes,
+    retry_after_seconds,
+)
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
 
@@ -25,7 +31,7 @@ NOW = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
     ],
 )
 def test_a_content_type_is_a_media_type_and_a_charset(header: str, expected: tuple[str, str]) -> None:
-    assert media_type(header) == expected
+    assert parse_content_type(header) == expected
 
 
 @pytest.mark.parametrize(
@@ -48,12 +54,12 @@ def test_a_content_type_is_a_media_type_and_a_charset(header: str, expected: tup
     ],
 )
 def test_retry_after_is_read_as_seconds_or_as_a_date(value: str | None, seconds: float) -> None:
-    assert retry_after(value, now=NOW) == seconds
+    assert retry_after_seconds(value, now=NOW) == seconds
 
 
 @given(st.text(max_size=60))
 def test_any_retry_after_is_a_wait_of_an_hour_at_most(value: str) -> None:
-    assert 0.0 <= retry_after(value) <= 3600.0
+    assert 0.0 <= retry_after_seconds(value) <= 3600.0
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,7 @@ def test_a_redirect_leads_to_a_url_in_normal_form_or_nowhere(
 
 @given(st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=9)), max_size=5))
 def test_headers_of_any_bytes_can_be_written_down_again(raw: list[tuple[bytes, bytes]]) -> None:
-    headers = all_headers(raw)
+    headers = decode_headers(raw)
     assert len(headers) == len(raw)
     assert str(headers).encode("utf-8")
     for (_, sent), (_, value) in zip(raw, headers, strict=True):
@@ -93,5 +99,5 @@ def test_headers_of_any_bytes_can_be_written_down_again(raw: list[tuple[bytes, b
 
 @given(st.binary(max_size=20))
 def test_bytes_that_aiohttp_hides_become_readable(raw: bytes) -> None:
-    value = readable(raw.decode("utf-8", "surrogateescape"))
+    value = restore_bytes(raw.decode("utf-8", "surrogateescape"))
     assert raw in {value.encode("utf-8"), value.encode("latin-1", "replace")}

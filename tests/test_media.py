@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wayhound.media import DOCUMENT, PAGE, UNKNOWN, file_kind, is_page_type, known_type, types_of
-from wayhound.page import Page, Unreadable, as_page
+from wayhound.media import DOCUMENT, PAGE, UNKNOWN, accepted_types, file_kind, is_page_type, resolve_type
+from wayhound.page import Page, Unreadable, to_page
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -31,9 +31,9 @@ def test_the_kind_of_a_file_comes_from_its_type_or_else_its_name(
 
 
 def test_the_name_of_a_file_tells_its_type_only_where_the_server_does_not() -> None:
-    assert known_type("application/x-download", "annual.docx") == WORD
-    assert known_type("text/csv", "annual.docx") == "text/csv"
-    assert known_type("", "annual") == UNKNOWN
+    assert resolve_type("application/x-download", "annual.docx") == WORD
+    assert resolve_type("text/csv", "annual.docx") == "text/csv"
+    assert resolve_type("", "annual") == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -45,29 +45,29 @@ def test_pages_are_what_is_read_word_by_word(media_type: str, is_page: bool) -> 
 
 
 def test_who_wants_documents_takes_them_as_servers_send_them() -> None:
-    wanted = types_of([PAGE, DOCUMENT])
+    wanted = accepted_types([PAGE, DOCUMENT])
     assert all(each.startswith(wanted) for each in (WORD, "application/pdf", UNKNOWN, "application/msword"))
     assert not "application/zip".startswith(wanted)
-    assert "application/zip".startswith(types_of(["application/zip"]))
-    assert types_of([PAGE]) == ()
+    assert "application/zip".startswith(accepted_types(["application/zip"]))
+    assert accepted_types([PAGE]) == ()
 
 
 def test_a_document_is_a_page_without_words() -> None:
-    read = as_page(Unreadable("http://a.example/x.pdf", "binary", "application/pdf", "1234"))
+    read = to_page(Unreadable("http://a.example/x.pdf", "binary", "application/pdf", "1234"))
     assert read == Page("http://a.example/x.pdf", content_type="application/pdf", digest="1234")
     assert (read.is_document, read.kind) == (True, DOCUMENT)
 
 
 def test_bytes_that_a_server_calls_a_page_are_known_by_their_name() -> None:
     for said in ("text/html", "text/plain", ""):
-        read = as_page(Unreadable("http://a.example/x.pdf", "binary", said))
+        read = to_page(Unreadable("http://a.example/x.pdf", "binary", said))
         assert read is not None
         assert read.kind == DOCUMENT
 
 
 def test_what_is_empty_is_no_page_and_words_make_a_page_of_any_type() -> None:
-    assert as_page(Unreadable("http://a.example/", "empty")) is None
-    assert as_page(None) is None
+    assert to_page(Unreadable("http://a.example/", "empty")) is None
+    assert to_page(None) is None
     told = Page("http://a.example/x", tokens=("word",), content_type="application/octet-stream")
-    assert as_page(told) is told
+    assert to_page(told) is told
     assert told.kind == PAGE

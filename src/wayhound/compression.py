@@ -22,7 +22,7 @@ _NOT_COMPRESSED = frozenset(
 )  # the last three: seen, though no codings
 
 
-class BadCodingError(Exception):
+class DecompressionError(Exception):
     """The body is not what its Content-Encoding says."""
 
 
@@ -33,7 +33,7 @@ class Body(NamedTuple):
     whole: bool
 
 
-async def read_up_to(stream: StreamReader, limit: int) -> Body:
+async def read_body(stream: StreamReader, limit: int) -> Body:
     """The bytes as they were sent. Stops soon after the limit."""
     if stream.is_eof():  # as most pages are, once their headers have been read: then nothing is to be awaited
         data = stream.read_nowait()
@@ -48,7 +48,7 @@ async def read_up_to(stream: StreamReader, limit: int) -> Body:
     return Body(chunks[0] if len(chunks) == 1 else b"".join(chunks), whole=True)
 
 
-def unpack(sent: bytes, content_encoding: str, limit: int) -> Body:
+def decompress(sent: bytes, content_encoding: str, limit: int) -> Body:
     """The body behind its content codings, the last of them first; never much more than `limit` of it."""
     body = Body(sent, whole=True)
     for coding in reversed(content_encoding.lower().split(",")[:4]):
@@ -57,13 +57,13 @@ def unpack(sent: bytes, content_encoding: str, limit: int) -> Body:
             continue
         unpacker = _UNPACKERS.get(name)
         if unpacker is None:
-            raise BadCodingError(f"no way to decode {name[:40]!r}")
+            raise DecompressionError(f"no way to decode {name[:40]!r}")
         data, whole = unpacker(body.data, limit)
         body = Body(data, whole and body.whole)
     return body
 
 
-def accepted_codings() -> str:
+def accept_encoding() -> str:
     """What to offer to servers."""
     return "gzip, deflate, br" if "br" in _UNPACKERS else "gzip, deflate"
 
@@ -79,7 +79,7 @@ def _gunzip(data: bytes, limit: int) -> Body:
         data = member.unused_data
         if not member.eof or room <= 0 or not data.startswith(_GZIP_MAGIC):
             return Body(b"".join(parts), whole=member.eof)
-    raise BadCodingError("gzip of far too many members")
+    raise DecompressionError("gzip of far too many members")
 
 
 def _inflate(data: bytes, limit: int) -> Body:
@@ -93,7 +93,7 @@ def _inflated(stream: zlib._Decompress, data: bytes, room: int) -> bytes:
     try:
         return stream.decompress(data, room)
     except zlib.error as error:
-        raise BadCodingError(str(error)) from error
+        raise DecompressionError(str(error)) from error
 
 
 def _unbrotli(data: bytes, limit: int) -> Body:
@@ -101,7 +101,7 @@ def _unbrotli(data: bytes, limit: int) -> Body:
     try:
         unpacked = stream.process(data, output_buffer_limit=limit + 1)
     except _brotli.error as error:
-        raise BadCodingError(str(error)) from error
+        raise DecompressionError(str(error)) from error
     return Body(unpacked, whole=stream.is_finished())
 
 

@@ -30,7 +30,7 @@ FailureReason = Literal[
     "not_archived",  # replay only: the closed world does not hold it
 ]
 
-PASSING_FAULTS: frozenset[FailureReason] = frozenset(
+TRANSIENT_FAILURES: frozenset[FailureReason] = frozenset(
     {"dns", "connect", "timeout", "reset", "robots_unreachable"}
 )
 """Failures that may be gone at the next try."""
@@ -96,7 +96,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9_.:+-]{1,40})", re.IGNORECASE)
 
 
-def as_text(raw: bytes) -> str:
+def decode_header(raw: bytes) -> str:
     """Header bytes as UTF-8 where they are that, else as Latin-1, so that they can be written again."""
     try:
         return raw.decode()
@@ -104,23 +104,23 @@ def as_text(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def readable(value: str) -> str:
+def restore_bytes(value: str) -> str:
     """Undoes aiohttp's hiding of bytes that are not UTF-8 in lone surrogates, which cannot be written."""
-    return value if value.isascii() else as_text(value.encode("utf-8", "surrogateescape"))
+    return value if value.isascii() else decode_header(value.encode("utf-8", "surrogateescape"))
 
 
-def all_headers(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
+def decode_headers(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     """Every header as it was sent: in its order, its spelling and as often as it came."""
     try:
         return tuple([(name.decode(), value.decode()) for name, value in raw])
     except UnicodeDecodeError:
-        return tuple([(as_text(name), as_text(value)) for name, value in raw])
+        return tuple([(decode_header(name), decode_header(value)) for name, value in raw])
 
 
 @lru_cache(maxsize=512)  # a site sends the same few over and over
-def media_type(content_type: str) -> tuple[str, str]:
+def parse_content_type(content_type: str) -> tuple[str, str]:
     """Media type and charset of a Content-Type header, both in lower case and "" where there is none."""
-    content_type = readable(content_type)
+    content_type = restore_bytes(content_type)
     media = content_type.partition(";")[0].strip().lower()
     charset = _CHARSET.search(content_type)
     return media, charset[1].lower() if charset else ""
@@ -130,10 +130,10 @@ def redirect_target(status: int, location: str | None, url: str) -> str:
     """Where a redirect leads, in normal form; "" when this is none or leads nowhere that can be fetched."""
     if status not in _REDIRECTS or not location:
         return ""
-    return normalise(readable(location), url)
+    return normalise(restore_bytes(location), url)
 
 
-def retry_after(value: str | None, now: float | None = None) -> float:
+def retry_after_seconds(value: str | None, now: float | None = None) -> float:
     """Seconds that a Retry-After header asks for, as a number or by a date; 0 when it makes no sense."""
     if not value:
         return 0.0

@@ -82,11 +82,11 @@ def is_page_type(media_type: str) -> bool:
 
 def file_kind(media_type: str, url: str) -> str:
     """The kind of a file: PDF and Word are one kind to somebody who wants reports, a picture is another."""
-    media_type = known_type(media_type, url)
+    media_type = resolve_type(media_type, url)
     return DOCUMENT if media_type.startswith(_DOCUMENT_TYPES) else media_type
 
 
-def known_type(media_type: str, name: str) -> str:
+def resolve_type(media_type: str, name: str) -> str:
     """The type that a server names; where it says nothing, that of the ending of a file's name or address."""
     if media_type and media_type not in _UNSURE_TYPES:
         return media_type
@@ -94,7 +94,7 @@ def known_type(media_type: str, name: str) -> str:
     return _TYPE_OF_ENDING.get(found[1] if found else "", media_type or UNKNOWN)
 
 
-def types_of(kinds: Iterable[str]) -> tuple[str, ...]:
+def accepted_types(kinds: Iterable[str]) -> tuple[str, ...]:
     """How the media types begin that files of these kinds may come as."""
     files = [kind for kind in kinds if kind != PAGE]
     named = [kind for kind in files if kind != DOCUMENT]

@@ -70,7 +70,7 @@ class Unreadable:
     noindex: bool = False
 
 
-def as_page(read: Page | Unreadable | None) -> Page | None:
+def to_page(read: Page | Unreadable | None) -> Page | None:
     """What was read as a page. A document is a page without words; what is empty is none."""
     if not isinstance(read, Unreadable):
         return read
@@ -79,5 +79,5 @@ def as_page(read: Page | Unreadable | None) -> Page | None:
     # a server that calls bytes a page does not know better than the file's name
     told = "" if media.is_page_type(read.content_type) else read.content_type
     return Page(
-        read.url, content_type=media.known_type(told, read.url), digest=read.digest, noindex=read.noindex
+        read.url, content_type=media.resolve_type(told, read.url), digest=read.digest, noindex=read.noindex
     )

@@ -21,7 +21,7 @@ from wayhound.archive.reader import ArchiveReader
 from wayhound.config import Config
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Failed, Fetched
-from wayhound.forage.forager import Limits
+from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
@@ -169,7 +169,7 @@ def test_a_worker_that_cannot_keep_its_leases_ends_with_the_reason(tmp_path: Pat
             writer=writer,
             reader=ArchiveReader(archive),
             new_scorer=lambda: BreadthFirst(GoalPattern()),
-            limits=Limits(),
+            limits=ForageLimits(),
             politeness=Politeness(0.0),
             lease_seconds=1.0,
         )

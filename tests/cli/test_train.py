@@ -12,7 +12,7 @@ import pytest
 
 from tests.paths.trails import TO_GOAL, TO_NOWHERE
 from wayhound.cli import run
-from wayhound.paths.training import TRAINERS
+from wayhound.paths.trainers import TRAINERS
 from wayhound.store.model_files import META_NAME
 from wayhound.workspace import Workspace
 

@@ -9,11 +9,12 @@ import pytest
 from wayhound.fetched import Fetched
 from wayhound.forage.forager import Fetch, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Brief, file_kinds
+from wayhound.forage.scorer import StrategyInput, file_kinds
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Link, Page, Unreadable
 from wayhound.paths.model import ForageModel, unpack
-from wayhound.paths.training import TRAINERS, Settings
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.trail import FAIL, GOAL, Step, Trail, goal_kinds
 from wayhound.visit import Visit
@@ -85,12 +86,12 @@ TO_PAGES = [("files/about.html", GOAL), ("files/prices-1.pdf", FAIL)]
 
 def model_of(ends: Sequence[tuple[str, str]], strategy: str = "path-learner") -> ForageModel:
     trails = [trail for host in ("s1", "s2") for trail in trails_of(host, ends)]
-    return TRAINERS[strategy](trails, Settings())
+    return TRAINERS[strategy](trails, PathSettings())
 
 
 def foraged(model: ForageModel, budget: int = 100) -> tuple[list[Visit], Forager]:
     pages = site_pages("s3")
-    scorer = SCORERS[model.strategy](Brief(model=model))
+    scorer = SCORERS[model.strategy](StrategyInput(model=model))
     forager = Forager(Site("http://s3.example/"), scorer, politeness=Politeness(0.0))
     visits: list[Visit] = []
     while len(visits) < budget and isinstance(action := forager.next_action(0.0), Fetch):
@@ -135,7 +136,7 @@ def test_taught_pages_a_forage_leaves_documents_unread() -> None:
 @pytest.mark.parametrize("strategy", sorted(TRAINERS))
 def test_every_taught_strategy_takes_documents(strategy: str) -> None:
     model = model_of(TO_DOCUMENTS, strategy)
-    assert file_kinds(SCORERS[strategy](Brief(model=model))) == ("document",)
+    assert file_kinds(SCORERS[strategy](StrategyInput(model=model))) == ("document",)
     visits, _ = foraged(model)
     assert all(visit.label for visit in visits)  # documents are read as pages are
     assert all(visit.url.endswith(".pdf") for visit in visits if visit.is_goal)
@@ -144,7 +145,9 @@ def test_every_taught_strategy_takes_documents(strategy: str) -> None:
 def test_told_the_saved_visits_again_a_forage_of_documents_stands_where_it_stood() -> None:
     model = model_of(TO_DOCUMENTS)
     visits, before = foraged(model, budget=5)
-    again = Forager(before.site, SCORERS[model.strategy](Brief(model=model)), politeness=Politeness(0.0))
+    again = Forager(
+        before.site, SCORERS[model.strategy](StrategyInput(model=model)), politeness=Politeness(0.0)
+    )
     for visit in visits:
         again.retell(visit, site_pages("s3")[visit.url])
     assert (again.goals, again.spent) == (before.goals, before.spent)

@@ -8,11 +8,12 @@ from wayhound.fetched import Fetched
 from wayhound.forage.explain import THE_WAY, explain, why_page
 from wayhound.forage.forager import Fetch, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scope import refusal
-from wayhound.forage.scorer import Brief, Scorer
-from wayhound.forage.scorers import SCORERS, TAUGHT
+from wayhound.forage.scope import refusal_reason
+from wayhound.forage.scorer import Scorer, StrategyInput
+from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.page import Link, Page
-from wayhound.paths.training import TRAINERS, Settings
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
@@ -50,15 +51,15 @@ NEW = "http://c.example/"
 TRAILS = [trail for site in SITES for trail in trails_of(site)]
 
 
-@pytest.fixture(scope="module", params=TAUGHT)
+@pytest.fixture(scope="module", params=TAUGHT_STRATEGIES)
 def scorer(request: pytest.FixtureRequest) -> Scorer:
-    model = TRAINERS[request.param](TRAILS, Settings())
-    return SCORERS[request.param](Brief(model=model))
+    model = TRAINERS[request.param](TRAILS, PathSettings())
+    return SCORERS[request.param](StrategyInput(model=model))
 
 
 @pytest.fixture(scope="module")
 def path_learner() -> Scorer:
-    return SCORERS["path-learner"](Brief(model=TRAINERS["path-learner"](TRAILS, Settings())))
+    return SCORERS["path-learner"](StrategyInput(model=TRAINERS["path-learner"](TRAILS, PathSettings())))
 
 
 def test_links_are_rated_the_best_first_with_label_and_reasons(path_learner: Scorer) -> None:
@@ -91,7 +92,7 @@ def test_a_page_is_read_at_the_end_of_its_way(path_learner: Scorer) -> None:
 
 
 def test_nothing_is_told_of_strategies_without_a_model() -> None:
-    plain = SCORERS["breadth-first"](Brief())
+    plain = SCORERS["breadth-first"](StrategyInput())
     page = pages_of(NEW)[NEW]
     assert why_page(plain, plain.start(Site(NEW)), page) == ()
     found = explain(plain, Site(NEW), [(None, page)])
@@ -128,4 +129,4 @@ def test_a_target_with_several_links_is_shown_once_by_its_best(path_learner: Sco
     ],
 )
 def test_links_are_left_alone_for_a_reason(link: Link, reason: str) -> None:
-    assert refusal(Site(NEW), link) == reason
+    assert refusal_reason(Site(NEW), link) == reason

@@ -19,7 +19,7 @@ from hypothesis.strategies import (
 
 from tests.forage.world import Answer, Walk, page
 from wayhound.fetched import Failed, FailureReason, Fetched
-from wayhound.forage.forager import Forager, Limits
+from wayhound.forage.forager import ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import GoalPattern, Rated, Reading, Scorer
 from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
@@ -31,13 +31,13 @@ URLS = [f"http://s.example/{name}" for name in ["", "a", "b", "c", "d", "e", "f"
 
 
 def forager(
-    limits: Limits | None = None, *, goal: str = "", delay: float = 0.0, site: Site = SITE
+    limits: ForageLimits | None = None, *, goal: str = "", delay: float = 0.0, site: Site = SITE
 ) -> Forager:
-    return Forager(site, BreadthFirst(GoalPattern(goal)), limits or Limits(), Politeness(delay))
+    return Forager(site, BreadthFirst(GoalPattern(goal)), limits or ForageLimits(), Politeness(delay))
 
 
 def walk(
-    world: dict[str, Answer], limits: Limits | None = None, *, goal: str = "", delay: float = 0.0
+    world: dict[str, Answer], limits: ForageLimits | None = None, *, goal: str = "", delay: float = 0.0
 ) -> Walk:
     return Walk(forager(limits, goal=goal, delay=delay), world).run()
 
@@ -62,7 +62,7 @@ def worlds() -> SearchStrategy[dict[str, Answer]]:
 def test_a_forage_ends_obeys_its_budget_and_repeats_only_passing_faults(
     world: dict[str, Answer], budget: int
 ) -> None:
-    done = walk(world, Limits(budget=budget))
+    done = walk(world, ForageLimits(budget=budget))
     assert done.reason
     assert sum(visit.spent for visit in done.visits) <= budget
     for url in URLS:
@@ -85,8 +85,8 @@ SCORERS_TO_STOP = (BreadthFirst(), Grouping(seed=3, goal=GoalPattern("[bd]$")))
 def test_told_its_saved_visits_again_a_forage_goes_on_as_if_never_stopped(
     world: dict[str, Answer], budget: int, killed_after: int, scorer: Scorer
 ) -> None:
-    whole = Walk(Forager(SITE, scorer, Limits(budget=budget), Politeness(0.0)), world).run()
-    again = Walk(Forager(SITE, scorer, Limits(budget=budget), Politeness(0.0)), world)
+    whole = Walk(Forager(SITE, scorer, ForageLimits(budget=budget), Politeness(0.0)), world).run()
+    again = Walk(Forager(SITE, scorer, ForageLimits(budget=budget), Politeness(0.0)), world)
     for visit in whole.visits[:killed_after]:
         known = world[visit.url]
         again.forager.retell(visit, known if isinstance(known, Page) else None)
@@ -139,7 +139,7 @@ def test_what_could_not_be_sent_is_tried_again_when_that_may_be_of_use(
     reason: FailureReason, tries: int
 ) -> None:
     failed = Failed(URLS[0], reason, sent=False, wait_seconds=20.0)
-    done = walk({URLS[0]: failed}, Limits(budget=1))
+    done = walk({URLS[0]: failed}, ForageLimits(budget=1))
     assert [at for _, at in done.asked_at] == [20.0 * n for n in range(tries)]
     assert (done.forager.spent, done.reason) == (0, f"start page failed ({reason})")
 
@@ -150,7 +150,7 @@ def test_a_refusal_by_robots_costs_no_budget() -> None:
         URLS[1]: Failed(URLS[1], "robots", sent=False),
         URLS[2]: page("b"),
     }
-    done = walk(world, Limits(budget=2))
+    done = walk(world, ForageLimits(budget=2))
     assert done.urls == URLS[:3]
     assert done.forager.spent == 2
 
@@ -175,7 +175,7 @@ def test_depth_counts_clicks_and_a_redirect_is_not_a_click() -> None:
         URLS[2]: page("b", URLS[3]),
         URLS[3]: page("c"),
     }
-    done = walk(world, Limits(max_depth=1))
+    done = walk(world, ForageLimits(max_depth=1))
     assert [visit.depth for visit in done.visits] == [0, 1, 1]
 
 
@@ -237,7 +237,7 @@ def test_a_dead_part_of_a_site_does_not_take_the_rest_along() -> None:
 
 def test_a_forage_stops_when_the_goals_asked_for_are_found() -> None:
     world: dict[str, Answer] = {URLS[0]: page(URLS[0], *URLS[1:]), **{url: page(url) for url in URLS[1:]}}
-    done = walk(world, Limits(goals_wanted=2), goal="/[bd]$")
+    done = walk(world, ForageLimits(goals_wanted=2), goal="/[bd]$")
     assert done.reason == "goals found"
     assert [visit.url for visit in done.visits if visit.is_goal] == [URLS[2], URLS[4]]
     assert done.urls == URLS[:5]
@@ -245,7 +245,7 @@ def test_a_forage_stops_when_the_goals_asked_for_are_found() -> None:
 
 def test_with_one_goal_wanted_only_a_link_that_outscores_it_is_followed() -> None:
     world: dict[str, Answer] = {URLS[0]: page(URLS[0], *URLS[1:]), **{url: page(url) for url in URLS[1:]}}
-    done = walk(world, Limits(best_goal_only=True), goal="/b$")
+    done = walk(world, ForageLimits(best_goal_only=True), goal="/b$")
     assert done.reason == "no link outscores the goal found"
     assert done.urls == URLS[:3]
 
@@ -257,7 +257,7 @@ def test_files_that_a_goal_page_links_to_are_taken_before_enough_is_found() -> N
         URLS[1]: page(URLS[1], URLS[3], *papers),
         **dict.fromkeys(papers, Fetched("", 200, content_type="application/pdf")),
     }
-    done = walk(world, Limits(goals_wanted=1, take_files=True), goal="/a$")
+    done = walk(world, ForageLimits(goals_wanted=1, take_files=True), goal="/a$")
     assert done.urls == [URLS[0], URLS[1], *papers]
     assert done.reason == "goals found"
 

@@ -9,18 +9,19 @@ from tests.paths.small_sites import trails_of
 from wayhound.errors import UsageError
 from wayhound.forage.forager import Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Brief
-from wayhound.forage.scorers import SCORERS, TAUGHT
+from wayhound.forage.scorer import StrategyInput
+from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.page import Link, Page
-from wayhound.paths.training import TRAINERS, Settings
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 
 SITE = Site("http://s.example/")
-BRIEF = Brief(keywords=("contact", "address"), seed=3)
+BRIEF = StrategyInput(keywords=("contact", "address"), seed=3)
 TRAILS = [*trails_of("s1"), *trails_of("s2")]
 BRIEFS = {
     **dict.fromkeys(SCORERS, BRIEF),
-    **{name: Brief(model=TRAINERS[name](TRAILS, Settings())) for name in TAUGHT},
+    **{name: StrategyInput(model=TRAINERS[name](TRAILS, PathSettings())) for name in TAUGHT_STRATEGIES},
 }
 
 
@@ -67,19 +68,19 @@ def test_best_first_follows_the_words_it_was_given() -> None:
 
 def test_best_first_without_words_or_examples_says_what_it_needs() -> None:
     with pytest.raises(UsageError, match="needs keywords or example pages"):
-        SCORERS["best-first"](Brief())
+        SCORERS["best-first"](StrategyInput())
 
 
 def test_random_order_depends_on_the_seed_alone() -> None:
     def order(seed: int) -> list[str]:
-        scorer = SCORERS["random"](Brief(seed=seed))
+        scorer = SCORERS["random"](StrategyInput(seed=seed))
         return Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), world()).run().urls
 
     assert order(1) == order(1)
     assert len({tuple(order(seed)) for seed in range(5)}) > 1
 
 
-@pytest.mark.parametrize("name", TAUGHT)
+@pytest.mark.parametrize("name", TAUGHT_STRATEGIES)
 def test_a_strategy_that_is_taught_says_that_it_needs_a_model(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} needs a model"):
-        SCORERS[name](Brief())
+        SCORERS[name](StrategyInput())

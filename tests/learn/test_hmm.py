@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayhound.learn.hmm import HiddenMarkov, Text, Transitions
+from wayhound.learn.hmm import HiddenMarkovModel, Transitions, WordSequence
 from wayhound.learn.hmm_training import (
     baum_welch,
     expected_counts,
@@ -22,7 +22,7 @@ from wayhound.learn.hmm_training import (
 N_STATES, N_WORDS, N_CLASSES = 3, 4, 2
 
 
-def random_model(seed: int, n_gaps: int) -> HiddenMarkov:
+def random_model(seed: int, n_gaps: int) -> HiddenMarkovModel:
     """Three states, the first two of class 0; every row a random distribution."""
     rng = np.random.default_rng(seed)
     onward = rng.dirichlet(np.ones(N_STATES + 1), size=(n_gaps, N_STATES))
@@ -30,15 +30,17 @@ def random_model(seed: int, n_gaps: int) -> HiddenMarkov:
     steps = onward[:, :, :-1] / onward[:, :, :-1].sum(axis=2, keepdims=True) * (1 - ends)[None, :, None]
     starts = rng.dirichlet(np.ones(N_STATES))
     emissions = rng.dirichlet(np.ones(N_WORDS), size=N_STATES)
-    return HiddenMarkov.of(np.array([0, 0, 1]), Transitions(starts, steps, ends), emissions)
+    return HiddenMarkovModel.of(np.array([0, 0, 1]), Transitions(starts, steps, ends), emissions)
 
 
-def random_texts(seed: int, n_gaps: int, lengths: tuple[int, ...] = (3, 1, 3, 5)) -> list[Text]:
+def random_texts(seed: int, n_gaps: int, lengths: tuple[int, ...] = (3, 1, 3, 5)) -> list[WordSequence]:
     rng = np.random.default_rng(seed + 1000)
-    return [Text(rng.integers(N_WORDS, size=size), rng.integers(n_gaps, size=size)) for size in lengths]
+    return [
+        WordSequence(rng.integers(N_WORDS, size=size), rng.integers(n_gaps, size=size)) for size in lengths
+    ]
 
 
-def all_paths(model: HiddenMarkov, text: Text) -> dict[tuple[int, ...], float]:
+def all_paths(model: HiddenMarkovModel, text: WordSequence) -> dict[tuple[int, ...], float]:
     """The product of Eq. 3 for every path, multiplied out factor by factor."""
     weights = {}
     for path in itertools.product(range(N_STATES), repeat=len(text)):
@@ -74,7 +76,7 @@ def test_words_are_given_the_class_of_their_state_on_the_best_path() -> None:
 
 
 def test_perplexity_counts_the_end_of_each_text_as_a_word() -> None:
-    model, text = random_model(3, 1), Text.of([0, 1, 2])
+    model, text = random_model(3, 1), WordSequence.of([0, 1, 2])
     total = sum(all_paths(model, text).values())
     assert model.perplexity([text]) == pytest.approx(total ** (-1 / 4))
 
@@ -84,7 +86,7 @@ def test_the_probabilities_of_all_texts_sum_to_one() -> None:
     model = random_model(5, 1)
     total = 0.0
     for length in range(1, 7):
-        every = [Text.of(words) for words in itertools.product(range(N_WORDS), repeat=length)]
+        every = [WordSequence.of(words) for words in itertools.product(range(N_WORDS), repeat=length)]
         total += float(np.exp(model.log_likelihoods(every)).sum())
     going_on = np.exp(model.starts)
     for _ in range(6):
@@ -94,8 +96,8 @@ def test_the_probabilities_of_all_texts_sum_to_one() -> None:
 
 def test_an_empty_text_has_no_states_and_an_impossible_one_no_preference() -> None:
     certain = Transitions(np.array([1.0, 0.0]), np.zeros((1, 2, 2)), np.array([1.0, 1.0]))
-    model = HiddenMarkov.of(np.array([0, 1]), certain, np.array([[1.0, 0.0], [0.0, 1.0]]))
-    empty, impossible, possible = Text.of([]), Text.of([1]), Text.of([0])
+    model = HiddenMarkovModel.of(np.array([0, 1]), certain, np.array([[1.0, 0.0], [0.0, 1.0]]))
+    empty, impossible, possible = WordSequence.of([]), WordSequence.of([1]), WordSequence.of([0])
     marginals = model.class_marginals([empty, impossible, possible], 2)
     assert marginals[0].shape == (0, 2)
     assert marginals[1].tolist() == [[0.5, 0.5]]
@@ -143,7 +145,7 @@ def test_baum_welch_keeps_distributions_distributions() -> None:
 
 
 def test_uniform_mixing_takes_half_of_the_old_words_and_half_of_the_new() -> None:
-    old, texts = random_model(1, 1), [Text.of([0, 0, 1])]
+    old, texts = random_model(1, 1), [WordSequence.of([0, 0, 1])]
     new = baum_welch(old, texts, rounds=2)
     mixed = mixed_uniformly(old, new)
     assert np.exp(mixed.emissions) == pytest.approx((np.exp(old.emissions) + np.exp(new.emissions)) / 2)

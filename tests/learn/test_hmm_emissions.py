@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayhound.errors import NotFitted, TeachingError
-from wayhound.learn.hmm import Text
+from wayhound.learn.hmm import WordSequence
 from wayhound.learn.hmm_emissions import (
     UNKNOWN,
     absolute_discounting,
@@ -92,9 +92,11 @@ def test_em_finds_the_weights_that_made_the_words() -> None:
     assert em_weights(1000 * truth @ parts, parts, np.array([0.5, 0.5]), rounds=500) == pytest.approx(truth)
 
 
-def header(words: str, labels: str) -> tuple[Text, np.ndarray]:
+def header(words: str, labels: str) -> tuple[WordSequence, np.ndarray]:
     """Words and classes by letter: a–d title words, w–z author words."""
-    return Text.of([1 + "abcdwxyz".index(word) for word in words]), np.array([int(label) for label in labels])
+    return WordSequence.of([1 + "abcdwxyz".index(word) for word in words]), np.array(
+        [int(label) for label in labels]
+    )
 
 
 TAUGHT = [header("abcw", "0001"), header("bdax", "0001"), header("cay", "001"), header("dacb", "0000")]
@@ -129,7 +131,7 @@ def test_teaching_twice_gives_the_same_model_and_leaves_the_input_alone() -> Non
 
 def test_an_untaught_tagger_says_so() -> None:
     with pytest.raises(NotFitted):
-        TaggerHMM(2, 9).predict([Text.of([1])])
+        TaggerHMM(2, 9).predict([WordSequence.of([1])])
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from wayhound.errors import NotFitted
 from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.naive_bayes import ExpectationMaximisation, Floats, NaiveBayes, log_sum, normalise
+from wayhound.learn.naive_bayes import ExpectationMaximisation, Floats, NaiveBayes, log_sum_exp, softmax
 
 # Three words, two classes: the first document is of class 0, the others of class 1.
 COUNTS = csr_array(np.array([[2.0, 1, 0], [0, 1, 1], [0, 0, 3]]))
@@ -99,8 +99,8 @@ def test_em_asked_before_fit_says_so() -> None:
 @given(st.lists(st.floats(-700, 700), min_size=1, max_size=5))
 def test_sums_of_logarithms_agree_with_numpy(row: list[float]) -> None:
     logs = np.array([row])
-    assert log_sum(logs)[0] == pytest.approx(np.logaddexp.reduce(row))
-    assert normalise(logs)[0].sum() == pytest.approx(1)
+    assert log_sum_exp(logs)[0] == pytest.approx(np.logaddexp.reduce(row))
+    assert softmax(logs)[0].sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("make", [NaiveBayes, ExpectationMaximisation])

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from wayhound.errors import NotFitted
 from wayhound.learn.checks import EstimatorCase, check_estimator
 from wayhound.learn.logistic import Softmax
-from wayhound.learn.vocabulary import Vocabulary
+from wayhound.learn.vocabulary import TokenVocabulary
 
 
 def test_the_optimum_has_no_gradient() -> None:
@@ -38,14 +38,14 @@ def test_asked_before_fit_it_says_so() -> None:
 
 
 def test_a_vocabulary_keeps_what_several_sites_say() -> None:
-    vocabulary = Vocabulary(2).fit([{"a", "b"}, {"a", "c"}, {"c"}], ["s1", "s2", "s2"])
+    vocabulary = TokenVocabulary(2).fit([{"a", "b"}, {"a", "c"}, {"c"}], ["s1", "s2", "s2"])
     assert vocabulary.columns_ == {"a": 0}
     assert vocabulary.rows([{"a", "c"}, {"b"}]).toarray().tolist() == [[1.0], [0.0]]
 
 
 def test_a_vocabulary_that_was_saved_counts_the_same_columns() -> None:
-    fitted = Vocabulary(1).fit([{"b", "a"}, {"c"}], ["s", "s"])
-    again = Vocabulary.of(list(fitted.columns_))
+    fitted = TokenVocabulary(1).fit([{"b", "a"}, {"c"}], ["s", "s"])
+    again = TokenVocabulary.of(list(fitted.columns_))
     assert again.columns_ == fitted.columns_
     assert again.rows([{"c", "a"}]).toarray().tolist() == [[1.0, 0.0, 1.0]]
 

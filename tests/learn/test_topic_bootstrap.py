@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.naive_bayes import Floats, Ints, normalise
+from wayhound.learn.naive_bayes import Floats, Ints, softmax
 from wayhound.learn.shrinkage import Shrinkage
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
 from wayhound.learn.topic_links import LinkSpread
@@ -54,7 +54,7 @@ def test_without_rounds_it_is_naive_bayes_with_shrunk_estimates() -> None:
     folds = np.stack([start[turns == turn].T @ dense[turns == turn] for turn in (0, 1)])
     words = Shrinkage(PATHS).fit(folds).blend(folds.sum(axis=0))
     priors = (start.sum(axis=0) + 1) / (start.sum() + 3)
-    expected = normalise(dense @ np.log(words).T + np.log(priors))
+    expected = softmax(dense @ np.log(words).T + np.log(priors))
     assert model.memberships_ == pytest.approx(expected)
     assert model.predict(counts) == pytest.approx(expected)
 

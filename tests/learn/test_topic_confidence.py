@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from wayhound.learn.calibration import Temperature, calibration_error, reliability
 from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.naive_bayes import Floats, normalise
+from wayhound.learn.naive_bayes import Floats, softmax
 from wayhound.learn.topic_bootstrap import OutsideLeaves
 
 PATHS = np.array([[2, 1, 0], [3, 1, 0], [4, 0, -1]])
@@ -17,7 +17,7 @@ def too_sure(factor: float, n: int = 4000) -> tuple[Floats, Floats]:
     """Scores that are `factor` times too large for the labels drawn from them."""
     rng = np.random.default_rng(0)
     joint = rng.normal(0, 1.5, (n, 4))
-    chosen = (rng.random((n, 1)) > normalise(joint).cumsum(axis=1)).sum(axis=1)
+    chosen = (rng.random((n, 1)) > softmax(joint).cumsum(axis=1)).sum(axis=1)
     return factor * joint, np.eye(4)[chosen]
 
 
@@ -32,7 +32,7 @@ def test_calibration_brings_confidence_and_success_together_and_keeps_the_order(
     right = (joint.argmax(axis=1) == labels.argmax(axis=1)).astype(float)
     calibrated = Temperature().fit(joint, labels).predict(joint)
     assert calibration_error(calibrated.max(axis=1), right) < 0.03
-    assert calibration_error(normalise(joint).max(axis=1), right) > 0.15
+    assert calibration_error(softmax(joint).max(axis=1), right) > 0.15
     assert np.array_equal(calibrated.argmax(axis=1), joint.argmax(axis=1))
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from wayhound.learn.naive_bayes import Floats
-from wayhound.learn.topic_links import Alone, LinkSpread, LinkWeights
+from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread
 
 
 def explicit(links: Floats, weights: LinkWeights) -> Floats:
@@ -43,7 +43,7 @@ def test_a_document_without_links_keeps_its_own_words_whole() -> None:
     links = np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
     values = np.array([[1.0], [2], [3]])
     assert LinkSpread(csr_array(links)).gather(values)[2, 0] == 3
-    assert Alone().gather(values) is values
+    assert NoSpread().gather(values) is values
 
 
 def test_few_links_are_trusted_less_than_many() -> None:

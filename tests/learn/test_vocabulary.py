@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 
 from wayhound.errors import NotFitted
-from wayhound.learn.vocabulary import Vocabulary
+from wayhound.learn.vocabulary import TokenVocabulary
 
 
 def test_tokens_of_one_group_alone_get_no_column_and_the_others_are_counted_once() -> None:
     sets = [{"people", "lise"}, {"people", "contact"}, {"contact", "people"}]
-    words = Vocabulary(min_groups=2).fit(sets, ["a", "a", "b"])
+    words = TokenVocabulary(min_groups=2).fit(sets, ["a", "a", "b"])
     assert words.columns_ == {"contact": 0, "people": 1}
     rows = words.rows([{"people", "unheard"}, set(), {"people", "contact"}]).toarray()
     assert np.array_equal(rows, [[0, 1], [0, 0], [1, 1]])
 
 
 def test_a_saved_vocabulary_gives_the_same_rows() -> None:
-    fitted = Vocabulary(min_groups=1).fit([{"a", "b"}], ["site"])
-    again = Vocabulary.of(list(fitted.columns_))
+    fitted = TokenVocabulary(min_groups=1).fit([{"a", "b"}], ["site"])
+    again = TokenVocabulary.of(list(fitted.columns_))
     assert np.array_equal(again.rows([{"b"}]).toarray(), fitted.rows([{"b"}]).toarray())
 
 
 def test_it_says_that_it_was_not_fitted() -> None:
     with pytest.raises(NotFitted):
-        Vocabulary().rows([{"a"}])
+        TokenVocabulary().rows([{"a"}])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.page import Page, Unreadable
-from wayhound.pages.guard import MAX_CHARS, MAX_DEPTH, bounded
+from wayhound.pages.guard import MAX_CHARS, MAX_DEPTH, limit_markup
 from wayhound.pages.reader import MAX_TOKENS, read_page
 from wayhound.url import normalise
 
@@ -65,7 +65,7 @@ def test_words_around_a_link_are_words_of_the_page(pieces: list[str]) -> None:
 @given(pieces=MARKUP)
 def test_small_pages_pass_the_guard_unchanged(pieces: list[str]) -> None:
     html = "".join(pieces)
-    assert bounded(html) == html
+    assert limit_markup(html) == html
 
 
 BOMBS = {
@@ -101,7 +101,7 @@ def test_hostile_markup_is_read_within_bounds(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BOMBS if name.startswith(("nested", "lists", "links"))])
 def test_the_tree_of_hostile_markup_is_not_deep(name: str) -> None:
-    root = LexborHTMLParser(bounded(BOMBS[name])).root
+    root = LexborHTMLParser(limit_markup(BOMBS[name])).root
     assert root is not None
     deepest = max(_depth(node) for node in [*root.css("div"), *root.css("li")][-500:] or [root])
     assert deepest < 3 * MAX_DEPTH
@@ -115,7 +115,7 @@ def _depth(node: LexborNode) -> int:
 
 
 def test_formatting_is_not_opened_again_without_end() -> None:
-    root = LexborHTMLParser(bounded(BOMBS["formatting"])).root
+    root = LexborHTMLParser(limit_markup(BOMBS["formatting"])).root
     assert root is not None
     assert sum(1 for _ in root.traverse()) < 1_000_000
 
@@ -132,4 +132,4 @@ def test_an_overlong_page_is_cut() -> None:
 def test_a_large_honest_page_passes_the_guard_unchanged() -> None:
     row = "<tr class='row'><td><b>name</b><td><a href='/x?y=1'>link</a><td><ul><li>one<li>two</ul></tr>\n"
     html = f"<html><body><div><table>{row * 3000}</table></div></body></html>"
-    assert bounded(html) == html
+    assert limit_markup(html) == html

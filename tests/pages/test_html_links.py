@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from tests.pages.test_html import URL, page_of
 from wayhound.page import Link
-from wayhound.pages.links import MAX_LINKS, read_marked, targets_of
+from wayhound.pages.links import MAX_LINKS, link_targets, read_marked_text
 
 
 def links_of(html: str) -> tuple[Link, ...]:
@@ -159,8 +159,8 @@ def test_marks_in_the_page_are_not_taken_for_ours() -> None:
 
 
 def test_links_that_cannot_be_placed_are_kept_without_their_surroundings() -> None:
-    targets = targets_of(LexborHTMLParser("<p>one <a href=x title=two>two</a>").css("a"), URL)
-    words, links = read_marked("one two", targets, ["p>a"], nofollow=True)
+    targets = link_targets(LexborHTMLParser("<p>one <a href=x title=two>two</a>").css("a"), URL)
+    words, links = read_marked_text("one two", targets, ["p>a"], nofollow=True)
     assert words == ["one", "two"]
     assert links == [Link("http://www.example.org/people/x", "two", region="body>p>a", nofollow=True)]
 

@@ -6,13 +6,13 @@ import pytest
 
 from tests.paths.small_sites import trails_of
 from wayhound.errors import TeachingError
-from wayhound.forage.scorers import TAUGHT
+from wayhound.forage.scorers import TAUGHT_STRATEGIES
 from wayhound.paths.cross_validation import choose_settings, label_scores, leave_one_site_out
-from wayhound.paths.training import Settings
+from wayhound.paths.settings import PathSettings
 from wayhound.trail import FAIL, GOAL
 
 TRAILS = [trail for host in ("s1", "s2", "s3") for trail in trails_of(host)]
-EASY = Settings(prior_variance=3.0)
+EASY = PathSettings(prior_variance=3.0)
 
 
 def test_precision_recall_and_f1_are_counted_by_label() -> None:
@@ -26,7 +26,7 @@ def test_precision_recall_and_f1_are_counted_by_label() -> None:
     assert scores.mean.precision == pytest.approx((2 / 3 + 1 / 3 + 0) / 3)
 
 
-@pytest.mark.parametrize("strategy", TAUGHT)
+@pytest.mark.parametrize("strategy", TAUGHT_STRATEGIES)
 def test_sites_alike_are_labelled_without_having_been_taught(strategy: str) -> None:
     scores = leave_one_site_out(TRAILS, strategy, EASY)
     assert scores.goal.support == 6
@@ -51,7 +51,7 @@ def test_settings_are_chosen_by_what_they_tell_of_sites_left_out() -> None:
     # pages of people and of stories differ in their words alone, and few trails allow of a wide prior here
     assert chosen.body_tokens > 0
     assert chosen.prior_variance == 1.0
-    assert replace(chosen, body_tokens=100, prior_variance=0.3) == Settings()
+    assert replace(chosen, body_tokens=100, prior_variance=0.3) == PathSettings()
 
 
 def test_a_single_site_keeps_the_settings_as_they_are() -> None:

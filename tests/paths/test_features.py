@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from wayhound.page import Link, Page
-from wayhound.paths.features import Surroundings, link_tokens, page_tokens, plain, trust
+from wayhound.paths.features import PageContext, link_tokens, page_tokens, plain, trust
 
 HOME = "http://www.example.edu/~smith/index.html"
 PAPERS = Link(
@@ -26,7 +26,7 @@ def test_what_a_link_says_is_trusted_more_than_other_words() -> None:
 
 
 def test_a_link_shows_its_words_its_neighbours_its_url_and_its_place() -> None:
-    tokens = link_tokens(PAPERS, Surroundings.of(PAGE))
+    tokens = link_tokens(PAPERS, PageContext.of(PAGE))
     assert {"says paper", "near see", "near 9", "to paper", "to html", "looks XX"} <= tokens
     assert {"on title jane", "on heading research", "way 0 2", "stands ul>li>a", "kind a"} <= tokens
 

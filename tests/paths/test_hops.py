@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayhound.page import Link, Page
-from wayhound.paths.taught_site import WebGraph, hop_label, hops_to_useful
+from wayhound.paths.taught_site import WebGraph, hop_label, hops_to_nearest
 
 
 def page(url: str, *targets: str) -> Page:
@@ -17,7 +17,7 @@ def test_pages_are_labelled_by_clicks_to_the_nearest_useful_one() -> None:
     graph = WebGraph.of(
         [page("home", "list", "news"), page("list", "paper", "home"), page("news"), page("paper")]
     )
-    assert hops_to_useful(graph, ["paper"]) == {"paper": 0, "list": 1, "home": 2}
+    assert hops_to_nearest(graph, ["paper"]) == {"paper": 0, "list": 1, "home": 2}
 
 
 def test_links_to_pages_that_were_not_visited_and_to_themselves_are_left_out() -> None:
@@ -27,7 +27,7 @@ def test_links_to_pages_that_were_not_visited_and_to_themselves_are_left_out() -
 
 def test_a_click_that_was_redirected_is_a_link_too() -> None:
     graph = WebGraph.of([page("a", "old"), page("new")], [("a", "new")])
-    assert hops_to_useful(graph, ["new"]) == {"new": 0, "a": 1}
+    assert hops_to_nearest(graph, ["new"]) == {"new": 0, "a": 1}
 
 
 def test_labels_end_with_all_that_is_farther() -> None:
@@ -42,7 +42,7 @@ graphs = st.dictionaries(names, st.lists(names, max_size=4), min_size=1)
 @given(graphs, st.sets(names))
 def test_hops_are_shortest_ways(links: dict[str, list[str]], useful: set[str]) -> None:
     graph = WebGraph.of([page(url, *targets) for url, targets in links.items()])
-    hops = hops_to_useful(graph, useful)
+    hops = hops_to_nearest(graph, useful)
     for url in links:
         reached, steps = {url}, 0
         while not reached & useful & set(links) and steps <= len(links):

@@ -10,7 +10,13 @@ from scipy.sparse import csr_array, random_array
 
 from wayhound.learn.chain import Floats
 from wayhound.learn.crf import ChainCRF, Chains, Rules
-from wayhound.paths.labellers import ApartJudge, Judge, LabelsJudge, PairsJudge, pair_rules
+from wayhound.paths.labellers import (
+    EdgeCrfLabeller,
+    IndependentLabeller,
+    Labeller,
+    PairedCrfLabeller,
+    pair_rules,
+)
 
 N_LABELS, N_TOKENS, N_PAGES = 3, 6, 4
 
@@ -19,31 +25,31 @@ def seen(n: int, seed: int) -> csr_array:
     return csr_array(random_array((n, N_TOKENS), density=0.5, rng=np.random.default_rng(seed)))
 
 
-def pairs_judge(seed: int) -> PairsJudge:
+def pairs_judge(seed: int) -> PairedCrfLabeller:
     rng = np.random.default_rng(seed)
     field = ChainCRF(pair_rules(N_LABELS))
     field.state_weights_ = rng.normal(size=(N_TOKENS, 2 * N_LABELS))
     field.step_weights_ = np.where(field.rules.allowed, rng.normal(size=(2 * N_LABELS, 2 * N_LABELS)), 0.0)
     field.edge_weights_ = np.zeros((0, 2 * N_LABELS, 2 * N_LABELS))
-    return PairsJudge(field)
+    return PairedCrfLabeller(field)
 
 
-def labels_judge(seed: int) -> LabelsJudge:
+def labels_judge(seed: int) -> EdgeCrfLabeller:
     rng = np.random.default_rng(seed)
     field = ChainCRF(Rules.free(N_LABELS))
     field.state_weights_ = rng.normal(size=(N_TOKENS, N_LABELS))
     field.step_weights_ = rng.normal(size=(N_LABELS, N_LABELS))
     field.edge_weights_ = rng.normal(size=(N_TOKENS, N_LABELS, N_LABELS))
-    return LabelsJudge(field)
+    return EdgeCrfLabeller(field)
 
 
-def apart_judge(seed: int) -> ApartJudge:
+def apart_judge(seed: int) -> IndependentLabeller:
     rng = np.random.default_rng(seed)
     table, bias = (N_TOKENS, N_LABELS), N_LABELS
-    return ApartJudge(*(rng.normal(size=shape) for shape in (table, bias, table, bias)))
+    return IndependentLabeller(*(rng.normal(size=shape) for shape in (table, bias, table, bias)))
 
 
-def walk(judge: Judge, pages: csr_array, links: csr_array) -> tuple[list[Floats], list[Floats], list[int]]:
+def walk(judge: Labeller, pages: csr_array, links: csr_array) -> tuple[list[Floats], list[Floats], list[int]]:
     """Chances of every page and every link as they are met, and the labels of pages by δ."""
     belief, of_pages, of_links, best = judge.start(), [], [], []
     for number in range(pages.shape[0]):
@@ -89,7 +95,7 @@ def test_with_one_state_a_label_a_link_is_a_step_to_a_page_that_shows_nothing(se
 
 
 @pytest.mark.parametrize("make", [pairs_judge, labels_judge, apart_judge])
-def test_the_last_label_of_a_whole_path_is_that_of_delta(make: Callable[[int], Judge]) -> None:
+def test_the_last_label_of_a_whole_path_is_that_of_delta(make: Callable[[int], Labeller]) -> None:
     for seed in range(5):
         judge, pages, links = make(seed), seen(N_PAGES, seed), seen(N_PAGES - 1, seed + 10)
         assert walk(judge, pages, links)[2][-1] == judge.decode(pages, links)[-1]

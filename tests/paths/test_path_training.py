@@ -9,14 +9,16 @@ from wayhound.forage.forager import Fetch, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorers.path_learner import PathLearner
 from wayhound.page import Link, Page
-from wayhound.paths.training import ForageModel, PathTraining, Settings
+from wayhound.paths.model import ForageModel
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import CrfTrainer
 from wayhound.site import Site
 from wayhound.trail import GOAL, Step, Trail
 
 
 @pytest.fixture(scope="module")
 def model() -> ForageModel:
-    return PathTraining(Settings(prior_variance=3.0)).fit([*trails_of("s1"), *trails_of("s2")])
+    return CrfTrainer(PathSettings(prior_variance=3.0)).fit([*trails_of("s1"), *trails_of("s2")])
 
 
 def test_states_are_pairs_and_goals_are_worth_most(model: ForageModel) -> None:
@@ -55,7 +57,7 @@ def test_scores_are_shares_of_a_goal_and_the_same_each_time(model: ForageModel) 
 
 def test_trails_without_a_goal_cannot_be_learned_from() -> None:
     with pytest.raises(TeachingError, match="No trail ends at a goal"):
-        PathTraining().fit([trail for trail in trails_of("s1") if not trail.reached_goal])
+        CrfTrainer().fit([trail for trail in trails_of("s1") if not trail.reached_goal])
 
 
 def test_where_nothing_was_refused_the_links_left_tell_what_is_no_goal() -> None:
@@ -70,7 +72,7 @@ def test_where_nothing_was_refused_the_links_left_tell_what_is_no_goal() -> None
         home, _, contact, *_ = pages(host)
         return Trail(home.url, (Step(home), Step(contact, home.links[1], GOAL)))
 
-    model = PathTraining().fit([shown(f"{name}.example") for name in ("a", "b", "c", "d")])
+    model = CrfTrainer().fit([shown(f"{name}.example") for name in ("a", "b", "c", "d")])
     found = {page.url: page for page in pages("z.example")}
     forager = Forager(Site("http://z.example/"), PathLearner(model), politeness=Politeness(0.0))
     visits = []

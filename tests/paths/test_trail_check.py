@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.paths.trails import trail
 from wayhound.page import Page
-from wayhound.paths.trail_check import check_trails, ended
+from wayhound.paths.trail_check import check_trails, ended_trails
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
 A, B = "http://a.example/", "http://b.example/"
@@ -71,7 +71,7 @@ def test_labels_that_look_alike_are_told() -> None:
 def test_a_trail_without_an_ending_is_told_and_left_out() -> None:
     open_ended = trail(A, "home", "people")
     assert "One trail has no ending" in remarks(*GOOD, open_ended)["no-ending"]
-    assert ended([*GOOD, open_ended, Trail(A, ())]) == GOOD
+    assert ended_trails([*GOOD, open_ended, Trail(A, ())]) == GOOD
 
 
 def test_a_trail_that_goes_on_after_a_fail_is_told() -> None:

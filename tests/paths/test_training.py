@@ -14,30 +14,31 @@ from wayhound.errors import ModelError, TeachingError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.forage.forager import Fetch, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Brief
-from wayhound.forage.scorers import SCORERS, TAUGHT
+from wayhound.forage.scorer import StrategyInput
+from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.forage.scorers.path_learner import PathLearner
-from wayhound.paths.features import Surroundings, link_tokens, page_tokens
-from wayhound.paths.model import unpack
-from wayhound.paths.training import LITERAL, TRAINERS, ForageModel, Settings
+from wayhound.paths.features import PageContext, link_tokens, page_tokens
+from wayhound.paths.model import ForageModel, unpack
+from wayhound.paths.settings import LITERAL, PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.store.model_files import load_model, save_model
 from wayhound.trail import FAIL, GOAL
 
 TRAILS = [*trails_of("s1"), *trails_of("s2")]
-EASY = Settings(prior_variance=3.0)
+EASY = PathSettings(prior_variance=3.0)
 GOAL_TOKENS = {
     token
     for trail in TRAILS
     if trail.reached_goal
     for token in (
         *page_tokens(trail.steps[2].page, depth=2),
-        *link_tokens(trail.steps[1].page.links[0], Surroundings.of(trail.steps[1].page)),
-        *link_tokens(trail.steps[1].page.links[1], Surroundings.of(trail.steps[1].page)),
+        *link_tokens(trail.steps[1].page.links[0], PageContext.of(trail.steps[1].page)),
+        *link_tokens(trail.steps[1].page.links[1], PageContext.of(trail.steps[1].page)),
     )
 }
 TESTED = {
-    **{name: (name, EASY) for name in TAUGHT},
+    **{name: (name, EASY) for name in TAUGHT_STRATEGIES},
     "one state a label": ("path-learner", replace(EASY, topology="labels")),
     "prefix states": ("path-learner", replace(EASY, states="prefix")),
     "the paper's own": ("path-learner", LITERAL),
@@ -177,14 +178,14 @@ def test_scores_alone_and_shared_have_the_same_mean() -> None:
     assert max(shared) - min(shared) < max(alone) - min(alone)
 
 
-@pytest.mark.parametrize("name", TAUGHT)
+@pytest.mark.parametrize("name", TAUGHT_STRATEGIES)
 def test_without_a_goal_nothing_can_be_taught(name: str) -> None:
     with pytest.raises(TeachingError, match="No trail ends at a goal"):
-        TRAINERS[name]([trail for trail in TRAILS if not trail.reached_goal], Settings())
+        TRAINERS[name]([trail for trail in TRAILS if not trail.reached_goal], PathSettings())
 
 
 def test_a_model_is_not_used_for_another_strategy() -> None:
-    brief = Brief(model=TRAINERS["maxent"](TRAILS, EASY))
+    brief = StrategyInput(model=TRAINERS["maxent"](TRAILS, EASY))
     with pytest.raises(UsageError, match="taught for maxent, not for focused"):
         SCORERS["focused"](brief)
 
@@ -200,9 +201,15 @@ def packed() -> tuple[dict[str, Any], dict[str, Any]]:
         ({"strategy": None}, "strategy that this version does not know"),
         ({"settings": {"body_tokens": 5}}, "settings are not those"),
         ({"settings": []}, "settings are not those"),
-        ({"settings": Settings().to_json() | {"topology": "rings"}}, "setting topology cannot be 'rings'"),
-        ({"settings": Settings().to_json() | {"body_tokens": "ten"}}, "setting body_tokens cannot be 'ten'"),
-        ({"settings": Settings().to_json() | {"within_site": 1}}, "setting within_site cannot be 1"),
+        (
+            {"settings": PathSettings().to_json() | {"topology": "rings"}},
+            "setting topology cannot be 'rings'",
+        ),
+        (
+            {"settings": PathSettings().to_json() | {"body_tokens": "ten"}},
+            "setting body_tokens cannot be 'ten'",
+        ),
+        ({"settings": PathSettings().to_json() | {"within_site": 1}}, "setting within_site cannot be 1"),
         ({"labels": ["a", "b"]}, "no label Goal"),
         ({"labels": "Goal"}, "labels are not a list of names"),
         ({"labels": [GOAL, GOAL]}, "labels comes twice"),
@@ -230,5 +237,5 @@ def test_arrays_that_are_missing_or_broken_are_told_in_a_sentence() -> None:
 
 
 def test_settings_keep_their_values_in_a_file() -> None:
-    assert Settings.from_json(LITERAL.to_json()) == LITERAL
-    assert Settings() != LITERAL
+    assert PathSettings.from_json(LITERAL.to_json()) == LITERAL
+    assert PathSettings() != LITERAL

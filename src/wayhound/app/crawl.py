@@ -13,8 +13,8 @@ from wayhound.archive.earlier import Earlier
 from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError, LeaseLost
 from wayhound.fetched import Failed, Fetched, Fetcher
-from wayhound.forage.forager import Fetch, Finished, Forager, Limits, Wait
-from wayhound.forage.frontier import Waiting
+from wayhound.forage.forager import Fetch, Finished, ForageLimits, Forager, Wait
+from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import Scorer
 from wayhound.net.refetch import Refetcher
@@ -46,7 +46,7 @@ class Crawl:
     writer: ArchiveWriter
     reader: ArchiveReader
     new_scorer: Callable[[], Scorer]
-    limits: Limits
+    limits: ForageLimits
     politeness: Politeness
     refetcher: Refetcher | None = None  # for pages that were fetched before
     request_headers: Sequence[tuple[str, str]] = ()
@@ -127,7 +127,7 @@ class Crawl:
             self._stood_in_for.add(job.id)
             self._group.create_task(self._work_through_sites())
 
-    async def _visit(self, job: SiteJob, forager: Forager, link: Waiting) -> None:
+    async def _visit(self, job: SiteJob, forager: Forager, link: QueuedLink) -> None:
         earlier = self.refetcher.earlier(link.url) if self.refetcher else None
         answer = await self._ask(link.url, earlier)
         at = time.time()

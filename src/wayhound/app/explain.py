@@ -14,9 +14,9 @@ from wayhound.config import Config
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Failed, Fetched, Fetcher
 from wayhound.forage.explain import Explanation, explain
-from wayhound.forage.scorer import Brief
+from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
-from wayhound.page import Link, Page, as_page
+from wayhound.page import Link, Page, to_page
 from wayhound.site import Site
 from wayhound.store.goals import WayStore
 from wayhound.visit import Visit
@@ -38,7 +38,7 @@ class Way:
 def explain_way(workspace: Workspace, model: str, way: Way) -> Explanation:
     """The last page of the way and its links, as this model of the workspace sees them."""
     loaded = load_forage_model(workspace, model)
-    return explain(SCORERS[loaded.strategy](Brief(model=loaded)), way.site, way.path)
+    return explain(SCORERS[loaded.strategy](StrategyInput(model=loaded)), way.site, way.path)
 
 
 def known_way(workspace: Workspace, url: str) -> Way | None:
@@ -70,7 +70,7 @@ def _archived(workspace: Workspace, visit: Visit) -> Page | None:
         answer = ArchiveReader(workspace.archive_folder).read(visit.archived)
     except ArchiveError as error:
         raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
-    return as_page(read(answer, workspace.config.agent.name))
+    return to_page(read(answer, workspace.config.agent.name))
 
 
 def _link(page: Page, visit: Visit) -> Link:
@@ -139,7 +139,7 @@ async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, 
             break
         await asyncio.sleep(config.fetch.delay_seconds)
         answer = await fetcher.fetch(answer.location)
-    page = as_page(read(answer, config.agent.name))
+    page = to_page(read(answer, config.agent.name))
     if page is not None and isinstance(answer, Fetched):
         return answer, page
     reason = "there is nothing in it" if answer.outcome == "ok" else fault_words(answer.outcome)

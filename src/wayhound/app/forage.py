@@ -18,11 +18,11 @@ from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.repair import repair
 from wayhound.config import Config
 from wayhound.errors import UsageError
-from wayhound.forage.forager import Limits
+from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Brief, GoalPattern, Scorer, file_kinds
-from wayhound.forage.scorers import SCORERS, TAUGHT
-from wayhound.media import types_of
+from wayhound.forage.scorer import GoalPattern, Scorer, StrategyInput, file_kinds
+from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
+from wayhound.media import accepted_types
 from wayhound.net.http import ACCEPTED_TYPES, HttpFetcher, Timeouts
 from wayhound.net.http_agent import Agent
 from wayhound.net.refetch import Refetcher
@@ -34,7 +34,7 @@ from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
-    from wayhound.paths.training import ForageModel
+    from wayhound.paths.model import ForageModel
 
 MAX_FILE_BYTES = 30_000_000  # of a document that may be a goal
 
@@ -68,10 +68,10 @@ class Order:
         lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         return cls(**{each.name: (known | lists)[each.name] for each in fields(cls) if each.name in known})
 
-    def brief(self, workspace: Workspace) -> Brief:
+    def brief(self, workspace: Workspace) -> StrategyInput:
         examples = tuple(_example(Path(path)) for path in self.examples)
         model = self._model(workspace) if self.model else None
-        return Brief(GoalPattern(self.goal), self.keywords, examples, self.seed, model)
+        return StrategyInput(GoalPattern(self.goal), self.keywords, examples, self.seed, model)
 
     def scorers(self, workspace: Workspace) -> Callable[[], Scorer]:
         """Makes the scorer of each site; complains now, not in the middle, if the order cannot be met."""
@@ -92,7 +92,7 @@ class Order:
 
 def settle(workspace: Workspace, order: Order) -> Order:
     """Name the model that an order means: the one asked for, else the last one that was trained."""
-    if order.strategy not in TAUGHT:
+    if order.strategy not in TAUGHT_STRATEGIES:
         if order.model:
             raise UsageError(f"The strategy {order.strategy} takes no model.")
         return order
@@ -239,8 +239,8 @@ async def work(
             await crawl.work(config.forage.sites_at_once)
 
 
-def _limits(order: Order, limits: RunLimits) -> Limits:
-    return Limits(
+def _limits(order: Order, limits: RunLimits) -> ForageLimits:
+    return ForageLimits(
         budget=limits.budget_per_site,
         max_depth=limits.max_depth,
         goals_wanted=order.goals_wanted,
@@ -259,7 +259,7 @@ def fetcher_of(config: Config, files: Sequence[str] = ()) -> HttpFetcher:
         timeouts=Timeouts(fetch.connect_seconds, fetch.read_seconds, fetch.total_seconds),
         max_body_bytes=fetch.max_body_bytes,
         max_file_bytes=max(fetch.max_body_bytes, MAX_FILE_BYTES) if files else None,
-        accept=(*ACCEPTED_TYPES, *types_of(files)),
+        accept=(*ACCEPTED_TYPES, *accepted_types(files)),
         respect_robots=fetch.respect_robots,
         allow_private=fetch.allow_private,
     )

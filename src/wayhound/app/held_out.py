@@ -17,12 +17,13 @@ from wayhound.app.evaluate.world import World, walk
 from wayhound.app.train import OnProgress, report_of, scorer_of
 from wayhound.app.walked import walked_site
 from wayhound.errors import TeachingError
-from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Page
-from wayhound.paths.taught_site import as_walked
-from wayhound.paths.trail_check import ended
-from wayhound.paths.training import TRAINERS, Settings
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.taught_site import resolve_redirects
+from wayhound.paths.trail_check import ended_trails
+from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.store.forage import ForageStore, SiteSummary
 from wayhound.trail import GOAL, Trail
@@ -61,8 +62,8 @@ class HeldBack:
 def save_held_back(workspace: Workspace, name: str, on_progress: OnProgress) -> None:
     """Measure the model of this name and keep the numbers beside it."""
     card = workspace.forage_models.card(name)
-    settings = Settings.from_json(report_of(workspace, name).settings)
-    usable = as_walked(ended(workspace.trails.trails()))
+    settings = PathSettings.from_json(report_of(workspace, name).settings)
+    usable = resolve_redirects(ended_trails(workspace.trails.trails()))
     sites = list(dict.fromkeys(trail.site for trail in usable))
     measured: list[HeldBack] = []
     for number, site in enumerate(sites):
@@ -84,7 +85,7 @@ def load_held_back(workspace: Workspace, name: str) -> list[HeldBack]:
 
 
 def measure(
-    workspace: Workspace, trails: Sequence[Trail], site: str, strategy: str, settings: Settings
+    workspace: Workspace, trails: Sequence[Trail], site: str, strategy: str, settings: PathSettings
 ) -> Iterator[HeldBack]:
     """Nothing of a site without a goal, or when no other site shows one."""
     world = known_world(workspace, [trail for trail in trails if trail.site == site], site)
@@ -99,7 +100,7 @@ def measure(
     wanted = math.ceil(SHARE * len(goals))
     pages, breadth_first = (
         _pages_to(world, scorer, wanted)
-        for scorer in (scorer_of(strategy, model), SCORERS["breadth-first"](Brief()))
+        for scorer in (scorer_of(strategy, model), SCORERS["breadth-first"](StrategyInput()))
     )
     yield HeldBack(site, len(world.depths), len(goals), wanted, pages, breadth_first)
 

@@ -20,8 +20,8 @@ from wayhound.app.train import (
 from wayhound.app.walked import Walked, walked_site, walked_sites
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import Scorer
-from wayhound.paths.questions import Asking, Candidate, Enough, Question
-from wayhound.paths.training import Settings
+from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking
+from wayhound.paths.settings import PathSettings
 from wayhound.store.review import KeptCandidate, ReviewAnswer, ReviewStore, SiteChange
 from wayhound.trail import FAIL, GOAL
 from wayhound.workspace import Workspace
@@ -49,7 +49,7 @@ class Review:
 
     # Asking
 
-    def next_question(self) -> Asked | Enough | None:
+    def next_question(self) -> Asked | StopAsking | None:
         """What to ask now, or why to stop; None if no questions have been prepared."""
         candidates = self._store.candidates(self.run_id)
         if not candidates:
@@ -58,14 +58,14 @@ class Review:
         by_key = {_key(each.site, each.number): each for each in candidates if each.url not in ended}
         asking = self._asking(self._store.answers(self.run_id))
         found = asking.next_question([_offered(key, each) for key, each in by_key.items()])
-        return found if isinstance(found, Enough) else Asked(by_key[found.candidate.key], found)
+        return found if isinstance(found, StopAsking) else Asked(by_key[found.candidate.key], found)
 
     def _taught_ends(self) -> set[str]:
         return {summary.end_url for summary in self._workspace.trails.summaries()}
 
-    def _asking(self, answers: Iterable[ReviewAnswer]) -> Asking:
+    def _asking(self, answers: Iterable[ReviewAnswer]) -> QuestionPicker:
         """What was asked is a fold over the saved answers."""
-        asking = Asking()
+        asking = QuestionPicker()
         for each in answers:
             candidate = Candidate(_key(each.site, each.number), each.site, (each.chance,), each.group)
             was_goal = each.answer == GOAL if each.answer and each.worth > UNASKED else None
@@ -196,7 +196,7 @@ GOAL_AT = 0.5  # as a forage counts goals
 def retrain(workspace: Workspace, run_id: int, *, at: float, on_progress: OnProgress) -> None:
     """Teach the model that was trained last again, with the settings it has, then prepare the next questions."""
     card = workspace.forage_models.last()
-    settings = Settings.from_json(report_of(workspace, card.name).settings)
+    settings = PathSettings.from_json(report_of(workspace, card.name).settings)
     train(workspace, card.name, card.strategy, settings=settings, at=at, on_progress=on_progress)
     prepare(workspace, run_id, on_progress=on_progress)
 
@@ -210,7 +210,7 @@ def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> No
         model,
         trails,
         card.strategy,
-        Settings.from_json(report_of(workspace, card.name).settings),
+        PathSettings.from_json(report_of(workspace, card.name).settings),
         lambda ready: on_progress("teaching a committee", ready, MEMBERS),
     )
     candidates: list[KeptCandidate] = []

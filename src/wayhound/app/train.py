@@ -11,13 +11,15 @@ import numpy as np
 
 from wayhound.app.walked import Walked
 from wayhound.errors import ModelError, TeachingError
-from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.paths.cross_validation import LabelScore, LabelScores, choose_settings, leave_one_site_out
-from wayhound.paths.questions import draws
-from wayhound.paths.taught_site import as_walked
-from wayhound.paths.trail_check import check_trails, ended
-from wayhound.paths.training import TRAINERS, ForageModel, Settings, unpack
+from wayhound.paths.model import ForageModel, unpack
+from wayhound.paths.questions import bootstrap_trails
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.taught_site import resolve_redirects
+from wayhound.paths.trail_check import check_trails, ended_trails
+from wayhound.paths.trainers import TRAINERS
 from wayhound.store.review import KeptCandidate
 from wayhound.trail import Trail
 from wayhound.workspace import Workspace
@@ -26,20 +28,20 @@ MEMBERS = 3
 
 
 def scorer_of(strategy: str, model: ForageModel) -> Scorer:
-    return SCORERS[strategy](Brief(model=model))
+    return SCORERS[strategy](StrategyInput(model=model))
 
 
 def teach_committee(
     first: ForageModel,
     trails: Sequence[Trail],
     strategy: str,
-    settings: Settings,
+    settings: PathSettings,
     on_member: Callable[[int], None] = lambda _: None,
 ) -> list[Scorer]:
     """The model in use and others, each taught on a draw of the trails; told how many are ready."""
-    usable = as_walked(ended(trails))
+    usable = resolve_redirects(ended_trails(trails))
     scorers = [scorer_of(strategy, first)]
-    for view in draws(usable, MEMBERS, np.random.default_rng(len(usable)))[1:]:
+    for view in bootstrap_trails(usable, MEMBERS, np.random.default_rng(len(usable)))[1:]:
         on_member(len(scorers))
         try:
             scorers.append(scorer_of(strategy, TRAINERS[strategy](view, settings)))
@@ -136,7 +138,7 @@ def train(
     name: str = USUAL_NAME,
     strategy: str = USUAL_STRATEGY,
     *,
-    settings: Settings | None = None,
+    settings: PathSettings | None = None,
     at: float,
     on_progress: OnProgress = lambda *_: None,
 ) -> TrainingReport:
@@ -154,7 +156,7 @@ def learn(
     name: str = USUAL_NAME,
     strategy: str = USUAL_STRATEGY,
     *,
-    settings: Settings | None = None,
+    settings: PathSettings | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> tuple[ForageModel, TrainingReport]:
     """The same without a workspace: a model and its report from trails."""
@@ -183,7 +185,7 @@ def learn(
 
 
 def _usable(trails: Sequence[Trail]) -> list[Trail]:
-    usable = as_walked(ended(trails))
+    usable = resolve_redirects(ended_trails(trails))
     missing = [remark for remark in check_trails(usable or trails) if remark.weight == "stops"]
     if missing:
         raise TeachingError(missing[0].sentence)

@@ -12,7 +12,7 @@ from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.forage.forager import Forager
 from wayhound.forage.scorer import Rated, Reading, Scorer, State
-from wayhound.page import Link, Page, as_page
+from wayhound.page import Link, Page, to_page
 from wayhound.site import Site
 from wayhound.trail import Step, Trail
 from wayhound.visit import Visit
@@ -174,6 +174,6 @@ def page_of(reader: ArchiveReader, visit: Visit, product: str) -> Page | None:
     if visit.archived is None:
         return None
     try:
-        return as_page(read(reader.read(visit.archived), product))
+        return to_page(read(reader.read(visit.archived), product))
     except ArchiveError:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wayhound.archive.reader import Place, StoredResponse, stored_response_at, stored_responses
 from wayhound.errors import ArchiveError
-from wayhound.fetched import Fetched, media_type, redirect_target
+from wayhound.fetched import Fetched, parse_content_type, redirect_target
 from wayhound.url import host_of
 
 
@@ -87,7 +87,7 @@ def _held(stored: StoredResponse) -> Held:
         offset=record.offset,
         length=record.length,
         status=head.status,
-        content_type=media_type(head.first("content-type"))[0],
+        content_type=parse_content_type(head.first("content-type"))[0],
         location=redirect_target(head.status, head.first("location"), url),
         at=record.at,
         body=stored.place,

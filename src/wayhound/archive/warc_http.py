@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from wayhound.archive.warc_read import HEAD_END, MAX_HEAD_BYTES, WarcRecord, header_lines, name_and_value
 from wayhound.archive.warc_write import RENAMED_PREFIX
-from wayhound.compression import BadCodingError, unpack
-from wayhound.fetched import Fetched, media_type, redirect_target
+from wayhound.compression import DecompressionError, decompress
+from wayhound.fetched import Fetched, parse_content_type, redirect_target
 
 MAX_BODY_BYTES = 256 << 20
 """About what a compressed body may grow to; the rest is left out."""
@@ -53,7 +53,7 @@ def http_head(block: bytes) -> HttpHead | None:
 def as_fetched(record: WarcRecord, head: HttpHead, body: bytes) -> Fetched:
     """The response as it came from the network, with the body decoded and the headers as they were sent."""
     url = record.url
-    content_type, charset = media_type(head.first("content-type"))
+    content_type, charset = parse_content_type(head.first("content-type"))
     return Fetched(
         url=url,
         status=head.status,
@@ -77,8 +77,8 @@ def _decoded(body: bytes, transfer_encoding: str, content_encoding: str) -> byte
     if transfer_encoding.lower().endswith("chunked"):
         body = _joined_chunks(body)
     try:
-        return unpack(body, content_encoding, MAX_BODY_BYTES).data
-    except BadCodingError:
+        return decompress(body, content_encoding, MAX_BODY_BYTES).data
+    except DecompressionError:
         return body
 
 

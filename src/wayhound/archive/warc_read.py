@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wayhound.errors import ArchiveError
-from wayhound.fetched import as_text
+from wayhound.fetched import decode_header
 from wayhound.url import normalise
 
 MAX_RECORD_BYTES = 256 << 20
@@ -119,7 +119,7 @@ def header_lines(head: bytes) -> list[str]:
     """Header lines; one that starts with a space goes on from the line before it."""
     if b"\n " in head or b"\n\t" in head:
         head = _FOLD.sub(b" ", head)
-    return [as_text(line) for line in head.rstrip(b"\r\n").split(b"\n")]
+    return [decode_header(line) for line in head.rstrip(b"\r\n").split(b"\n")]
 
 
 def name_and_value(line: str) -> tuple[str, str]:

@@ -31,8 +31,8 @@ from wayhound.cli.trails import remarks_list
 from wayhound.cli.train import labels_table
 from wayhound.errors import UsageError
 from wayhound.net.browser import BrowserOptions, find_browser, has_display
+from wayhound.paths.settings import PathSettings
 from wayhound.paths.trail_check import check_trails
-from wayhound.paths.training import Settings
 from wayhound.samples import SampleServer, SampleWeb
 from wayhound.site import Site
 from wayhound.store.forage import RunLimits
@@ -191,7 +191,7 @@ def _tell(line: str) -> None:
 
 
 def learn(workspace: Workspace) -> None:
-    report = train(workspace, settings=Settings(), at=time.time())
+    report = train(workspace, settings=PathSettings(), at=time.time())
     err.print("How well each label is told on a site that was held back, and what a link to it is worth:")
     err.print(labels_table(report))
 

@@ -19,9 +19,8 @@ from rich.text import Text
 from wayhound.cli.console import count, err, next_steps, out, short_url, typed, workspace_option
 from wayhound.cli.verbs import HelpfulGroup
 from wayhound.errors import TeachingError, UsageError
-from wayhound.paths.page_json import link_data
 from wayhound.paths.trail_check import Remark, check_trails
-from wayhound.paths.trail_file import read_trails, write_trails
+from wayhound.paths.trail_file import link_to_json, read_trails, write_trails
 from wayhound.store.trails import Added, KeptTrail, TrailChange, TrailSummary
 from wayhound.trail import FAIL, GOAL, Trail
 from wayhound.workspace import Workspace
@@ -88,7 +87,7 @@ def trail_data(kept: KeptTrail) -> dict[str, Any]:
                 "url": step.page.url,
                 "title": step.page.title,
                 "label": step.label,
-                "link": None if step.link is None else link_data(step.link),
+                "link": None if step.link is None else link_to_json(step.link),
             }
             for step in kept.trail.steps
         ],

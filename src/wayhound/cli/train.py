@@ -16,8 +16,9 @@ from rich.text import Text
 from wayhound.app.train import USUAL_NAME, USUAL_STRATEGY, LabelReport, OnProgress, TrainingReport, report_of
 from wayhound.app.train import train as learn
 from wayhound.cli.console import count, err, next_steps, out, typed, workspace_option
+from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.trail_check import check_trails
-from wayhound.paths.training import LITERAL, TRAINERS, Settings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.trail import GOAL
 from wayhound.wording.cli_labels import label_text
 from wayhound.wording.reasons import reason_words
@@ -50,7 +51,7 @@ def _how_well(report: TrainingReport) -> str:
 
 def _settings(report: TrainingReport) -> str:
     """What differs from the usual, and the two that are chosen."""
-    usual = Settings().to_json()
+    usual = PathSettings().to_json()
     shown = {"prior_variance", "body_tokens"} | {
         name for name, value in report.settings.items() if usual.get(name) != value
     }
@@ -90,7 +91,7 @@ def _figure(share: float | None) -> str:
     return "–" if share is None else f"{share:.2f}"
 
 
-CHOICES: dict[str, Settings | None] = {"chosen": None, "usual": Settings(), "paper": LITERAL}
+CHOICES: dict[str, PathSettings | None] = {"chosen": None, "usual": PathSettings(), "paper": LITERAL}
 
 
 @click.command()

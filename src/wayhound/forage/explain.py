@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wayhound.forage.scope import refusal
-from wayhound.forage.scorer import Explaining, Rated, Reading, Reason, Scorer, State
+from wayhound.forage.scope import refusal_reason
+from wayhound.forage.scorer import ExplainingScorer, Rated, Reading, Reason, Scorer, State
 from wayhound.page import Link, Page
 from wayhound.site import Site
 
@@ -47,7 +47,7 @@ def explain(scorer: Scorer, site: Site, path: Sequence[tuple[Link | None, Page]]
         state = _behind(scorer, scorer.read(state, page), page, path[number + 1])
     page = path[-1][1]
     reading = scorer.read(state, page)
-    refused = [(link, reason) for link in page.links if (reason := refusal(site, link))]
+    refused = [(link, reason) for link in page.links if (reason := refusal_reason(site, link))]
     return Explanation(
         page.url,
         page.title,
@@ -69,7 +69,7 @@ def _behind(scorer: Scorer, reading: Reading, page: Page, onward: tuple[Link | N
 
 def _rated(scorer: Scorer, site: Site, reading: Reading, page: Page) -> tuple[RatedLink, ...]:
     """Every target once, with its best link: a forage would follow it once."""
-    links = [link for link in page.links if link.url != page.url and not refusal(site, link)]
+    links = [link for link in page.links if link.url != page.url and not refusal_reason(site, link)]
     best: dict[str, tuple[Link, Rated]] = {}
     for link, rated in zip(links, scorer.rate(reading, links), strict=True):
         if link.url not in best or rated.score > best[link.url][1].score:
@@ -79,7 +79,7 @@ def _rated(scorer: Scorer, site: Site, reading: Reading, page: Page) -> tuple[Ra
 
 
 def _rated_link(scorer: Scorer, reading: Reading, link: Link, rated: Rated) -> RatedLink:
-    if not isinstance(scorer, Explaining):
+    if not isinstance(scorer, ExplainingScorer):
         return RatedLink(link, rated.score, "", 0.0, ())
     why = tuple(scorer.why_link(reading, link)[:MOST_REASONS])
     return RatedLink(link, rated.score, *scorer.expected(rated.state), why)
@@ -90,7 +90,7 @@ def why_page(scorer: Scorer, state: State, page: Page) -> tuple[Reason, ...]:
 
     A field sets out from what the path promised: that is told as the odds of a goal before the page was read.
     """
-    if not isinstance(scorer, Explaining):
+    if not isinstance(scorer, ExplainingScorer):
         return ()
     reasons = scorer.why_page(state, page)[: MOST_REASONS - 1]
     if scorer.follows_paths(state):

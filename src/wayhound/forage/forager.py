@@ -10,22 +10,22 @@ from dataclasses import dataclass, field, replace
 
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.explain import why_page
-from wayhound.forage.frontier import Frontier, GroupMeans, Waiting
-from wayhound.forage.politeness import Faults, Politeness, back_off, may_be_tried_again, may_pass
-from wayhound.forage.scope import TrapLimits, files_first, is_wanted_file, refusal
+from wayhound.forage.frontier import Frontier, GroupMeans, QueuedLink
+from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
+from wayhound.forage.scope import TrapLimits, documents_first, is_goal_document, refusal_reason
 from wayhound.forage.scorer import Rated, Reading, Scorer, file_kinds
-from wayhound.page import Link, Page, Unreadable, as_page
+from wayhound.page import Link, Page, Unreadable, to_page
 from wayhound.site import Site
 from wayhound.url import host_of, registrable_domain
 from wayhound.visit import ArchiveRef, Visit
 
 REDIRECT_HOPS = 8
-GOAL_CHANCE = 0.5  # a page at least this likely to be a goal is one
+GOAL_THRESHOLD = 0.5  # a page at least this likely to be a goal is one
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ForageLimits:
     """How far a site's forage may go, and when it has found enough."""
 
     budget: int | None = None  # requests for pages
@@ -41,7 +41,7 @@ class Limits:
 class Fetch:
     """Fetch this link now, then `tell` what came of it."""
 
-    link: Waiting
+    link: QueuedLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Forager:
 
     site: Site
     scorer: Scorer
-    limits: Limits = field(default_factory=Limits)
+    limits: ForageLimits = field(default_factory=ForageLimits)
     politeness: Politeness = field(default_factory=Politeness)
 
     frontier: Frontier = field(default_factory=Frontier, init=False)
@@ -78,7 +78,7 @@ class Forager:
     _means: GroupMeans = field(default_factory=GroupMeans, init=False)
     _digests: set[int] = field(default_factory=set, init=False)
     _best_goal: float = field(default=0.0, init=False)
-    _faults: Faults = field(default_factory=Faults, init=False)
+    _faults: FailureTracker = field(default_factory=FailureTracker, init=False)
 
     def __post_init__(self) -> None:
         start = self.scorer.start(self.site)
@@ -98,7 +98,7 @@ class Forager:
         self._take(link)
         return Fetch(link)
 
-    def _next_link(self) -> Waiting | None:
+    def _next_link(self) -> QueuedLink | None:
         """The best link whose host answers and whose shape has not been fetched too often."""
         while link := self.frontier.best():
             if not self._is_left_alone(link):
@@ -106,20 +106,20 @@ class Forager:
             self.frontier.take(link)
         return None
 
-    def _is_left_alone(self, link: Waiting) -> bool:
+    def _is_left_alone(self, link: QueuedLink) -> bool:
         if self._faults.is_down(link.url):
             return True
         return link.attempt == 1 and self._traps.refuses(link.url) is not None
 
-    def _take(self, link: Waiting) -> None:
+    def _take(self, link: QueuedLink) -> None:
         self.frontier.take(link)
         if link.attempt == 1:
             self._traps.count(link.url)
 
-    def _finished(self, best: Waiting | None) -> str:
+    def _finished(self, best: QueuedLink | None) -> str:
         """Why the site is done, or an empty string."""
         limits = self.limits
-        takes_file = limits.take_files and best is not None and is_wanted_file(best.url, best.score)
+        takes_file = limits.take_files and best is not None and is_goal_document(best.url, best.score)
         if limits.goals_wanted is not None and self.goals >= limits.goals_wanted and not takes_file:
             return "goals found"
         if limits.budget is not None and self.spent >= limits.budget:
@@ -143,7 +143,7 @@ class Forager:
 
     def tell(
         self,
-        link: Waiting,
+        link: QueuedLink,
         answer: Fetched | Failed,
         page: Page | Unreadable | None,
         *,
@@ -155,7 +155,7 @@ class Forager:
         page = self._legible(page)
         reading = self._read(link, answer, page)
         visit = self._visit(link, answer, page, reading, at, archived)
-        if visit.spent or may_pass(visit):
+        if visit.spent or is_transient(visit):
             self.politeness.asked(host_of(link.url), now, self._host_pause(visit))
         self._apply(visit, link, page, reading)
         return visit
@@ -173,9 +173,9 @@ class Forager:
         )
         self._apply(visit, link, page, reading)
 
-    def _link_of(self, visit: Visit) -> Waiting:
+    def _link_of(self, visit: Visit) -> QueuedLink:
         """A link for a visit that the site's pages, read by today's rules, no longer explain."""
-        return Waiting(
+        return QueuedLink(
             url=visit.url,
             text=visit.link_text,
             region=visit.link_region,
@@ -190,10 +190,10 @@ class Forager:
 
     def _legible(self, page: Page | Unreadable | None) -> Page | Unreadable | None:
         """A document is read by those to whom it may be a goal."""
-        return (as_page(page) or page) if file_kinds(self.scorer) else page
+        return (to_page(page) or page) if file_kinds(self.scorer) else page
 
     def _read(
-        self, link: Waiting, answer: Fetched | Failed, page: Page | Unreadable | None
+        self, link: QueuedLink, answer: Fetched | Failed, page: Page | Unreadable | None
     ) -> Reading | None:
         if isinstance(answer, Fetched) and answer.ok and isinstance(page, Page):
             return self.scorer.read(link.state, page)
@@ -201,7 +201,7 @@ class Forager:
 
     def _visit(
         self,
-        link: Waiting,
+        link: QueuedLink,
         answer: Fetched | Failed,
         page: Page | Unreadable | None,
         reading: Reading | None,
@@ -210,7 +210,7 @@ class Forager:
     ) -> Visit:
         digest = page.digest if page else ""
         repeated = bool(digest) and hash(digest) in self._digests
-        is_goal = bool(reading and reading.goal >= GOAL_CHANCE and not repeated)
+        is_goal = bool(reading and reading.goal >= GOAL_THRESHOLD and not repeated)
         return Visit(
             site=self.site.start,
             number=self.visits,
@@ -241,14 +241,16 @@ class Forager:
 
     def _host_pause(self, visit: Visit) -> float:
         """A host in trouble is left alone for longer after every try, even if it names no time."""
-        if not may_pass(visit):
+        if not is_transient(visit):
             return visit.wait_seconds
-        return max(visit.wait_seconds, self.politeness.delay_seconds * back_off(visit.url, visit.attempt))
+        return max(
+            visit.wait_seconds, self.politeness.delay_seconds * backoff_factor(visit.url, visit.attempt)
+        )
 
     # what a visit changes: the same for a fresh one and for one told again
 
     def _apply(
-        self, visit: Visit, link: Waiting, page: Page | Unreadable | None, reading: Reading | None
+        self, visit: Visit, link: QueuedLink, page: Page | Unreadable | None, reading: Reading | None
     ) -> None:
         self.visits += 1
         self.spent += visit.spent
@@ -276,7 +278,7 @@ class Forager:
         links = [link for link in page.links if self._may_follow(link)]
         rated = self.scorer.rate(reading, links)
         if self.limits.take_files and visit.is_goal:
-            rated = files_first(rated, links)
+            rated = documents_first(rated, links)
         for link, new in zip(links, rated, strict=True):
             self._add_link(visit, link, new, depth)
         return max((new.score for new in rated), default=0.0)
@@ -304,7 +306,7 @@ class Forager:
         known.guess = self.scorer.combine(known.guess, new.score)
         self.frontier.rescore(known, self._means.revised(known.guess, known.groups))
 
-    def _learn(self, link: Waiting, worth: float) -> None:
+    def _learn(self, link: QueuedLink, worth: float) -> None:
         """What a link turned out to be worth tells of those that stand like it."""
         if link.groups:
             self._means.learn(link.groups, worth)
@@ -312,9 +314,9 @@ class Forager:
                 self.frontier.rescore(other, self._means.revised(other.guess, other.groups))
 
     def _may_follow(self, link: Link) -> bool:
-        return not self.frontier.was_taken(link.url) and not refusal(self.site, link)
+        return not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
 
-    def _follow_redirect(self, visit: Visit, link: Waiting) -> None:
+    def _follow_redirect(self, visit: Visit, link: QueuedLink) -> None:
         target = visit.location
         self._faults.answered(visit.url)
         if link.hops >= REDIRECT_HOPS:
@@ -347,9 +349,9 @@ class Forager:
         self.site = replace(self.site, hosts=(*old, f".{registrable_domain(target)}"))
         return True
 
-    def _fault(self, visit: Visit, link: Waiting) -> None:
+    def _fault(self, visit: Visit, link: QueuedLink) -> None:
         self._faults.failed(visit)
-        if may_be_tried_again(visit):
+        if may_retry(visit):
             link.attempt = visit.attempt + 1
             self.frontier.admit(link)
 
@@ -359,7 +361,7 @@ def _asked_of_robots(page: Page | Unreadable | None) -> str:
     return " ".join(rule for rule, holds in rules.items() if holds)
 
 
-def _title(page: Page, link: Waiting) -> str:
+def _title(page: Page, link: QueuedLink) -> str:
     """As people know it: a document has no title of its own that is read, so the link that leads to it names it."""
     return " ".join(link.text.split()) if page.is_document else page.title
 

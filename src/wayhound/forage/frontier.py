@@ -17,7 +17,7 @@ from wayhound.page import LinkKind
 
 
 @dataclass(slots=True, eq=False)
-class Waiting:
+class QueuedLink:
     """A link that waits: what is needed to follow it and to say afterwards why it was followed.
 
     A large site keeps a million of these, so the words around the link are not among them: they have
@@ -39,7 +39,7 @@ class Waiting:
     hops: int = 0  # redirects followed to come here
     taken: bool = False
 
-    def __lt__(self, other: Waiting) -> bool:
+    def __lt__(self, other: QueuedLink) -> bool:
         return self.order < other.order
 
 
@@ -50,11 +50,11 @@ _SPARE_ENTRIES = 1000
 class Frontier:
     """A priority queue in which a URL stands at most once, ever, and whose scores may rise while it waits."""
 
-    _links: dict[str, Waiting] = field(default_factory=dict)
+    _links: dict[str, QueuedLink] = field(default_factory=dict)
     # hashes: of a million URLs, two have the same 64 bits once in 40 million sites
     _taken: set[int] = field(default_factory=set)
-    _heap: list[tuple[float, int, Waiting]] = field(default_factory=list)
-    _members: dict[Hashable, list[Waiting]] = field(default_factory=dict)
+    _heap: list[tuple[float, int, QueuedLink]] = field(default_factory=list)
+    _members: dict[Hashable, list[QueuedLink]] = field(default_factory=dict)
     _orders: int = 0
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class Frontier:
         """Whether this URL was fetched, or is about to be."""
         return hash(url) in self._taken
 
-    def waiting(self, url: str) -> Waiting | None:
+    def waiting(self, url: str) -> QueuedLink | None:
         """The link that waits for this URL, unless it was taken or never added."""
         return self._links.get(url)
 
@@ -99,15 +99,17 @@ class Frontier:
             self._orders += 1
             order = self._orders
         region = intern(region)  # few on a site, unlike texts
-        link = Waiting(url, text, region, kind, parent, depth, score, order, state, groups, guess, hops=hops)
+        link = QueuedLink(
+            url, text, region, kind, parent, depth, score, order, state, groups, guess, hops=hops
+        )
         self.admit(link)
         for group in groups:
             self._members.setdefault(group, []).append(link)
         return True
 
-    def members(self, groups: Iterable[Hashable]) -> list[Waiting]:
+    def members(self, groups: Iterable[Hashable]) -> list[QueuedLink]:
         """The waiting links of these groups."""
-        found: dict[int, Waiting] = {}
+        found: dict[int, QueuedLink] = {}
         for group in groups:
             waiting = [link for link in self._members.get(group, ()) if not link.taken]
             if waiting:
@@ -115,14 +117,14 @@ class Frontier:
             found.update((link.order, link) for link in waiting)
         return list(found.values())
 
-    def admit(self, link: Waiting) -> None:
+    def admit(self, link: QueuedLink) -> None:
         """Let a link wait whatever is known of it: a second try after a passing fault, for one."""
         link.taken = False
         self._links[link.url] = link
         self._taken.discard(hash(link.url))
         self._push(link)
 
-    def rescore(self, link: Waiting, score: float) -> None:
+    def rescore(self, link: QueuedLink, score: float) -> None:
         if score != link.score:
             link.score = score
             self._push(link)
@@ -134,7 +136,7 @@ class Frontier:
             self._heap = [(-each.score, each.order, each) for each in self._links.values()]
             heapify(self._heap)
 
-    def best(self) -> Waiting | None:
+    def best(self) -> QueuedLink | None:
         """The link to follow next; it goes on waiting."""
         while self._heap:
             negative, _, link = self._heap[0]
@@ -143,12 +145,12 @@ class Frontier:
             heappop(self._heap)  # taken meanwhile, or its score has changed since
         return None
 
-    def take(self, link: Waiting) -> None:
+    def take(self, link: QueuedLink) -> None:
         link.taken = True
         del self._links[link.url]
         self._taken.add(hash(link.url))
 
-    def _push(self, link: Waiting) -> None:
+    def _push(self, link: QueuedLink) -> None:
         heappush(self._heap, (-link.score, link.order, link))
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from wayhound.fetched import PASSING_FAULTS
+from wayhound.fetched import TRANSIENT_FAILURES
 from wayhound.url import host_of
 from wayhound.visit import Visit
 
@@ -35,7 +35,7 @@ PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 
 
 @dataclass
-class Faults:
+class FailureTracker:
     """The faults of one site, as its visits tell of them; `last` is the reason code of the last one."""
 
     last: str = ""
@@ -58,23 +58,23 @@ class Faults:
     def failed(self, visit: Visit) -> None:
         """What may not pass is an answer, too: the host is there."""
         self.last = visit.outcome
-        if may_pass(visit):
+        if is_transient(visit):
             self._in_a_row += 1
             self._by_host[host_of(visit.url)] += 1
         else:
             self.answered(visit.url)
 
 
-def may_pass(visit: Visit) -> bool:
-    return visit.outcome in PASSING_FAULTS or visit.status in PASSING_STATUSES
+def is_transient(visit: Visit) -> bool:
+    return visit.outcome in TRANSIENT_FAILURES or visit.status in PASSING_STATUSES
 
 
-def may_be_tried_again(visit: Visit) -> bool:
+def may_retry(visit: Visit) -> bool:
     tries = ROBOTS_TRIES if visit.outcome == "robots_unreachable" else TRIES
-    return may_pass(visit) and visit.attempt < tries
+    return is_transient(visit) and visit.attempt < tries
 
 
-def back_off(url: str, attempt: int) -> float:
+def backoff_factor(url: str, attempt: int) -> float:
     """Doubles with each try; the jitter comes from the URL, so that a replay decides the same."""
     jitter = 0.5 + (crc32(f"{attempt} {url}".encode()) % 1000) / 1000
     return float(2**attempt) * jitter

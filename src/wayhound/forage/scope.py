@@ -83,7 +83,7 @@ class TrapLimits:
 NOT_FOLLOWED = frozenset({"canonical"})  # another name of the page itself
 
 
-def refusal(site: Site, link: Link) -> str:
+def refusal_reason(site: Site, link: Link) -> str:
     """Why a link is not followed, or an empty string."""
     if link.nofollow:
         return "nofollow"
@@ -103,12 +103,12 @@ def leads_to_document(url: str) -> bool:
     return _DOCUMENT.search(urlsplit(url).path) is not None
 
 
-def is_wanted_file(url: str, score: float) -> bool:
+def is_goal_document(url: str, score: float) -> bool:
     """Whether a waiting link is a document that a goal page linked to."""
     return score >= MOST and leads_to_document(url)
 
 
-def files_first(rated: Sequence[Rated], links: Sequence[Link]) -> list[Rated]:
+def documents_first(rated: Sequence[Rated], links: Sequence[Link]) -> list[Rated]:
     """Nothing is worth more than a document on a goal page. It tells nothing of pages, so it has no group."""
     return [
         replace(each, score=MOST, groups=()) if leads_to_document(link.url) else each

@@ -38,7 +38,7 @@ class GoalPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class StrategyInput:
     """Each strategy takes what it needs: words or pages that tell the goal, a seed, or a taught model."""
 
     goal: GoalPattern = field(default_factory=GoalPattern)
@@ -97,7 +97,7 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class ReadsFiles(Protocol):
+class FileScorer(Protocol):
     """A scorer to whom goals may be documents or other files: it reads them too, by their address and the path."""
 
     @property
@@ -107,7 +107,7 @@ class ReadsFiles(Protocol):
 
 
 @runtime_checkable
-class Explaining(Protocol):
+class ExplainingScorer(Protocol):
     """A scorer that can say why. Strategies without a model have nothing to tell."""
 
     def why_page(self, state: State, page: Page) -> list[Reason]: ...
@@ -125,4 +125,4 @@ class Explaining(Protocol):
 
 def file_kinds(scorer: Scorer) -> tuple[str, ...]:
     """The kinds of files that may be goals to a scorer; to most, files are nothing that could be read."""
-    return scorer.file_kinds if isinstance(scorer, ReadsFiles) else ()
+    return scorer.file_kinds if isinstance(scorer, FileScorer) else ()

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from wayhound.errors import NotFitted
-from wayhound.learn.naive_bayes import Floats, normalise
+from wayhound.learn.naive_bayes import Floats, softmax
 
 _RANGE = (-4.0, 1.0)  # of the logarithm of the scale: naive Bayes is too sure by far, hardly ever too modest
 
@@ -23,7 +23,7 @@ class Temperature:
         """Learn from log P(c, d) (n, C) and P(c | d) (n, C), of documents that did not teach the model."""
 
         def surprise(log_scale: float) -> float:
-            posterior = normalise(np.exp(log_scale) * joint)
+            posterior = softmax(np.exp(log_scale) * joint)
             return -float((labels * np.log(np.maximum(posterior, 1e-300))).sum())
 
         found = minimize_scalar(surprise, bounds=_RANGE, method="bounded") if labels.any() else None
@@ -34,7 +34,7 @@ class Temperature:
         """P(c | d), as sure as it should be."""
         if not hasattr(self, "scale_"):
             raise NotFitted("The confidences have not been calibrated yet.")
-        return normalise(self.scale_ * joint)
+        return softmax(self.scale_ * joint)
 
 
 def reliability(confidences: Floats, right: Floats, n_bins: int = 10) -> list[tuple[float, float, int]]:

@@ -99,7 +99,7 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class WordSequence:
     """One sequence: `words` (L,) by number, and `gaps` (L,), the kind of gap before each; the first is not
     used.
     """
@@ -127,7 +127,7 @@ class GapSteps(Steps):
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenMarkov:
+class HiddenMarkovModel:
     """Parameters in logarithms: S states, K kinds of gap, V words.
 
     `classes` (S,) is the class of each state; `starts` (S,), `steps` (K, S, S), `ends` (S,) are log P(q → q')
@@ -155,7 +155,7 @@ class HiddenMarkov:
     def n_states(self) -> int:
         return len(self.classes)
 
-    def best_states(self, texts: Sequence[Text]) -> list[Ints]:
+    def best_states(self, texts: Sequence[WordSequence]) -> list[Ints]:
         """V(w | M) of each text (Eq. 4), by Viterbi's algorithm."""
         answer: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(texts)
         for numbers, words, gaps in by_length(texts):
@@ -164,11 +164,11 @@ class HiddenMarkov:
                 answer[number] = path
         return answer
 
-    def decode(self, texts: Sequence[Text]) -> list[Ints]:
+    def decode(self, texts: Sequence[WordSequence]) -> list[Ints]:
         """The class of each word: that of the state that says it on the best path."""
         return [self.classes[path] for path in self.best_states(texts)]
 
-    def log_likelihoods(self, texts: Sequence[Text]) -> Floats:
+    def log_likelihoods(self, texts: Sequence[WordSequence]) -> Floats:
         """log P(w | M) of each text (Eq. 3), (N,), by the forward algorithm."""
         answer = np.zeros(len(texts))
         for numbers, words, gaps in by_length(texts):
@@ -176,17 +176,17 @@ class HiddenMarkov:
             answer[numbers] = log_total(alpha, self.ends)
         return answer
 
-    def perplexity(self, texts: Sequence[Text]) -> float:
+    def perplexity(self, texts: Sequence[WordSequence]) -> float:
         """exp of the mean surprise a word, the end of each text counted as one (w_{l+1} of Eq. 3)."""
         n_symbols = sum(len(text) + 1 for text in texts)
         return float(np.exp(-self.log_likelihoods(texts).sum() / n_symbols))
 
-    def class_marginals(self, texts: Sequence[Text], n_classes: int) -> list[Floats]:
+    def class_marginals(self, texts: Sequence[WordSequence], n_classes: int) -> list[Floats]:
         """For each text (L, n_classes): how likely each class is at each word, given all words."""
         ties = np.eye(n_classes)[self.classes]
         answer: list[Floats] = [np.zeros((0, n_classes))] * len(texts)
         for numbers, words, gaps in by_length(texts):
-            marginals = Belief.given(self, words, gaps).states @ ties
+            marginals = StatePosteriors.given(self, words, gaps).states @ ties
             for number, row in zip(numbers, marginals, strict=True):
                 answer[number] = row
         return answer
@@ -200,7 +200,7 @@ class HiddenMarkov:
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class StatePosteriors:
     """Which states said the words of N texts of one length: `states` (N, L, S), log α (N, L, S), log P(w)
     (N,).
 
@@ -212,7 +212,7 @@ class Belief:
     log_total: Floats
 
     @classmethod
-    def given(cls, model: HiddenMarkov, words: Ints, gaps: Ints) -> Self:
+    def given(cls, model: HiddenMarkovModel, words: Ints, gaps: Ints) -> Self:
         scores, steps = model.said(words), model.steps_over(gaps)
         alpha = forward(scores, steps, model.starts)
         total = log_total(alpha, model.ends)
@@ -223,7 +223,7 @@ class Belief:
         return cls(states, alpha, total)
 
 
-def by_length(texts: Sequence[Text]) -> Iterator[tuple[Ints, Ints, Ints]]:
+def by_length(texts: Sequence[WordSequence]) -> Iterator[tuple[Ints, Ints, Ints]]:
     """For each length but 0: the numbers of its texts (N,), their words (N, L) and gaps (N, L)."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     for length in np.unique(lengths[lengths > 0]):

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayhound.errors import NotFitted, TeachingError
 from wayhound.learn.chain import Floats, Ints
-from wayhound.learn.hmm import TRANSITIONS, HiddenMarkov, Text
+from wayhound.learn.hmm import TRANSITIONS, HiddenMarkovModel, WordSequence
 from wayhound.learn.hmm_emissions import (
     absolute_discounting,
     count_words,
@@ -40,7 +40,7 @@ class TaggerHMM:
     mixed in (L*D, Eq. 9). `sole_words` are classes that say a single word and nothing else. `n_gaps` is how
     many kinds of gap there may be; more, if the texts have more.
 
-    After `fit`: `model_` (a `HiddenMarkov`), `structure_`, `class_emissions_` (C, V), `mixture_` (C, 2),
+    After `fit`: `model_` (a `HiddenMarkovModel`), `structure_`, `class_emissions_` (C, V), `mixture_` (C, 2),
     the weights of L and D; and `search_`, the held-out error by number of states, if there was a search.
     """
 
@@ -65,7 +65,9 @@ class TaggerHMM:
         self.sole_words = sole_words
         self.n_gaps = n_gaps
 
-    def fit(self, texts: Sequence[Text], labels: Sequence[Ints], distant: Floats | None = None) -> Self:
+    def fit(
+        self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None = None
+    ) -> Self:
         """Learn from the class of every word; `distant` (C, V) counts words that classes say elsewhere."""
         if not any(len(text) for text in texts):
             raise TeachingError("There are no labelled words to learn from.")
@@ -76,19 +78,19 @@ class TaggerHMM:
         self.model_ = self._model(self.structure_)
         return self
 
-    def predict(self, texts: Sequence[Text]) -> list[Ints]:
+    def predict(self, texts: Sequence[WordSequence]) -> list[Ints]:
         return self._fitted().decode(texts)
 
-    def predict_proba(self, texts: Sequence[Text]) -> list[Floats]:
+    def predict_proba(self, texts: Sequence[WordSequence]) -> list[Floats]:
         """For each text (L, C)."""
         return self._fitted().class_marginals(texts, self.n_classes)
 
-    def _model(self, structure: Structure) -> HiddenMarkov:
+    def _model(self, structure: Structure) -> HiddenMarkovModel:
         transitions = TRANSITIONS[self.transitions](structure)
-        return HiddenMarkov.of(structure.classes, transitions, self.class_emissions_[structure.classes])
+        return HiddenMarkovModel.of(structure.classes, transitions, self.class_emissions_[structure.classes])
 
     def _emissions(
-        self, texts: Sequence[Text], labels: Sequence[Ints], distant: Floats | None
+        self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None
     ) -> tuple[Floats, Floats]:
         own = count_words([text.words for text in texts], labels, self.n_classes, self.n_words)
         weights = np.tile([1.0, 0.0], (self.n_classes, 1))
@@ -105,7 +107,9 @@ class TaggerHMM:
             said[label, word] = 1.0
         return said, weights
 
-    def _structure(self, texts: Sequence[Text], labels: Sequence[Ints], distant: Floats | None) -> Structure:
+    def _structure(
+        self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None
+    ) -> Structure:
         specific = self._specific(texts, labels)
         if self.merging == "one":
             return one_per_class(specific)
@@ -118,12 +122,12 @@ class TaggerHMM:
         self.search_ = self._held_out_errors(texts, labels, distant)
         return merge_to(merged, min(self.search_, key=lambda size: (self.search_[size], size)))
 
-    def _specific(self, texts: Sequence[Text], labels: Sequence[Ints]) -> Structure:
+    def _specific(self, texts: Sequence[WordSequence], labels: Sequence[Ints]) -> Structure:
         gaps = [text.gaps for text in texts]
         return maximally_specific(labels, gaps, max(self.n_gaps, 1 + int(max(gap.max() for gap in gaps))))
 
     def _held_out_errors(
-        self, texts: Sequence[Text], labels: Sequence[Ints], distant: Floats | None
+        self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None
     ) -> dict[int, float]:
         """Word error on every fifth text by number of states, learned from the other texts."""
         held = [number % 5 == 4 for number in range(len(texts))]
@@ -142,7 +146,7 @@ class TaggerHMM:
 
         return costs_by_size(inner.structure_, error, stride=5)
 
-    def _fitted(self) -> HiddenMarkov:
+    def _fitted(self) -> HiddenMarkovModel:
         if not hasattr(self, "model_"):
             raise NotFitted("This tagger has not been taught yet.")
         return self.model_

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wayhound.learn.chain import Floats, Ints, expected_steps, pair_marginals
-from wayhound.learn.hmm import Belief, HiddenMarkov, Text, Transitions, by_length
+from wayhound.learn.hmm import HiddenMarkovModel, StatePosteriors, Transitions, WordSequence, by_length
 from wayhound.learn.hmm_emissions import em_weights
 
 
@@ -27,13 +27,13 @@ class Expected:
     log_likelihood: float
 
 
-def expected_counts(model: HiddenMarkov, texts: Sequence[Text]) -> Expected:
+def expected_counts(model: HiddenMarkovModel, texts: Sequence[WordSequence]) -> Expected:
     """The E-step. Texts that the model cannot have said are passed over."""
     starts, ends = np.zeros(model.n_states), np.zeros(model.n_states)
     steps, words = np.zeros_like(model.steps), np.zeros_like(model.emissions)
     log_likelihood = 0.0
     for _, seen, gaps in by_length(texts):
-        belief = Belief.given(model, seen, gaps)
+        belief = StatePosteriors.given(model, seen, gaps)
         possible = np.isfinite(belief.log_total)
         states = belief.states[possible]
         starts += states[:, 0].sum(axis=0)
@@ -44,7 +44,7 @@ def expected_counts(model: HiddenMarkov, texts: Sequence[Text]) -> Expected:
     return Expected(starts, steps, ends, words, log_likelihood)
 
 
-def _add_steps(counts: Floats, model: HiddenMarkov, alpha: Floats, states: Floats, gaps: Ints) -> None:
+def _add_steps(counts: Floats, model: HiddenMarkovModel, alpha: Floats, states: Floats, gaps: Ints) -> None:
     steps = model.steps_over(gaps)
     if len(model.steps) == 1:
         counts[0] += expected_steps(alpha, states, steps)
@@ -53,7 +53,7 @@ def _add_steps(counts: Floats, model: HiddenMarkov, alpha: Floats, states: Float
         np.add.at(counts, gaps[:, position], pair_marginals(alpha, states, steps, position))
 
 
-def reestimated(model: HiddenMarkov, counts: Expected) -> HiddenMarkov:
+def reestimated(model: HiddenMarkovModel, counts: Expected) -> HiddenMarkovModel:
     """The M-step. What was never expected to happen keeps its probabilities."""
     visits = counts.words.sum(axis=1)
     # sums may differ in the last digit
@@ -63,22 +63,24 @@ def reestimated(model: HiddenMarkov, counts: Expected) -> HiddenMarkov:
     starts = _ratio(counts.starts, np.array(counts.starts.sum()), np.exp(model.starts))
     words = _ratio(counts.words, visits[:, None], np.exp(model.emissions))
     moved = Transitions(starts, steps * (1.0 - ends)[None, :, None], ends)
-    return HiddenMarkov.of(model.classes, moved, words)
+    return HiddenMarkovModel.of(model.classes, moved, words)
 
 
-def baum_welch(model: HiddenMarkov, texts: Sequence[Text], rounds: int) -> HiddenMarkov:
+def baum_welch(model: HiddenMarkovModel, texts: Sequence[WordSequence], rounds: int) -> HiddenMarkovModel:
     """`rounds` of E- and M-step; the likelihood of `texts` never falls."""
     for _ in range(rounds):
         model = reestimated(model, expected_counts(model, texts))
     return model
 
 
-def mixed_uniformly(initial: HiddenMarkov, trained: HiddenMarkov) -> HiddenMarkov:
+def mixed_uniformly(initial: HiddenMarkovModel, trained: HiddenMarkovModel) -> HiddenMarkovModel:
     """ "BW-uniform": the emissions of each state are half the initial, half the new ones."""
     return _mixed(initial, trained, np.full(initial.n_states, 0.5))
 
 
-def mixed_by_state(initial: HiddenMarkov, trained: HiddenMarkov, held_out: Sequence[Text]) -> HiddenMarkov:
+def mixed_by_state(
+    initial: HiddenMarkovModel, trained: HiddenMarkovModel, held_out: Sequence[WordSequence]
+) -> HiddenMarkovModel:
     """ "BW-varied": weights for each state by EM over the words it is expected to have said in `held_out`."""
     counts = expected_counts(mixed_uniformly(initial, trained), held_out)
     weights = np.empty(initial.n_states)
@@ -88,7 +90,7 @@ def mixed_by_state(initial: HiddenMarkov, trained: HiddenMarkov, held_out: Seque
     return _mixed(initial, trained, weights)
 
 
-def _mixed(initial: HiddenMarkov, trained: HiddenMarkov, weights: Floats) -> HiddenMarkov:
+def _mixed(initial: HiddenMarkovModel, trained: HiddenMarkovModel, weights: Floats) -> HiddenMarkovModel:
     old, new = np.exp(initial.emissions), np.exp(trained.emissions)
     with np.errstate(divide="ignore"):
         return replace(trained, emissions=np.log(weights[:, None] * old + (1.0 - weights[:, None]) * new))

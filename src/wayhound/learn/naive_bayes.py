@@ -44,7 +44,7 @@ class NaiveBayes:
 
     def predict(self, counts: csr_array) -> Floats:
         """P(c | d) by Bayes' rule (Eq. 12), (n, C)."""
-        return normalise(self.joint(counts))
+        return softmax(self.joint(counts))
 
     def log_posterior(self, counts: csr_array) -> float:
         """log P(documents | parameters) + log P(parameters), up to a constant: what EM never lets fall.
@@ -52,7 +52,7 @@ class NaiveBayes:
         The extra counts of Eq. 10 and 11 are those of Dirichlet priors, so that EM climbs the posterior of
         the parameters; the likelihood alone may fall.
         """
-        documents = float(log_sum(self.joint(counts)).sum())
+        documents = float(log_sum_exp(self.joint(counts)).sum())
         return documents + self.smoothing * float(self.log_words_.sum()) + float(self.log_priors_.sum())
 
 
@@ -93,13 +93,13 @@ def class_counts(counts: csr_array, memberships: Floats) -> Floats:
     return np.ascontiguousarray((counts.T @ memberships).T, dtype=np.float64)
 
 
-def log_sum(log: Floats) -> Floats:
+def log_sum_exp(log: Floats) -> Floats:
     """log Σ_c exp of each row, (n,)."""
     highest = log.max(axis=1)
     return np.asarray(highest + np.log(np.exp(log - highest[:, None]).sum(axis=1)), dtype=np.float64)
 
 
-def normalise(log: Floats) -> Floats:
+def softmax(log: Floats) -> Floats:
     """Rows of logarithms as probabilities that sum to one."""
     shares = np.exp(log - log.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)

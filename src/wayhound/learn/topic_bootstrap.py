@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wayhound.errors import NotFitted
-from wayhound.learn.naive_bayes import Bools, Floats, Ints, class_counts, log_sum, normalise
+from wayhound.learn.naive_bayes import Bools, Floats, Ints, class_counts, log_sum_exp, softmax
 from wayhound.learn.shrinkage import NO_NODE, Shrinkage, node_estimates
-from wayhound.learn.topic_links import Alone, Spread
+from wayhound.learn.topic_links import NoSpread, Spread
 
 _WEIGHT_STEPS = 2  # λ move along with the classes (Table 7); they need not settle before the classes do
 
@@ -67,7 +67,7 @@ class HierarchicalNaiveBayes:
         Documents that are `fixed` (n,) keep their label in every round. `weights` (n,) say how much each
         document teaches, all alike if not given. `spread` lets linked documents share their words.
         """
-        run = _Run(self, counts, rng, spread or Alone(), np.asarray(start.any(axis=0)))
+        run = _Run(self, counts, rng, spread or NoSpread(), np.asarray(start.any(axis=0)))
         lesson = np.ones((counts.shape[0], 1)) if weights is None else weights[:, None]
         held = self._held(start, fixed)
         self.memberships_ = start
@@ -96,7 +96,7 @@ class HierarchicalNaiveBayes:
 
     def predict(self, counts: csr_array) -> Floats:
         """P(c | d) of Eq. 12 with the shrunk estimates of Eq. 13, (n, C)."""
-        return normalise(self.scores(counts) + self.log_priors_)
+        return softmax(self.scores(counts) + self.log_priors_)
 
 
 class _Run:
@@ -133,8 +133,8 @@ class _Run:
         """E-step: P(c | d) of every document (Eq. 12)."""
         gathered = self.spread.gather(np.asarray(self.counts @ self.log_words.T))
         joint = self.temper * gathered + self.log_priors
-        self.log_likelihood = float(log_sum(joint).sum())
-        return normalise(joint)
+        self.log_likelihood = float(log_sum_exp(joint).sum())
+        return softmax(joint)
 
 
 def _moved(before: Floats, after: Floats) -> float:
@@ -186,4 +186,4 @@ class OutsideLeaves:
         if not hasattr(self, "log_words_"):
             raise NotFitted("What lies outside the tree has not been learned yet.")
         joint = np.asarray(counts @ self.log_words_.T) + self.log_priors_
-        return normalise(joint)[:, -len(self.interior) :]
+        return softmax(joint)[:, -len(self.interior) :]

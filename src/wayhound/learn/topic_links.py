@@ -23,7 +23,7 @@ class Spread(Protocol):
     def scatter(self, memberships: Floats) -> Floats: ...
 
 
-class Alone:
+class NoSpread:
     """Every document has its own words and no others."""
 
     def gather(self, scores: Floats) -> Floats:

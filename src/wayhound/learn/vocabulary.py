@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from wayhound.errors import NotFitted
 
 
-class Vocabulary:
+class TokenVocabulary:
     """Tokens with a column each; all others are not seen.
 
     After `fit`: `columns_`, the column of each token.

@@ -14,8 +14,8 @@ from aiohttp import hdrs
 from yarl import URL
 
 from wayhound.archive.earlier import NOT_MODIFIED, Headers
-from wayhound.compression import accepted_codings
-from wayhound.fetched import Failed, Fetched, media_type
+from wayhound.compression import accept_encoding
+from wayhound.fetched import Failed, Fetched, parse_content_type
 from wayhound.media import is_page_type
 from wayhound.net.guard import Guard, GuardedResolver
 from wayhound.net.http_agent import Agent
@@ -103,7 +103,7 @@ class HttpFetcher:
         return (
             ("User-Agent", self._agent.header),
             ("Accept", _ACCEPT),
-            ("Accept-Encoding", accepted_codings()),
+            ("Accept-Encoding", accept_encoding()),
         )
 
     async def __aenter__(self) -> Self:
@@ -195,7 +195,7 @@ class HttpFetcher:
             return fetched(url, response, b"", delay_seconds)
         if response.status >= 300:
             return fetched(url, response, await error_body(response), delay_seconds)
-        media, _ = media_type(response.headers.get(hdrs.CONTENT_TYPE, ""))
+        media, _ = parse_content_type(response.headers.get(hdrs.CONTENT_TYPE, ""))
         if not self._takes(media):
             return Failed(url, "content_type", media[:100], wait_seconds=delay_seconds)
         return fetched(url, response, await whole_body(response, self._limit(media)), delay_seconds)

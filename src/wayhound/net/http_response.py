@@ -12,16 +12,16 @@ from aiohttp.base_protocol import BaseProtocol
 from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 
-from wayhound.compression import BadCodingError, read_up_to, unpack
+from wayhound.compression import DecompressionError, decompress, read_body
 from wayhound.fetched import (
     Failed,
     FailureReason,
     Fetched,
-    all_headers,
-    media_type,
-    readable,
+    decode_headers,
+    parse_content_type,
     redirect_target,
-    retry_after,
+    restore_bytes,
+    retry_after_seconds,
 )
 from wayhound.net.guard import PrivateAddressError
 from wayhound.net.robots import MAX_ROBOTS_BYTES
@@ -53,7 +53,7 @@ _REASONS: tuple[tuple[type[BaseException], FailureReason, bool], ...] = (
     (aiohttp.NonHttpUrlClientError, "bad_url", False),
     (asyncio.TimeoutError, "timeout", True),
     (TooBigError, "too_big", True),
-    (BadCodingError, "bad_response", True),
+    (DecompressionError, "bad_response", True),
     (HttpProcessingError, "bad_response", True),
     (aiohttp.ClientResponseError, "bad_response", True),
     (BrokenConnectionError, "reset", True),
@@ -124,17 +124,17 @@ def _peer(transport: asyncio.Transport | None) -> str:
 async def whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     if (response.content_length or 0) > limit:
         raise TooBigError(f"{response.content_length} bytes announced")
-    sent = await read_up_to(response.content, limit)
+    sent = await read_body(response.content, limit)
     if not sent.whole:
         raise TooBigError(f"more than {limit} bytes")
     codings = response.headers.get(hdrs.CONTENT_ENCODING)
     if codings is None:
         return sent.data
-    body = unpack(sent.data, codings, limit)
+    body = decompress(sent.data, codings, limit)
     if len(body.data) > limit:
         raise TooBigError(f"more than {limit} bytes when unpacked")
     if not body.whole:
-        raise BadCodingError(f"{codings[:40]} that ends too soon")
+        raise DecompressionError(f"{codings[:40]} that ends too soon")
     return body.data
 
 
@@ -150,27 +150,27 @@ async def robots_text(url: str, response: aiohttp.ClientResponse, delay_seconds:
     """A robots.txt, of which what goes past the limit is left unread."""
     if not 200 <= response.status < 300:
         return fetched(url, response, await error_body(response), delay_seconds)
-    sent = await read_up_to(response.content, MAX_ROBOTS_BYTES)
-    body = unpack(sent.data, response.headers.get(hdrs.CONTENT_ENCODING, ""), MAX_ROBOTS_BYTES)
+    sent = await read_body(response.content, MAX_ROBOTS_BYTES)
+    body = decompress(sent.data, response.headers.get(hdrs.CONTENT_ENCODING, ""), MAX_ROBOTS_BYTES)
     return fetched(url, response, body.data, delay_seconds)
 
 
 def fetched(url: str, response: aiohttp.ClientResponse, body: bytes, delay_seconds: float) -> Fetched:
     headers, status = response.headers, response.status
-    media, charset = media_type(headers.get(hdrs.CONTENT_TYPE, ""))
+    media, charset = parse_content_type(headers.get(hdrs.CONTENT_TYPE, ""))
     location = ""
     if status >= 300:
         location = redirect_target(status, headers.get(hdrs.LOCATION), url)
-        delay_seconds = max(delay_seconds, retry_after(headers.get(hdrs.RETRY_AFTER)))
+        delay_seconds = max(delay_seconds, retry_after_seconds(headers.get(hdrs.RETRY_AFTER)))
     return Fetched(
         url,
         status,
-        all_headers(response.raw_headers),
+        decode_headers(response.raw_headers),
         body,
         media,
         charset,
         location,
-        readable(response.reason or ""),
+        restore_bytes(response.reason or ""),
         response.peer if isinstance(response, CountedResponse) else "",
         delay_seconds,
     )

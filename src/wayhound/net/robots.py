@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from protego import Protego
 
-from wayhound.fetched import MAX_WAIT_SECONDS, PASSING_FAULTS, Failed, FailureReason, Fetched
+from wayhound.fetched import MAX_WAIT_SECONDS, TRANSIENT_FAILURES, Failed, FailureReason, Fetched
 
 MAX_ROBOTS_BYTES = 500 * 1024
 """What is read of a robots.txt: the least that RFC 9309 (2.5) allows."""
@@ -47,7 +47,7 @@ class Policy:
 
     def wait_seconds(self, now: float) -> float:
         """How long there is no use in coming back; 0 when a refusal stands, or nothing is refused."""
-        return max(self.expires - now, 0.0) if self.refusal in PASSING_FAULTS else 0.0
+        return max(self.expires - now, 0.0) if self.refusal in TRANSIENT_FAILURES else 0.0
 
 
 class Robots:

@@ -33,7 +33,7 @@ _FLAT = frozenset(
 _BARRIERS = frozenset("table caption button object applet marquee template svg math".split())
 
 
-def bounded(html: str) -> str:
+def limit_markup(html: str) -> str:
     """The markup itself, or so much of it as can be parsed in time and memory near to its length."""
     html = html[:MAX_CHARS]
     tags = html.count("<")

@@ -77,7 +77,7 @@ class Head(NamedTuple):
     links: tuple[Link, ...]
 
 
-def field(text: str | None) -> str:
+def one_line(text: str | None) -> str:
     """One line of reasonable length."""
     return " ".join(text[: 4 * MAX_FIELD_CHARS].split())[:MAX_FIELD_CHARS] if text else ""
 
@@ -90,7 +90,7 @@ def base_of(bases: Sequence[LexborNode], url: str) -> str:
 
 def title_of(titles: Sequence[LexborNode]) -> str:
     """The first title that is the page's own; drawings have titles too."""
-    return next((field(node.text()) for node in titles if not _in_drawing(node)), "")
+    return next((one_line(node.text()) for node in titles if not _in_drawing(node)), "")
 
 
 def _in_drawing(node: LexborNode) -> bool:
@@ -102,7 +102,7 @@ def _in_drawing(node: LexborNode) -> bool:
 
 def language_of(root: LexborNode | None) -> str:
     attributes = root.attributes if root else {}
-    return field(attributes.get("lang") or attributes.get("xml:lang")).lower()[:35]
+    return one_line(attributes.get("lang") or attributes.get("xml:lang")).lower()[:35]
 
 
 def read_head(
@@ -115,7 +115,7 @@ def read_head(
         Link(to, region=where, kind=kind, nofollow=rules.nofollow) for to, where, kind in found if to != url
     ]
     return Head(
-        description=field(named.get("description", [""])[0]),
+        description=one_line(named.get("description", [""])[0]),
         keywords=_keywords(named.get("keywords", [""])[0]),
         rules=rules,
         canonical=next((to for to, _, kind in found if kind == "canonical"), ""),
@@ -141,7 +141,7 @@ def _sorted(metas: Sequence[LexborNode]) -> tuple[dict[str, list[str]], list[str
 
 def _keywords(content: str) -> tuple[str, ...]:
     listed = re.split(r"[,;、，]", content[: 10 * MAX_FIELD_CHARS])
-    return tuple(keyword for part in listed if (keyword := field(part)))[:MAX_KEYWORDS]
+    return tuple(keyword for part in listed if (keyword := one_line(part)))[:MAX_KEYWORDS]
 
 
 def _refresh_links(contents: Sequence[str], base: str) -> list[tuple[str, str, LinkKind]]:

@@ -60,7 +60,7 @@ _OFFICE = re.compile(
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
-def type_of_bytes(body: bytes) -> str:
+def sniff_media_type(body: bytes) -> str:
     """The media type of a document by its first bytes; empty where they do not tell."""
     for beginning, media_type in _DOCUMENTS:
         if body.startswith(beginning):
@@ -71,7 +71,7 @@ def type_of_bytes(body: bytes) -> str:
     return found[1].decode("ascii") if found[1] else _OPEN_XML
 
 
-def kind_of(body: bytes, media_type: str, charset: str) -> Kind:
+def sniff_kind(body: bytes, media_type: str, charset: str) -> Kind:
     """What a body is, by its media type where that can be trusted, and by its first bytes."""
     if not body or body.isspace():
         return "empty"

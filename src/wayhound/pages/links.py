@@ -22,7 +22,7 @@ MAX_LINKS = 10_000
 MAX_LINK_CHARS = 500
 WINDOW = 10
 
-# White space to `str.split` and left in place by `spaced`; `without_marks` takes them out of the page first.
+# White space to `str.split` and left in place by `spaced`; `strip_marks` takes them out of the page first.
 _START, _END = "\x1c", "\x1d"
 _MARK_REFERENCE = re.compile(r"&#(?:[xX]0*1[cCdD](?![0-9a-fA-F])|0*2[89](?![0-9]));?")
 
@@ -41,14 +41,14 @@ class Target(NamedTuple):
     attributes: dict[str, str | None]
 
 
-def without_marks(html: str) -> str:
+def strip_marks(html: str) -> str:
     """The markup without the characters that the marks are made of, also where they are given by number."""
     if _START in html or _END in html:
         html = html.replace(_START, " ").replace(_END, " ")
     return _MARK_REFERENCE.sub(" ", html) if "&#" in html else html
 
 
-def targets_of(nodes: Sequence[LexborNode], base: str) -> list[Target]:
+def link_targets(nodes: Sequence[LexborNode], base: str) -> list[Target]:
     """The elements that lead to a page that can be fetched; places within the page do not.
 
     Of more than `MAX_LINKS`, the first to every target are kept, and no more than `MAX_LINKS`.
@@ -69,7 +69,7 @@ def _target(node: LexborNode, base: str) -> Target | None:
     return Target(node, url, _KINDS[node.tag], attributes) if url else None
 
 
-def mark(targets: Sequence[Target]) -> list[str]:
+def mark_links(targets: Sequence[Target]) -> list[str]:
     """Put the marks into the tree; gives the region of every target, as it was before."""
     regions = _Regions()
     places = [regions.of(target) for target in targets]
@@ -78,7 +78,7 @@ def mark(targets: Sequence[Target]) -> list[str]:
     return places
 
 
-def read_marked(
+def read_marked_text(
     text: str, targets: Sequence[Target], places: Sequence[str], nofollow: bool
 ) -> tuple[list[str], list[Link]]:
     """The words of a marked text in reading order, and its links with the words around them.

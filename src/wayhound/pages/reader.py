@@ -10,10 +10,17 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.page import Page, Unreadable
 from wayhound.pages.charset import decode
-from wayhound.pages.guard import MAX_CHARS, bounded
-from wayhound.pages.head import RobotsTag, base_of, field, language_of, read_head, title_of
-from wayhound.pages.kind import kind_of, type_of_bytes
-from wayhound.pages.links import Target, mark, read_marked, targets_of, unplaced_link, without_marks
+from wayhound.pages.guard import MAX_CHARS, limit_markup
+from wayhound.pages.head import RobotsTag, base_of, language_of, one_line, read_head, title_of
+from wayhound.pages.kind import sniff_kind, sniff_media_type
+from wayhound.pages.links import (
+    Target,
+    link_targets,
+    mark_links,
+    read_marked_text,
+    strip_marks,
+    unplaced_link,
+)
 from wayhound.words import words
 
 MAX_TOKENS = 100_000
@@ -58,9 +65,9 @@ def read_page(
     media_type = media_type.strip()
     charset = charset or parameters.partition("charset=")[2].partition(";")[0]
     digest = sha1(body, usedforsecurity=False).hexdigest()
-    kind = kind_of(body, media_type, charset)
+    kind = sniff_kind(body, media_type, charset)
     if kind in {"empty", "not_html", "binary"}:
-        told = type_of_bytes(body) or media_type  # a server may not know what it sends
+        told = sniff_media_type(body) or media_type  # a server may not know what it sends
         return Unreadable(url, kind, told, digest, tag.rules().noindex)
     text, codec = decode(body[:_MAX_BYTES], charset)
     if kind == "html":
@@ -80,17 +87,17 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, ta
     tree, found = _parsed(markup)
     frames: list[Target] = []
     if (not found.links or _body(tree) is None) and (frameset := _FRAMESET.search(markup)):
-        frames = targets_of(_parsed(markup[frameset.start() :])[1].links, base_of(found.bases, url))
+        frames = link_targets(_parsed(markup[frameset.start() :])[1].links, base_of(found.bases, url))
         tree, found = _parsed(_FRAMESET_TAGS.sub(" ", markup))
     base = base_of(found.bases, url)
     head = read_head(found.metas, found.relations, url, base, tag)
     nofollow = head.rules.nofollow
     body = _body(tree)
-    targets = targets_of(found.links, base) if body else []
-    places = mark(targets)
+    targets = link_targets(found.links, base) if body else []
+    places = mark_links(targets)
     _join_words(tree, found)
     text = body.text(separator=" ") if body else ""
-    tokens, links = read_marked(text, targets, places, nofollow)
+    tokens, links = read_marked_text(text, targets, places, nofollow)
     return Page(
         url,
         title=title_of(found.titles),
@@ -112,7 +119,7 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, ta
 def _prepared(html: str, media_type: str) -> str:
     if media_type != "text/html" or html.startswith("<?xml"):
         html = _SELF_CLOSED.sub(r"<\1\2></\1>", html[:MAX_CHARS])
-    return bounded(without_marks(_with_comments_closed(html)))
+    return limit_markup(strip_marks(_with_comments_closed(html)))
 
 
 def _with_comments_closed(html: str) -> str:
@@ -173,5 +180,5 @@ def _join_words(tree: LexborHTMLParser, found: _Elements) -> None:
 
 
 def _headings(nodes: list[LexborNode]) -> tuple[str, ...]:
-    texts = (field(node.text(separator=" ")) for node in nodes[:MAX_HEADINGS])
+    texts = (one_line(node.text(separator=" ")) for node in nodes[:MAX_HEADINGS])
     return tuple([text for text in texts if text])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, NotFitted
 from wayhound.learn.chain import Floats, Ints
-from wayhound.learn.hmm import HiddenMarkov, Text
+from wayhound.learn.hmm import HiddenMarkovModel, WordSequence
 from wayhound.learn.hmm_emissions import UNKNOWN
 from wayhound.learn.hmm_tagger import EmissionSource, Merging, TaggerHMM
 from wayhound.papers.distant import DistantWords
@@ -244,9 +244,9 @@ class FieldHMM:
         names = [labels[first] if first < len(labels) else "page" for first, _ in text.spans]
         return np.array([self.fields.index(name) for name in names], dtype=np.int64)
 
-    def numbers(self, text: HmmText) -> Text:
+    def numbers(self, text: HmmText) -> WordSequence:
         words = [self.vocabulary_.get(word, UNKNOWN) for word in text.words]
-        return Text.of(words, text.gaps if self.use_gaps else None)
+        return WordSequence.of(words, text.gaps if self.use_gaps else None)
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays and plain data, for `store.models.save_model` or a file; states of one class say the same."""
@@ -294,7 +294,7 @@ class FieldHMM:
     def _sole_words(self) -> dict[str, str]:
         return SOLE_WORDS if self.kind == "header" else {}
 
-    def _fitted(self) -> HiddenMarkov:
+    def _fitted(self) -> HiddenMarkovModel:
         if not hasattr(self, "model_"):
             raise NotFitted("This field model has not been taught yet.")
         return self.model_
@@ -302,7 +302,7 @@ class FieldHMM:
 
 def _hidden_markov(
     arrays: Mapping[str, NDArray[Any]], n_words: int, n_classes: int, n_gaps: int
-) -> HiddenMarkov:
+) -> HiddenMarkovModel:
     classes = arrays["classes"].astype(np.int64)
     known, row = np.unique(classes, return_inverse=True)
     starts, steps, ends = (arrays[name].astype(np.float64) for name in ("starts", "steps", "ends"))
@@ -313,7 +313,7 @@ def _hidden_markov(
         raise ValueError("a state has no class, or a chance is none")
     n_states = len(classes)
     steps = steps.reshape(n_gaps, n_states, n_states)
-    return HiddenMarkov(classes, starts.reshape(n_states), steps, ends.reshape(n_states), said[row])
+    return HiddenMarkovModel(classes, starts.reshape(n_states), steps, ends.reshape(n_states), said[row])
 
 
 def _numbered(*words: Iterable[str]) -> dict[str, int]:

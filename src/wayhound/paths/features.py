@@ -71,7 +71,7 @@ def trust(token: str) -> float:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class PageContext:
     """What the links of a page share, taken once: who the page says it is, and how its links are grouped."""
 
     url: str
@@ -81,7 +81,7 @@ class Surroundings:
     folders: tuple[str, ...]
 
     @classmethod
-    def of(cls, page: Page) -> Surroundings:
+    def of(cls, page: Page) -> PageContext:
         regions = Counter(link.region for link in page.links)
         homes = Counter(link.region for link in page.links if "~" in link.url)
         tokens = {
@@ -102,7 +102,7 @@ def _of_region(region: str, links: int, homes: int) -> tuple[str, str, str]:
 
 
 def link_tokens(
-    link: Link, around: Surroundings, window: int = WINDOW, *, added: bool = True
+    link: Link, around: PageContext, window: int = WINDOW, *, added: bool = True
 ) -> frozenset[str]:
     """What a link shows before it is followed, and with `added` what its page does."""
     own = own_link_tokens(link, around, window, added=added)
@@ -110,7 +110,7 @@ def link_tokens(
 
 
 def own_link_tokens(
-    link: Link, around: Surroundings, window: int = WINDOW, *, added: bool = True
+    link: Link, around: PageContext, window: int = WINDOW, *, added: bool = True
 ) -> frozenset[str]:
     """What a link shows itself: its words, those around it, its URL; added is its place."""
     said = words(link.text)
@@ -142,9 +142,7 @@ _to = _Tokens("to").__getitem__
 _to_last = _Tokens("to last").__getitem__
 
 
-def _add_place(
-    shown: list[str], link: Link, around: Surroundings, length: int, target: Sequence[str]
-) -> None:
+def _add_place(shown: list[str], link: Link, around: PageContext, length: int, target: Sequence[str]) -> None:
     """Where a link stands, where it leads, and how it looks."""
     shown += around.of_region.get(link.region) or _of_region(link.region, 1, "~" in link.url)
     shown += _way(link.url, around.origin, around.folders)

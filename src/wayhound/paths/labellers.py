@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from wayhound.learn.chain import Floats, Ints, log_product
 from wayhound.learn.crf import ChainCRF, Chains, Rules
-from wayhound.learn.naive_bayes import normalise
+from wayhound.learn.naive_bayes import softmax
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -30,7 +30,7 @@ class Belief:
 
 
 @dataclass(frozen=True, slots=True)
-class Onward:
+class LinkBeliefs:
     """The links of a page: how likely each label is, (n, labels), and the belief to read each target with."""
 
     chances: Floats
@@ -41,7 +41,7 @@ class Onward:
         return Belief(self.alpha[number], self.delta[number])
 
 
-class Judge(Protocol):
+class Labeller(Protocol):
     """Tells labels along a path. Scores of rows come from `scores`, so that they can be kept."""
 
     def start(self) -> Belief: ...
@@ -64,7 +64,7 @@ class Judge(Protocol):
         """The label of the page on the best labelling of the path to it (Eq. 2)."""
         ...
 
-    def links(self, belief: Belief, scores: Floats) -> Onward: ...
+    def links(self, belief: Belief, scores: Floats) -> LinkBeliefs: ...
 
     def page_weights(self) -> Floats:
         """What each token of a page says for each label, (tokens, labels)."""
@@ -93,7 +93,7 @@ class _Telling:
     """What a belief says of the page that was read is the same for all."""
 
     def chances(self, belief: Belief) -> Floats:
-        return np.asarray(normalise(belief.alpha[None])[0])
+        return np.asarray(softmax(belief.alpha[None])[0])
 
     def best(self, belief: Belief) -> int:
         return int(belief.delta.argmax())
@@ -109,7 +109,7 @@ class _AlongPath(_Telling):
 
 
 @dataclass(frozen=True)
-class PairsJudge(_AlongPath):
+class PairedCrfLabeller(_AlongPath):
     """Two states a label: the first n are pages, the last n the links to them."""
 
     field: ChainCRF
@@ -127,13 +127,13 @@ class PairsJudge(_AlongPath):
     def link_scores(self, rows: csr_array) -> Floats:
         return np.asarray(rows @ self.field.state_weights_[:, self.n :], dtype=np.float64)
 
-    def links(self, belief: Belief, scores: Floats) -> Onward:
+    def links(self, belief: Belief, scores: Floats) -> LinkBeliefs:
         steps = self.field.log_steps
         into, out = steps[: self.n, self.n :], np.diagonal(steps[self.n :, : self.n])
         alpha = log_product(belief.alpha[None], into) + scores
         delta = (belief.delta[:, None] + into).max(axis=0) + scores
         # the step from a link to its page has one way to go, but its weight may differ from label to label
-        return Onward(normalise(alpha), _shift(alpha + out), _shift(delta + out))
+        return LinkBeliefs(softmax(alpha), _shift(alpha + out), _shift(delta + out))
 
     def page_weights(self) -> Floats:
         return self.field.state_weights_[:, : self.n]
@@ -152,7 +152,7 @@ class PairsJudge(_AlongPath):
 
 
 @dataclass(frozen=True)
-class LabelsJudge(_AlongPath):
+class EdgeCrfLabeller(_AlongPath):
     """One state a label; what a link says belongs to the step from label to label (2.4.1)."""
 
     field: ChainCRF
@@ -172,14 +172,14 @@ class LabelsJudge(_AlongPath):
         flat = self.field.edge_weights_.reshape(rows.shape[1], -1)
         return np.asarray(rows @ flat + self.field.step_weights_.ravel(), dtype=np.float64)
 
-    def links(self, belief: Belief, scores: Floats) -> Onward:
+    def links(self, belief: Belief, scores: Floats) -> LinkBeliefs:
         """A link whose page is not read yet is a step whose end shows nothing."""
         steps = scores.reshape(-1, self.n, self.n)
         ways = belief.alpha[:, None] + steps
         top = ways.max(axis=1)
         alpha = top + np.log(np.exp(ways - top[:, None]).sum(axis=1))
         delta = (belief.delta[:, None] + steps).max(axis=1)
-        return Onward(normalise(alpha), _shift(alpha), _shift(delta))
+        return LinkBeliefs(softmax(alpha), _shift(alpha), _shift(delta))
 
     def page_weights(self) -> Floats:
         return self.field.state_weights_
@@ -202,7 +202,7 @@ class LabelsJudge(_AlongPath):
 
 
 @dataclass(frozen=True)
-class ApartJudge(_Telling):
+class IndependentLabeller(_Telling):
     """Every page and every link by itself: maximum entropy and naive Bayes are both of this form.
 
     Weights are (tokens, labels), biases (labels,).
@@ -225,8 +225,8 @@ class ApartJudge(_Telling):
     def page(self, belief: Belief, scores: Floats) -> Belief:  # noqa: ARG002 - the path does not matter
         return Belief(scores, scores)
 
-    def links(self, belief: Belief, scores: Floats) -> Onward:  # noqa: ARG002
-        return Onward(normalise(scores), scores, scores)
+    def links(self, belief: Belief, scores: Floats) -> LinkBeliefs:  # noqa: ARG002
+        return LinkBeliefs(softmax(scores), scores, scores)
 
     def page_weights(self) -> Floats:
         return self.of_pages

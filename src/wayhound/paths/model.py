@@ -11,11 +11,18 @@ import numpy as np
 from wayhound.errors import ModelError, UsageError
 from wayhound.learn.chain import Floats
 from wayhound.learn.crf import ChainCRF, Rules
-from wayhound.learn.vocabulary import Vocabulary
+from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.media import PAGE
 from wayhound.paths.features import is_of_page
-from wayhound.paths.labellers import ApartJudge, Arrays, Judge, LabelsJudge, PairsJudge, pair_rules
-from wayhound.paths.settings import Settings
+from wayhound.paths.labellers import (
+    Arrays,
+    EdgeCrfLabeller,
+    IndependentLabeller,
+    Labeller,
+    PairedCrfLabeller,
+    pair_rules,
+)
+from wayhound.paths.settings import PathSettings
 from wayhound.trail import GOAL
 
 FIELD = "path-learner"
@@ -28,10 +35,10 @@ class ForageModel:
     goal; `strategy` names the scorer that it is meant for; nothing but `goal_kinds` (see `Page.kind`) is a goal."""
 
     strategy: str
-    settings: Settings
+    settings: PathSettings
     labels: tuple[str, ...]
-    vocabulary: Vocabulary
-    judge: Judge
+    vocabulary: TokenVocabulary
+    judge: Labeller
     rewards: Floats
     goal_kinds: tuple[str, ...] = (PAGE,)
 
@@ -73,7 +80,7 @@ def unpack(arrays: Arrays, meta: Mapping[str, Any]) -> ForageModel:
     strategy = meta.get("strategy")
     if strategy != FIELD and strategy not in APART:
         raise ModelError(f"The model is for a strategy that this version does not know ({strategy!r}).")
-    settings = Settings.from_json(meta.get("settings", {}))
+    settings = PathSettings.from_json(meta.get("settings", {}))
     labels, tokens = _names(meta, "labels"), _names(meta, "tokens")
     if GOAL not in labels:
         raise ModelError(f"The model has no label {GOAL}, so it knows nothing to look for.")
@@ -81,7 +88,7 @@ def unpack(arrays: Arrays, meta: Mapping[str, Any]) -> ForageModel:
     judge = checked.field(settings) if strategy == FIELD else checked.apart()
     rewards = checked.take("rewards", len(labels))
     kinds = _names({"goal_kinds": [PAGE], **meta}, "goal_kinds")  # older models know pages alone
-    return ForageModel(str(strategy), settings, labels, Vocabulary.of(tokens), judge, rewards, kinds)
+    return ForageModel(str(strategy), settings, labels, TokenVocabulary.of(tokens), judge, rewards, kinds)
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class _Checked:
             raise ModelError(f"The model is damaged: {name} holds what is not a number.")
         return array
 
-    def field(self, settings: Settings) -> Judge:
+    def field(self, settings: PathSettings) -> Labeller:
         n, tokens = self.n_labels, self.n_tokens
         pairs = settings.topology == "pairs"
         states = 2 * n if pairs else n
@@ -111,11 +118,11 @@ class _Checked:
         field.edge_weights_ = (
             np.zeros((0, states, states)) if pairs else self.take("edge_weights", tokens, n, n)
         )
-        return PairsJudge(field) if pairs else LabelsJudge(field)
+        return PairedCrfLabeller(field) if pairs else EdgeCrfLabeller(field)
 
-    def apart(self) -> Judge:
+    def apart(self) -> Labeller:
         n, tokens = self.n_labels, self.n_tokens
-        return ApartJudge(
+        return IndependentLabeller(
             self.take("page_weights", tokens, n),
             self.take("page_bias", n),
             self.take("link_weights", tokens, n),

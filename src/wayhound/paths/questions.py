@@ -57,14 +57,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Enough:
+class StopAsking:
     """More answers would change little, and why."""
 
     reason: str
 
 
 @dataclass
-class Asking:
+class QuestionPicker:
     """What was asked so far, and what to ask next. `tell` it every answer."""
 
     _groups: Counter[Hashable] = field(default_factory=Counter, init=False)
@@ -74,11 +74,11 @@ class Asking:
     _worth_little: int = field(default=0, init=False)  # in a row
     _best_value: float = field(default=0.0, init=False)
 
-    def next_question(self, candidates: Iterable[Candidate]) -> Question | Enough:
+    def next_question(self, candidates: Iterable[Candidate]) -> Question | StopAsking:
         """The best question, or why to stop. Candidates that were asked about are passed over."""
         left = [each for each in candidates if each.key not in self._asked]
         if not left:
-            return Enough("Every page that was visited has been asked about.")
+            return StopAsking("Every page that was visited has been asked about.")
         best = self.best(left)
         return self._enough(best) or best
 
@@ -110,27 +110,29 @@ class Asking:
         """Pages of one link group, and of one site, are alike: each answer makes the next one worth less."""
         known = 1 + self._groups[each.site, each.group]
         effect = each.stake / known / math.sqrt(1 + self._sites[each.site])
-        return Question(each, doubt(each.chances), effect)
+        return Question(each, vote_entropy(each.chances), effect)
 
-    def _enough(self, best: Question) -> Enough | None:
+    def _enough(self, best: Question) -> StopAsking | None:
         """Where goals are rare, "no" is what anybody would expect: only with goals among them do answers tell
         that the model has learned."""
         if len(self._as_expected) >= PATIENCE and any(self._as_expected):
-            return Enough(
+            return StopAsking(
                 f"The last {len(self._as_expected)} answers were as expected: more would change little."
             )
         if self._worth_little >= PATIENCE and self._is_little(best.value):
-            return Enough("No page is left whose answer would change much.")
+            return StopAsking("No page is left whose answer would change much.")
         return None
 
 
-def doubt(chances: Sequence[float]) -> float:
+def vote_entropy(chances: Sequence[float]) -> float:
     """Entropy of the committee's mean vote, in bits: 0 when all are sure of the same, 1 when nobody knows."""
     mean = sum(chances) / len(chances)
     return sum(-share * math.log2(share) for share in (mean, 1 - mean) if share > 0)
 
 
-def draws(trails: Sequence[Trail], members: int, generator: np.random.Generator) -> list[list[Trail]]:
+def bootstrap_trails(
+    trails: Sequence[Trail], members: int, generator: np.random.Generator
+) -> list[list[Trail]]:
     """Trails for each member of a committee: drawn with replacement, goals and others apart.
 
     The first member is taught on all of them, as the model in use is. Each trail counts once in a draw: what

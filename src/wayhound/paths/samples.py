@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 
 from wayhound.errors import TeachingError
 from wayhound.learn.chain import Floats
-from wayhound.learn.vocabulary import Vocabulary
+from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
-from wayhound.paths.features import Surroundings, link_tokens, page_tokens, trust
-from wayhound.paths.settings import Settings
+from wayhound.paths.features import PageContext, link_tokens, page_tokens, trust
+from wayhound.paths.settings import PathSettings
 from wayhound.paths.taught_site import TaughtSite
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
@@ -25,7 +25,7 @@ MOST_LEFT = 8  # of a page's links that are learned from, taken from all parts o
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class PathSample:
     """A path: page, link, page, … with the label of each; a link's label is that of the page behind it.
 
     `worth` is what was behind its last link, if it ends in one; `weight` how much it counts.
@@ -43,15 +43,15 @@ class Sample:
 
 
 @dataclass
-class Sampling:
+class SampleMaker:
     """Makes samples by the settings. The same pages and links come on many paths, so their tokens are kept."""
 
-    settings: Settings
-    _around: dict[str, Surroundings] = field(default_factory=dict)
+    settings: PathSettings
+    _around: dict[str, PageContext] = field(default_factory=dict)
     _pages: dict[tuple[str, int], frozenset[str]] = field(default_factory=dict)
     _steps: dict[tuple[str, Link], frozenset[str]] = field(default_factory=dict)
 
-    def of(self, trails: Sequence[Trail]) -> list[Sample]:
+    def of(self, trails: Sequence[Trail]) -> list[PathSample]:
         """All that these trails teach. Sites count by the root of what they teach, lest a large one drown
         the others; whole trails count once each (2.3)."""
         if not any(trail.reached_goal for trail in trails):
@@ -62,7 +62,7 @@ class Sampling:
         samples = [list(self._links(site, own)) for site, own in by_site]
         return _balanced(samples)
 
-    def _links(self, site: TaughtSite, trails: Sequence[Trail]) -> Iterator[Sample]:
+    def _links(self, site: TaughtSite, trails: Sequence[Trail]) -> Iterator[PathSample]:
         taken = set()
         for trail in trails:
             for number, step in enumerate(trail.steps):
@@ -78,7 +78,7 @@ class Sampling:
                     yield self._to_taught(site, way, link, CROSS_WEIGHT)
             yield from self._left(site, url)
 
-    def _left(self, site: TaughtSite, url: str) -> Iterator[Sample]:
+    def _left(self, site: TaughtSite, url: str) -> Iterator[PathSample]:
         """Links that a teacher saw and passed by count as wrong ways, but little each: nobody has said so."""
         left = site.links_left(url)
         if len(left) > MOST_LEFT:
@@ -86,7 +86,7 @@ class Sampling:
         for link in left:
             yield self._to_link(site, site.ways[url], link, FAIL, LEFT_WEIGHT / len(left))
 
-    def path(self, site: TaughtSite, way: Sequence[Step], weight: float) -> Sample:
+    def path(self, site: TaughtSite, way: Sequence[Step], weight: float) -> PathSample:
         """A whole trail, or the beginning of one, up to a page."""
         tokens, labels = [], []
         for depth, (step, label) in enumerate(zip(way, site.states_along(way), strict=True)):
@@ -95,18 +95,18 @@ class Sampling:
                 labels.append(label)
             tokens.append(self._page(step, depth))
             labels.append(label)
-        return Sample(site.start, tuple(tokens), tuple(labels), weight)
+        return PathSample(site.start, tuple(tokens), tuple(labels), weight)
 
-    def _to_taught(self, site: TaughtSite, way: Sequence[Step], link: Link, weight: float) -> Sample:
+    def _to_taught(self, site: TaughtSite, way: Sequence[Step], link: Link, weight: float) -> PathSample:
         return self._to_link(site, way, link, site.state(link.url), weight)
 
     def _to_link(
         self, site: TaughtSite, way: Sequence[Step], link: Link, label: str, weight: float
-    ) -> Sample:
+    ) -> PathSample:
         before = self.path(site, way, weight)
         tokens = (*before.tokens, self._link(way[-1], link))
         labels = (*before.labels, label)
-        return Sample(site.start, tokens, labels, weight, site.worth.get(link.url, 0.0))
+        return PathSample(site.start, tokens, labels, weight, site.worth.get(link.url, 0.0))
 
     def _page(self, step: Step, depth: int) -> frozenset[str]:
         known = self._pages.get((step.page.url, depth))
@@ -116,9 +116,9 @@ class Sampling:
             self._pages[step.page.url, depth] = known
         return known
 
-    def _surroundings(self, page: Page) -> Surroundings:
+    def _surroundings(self, page: Page) -> PageContext:
         if page.url not in self._around:
-            self._around[page.url] = Surroundings.of(page)
+            self._around[page.url] = PageContext.of(page)
         return self._around[page.url]
 
     def _link(self, step: Step, link: Link) -> frozenset[str]:
@@ -139,19 +139,19 @@ def trails_by_site(trails: Sequence[Trail]) -> dict[str, list[Trail]]:
     return by_site
 
 
-def labels_of(samples: Sequence[Sample]) -> tuple[str, ...]:
+def labels_of(samples: Sequence[PathSample]) -> tuple[str, ...]:
     return tuple(sorted({label for sample in samples for label in sample.labels}))
 
 
-def vocabulary_of(samples: Sequence[Sample], settings: Settings) -> Vocabulary:
+def vocabulary_of(samples: Sequence[PathSample], settings: PathSettings) -> TokenVocabulary:
     sites = {sample.site for sample in samples}
-    return Vocabulary(min(settings.min_sites, len(sites))).fit(
+    return TokenVocabulary(min(settings.min_sites, len(sites))).fit(
         [tokens for sample in samples for tokens in sample.tokens],
         [sample.site for sample in samples for _ in sample.tokens],
     )
 
 
-def trust_of(vocabulary: Vocabulary, settings: Settings) -> Floats:
+def trust_of(vocabulary: TokenVocabulary, settings: PathSettings) -> Floats:
     """How much each token counts before anything is learned, (tokens,); to the paper all are alike."""
     tokens = vocabulary.columns_
     return (
@@ -165,21 +165,21 @@ def scaled(rows: csr_array, scale: Floats) -> csr_array:
     return csr_array((rows.data * scale[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
 
 
-def weights_of(samples: Sequence[Sample]) -> Floats:
+def weights_of(samples: Sequence[PathSample]) -> Floats:
     return np.array([sample.weight for sample in samples])
 
 
-def _balanced(samples: Sequence[Sequence[Sample]]) -> list[Sample]:
+def _balanced(samples: Sequence[Sequence[PathSample]]) -> list[PathSample]:
     totals = [sum(sample.weight for sample in own) for own in samples]
     scale = sum(totals) / sum(total**0.5 for total in totals)
     return [
-        Sample(each.site, each.tokens, each.labels, each.weight * scale * total**-0.5, each.worth)
+        PathSample(each.site, each.tokens, each.labels, each.weight * scale * total**-0.5, each.worth)
         for own, total in zip(samples, totals, strict=True)
         for each in own
     ]
 
 
-def harvest_rewards(samples: Sequence[Sample], labels: Sequence[str], sharpness: float = 1.0) -> Floats:
+def harvest_rewards(samples: Sequence[PathSample], labels: Sequence[str], sharpness: float = 1.0) -> Floats:
     """The mean over the taught links of each label (Eq. 5) of what really was behind them, (labels,)."""
     sums, counts = np.zeros(len(labels)), np.zeros(len(labels))
     for sample in samples:
@@ -192,7 +192,7 @@ def harvest_rewards(samples: Sequence[Sample], labels: Sequence[str], sharpness:
     return np.asarray(rewards**sharpness)
 
 
-def end_by_position(scores: Floats, log_steps: Floats, goal: int) -> Floats:
+def goal_end_probabilities(scores: Floats, log_steps: Floats, goal: int) -> Floats:
     """R_i(y) of Eq. 3, (n, states): how likely a goal ends the chain, from each state at each position.
 
     `scores` (n, states) are those of the state features, `log_steps` (states, states) or (n, states, states)

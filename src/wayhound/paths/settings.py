@@ -26,7 +26,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PathSettings:
     """Section numbers are those of Vydiswaran & Sarawagi (2005)."""
 
     # how many words of a page's body are looked at: 0, 10 and 100 in 4.3.1
@@ -82,7 +82,7 @@ class Settings:
         return cls(**data)
 
 
-LITERAL = Settings(
+LITERAL = PathSettings(
     features="paper",
     min_sites=1,
     prior_variance=10.0,

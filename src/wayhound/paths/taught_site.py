@@ -12,7 +12,7 @@ from wayhound.trail import FAIL, GOAL, Step, Trail
 from wayhound.url import registrable_domain
 
 
-def as_walked(trails: Sequence[Trail]) -> list[Trail]:
+def resolve_redirects(trails: Sequence[Trail]) -> list[Trail]:
     """The same trails, with every link to a page under the name by which the page was reached.
 
     What is learned of a site is a graph of its pages, so the links on them must name pages.
@@ -77,15 +77,15 @@ class WebGraph:
         return [(source, target) for source, targets in self.links.items() for target in targets]
 
 
-def hops_to_useful(graph: WebGraph, useful: Iterable[str]) -> dict[str, int]:
+def hops_to_nearest(graph: WebGraph, useful: Iterable[str]) -> dict[str, int]:
     """Clicks from each page to the nearest useful one; pages that lead to none are left out."""
     sources: dict[str, list[str]] = {url: [] for url in graph.links}
     for source, target in graph.edges():
         sources[target].append(source)
-    return clicks_away((url for url in useful if url in sources), sources.__getitem__)
+    return click_distances((url for url in useful if url in sources), sources.__getitem__)
 
 
-def clicks_away(starts: Iterable[str], beside: Callable[[str], Iterable[str]]) -> dict[str, int]:
+def click_distances(starts: Iterable[str], beside: Callable[[str], Iterable[str]]) -> dict[str, int]:
     """How many clicks each page is away from the nearest start, nearest first; `beside` tells one click."""
     clicks = dict.fromkeys(starts, 0)
     waiting = deque(clicks)
@@ -194,7 +194,7 @@ class TaughtSite:
             for link in self.taught_links(url):
                 sources[link.url].append(url)
         goals = (url for url in self.ways if self.labels[url] == GOAL)
-        return clicks_away(goals, sources.__getitem__)
+        return click_distances(goals, sources.__getitem__)
 
 
 def prefix_states(way: Sequence[Step]) -> list[str]:

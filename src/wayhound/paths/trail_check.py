@@ -34,7 +34,7 @@ def check_trails(trails: Sequence[Trail]) -> list[Remark]:
     return sorted(found, key=lambda remark: order.index(remark.weight))
 
 
-def ended(trails: Sequence[Trail]) -> list[Trail]:
+def ended_trails(trails: Sequence[Trail]) -> list[Trail]:
     """The trails that can be learned from: somebody said that they lead to a goal, or nowhere."""
     return [trail for trail in trails if trail.steps and trail.steps[-1].label in (GOAL, FAIL)]
 
@@ -110,7 +110,7 @@ def _twin_labels(trails: Sequence[Trail]) -> Iterator[Remark]:
 
 
 def _endings(trails: Sequence[Trail]) -> Iterator[Remark]:
-    open_ended = len(trails) - len(ended(trails))
+    open_ended = len(trails) - len(ended_trails(trails))
     if open_ended:
         shown = "One trail has" if open_ended == 1 else f"{open_ended} trails have"
         sentence = f"{shown} no ending, Goal or Fail, and will be left out: say how it ended."

@@ -6,15 +6,15 @@ hundred trails from one start page holds that page once, and can still be read a
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_args
 
 from wayhound.errors import UsageError
-from wayhound.page import Link, Page
-from wayhound.paths.page_json import PageDigests, link_data, link_from, page_data, page_from
+from wayhound.page import Link, LinkKind, Page
 from wayhound.trail import Step, Trail
 
 FORMAT = "trails"
@@ -33,7 +33,7 @@ def write_trails(trails: Iterable[Trail], stream: BinaryIO) -> int:
         for digest, step in zip(ids, trail.steps, strict=True):
             if digest not in written:
                 written.add(digest)
-                _put(stream, {"page": digest, **page_data(step.page)})
+                _put(stream, {"page": digest, **page_to_json(step.page)})
         _put(stream, _trail_line(trail, ids))
         count += 1
     return count
@@ -58,7 +58,7 @@ def _link_name(link: Link, before: Page | None) -> int | dict[str, Any]:
     """Its place among the links of the page before; whole, if it does not stand there."""
     if before is not None and link in before.links:
         return before.links.index(link)
-    return link_data(link)
+    return link_to_json(link)
 
 
 def read_trails(path: Path) -> Iterator[Trail]:
@@ -125,7 +125,7 @@ class _Reader:
         name = data["page"]
         if not isinstance(name, str) or not name:
             raise ValueError("a page line must begin with the id of the page")
-        self._pages[name] = page_from({key: value for key, value in data.items() if key != "page"})
+        self._pages[name] = page_from_json({key: value for key, value in data.items() if key != "page"})
 
     def _trail(self, data: dict[str, Any]) -> Trail:
         site, by, steps = data["trail"], data.get("taught_by", ""), data.get("steps")
@@ -147,7 +147,7 @@ class _Reader:
         if not isinstance(data, dict) or "page" not in data:
             raise ValueError("a step must be an object with a page")
         page = self._page(data["page"])
-        label = checked_label(data.get("label", ""))
+        label = validate_label(data.get("label", ""))
         if before is None:
             if data.get("link") is not None:
                 raise ValueError("the first step is the start page, and no link leads to it")
@@ -156,7 +156,7 @@ class _Reader:
 
     def _page(self, named: object) -> Page:
         if not isinstance(named, str):
-            return page_from(named)
+            return page_from_json(named)
         if named not in self._pages:
             raise ValueError(f"the page {named!r} stands on no line before this one")
         return self._pages[named]
@@ -179,13 +179,13 @@ def _link(data: object, before: Page) -> Link:
     if data is None:
         raise ValueError("there is no link that leads to the page")
     if isinstance(data, bool) or not isinstance(data, int):
-        return link_from(data)
+        return link_from_json(data)
     if not 0 <= data < len(before.links):
         raise ValueError(f"the page before has no link number {data}")
     return before.links[data]
 
 
-def checked_label(label: object) -> str:
+def validate_label(label: object) -> str:
     """A label as it is kept: a word or a few. Raises `ValueError` with what is wrong."""
     if not isinstance(label, str):
         raise ValueError("a label must be a text")  # noqa: TRY004 - told as all bad lines are
@@ -195,3 +195,80 @@ def checked_label(label: object) -> str:
     if label.startswith(PREFIX_MARK):
         raise ValueError(f"the label {label!r} may not begin with {PREFIX_MARK!r}")
     return label
+
+
+_LINK_FIELDS = {each.name: each.default for each in fields(Link)}
+_PAGE_FIELDS = {each.name: each.default for each in fields(Page)}
+
+
+def link_to_json(link: Link) -> dict[str, Any]:
+    """What a link says; what is as usual is left out."""
+    return _unusual(link, _LINK_FIELDS)
+
+
+def page_to_json(page: Page) -> dict[str, Any]:
+    data = _unusual(page, _PAGE_FIELDS)
+    if page.links:
+        data["links"] = [link_to_json(link) for link in page.links]
+    return data
+
+
+def _unusual(noun: Page | Link, usual: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: getattr(noun, name) for name in usual}
+    return {name: _plain(value) for name, value in values.items() if value != usual[name]}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def page_digest(data: Mapping[str, Any]) -> str:
+    """Names a page by its content: equal pages have equal digests."""
+    text = json.dumps(data, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class PageDigests:
+    """Digests of pages, each taken once: the trails of a site share their first pages."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Page, str]] = {}  # by identity; holding the page keeps that its own
+
+    def of(self, page: Page) -> str:
+        if id(page) not in self._known:
+            self._known[id(page)] = (page, page_digest(page_to_json(page)))
+        return self._known[id(page)][1]
+
+
+def link_from_json(data: object) -> Link:
+    """A link from what JSON held; raises `ValueError` with the reason."""
+    values = _checked(data, _LINK_FIELDS, "link")
+    if values.get("kind", "a") not in get_args(LinkKind):
+        raise ValueError(f"{values['kind']!r} is no kind of link")
+    return Link(**values)
+
+
+def page_from_json(data: object) -> Page:
+    if isinstance(data, dict) and isinstance(data.get("links", []), list):
+        links = tuple(map(link_from_json, data.get("links", [])))
+        rest = {name: value for name, value in data.items() if name != "links"}
+        return Page(**_checked(rest, _PAGE_FIELDS, "page"), links=links)
+    raise ValueError("a page must be an object with a url and a list of links")
+
+
+def _checked(data: object, known: Mapping[str, Any], noun: str) -> dict[str, Any]:
+    """The known fields with the types they should have. Others are of a later version and left alone."""
+    if not isinstance(data, dict) or not isinstance(data.get("url"), str) or not data["url"]:
+        raise ValueError(f"a {noun} must be an object with a url")
+    return {name: _typed(name, data[name], default) for name, default in known.items() if name in data}
+
+
+def _typed(name: str, value: object, default: object) -> Any:
+    if isinstance(default, tuple):
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            return tuple(value)
+        raise ValueError(f"{name} must be a list of texts")
+    expected, wanted = (bool, "true or false") if isinstance(default, bool) else (str, "a text")
+    if isinstance(value, expected):
+        return value
+    raise ValueError(f"{name} must be {wanted}")

@@ -10,8 +10,14 @@ from typing import Any, Literal
 
 from wayhound.errors import UsageError
 from wayhound.page import Page
-from wayhound.paths.page_json import PageDigests, link_data, link_from, page_data, page_from
-from wayhound.paths.trail_file import checked_label
+from wayhound.paths.trail_file import (
+    PageDigests,
+    link_from_json,
+    link_to_json,
+    page_from_json,
+    page_to_json,
+    validate_label,
+)
 from wayhound.store.database import Database
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
@@ -148,7 +154,7 @@ class TrailStore:
     def _keep_page(self, digest: str, page: Page) -> None:
         if self._database.execute("SELECT 1 FROM taught_page WHERE digest = ?", (digest,)).fetchone():
             return
-        packed = zlib.compress(json.dumps(page_data(page)).encode())
+        packed = zlib.compress(json.dumps(page_to_json(page)).encode())
         self._database.execute(
             "INSERT INTO taught_page (digest, url, title, content) VALUES (?, ?, ?, ?)",
             (digest, page.url, page.title, packed),
@@ -225,7 +231,7 @@ class TrailStore:
             "SELECT page, link, label FROM trail_step WHERE trail_id = ? ORDER BY number", (trail_id,)
         ).fetchall()
         return tuple(
-            Step(self._page(page), None if link is None else link_from(json.loads(link)), label)
+            Step(self._page(page), None if link is None else link_from_json(json.loads(link)), label)
             for page, link, label in rows
         )
 
@@ -233,7 +239,7 @@ class TrailStore:
         if digest not in self._pages:
             sql = "SELECT content FROM taught_page WHERE digest = ?"
             [content] = self._database.execute(sql, (digest,)).fetchone()
-            self._pages[digest] = page_from(json.loads(zlib.decompress(content)))
+            self._pages[digest] = page_from_json(json.loads(zlib.decompress(content)))
         return self._pages[digest]
 
     # Changing, and taking it back
@@ -241,7 +247,7 @@ class TrailStore:
     def relabel(self, trail_id: int, step: int, label: str, at: float) -> None:
         """Give a step (from 0) another label; an empty one takes it away."""
         try:
-            label = checked_label(label)
+            label = validate_label(label)
         except ValueError as error:
             raise UsageError(f"Trail {trail_id} cannot be relabelled: {error}.") from None
         with self._database.transaction():
@@ -312,7 +318,7 @@ class TrailStore:
 
 def _step_row(step: Step, digests: PageDigests) -> tuple[str, str | None, str]:
     """A step as it is kept: the digest of its page, its link, its label."""
-    link = None if step.link is None else json.dumps(link_data(step.link))
+    link = None if step.link is None else json.dumps(link_to_json(step.link))
     return digests.of(step.page), link, step.label
 
 

@@ -11,7 +11,7 @@ from wayhound.app.crawl import read
 from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.forage.forager import Forager
-from wayhound.forage.scorer import Brief
+from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
 from wayhound.store.runs import Course
@@ -54,7 +54,7 @@ class QueueWatch:
         for summary in list(islice(workspace.forage_store.sites(course.run_id), MOST_SITES)):
             forager = course.foragers.get(summary.start)
             if forager is None:
-                forager = Forager(Site(summary.start), SCORERS["breadth-first"](Brief()))
+                forager = Forager(Site(summary.start), SCORERS["breadth-first"](StrategyInput()))
                 course.foragers[summary.start] = forager
             if left <= 0 or summary.visits <= forager.visits:
                 continue

@@ -16,7 +16,7 @@ from wayhound.app.held_out import save_held_back
 from wayhound.app.review import prepare, retrain
 from wayhound.app.train import OnProgress, train
 from wayhound.errors import WayhoundError
-from wayhound.paths.training import Settings
+from wayhound.paths.settings import PathSettings
 from wayhound.store.jobs import JobStore
 from wayhound.studio.forage_job import TELL_SECONDS, forage
 from wayhound.workspace import Workspace
@@ -26,7 +26,7 @@ Work = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
 
 
 def train_job(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
-    settings = Settings() if given["settings"] == "usual" else None
+    settings = PathSettings() if given["settings"] == "usual" else None
     report = train(
         workspace,
         given["name"],

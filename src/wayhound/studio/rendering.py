@@ -13,8 +13,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.fetched import Fetched
 from wayhound.pages.charset import decode
-from wayhound.pages.guard import bounded
-from wayhound.pages.kind import kind_of
+from wayhound.pages.guard import limit_markup
+from wayhound.pages.kind import sniff_kind
 from wayhound.url import normalise
 
 FRAME_HEADERS = {
@@ -63,7 +63,7 @@ def no_marks(_: str) -> tuple[str, str, str]:
 
 def rendered(answer: Fetched, mark: Marker = no_marks) -> str:
     """An HTML document that shows what the page says, each link marked; of a PDF or the like, that it is one."""
-    if kind_of(answer.body, answer.content_type, answer.charset) == "binary":
+    if sniff_kind(answer.body, answer.content_type, answer.charset) == "binary":
         body = f"<p>A document of {len(answer.body) / 1e3:,.0f} kB, which is not shown here.</p>"
     else:
         body = _body(answer, mark)
@@ -75,7 +75,7 @@ def rendered(answer: Fetched, mark: Marker = no_marks) -> str:
 
 def _body(answer: Fetched, mark: Marker) -> str:
     text, _ = decode(answer.body, answer.charset)
-    tree = LexborHTMLParser(bounded(text))
+    tree = LexborHTMLParser(limit_markup(text))
     base = _base(tree, answer.url)
     shown = tree.body or tree.css_first("frameset")
     return "".join(_Writer(base, mark).write(shown)) if shown else ""

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.rate_visits import visited_page
 from wayhound.app.review import Asked, Review
-from wayhound.paths.questions import Enough
+from wayhound.paths.questions import StopAsking
 from wayhound.store.jobs import Job, JobStore
 from wayhound.store.review import ReviewAnswer, ReviewStore, SiteChange
 from wayhound.studio.forms import read_form
@@ -72,7 +72,7 @@ def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
         run=run,
         question=_shown(workspace, run, found) if isinstance(found, Asked) else None,
         is_prepared=found is not None,
-        enough=found.reason if isinstance(found, Enough) else "",
+        enough=found.reason if isinstance(found, StopAsking) else "",
         answers=len(store.answers(run)),
         new_answers=store.answered_since(card.trained_at),
         labels=tuple(label for label in workspace.trails.labels() if label not in (GOAL, FAIL)),

@@ -13,7 +13,7 @@ from wayhound.app.held_out import load_held_back
 from wayhound.app.train import USUAL_NAME, USUAL_STRATEGY, TrainingReport, report_of
 from wayhound.errors import ModelError
 from wayhound.paths.trail_check import Remark, check_trails
-from wayhound.paths.training import TRAINERS
+from wayhound.paths.trainers import TRAINERS
 from wayhound.store.jobs import Job, JobStore
 from wayhound.store.model_files import ModelCard
 from wayhound.studio.forms import read_form

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, UsageError
-from wayhound.learn.naive_bayes import Floats, Ints, normalise
+from wayhound.learn.naive_bayes import Floats, Ints, softmax
 from wayhound.learn.topic_links import LinkWeights
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.rules import KeywordPrior, KeywordRules
@@ -164,9 +164,9 @@ class TopicModel:
             return nowhere(document.id)
         own = counts @ self.words[columns]
         scores = own if self.links is None or self.met is None else self.links.join(own, self.met[linked])
-        leaves = normalise(self.scale * (scores + self.priors)[None])[0]
+        leaves = softmax(self.scale * (scores + self.priors)[None])[0]
         outside = counts @ self.outside_words[columns] + self.outside_priors
-        extra = normalise(outside[None])[0, len(leaves) :]
+        extra = softmax(outside[None])[0, len(leaves) :]
         placed = self.placer.place(document.id, *self.keywords.join(document, leaves, extra))
         return replace(placed, words=self.deciding_words(columns, counts, placed.leaf))
 

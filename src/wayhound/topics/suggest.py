@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from wayhound.learn.naive_bayes import Floats, Ints, normalise
+from wayhound.learn.naive_bayes import Floats, Ints, softmax
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.model import TopicPlacement
 from wayhound.topics.rules import KeywordRule
@@ -115,7 +115,7 @@ def _doubt(
     training: TopicTraining, rule: KeywordRule, joint: Floats, n_documents: int
 ) -> list[DoubtfulKeyword]:
     leaves = training.model.tree.leaves
-    shares = normalise(training.model.scale * joint).mean(axis=0)
+    shares = softmax(training.model.scale * joint).mean(axis=0)
     below = np.array([leaf.path[: len(rule.topic.path)] == rule.topic.path for leaf in leaves])
     support = float(shares[below].sum())
     instead = leaves[int(shares.argmax())].path

@@ -13,7 +13,7 @@ from wayhound.errors import UsageError
 from wayhound.learn.calibration import Temperature
 from wayhound.learn.naive_bayes import Bools, Floats, Ints
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes, OutsideLeaves, Round
-from wayhound.learn.topic_links import Alone, LinkSpread, LinkWeights, Spread
+from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread, Spread
 from wayhound.topics.documents import CitationLinks, TopicDocument
 from wayhound.topics.model import Thresholds, TopicModel, TopicPlacement, nowhere
 from wayhound.topics.rules import KeywordMatches, KeywordPrior
@@ -126,7 +126,7 @@ class _Collection:
         self.own_counts = self.vocabulary.counts((document.bag for document in documents), settings.longest)
         self.rows = citations.rows(documents) if citations and citations.pairs else {}
         self.counts = with_ids(self.own_counts, len(self.rows)) if self.rows else self.own_counts
-        self.spread: Spread = Alone()
+        self.spread: Spread = NoSpread()
         if citations and self.rows:
             self.spread = LinkSpread(citations.links(self.rows), settings.links)
         self.start, self.fixed, self.weights = self._labels()

@@ -10,7 +10,7 @@ from wayhound.app.forage import Order, open_run, work
 from wayhound.app.train import train
 from wayhound.app.walked import walked_site
 from wayhound.config import Config, FetchConfig
-from wayhound.paths.training import Settings
+from wayhound.paths.settings import PathSettings
 from wayhound.samples.server import SampleServer
 from wayhound.site import Site
 from wayhound.store.runs import RunLimits
@@ -63,5 +63,5 @@ def taught_workspace(folder: Path, server: SampleServer, budget: int = 60) -> in
         shown = forage(workspace, [start_of(server, name) for name in TAUGHT], 70)
         for name in TAUGHT:
             teach(workspace, server, shown, name, 5)
-        train(workspace, settings=Settings(), at=time.time())
+        train(workspace, settings=PathSettings(), at=time.time())
         return forage(workspace, [start_of(server, FORAGED)], budget, "path-learner")

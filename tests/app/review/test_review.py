@@ -14,7 +14,7 @@ from wayhound.app.walked import walked_site
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import Rated, Reading
 from wayhound.page import Link
-from wayhound.paths.questions import PATIENCE, Enough
+from wayhound.paths.questions import PATIENCE, StopAsking
 from wayhound.store.review import ReviewStore
 from wayhound.trail import FAIL, GOAL
 
@@ -53,7 +53,7 @@ def test_answers_become_trails_and_retraining_goes_on_from_them(taught: Taught) 
 
     retrain(workspace, run_id, at=time.time(), on_progress=quiet)
     following = review.next_question()
-    assert isinstance(following, Enough) or following.candidate.url not in seen  # type: ignore[union-attr]
+    assert isinstance(following, StopAsking) or following.candidate.url not in seen  # type: ignore[union-attr]
 
 
 def test_a_page_that_nobody_can_judge_is_passed_over_without_a_trail(taught: Taught) -> None:
@@ -185,7 +185,7 @@ def test_what_was_said_without_being_asked_does_not_end_the_asking(taught: Taugh
     for each in sure[: PATIENCE + 1]:
         review.reject(each.site, each.number, time.time())
     following = review.next_question()
-    assert not (isinstance(following, Enough) and "as expected" in following.reason)
+    assert not (isinstance(following, StopAsking) and "as expected" in following.reason)
 
 
 def _url(taught: Taught, start: str, number: int) -> str:

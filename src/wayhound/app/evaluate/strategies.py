@@ -10,14 +10,15 @@ from typing import Literal
 import numpy as np
 
 from wayhound.app.evaluate.world import World
-from wayhound.forage.scorer import Brief, Scorer
+from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.link_classifier import LinkClassifier, LinkFeatures, url_ngrams
 from wayhound.learn.logistic import Softmax
-from wayhound.learn.vocabulary import Vocabulary
+from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link
-from wayhound.paths.features import Surroundings, link_tokens
-from wayhound.paths.training import LITERAL, TRAINERS, Settings
+from wayhound.paths.features import PageContext, link_tokens
+from wayhound.paths.settings import LITERAL, PathSettings
+from wayhound.paths.trainers import TRAINERS
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
 NO_MILESTONE = frozenset({"", "other"})
@@ -111,7 +112,7 @@ def _teach_classifier(
 ) -> LinkClassifier:
     samples = [sample for world in worlds for sample in _links(world, goal, farthest, features)]
     sets = [tokens for tokens, _, _ in samples]
-    vocabulary = Vocabulary(min(2, len(worlds))).fit(sets, [name for _, _, name in samples])
+    vocabulary = TokenVocabulary(min(2, len(worlds))).fit(sets, [name for _, _, name in samples])
     classes = np.array([clicks for _, clicks, _ in samples])
     fitted = Softmax(farthest + 1, prior_variance).fit(vocabulary.rows(sets), classes)
     return LinkClassifier(vocabulary, fitted, np.array([*worths, 0.0]), features)
@@ -122,7 +123,7 @@ def _links(
 ) -> Iterator[tuple[frozenset[str], int, str]]:
     clicks = world.clicks_to_nearest(world.reachable_goals(goal))
     for url in world.depths:
-        around = Surroundings.of(world.pages[url])
+        around = PageContext.of(world.pages[url])
         for link in world.pages[url].links:
             yield features(link, around), min(clicks.get(link.url, farthest), farthest), world.name
 
@@ -152,28 +153,28 @@ class Lesson:
 
 
 def _untaught(name: str) -> Callable[[Lesson], Scorer]:
-    return lambda _: SCORERS[name](Brief())
+    return lambda _: SCORERS[name](StrategyInput())
 
 
 def _best_first(lesson: Lesson) -> Scorer:
     """Likeness to the goal pages that were shown; of documents, which show no words, to the pages before them."""
     ways = ([step.page for step in trail.steps] for trail in lesson.trails if trail.reached_goal)
     goals = [next((page for page in reversed(way) if not page.is_document), way[-1]) for way in ways]
-    return SCORERS["best-first"](Brief(examples=tuple(goals)))
+    return SCORERS["best-first"](StrategyInput(examples=tuple(goals)))
 
 
-def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:
-    return lambda lesson: SCORERS[name](Brief(model=TRAINERS[name](lesson.trails, settings)))
+def _taught(name: str, settings: PathSettings) -> Callable[[Lesson], Scorer]:
+    return lambda lesson: SCORERS[name](StrategyInput(model=TRAINERS[name](lesson.trails, settings)))
 
 
 STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
-    "focused": _taught("focused", Settings()),
+    "focused": _taught("focused", PathSettings()),
     "levels": lambda lesson: levels(lesson.worlds, lesson.goal),
-    "maxent": _taught("maxent", Settings()),
-    "naive-bayes": _taught("naive-bayes", Settings()),
-    "path-learner": _taught("path-learner", Settings()),
+    "maxent": _taught("maxent", PathSettings()),
+    "naive-bayes": _taught("naive-bayes", PathSettings()),
+    "path-learner": _taught("path-learner", PathSettings()),
     "path-learner-literal": _taught("path-learner", LITERAL),
     "random": _untaught("random"),
     "url-only": lambda lesson: url_only(lesson.worlds, lesson.goal),

@@ -12,12 +12,12 @@ from wayhound.archive.replay import ReplayFetcher
 from wayhound.archive.site_folder import SiteFolder
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
-from wayhound.forage.forager import Fetch, Forager, Limits
+from wayhound.forage.forager import Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import Scorer
-from wayhound.page import Link, Page, as_page
+from wayhound.page import Link, Page, to_page
 from wayhound.pages.reader import read_page
-from wayhound.paths.taught_site import clicks_away
+from wayhound.paths.taught_site import click_distances
 from wayhound.site import Site
 
 REDIRECT_HOPS = 8
@@ -51,7 +51,7 @@ class World:
     @cached_property
     def depths(self) -> Mapping[str, int]:
         """Clicks from the start to every page that can be reached, nearest first."""
-        return clicks_away([self.site.start], self.targets)
+        return click_distances([self.site.start], self.targets)
 
     def targets(self, url: str) -> Iterable[str]:
         return (link.url for link in self.pages[url].links)
@@ -74,14 +74,14 @@ class World:
 
     def clicks_to_nearest(self, goals: Iterable[str]) -> dict[str, int]:
         """How many clicks each page is away from the nearest of these goals."""
-        return clicks_away(goals, self.sources.__getitem__)
+        return click_distances(goals, self.sources.__getitem__)
 
 
 def _page(answers: ReplayFetcher, url: str) -> Page | None:
     answer = answers.get(url)
     if not isinstance(answer, Fetched):
         return None
-    page = as_page(read_page(url, answer.body, answer.content_type, answer.charset)) or Page(url)
+    page = to_page(read_page(url, answer.body, answer.content_type, answer.charset)) or Page(url)
     # pages alike to the byte are two pages here: the world has labelled both
     return replace(page, digest=url)
 
@@ -112,7 +112,7 @@ class Walk:
 def walk(world: World, scorer: Scorer) -> Walk:
     """All of the world that the strategy will fetch, by the same core as a forage of the live web."""
     began = process_time()
-    forager = Forager(world.site, scorer, Limits(), Politeness(0.0))
+    forager = Forager(world.site, scorer, ForageLimits(), Politeness(0.0))
     urls: list[str] = []
     while isinstance(action := forager.next_action(0.0), Fetch):
         url = action.link.url

@@ -12,7 +12,7 @@ from wayhound.app.teach.saver import Saver, SeenPage
 from wayhound.app.teach.teaching import Taught, teacher_name
 from wayhound.fetched import Fetched
 from wayhound.net.http import HttpFetcher
-from wayhound.page import Link, Page, as_page
+from wayhound.page import Link, Page, to_page
 from wayhound.pages.reader import read_page
 from wayhound.store.teaching import TeachingStore
 from wayhound.trail import FAIL, GOAL
@@ -84,7 +84,7 @@ class PlainHand:
             answer = await self.fetcher.fetch(answer.location)
         if not isinstance(answer, Fetched) or not answer.ok:
             raise TimeoutError(f"{url} does not answer")
-        page = as_page(read_page(answer.url, answer.body, answer.content_type, answer.charset))
+        page = to_page(read_page(answer.url, answer.body, answer.content_type, answer.charset))
         if page is None:
             raise TimeoutError(f"{url} is empty")
         self._entries += 1

@@ -35,7 +35,7 @@ from wayhound.app.teach.events import (
 from wayhound.app.teach.saver import Saver, SeenPage
 from wayhound.app.teach.session import Node, tidy_label
 from wayhound.app.teach.tab import BarScript, Loaded, Moved, Place, Said, Tab
-from wayhound.media import is_page_type, known_type
+from wayhound.media import is_page_type, resolve_type
 from wayhound.page import Page
 from wayhound.trail import FAIL, GOAL
 from wayhound.url import normalise
@@ -243,7 +243,7 @@ class Recorder:
             self._saver.tell(Stayed(tab.id))
             return await self._say(tab, troubles.no_link_to(download.name), "trouble")
         loaded, name = tab.loaded(url), download.name or troubles.file_name(url)
-        media_type = known_type(loaded.content_type if loaded else "", name)
+        media_type = resolve_type(loaded.content_type if loaded else "", name)
         self._saver.tell(Led(tab.id, url, link, media_type, name))
         return await self._say(tab, troubles.document(name, free=self._is_free), "ask")
 

@@ -17,10 +17,10 @@ from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.repair import repair
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
-from wayhound.media import is_page_type, known_type
-from wayhound.page import Page, Unreadable, as_page
+from wayhound.media import is_page_type, resolve_type
+from wayhound.page import Page, Unreadable, to_page
 from wayhound.pages.reader import read_page
-from wayhound.paths.taught_site import WebGraph, hops_to_useful
+from wayhound.paths.taught_site import WebGraph, hops_to_nearest
 from wayhound.store.teaching import TeachingStore, TeachPage, TeachSession
 from wayhound.store.trails import TrailStore
 from wayhound.trail import GOAL, Step, Trail
@@ -166,9 +166,9 @@ class Saver:
         """A page as the forage would read it, a document without words; None as long as nothing was seen."""
         kept = self.pages[number]
         ref = kept.seen if kept.content_type in ("", *_HTML) else kept.original
-        page = as_page(self._read_once(number, kept.url, ref)) if ref is not None else None
+        page = to_page(self._read_once(number, kept.url, ref)) if ref is not None else None
         if page is None and not is_page_type(kept.content_type):
-            return Page(kept.url, content_type=known_type(kept.content_type, kept.url))
+            return Page(kept.url, content_type=resolve_type(kept.content_type, kept.url))
         return page
 
     def _read_once(self, number: int, url: str, ref: ArchiveRef) -> Page | Unreadable:
@@ -287,5 +287,5 @@ class Saver:
         nodes = self.session.nodes
         walked = [(nodes[node.parent].url, node.url) for node in nodes if node.parent is not None]
         graph = WebGraph.of(pages, walked)
-        hops = hops_to_useful(graph, [node.url for node in nodes if node.label == GOAL])
+        hops = hops_to_nearest(graph, [node.url for node in nodes if node.label == GOAL])
         self._teaching.save_graph(self.record.id, graph.edges(), hops)

@@ -24,7 +24,7 @@ from wayhound.app.teach.events import (
     Undone,
 )
 from wayhound.page import Link
-from wayhound.paths.trail_file import checked_label
+from wayhound.paths.trail_file import validate_label
 from wayhound.trail import FAIL, GOAL
 
 Way = Literal["trails", "free"]
@@ -286,5 +286,5 @@ class Session:
 
 def tidy_label(text: str) -> str:
     """A label as it is kept, the reserved ones in their one spelling. `ValueError` says what is wrong."""
-    label = checked_label(text)
+    label = validate_label(text)
     return next((reserved for reserved in (GOAL, FAIL) if reserved.lower() == label.lower()), label)

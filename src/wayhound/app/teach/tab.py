@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from wayhound.fetched import Fetched, media_type
+from wayhound.fetched import Fetched, parse_content_type
 from wayhound.url import normalise
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Tab:
             asked.append(normalise(request.url))
         if asked[0] in self._loaded and _is_in_frame(response):
             return  # viewers of documents fetch them again in a frame of theirs
-        content_type, charset = media_type(response.headers.get("content-type", ""))
+        content_type, charset = parse_content_type(response.headers.get("content-type", ""))
         body = asyncio.ensure_future(_fetched(response, content_type, charset))
         self._loaded[asked[0]] = Loaded(tuple(asked), response.status, content_type, body)
         for url in list(self._loaded)[:-_REMEMBERED]:

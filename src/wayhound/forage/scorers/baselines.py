@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 from zlib import crc32
 
-from wayhound.forage.scorer import Brief, GoalPattern, Rated, Reading, State
+from wayhound.forage.scorer import GoalPattern, Rated, Reading, State, StrategyInput
 from wayhound.page import Link, Page
 from wayhound.site import Site
 
@@ -19,7 +19,7 @@ class BreadthFirst:
     goal: GoalPattern = field(default_factory=GoalPattern)
 
     @classmethod
-    def from_brief(cls, brief: Brief) -> Self:
+    def from_input(cls, brief: StrategyInput) -> Self:
         return cls(brief.goal)
 
     def start(self, site: Site) -> State:  # noqa: ARG002
@@ -45,7 +45,7 @@ class RandomOrder:
     goal: GoalPattern = field(default_factory=GoalPattern)
 
     @classmethod
-    def from_brief(cls, brief: Brief) -> Self:
+    def from_input(cls, brief: StrategyInput) -> Self:
         return cls(brief.seed, brief.goal)
 
     def start(self, site: Site) -> State:  # noqa: ARG002

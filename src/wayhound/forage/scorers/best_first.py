@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from wayhound.errors import UsageError
-from wayhound.forage.scorer import Brief, GoalPattern, Rated, Reading, State
+from wayhound.forage.scorer import GoalPattern, Rated, Reading, State, StrategyInput
 from wayhound.page import Link, Page
 from wayhound.site import Site
 from wayhound.url import url_tokens
@@ -31,7 +31,7 @@ class BestFirst:
     _wanted_norm: float = field(default=0.0, init=False)
 
     @classmethod
-    def from_brief(cls, brief: Brief) -> Self:
+    def from_input(cls, brief: StrategyInput) -> Self:
         wanted = Counter(word for keyword in brief.keywords for word in words(keyword))
         for page in brief.examples:
             wanted.update(_page_words(page))

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from wayhound.forage.scorer import Rated, Reading, State
 from wayhound.learn.chain import Floats
 from wayhound.learn.logistic import Softmax
-from wayhound.learn.vocabulary import Vocabulary
+from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
-from wayhound.paths.features import Surroundings, link_tokens
+from wayhound.paths.features import PageContext, link_tokens
 from wayhound.site import Site
 
-LinkFeatures = Callable[[Link, Surroundings], frozenset[str]]
+LinkFeatures = Callable[[Link, PageContext], frozenset[str]]
 
 
-def url_ngrams(link: Link, around: Surroundings) -> frozenset[str]:  # noqa: ARG001
+def url_ngrams(link: Link, around: PageContext) -> frozenset[str]:  # noqa: ARG001
     """Runs of three to five characters of the URL after the host."""
     path = link.url.split("/", 3)[-1].lower()
     return frozenset(path[at : at + size] for size in (3, 4, 5) for at in range(max(len(path) - size + 1, 1)))
@@ -26,7 +26,7 @@ def url_ngrams(link: Link, around: Surroundings) -> frozenset[str]:  # noqa: ARG
 class LinkClassifier:
     """A link is worth what its classes are, by their probability: classes are clicks left to a goal."""
 
-    vocabulary: Vocabulary
+    vocabulary: TokenVocabulary
     classes: Softmax
     worths: Floats  # (classes,)
     features: LinkFeatures = link_tokens
@@ -35,7 +35,7 @@ class LinkClassifier:
         return None
 
     def read(self, state: State, page: Page) -> Reading:  # noqa: ARG002
-        return Reading(Surroundings.of(page))
+        return Reading(PageContext.of(page))
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         if not links:

@@ -13,11 +13,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wayhound.errors import UsageError
-from wayhound.forage.scorer import Brief, Rated, Reading, Reason, Scorer, State
+from wayhound.forage.scorer import Rated, Reading, Reason, Scorer, State, StrategyInput
 from wayhound.learn.chain import Floats
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
-from wayhound.paths.features import Surroundings, link_tokens, own_link_tokens, page_tokens
+from wayhound.paths.features import PageContext, link_tokens, own_link_tokens, page_tokens
 from wayhound.paths.labellers import Belief
 from wayhound.paths.model import FIELD, ForageModel, centred
 from wayhound.site import Site
@@ -39,7 +39,7 @@ class _Coming:
 class _Read:
     belief: Belief
     depth: int
-    around: Surroundings
+    around: PageContext
 
 
 @dataclass
@@ -61,7 +61,7 @@ class PathLearner:
         judge = self.model.judge
         seen = self._scores([self._page_tokens(page, state.depth)], self._pages, judge.page_scores)[0]
         belief = judge.page(state.belief, self._possible(seen, page))
-        after = _Read(belief, state.depth, Surroundings.of(page))
+        after = _Read(belief, state.depth, PageContext.of(page))
         chance = float(judge.chances(belief)[self.model.goal])
         return Reading(after, self.model.labels[judge.best(belief)], chance)
 
@@ -135,7 +135,7 @@ class PathLearner:
         settings = self.model.settings
         return page_tokens(page, settings.body_tokens, depth, added=settings.features == "all")
 
-    def _seen(self, around: Surroundings, links: Sequence[Link]) -> Floats:
+    def _seen(self, around: PageContext, links: Sequence[Link]) -> Floats:
         """The scores of links: what each shows itself, and what its page adds to all, which is taken once."""
         judge, settings = self.model.judge, self.model.settings
         added = settings.features == "all"
@@ -156,7 +156,7 @@ class PathLearner:
         return np.stack([known[tokens] for tokens in sets])
 
 
-def taught(strategy: str, brief: Brief) -> Scorer:
+def make_path_learner(strategy: str, brief: StrategyInput) -> Scorer:
     """The scorer of a strategy, with the model that was taught for it."""
     model = brief.model
     if not isinstance(model, ForageModel):

@@ -12,14 +12,20 @@ from wayhound.learn.chain import Floats, Ints
 from wayhound.learn.crf import ChainCRF, Chains, Rules
 from wayhound.learn.logistic import Softmax
 from wayhound.learn.naive_bayes import NaiveBayes
-from wayhound.learn.vocabulary import Vocabulary
-from wayhound.paths.labellers import ApartJudge, Judge, LabelsJudge, PairsJudge, pair_rules
-from wayhound.paths.model import FIELD, ForageModel, unpack
+from wayhound.learn.vocabulary import TokenVocabulary
+from wayhound.paths.labellers import (
+    EdgeCrfLabeller,
+    IndependentLabeller,
+    Labeller,
+    PairedCrfLabeller,
+    pair_rules,
+)
+from wayhound.paths.model import FIELD, ForageModel
 from wayhound.paths.samples import (
-    Sample,
-    Sampling,
+    PathSample,
+    SampleMaker,
     discounted,
-    end_by_position,
+    goal_end_probabilities,
     harvest_rewards,
     labels_of,
     scaled,
@@ -27,30 +33,30 @@ from wayhound.paths.samples import (
     vocabulary_of,
     weights_of,
 )
-from wayhound.paths.settings import LITERAL, Settings
+from wayhound.paths.settings import PathSettings
 from wayhound.trail import GOAL, Trail, goal_kinds
 
 
 @dataclass(frozen=True)
-class PathTraining:
+class CrfTrainer:
     """`fit` gives the model."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: PathSettings = field(default_factory=PathSettings)
     max_iterations: int = 60
 
     def fit(self, trails: Sequence[Trail]) -> ForageModel:
-        samples = Sampling(self.settings).of(trails)
+        samples = SampleMaker(self.settings).of(trails)
         labels, vocabulary = labels_of(samples), vocabulary_of(samples, self.settings)
         lesson = _Lesson(samples, labels, vocabulary)
         judge = self._pairs(lesson) if self.settings.topology == "pairs" else self._labels(lesson)
         rewards = self._rewards(judge, samples, labels, vocabulary)
         return ForageModel(FIELD, self.settings, labels, vocabulary, judge, rewards)
 
-    def _pairs(self, lesson: _Lesson) -> PairsJudge:
-        return PairsJudge(self._field(pair_rules(len(lesson.labels)), lesson, *lesson.pairs()))
+    def _pairs(self, lesson: _Lesson) -> PairedCrfLabeller:
+        return PairedCrfLabeller(self._field(pair_rules(len(lesson.labels)), lesson, *lesson.pairs()))
 
-    def _labels(self, lesson: _Lesson) -> LabelsJudge:
-        return LabelsJudge(self._field(Rules.free(len(lesson.labels)), lesson, *lesson.pages()))
+    def _labels(self, lesson: _Lesson) -> EdgeCrfLabeller:
+        return EdgeCrfLabeller(self._field(Rules.free(len(lesson.labels)), lesson, *lesson.pages()))
 
     def _field(self, rules: Rules, lesson: _Lesson, chains: Chains, states: Ints) -> ChainCRF:
         """Taught on rows by how far their tokens are trusted; its weights are for rows as they are."""
@@ -67,10 +73,10 @@ class PathTraining:
 
     def _rewards(
         self,
-        judge: Judge,
-        samples: Sequence[Sample],
+        judge: Labeller,
+        samples: Sequence[PathSample],
         labels: tuple[str, ...],
-        vocabulary: Vocabulary,
+        vocabulary: TokenVocabulary,
     ) -> Floats:
         if self.settings.rewards == "harvest":
             return harvest_rewards(samples, labels, self.settings.sharpness)
@@ -79,32 +85,32 @@ class PathTraining:
         return np.asarray(np.mean(found, axis=0))  # Eq. 5
 
     def _discounted(
-        self, judge: Judge, sample: Sample, labels: tuple[str, ...], vocabulary: Vocabulary
+        self, judge: Labeller, sample: PathSample, labels: tuple[str, ...], vocabulary: TokenVocabulary
     ) -> Floats:
         """Eq. 4 for the link states of one trail, (labels,)."""
         lesson = _Lesson([sample], labels, vocabulary)
         goal = labels.index(GOAL)
-        if isinstance(judge, PairsJudge):
+        if isinstance(judge, PairedCrfLabeller):
             chains, _ = lesson.pairs()
             scores = judge.field.scores(chains.features)[chains.shown()]
-            return discounted(end_by_position(scores, judge.field.log_steps, goal), self.settings.gamma)[
-                judge.n :
-            ]
-        assert isinstance(judge, LabelsJudge)
+            return discounted(
+                goal_end_probabilities(scores, judge.field.log_steps, goal), self.settings.gamma
+            )[judge.n :]
+        assert isinstance(judge, EdgeCrfLabeller)
         chains, _ = lesson.pages()
         assert chains.edges is not None
         steps = judge.link_scores(chains.edges).reshape(-1, judge.n, judge.n)
         scores = judge.field.scores(chains.features)[chains.shown()]
-        return discounted(end_by_position(scores, steps, goal), self.settings.gamma)
+        return discounted(goal_end_probabilities(scores, steps, goal), self.settings.gamma)
 
 
 @dataclass(frozen=True)
 class _Lesson:
     """Samples as chains of numbers. Token sets that come again (start pages, above all) are one row."""
 
-    samples: Sequence[Sample]
+    samples: Sequence[PathSample]
     labels: tuple[str, ...]
-    vocabulary: Vocabulary
+    vocabulary: TokenVocabulary
 
     @property
     def weights(self) -> Floats:
@@ -139,7 +145,7 @@ class _Lesson:
         return chains, np.array(states)
 
 
-def _rows(vocabulary: Vocabulary, sets: Sequence[frozenset[str]]) -> tuple[csr_array, Ints]:
+def _rows(vocabulary: TokenVocabulary, sets: Sequence[frozenset[str]]) -> tuple[csr_array, Ints]:
     numbers: dict[frozenset[str], int] = {}
     shown = np.array([numbers.setdefault(tokens, len(numbers)) for tokens in sets])
     return vocabulary.rows(list(numbers)), shown
@@ -160,28 +166,28 @@ class _Examples:
     trust: Floats
 
 
-Learner = Callable[[_Examples, Settings], LogLinear]
+Learner = Callable[[_Examples, PathSettings], LogLinear]
 
 
-def maxent(trails: Sequence[Trail], settings: Settings) -> ForageModel:
+def maxent(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
     """A field without steps: the exponential model of each page and each link."""
     return _taught("maxent", trails, settings, _softmax)
 
 
-def naive_bayes(trails: Sequence[Trail], settings: Settings) -> ForageModel:
+def naive_bayes(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
     """Multinomials over tokens with Laplace smoothing."""
     return _taught("naive-bayes", trails, settings, _multinomials)
 
 
-def focused(trails: Sequence[Trail], settings: Settings) -> ForageModel:
+def focused(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
     """The simplified accelerated focused crawler (4.4.2): a link is worth what it is likely to be a goal."""
     plain = replace(settings, neighbours=0.0, within_site=False)
     model = _taught("focused", trails, plain, _softmax)
     return replace(model, rewards=np.array([float(label == GOAL) for label in model.labels]))
 
 
-def _taught(strategy: str, trails: Sequence[Trail], settings: Settings, learner: Learner) -> ForageModel:
-    samples = Sampling(settings).of(trails)
+def _taught(strategy: str, trails: Sequence[Trail], settings: PathSettings, learner: Learner) -> ForageModel:
+    samples = SampleMaker(settings).of(trails)
     labels, vocabulary = labels_of(samples), vocabulary_of(samples, settings)
     learned = []
     for kind in (0, 1):
@@ -190,12 +196,14 @@ def _taught(strategy: str, trails: Sequence[Trail], settings: Settings, learner:
         trust = trust_of(vocabulary, settings)
         examples = _Examples(vocabulary.rows(sets), classes, np.array(weights), len(labels), trust)
         learned.append(learner(examples, settings))
-    judge = ApartJudge(*learned[0], *learned[1])
+    judge = IndependentLabeller(*learned[0], *learned[1])
     rewards = harvest_rewards(samples, labels, settings.sharpness)
     return ForageModel(strategy, settings, labels, vocabulary, judge, rewards)
 
 
-def _positions(samples: Sequence[Sample], kind: int) -> tuple[list[frozenset[str]], list[str], list[float]]:
+def _positions(
+    samples: Sequence[PathSample], kind: int
+) -> tuple[list[frozenset[str]], list[str], list[float]]:
     """All pages (0) or links (1) with their labels; what comes again with the same label counts in sum."""
     counts: dict[tuple[frozenset[str], str], float] = {}
     for sample in samples:
@@ -207,22 +215,20 @@ def _positions(samples: Sequence[Sample], kind: int) -> tuple[list[frozenset[str
     return [tokens for tokens, _ in counts], [label for _, label in counts], list(counts.values())
 
 
-def _softmax(taught: _Examples, settings: Settings) -> LogLinear:
+def _softmax(taught: _Examples, settings: PathSettings) -> LogLinear:
     fitted = Softmax(taught.n_labels, settings.prior_variance)
     fitted.fit(scaled(taught.rows, taught.trust), taught.classes, taught.weights)
     return fitted.weights_ * taught.trust[:, None], fitted.bias_
 
 
-def _multinomials(taught: _Examples, settings: Settings) -> LogLinear:  # noqa: ARG001
+def _multinomials(taught: _Examples, settings: PathSettings) -> LogLinear:  # noqa: ARG001
     memberships = np.zeros((len(taught.classes), taught.n_labels))
     memberships[np.arange(len(taught.classes)), taught.classes] = taught.weights
     fitted = NaiveBayes().fit(taught.rows, memberships)
     return np.ascontiguousarray(fitted.log_words_.T), fitted.log_priors_
 
 
-__all__ = ["LITERAL", "TRAINERS", "ForageModel", "Settings", "Trainer", "unpack"]
-
-Trainer = Callable[[Sequence[Trail], Settings], ForageModel]
+Trainer = Callable[[Sequence[Trail], PathSettings], ForageModel]
 
 
 def _knowing_kinds(train: Trainer) -> Trainer:
@@ -231,7 +237,7 @@ def _knowing_kinds(train: Trainer) -> Trainer:
 
 
 TRAINERS: dict[str, Trainer] = {
-    "path-learner": _knowing_kinds(lambda trails, settings: PathTraining(settings).fit(trails)),
+    "path-learner": _knowing_kinds(lambda trails, settings: CrfTrainer(settings).fit(trails)),
     "maxent": _knowing_kinds(maxent),
     "naive-bayes": _knowing_kinds(naive_bayes),
     "focused": _knowing_kinds(focused),

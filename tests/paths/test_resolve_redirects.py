@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tests.paths.trails import TO_GOAL, TO_NOWHERE, trail
 from wayhound.page import Link, Page
-from wayhound.paths.taught_site import as_walked
-from wayhound.paths.training import TRAINERS, Settings
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.taught_site import resolve_redirects
+from wayhound.paths.trainers import TRAINERS
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
 SITE, OTHER = "http://a.example/", "http://b.example/"
@@ -19,11 +20,11 @@ ASTRAY = Trail(SITE, (Step(START), Step(NEWS, START.links[1], FAIL)))
 
 
 def test_trails_without_redirects_stay_as_they_are() -> None:
-    assert as_walked([TO_GOAL, TO_NOWHERE]) == [TO_GOAL, TO_NOWHERE]
+    assert resolve_redirects([TO_GOAL, TO_NOWHERE]) == [TO_GOAL, TO_NOWHERE]
 
 
 def test_a_link_leads_where_it_led_on_every_page_of_the_site() -> None:
-    moved, astray = as_walked([MOVED, ASTRAY])
+    moved, astray = resolve_redirects([MOVED, ASTRAY])
     assert moved.steps[1].link == Link(PEOPLE.url, "People")
     assert moved.taught_by == "Ada"
     for step in (*moved.steps, *astray.steps):
@@ -31,16 +32,16 @@ def test_a_link_leads_where_it_led_on_every_page_of_the_site() -> None:
 
 
 def test_pages_that_trails_share_stay_one_page() -> None:
-    moved, astray = as_walked([MOVED, ASTRAY])
+    moved, astray = resolve_redirects([MOVED, ASTRAY])
     assert moved.steps[0].page is astray.steps[0].page
 
 
 def test_the_same_url_on_another_site_is_left_alone() -> None:
     elsewhere = Trail(OTHER, (Step(START), Step(NEWS, START.links[1], FAIL)))
-    assert as_walked([MOVED, elsewhere])[1] == elsewhere
+    assert resolve_redirects([MOVED, elsewhere])[1] == elsewhere
 
 
 def test_such_trails_can_be_learned_from() -> None:
-    trails = as_walked([MOVED, ASTRAY, trail(OTHER, "", GOAL), trail(OTHER, "", "", FAIL)])
-    model = TRAINERS["path-learner"](trails, Settings())
+    trails = resolve_redirects([MOVED, ASTRAY, trail(OTHER, "", GOAL), trail(OTHER, "", "", FAIL)])
+    model = TRAINERS["path-learner"](trails, PathSettings())
     assert GOAL in model.labels
