@@ -13,8 +13,8 @@ def main(start: str, folder: str) -> int:
     run(["init", folder])
     run(["forage", start, "-w", folder, "--budget", "1000000", "--delay", "0", "--allow-private"])
     with Workspace.open(Path(folder)) as workspace:
-        [forage] = workspace.forage_store.runs()
-        print(workspace.forage_store.progress(forage.id).spent)
+        [forage] = workspace.stores.forage.runs()
+        print(workspace.stores.forage.progress(forage.id).spent)
     return 0
 
 

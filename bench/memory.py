@@ -50,9 +50,9 @@ class GeneratedSite:
 async def _forage(folder: Path, pages: int, links: int) -> int:
     site = Site("http://large.example/")
     with Workspace.create(folder) as workspace, ArchiveWriter(folder, "w0", software="bench") as writer:
-        run = workspace.forage_store.open_run({"bench": "memory"}, RunLimits(pages), [site], 0.0)
+        run = workspace.stores.forage.open_run({"bench": "memory"}, RunLimits(pages), [site], 0.0)
         crawl = Crawl(
-            store=workspace.forage_store,
+            store=workspace.stores.forage,
             run=run,
             worker="bench:0:0",
             fetcher=GeneratedSite(links),
@@ -63,7 +63,7 @@ async def _forage(folder: Path, pages: int, links: int) -> int:
             politeness=Politeness(0.0),
         )
         await crawl.work(1)
-        return workspace.forage_store.progress(run.id).spent
+        return workspace.stores.forage.progress(run.id).spent
 
 
 def _measure(pages: int, links: int, answer: multiprocessing.Queue[tuple[int, float]]) -> None:

@@ -161,7 +161,8 @@ def _plan(folder: Path, topics: list[str], arguments: argparse.Namespace) -> Ite
     with Workspace.open(folder) as workspace:
         n_papers = workspace.database.execute("SELECT count(*) FROM record").fetchone()[0]
         sampled = [
-            workspace.records.get("paper", identity(chance.randrange(n_papers))) for _ in range(N_SAMPLED)
+            workspace.stores.records.get("paper", identity(chance.randrange(n_papers)))
+            for _ in range(N_SAMPLED)
         ]
     titles = [record.first("title").split() for record in sampled if record]
     names = [record.first("author").split()[-1] for record in sampled if record]

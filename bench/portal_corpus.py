@@ -17,8 +17,7 @@ from wayhound.citations.citation import Citation
 from wayhound.record import Record, Value
 from wayhound.samples.grammar import Grammar, chance_for
 from wayhound.samples.words import words
-from wayhound.store.papers import PaperStore, StoredCitation, StoredContext
-from wayhound.store.topics import TopicStore
+from wayhound.store.papers import StoredCitation, StoredContext
 from wayhound.topics.model import TopicPlacement
 from wayhound.topics.tree import parse_tree, ready_trees
 from wayhound.workspace import Workspace
@@ -60,9 +59,9 @@ def fill(
 ) -> None:
     """Put papers with topics, citations and sentences that cite into a workspace, with the topic tree."""
     (workspace.folder / "topics.txt").write_text(ready_trees()[TREE], "utf-8")
-    store, topics = PaperStore(workspace.database), TopicStore(workspace.database)
+    store, topics = workspace.stores.papers, workspace.stores.topics
     made = list(papers(count, data, seed))
-    workspace.records.save(paper.record for paper in made)
+    workspace.stores.records.save(paper.record for paper in made)
     titles = {paper.record.id: paper.record.first("title") for paper in made}
     topics.replace_all((TopicPlacement(each.record.id, each.topic, 0.9, each.topic) for each in made), titles)
     for paper in made:

@@ -101,7 +101,7 @@ def _two_runs(pages: int, *, with_tags: bool) -> list[tuple[Cost, int, int, int]
             ]  # fmt: skip
             cost = measured(forage, ROOT)
             with Workspace.open(folder) as workspace:
-                unchanged = workspace.forage_store.not_modified(number)
+                unchanged = workspace.stores.forage.not_modified(number)
             runs.append((cost, _told(f"{start}sent") - sent, _room(folder) - room, unchanged))
             _told(f"{start}next")
     return runs
@@ -110,7 +110,7 @@ def _two_runs(pages: int, *, with_tags: bool) -> list[tuple[Cost, int, int, int]
 _FORAGE = (
     "import sys; from pathlib import Path; from wayhound.cli import run; from wayhound.workspace import Workspace\n"
     "assert run(sys.argv[1:]) == 0\n"
-    "store = Workspace.open(Path(sys.argv[4])).forage_store\n"
+    "store = Workspace.open(Path(sys.argv[4])).stores.forage\n"
     "print(store.progress(store.runs()[0].id).spent)"
 )
 

@@ -134,7 +134,7 @@ def _added(workspace: Workspace, index: SearchIndex) -> list[float]:
         for number in range(N_ADDED):
             started = time.perf_counter()
             title = Value(f"Addition xq{number}")
-            workspace.records.save([Record("paper", f"new{number}", {"title": (title,)})])
+            workspace.stores.records.save([Record("paper", f"new{number}", {"title": (title,)})])
             while not index.search(SearchRequest(f"xq{number}", facets=())).total:
                 time.sleep(0.01)
             taken.append(time.perf_counter() - started)
@@ -190,7 +190,7 @@ class _Fts:
                 record.first("journal") or record.first("booktitle"),
                 record.first("abstract"),
             )
-            for record in workspace.records.iterate("paper")
+            for record in workspace.stores.records.iterate("paper")
         )
         with self.connection:
             self.connection.executemany("INSERT INTO paper VALUES (?, ?, ?, ?, ?)", rows)

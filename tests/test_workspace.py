@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[1] / "docs" / "workspace.md"
 def test_a_new_workspace_has_settings_a_database_and_its_folders(tmp_path: Path) -> None:
     with Workspace.create(tmp_path / "deep" / "project") as workspace:
         assert workspace.config == Config()
-        assert workspace.forage_store.runs() == []
+        assert workspace.stores.forage.runs() == []
     assert sorted(entry.name for entry in workspace.folder.iterdir()) == [
         "archive", "index", "models", "wayhound.db", "wayhound.toml",
     ]  # fmt: skip
@@ -29,11 +29,11 @@ def test_a_new_workspace_has_settings_a_database_and_its_folders(tmp_path: Path)
 
 def test_what_was_saved_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
     with Workspace.create(tmp_path) as workspace:
-        run = workspace.forage_store.open_run({"strategy": "random"}, RunLimits(), [], now=0.0)
-        workspace.records.save([Record("paper", "1")])
+        run = workspace.stores.forage.open_run({"strategy": "random"}, RunLimits(), [], now=0.0)
+        workspace.stores.records.save([Record("paper", "1")])
     with Workspace.open(tmp_path) as again:
-        assert [each.id for each in again.forage_store.runs()] == [run.id]
-        assert again.records.get("paper", "1") == Record("paper", "1")
+        assert [each.id for each in again.stores.forage.runs()] == [run.id]
+        assert again.stores.records.get("paper", "1") == Record("paper", "1")
 
 
 def test_settings_of_the_file_are_used(tmp_path: Path) -> None:

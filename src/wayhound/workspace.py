@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from wayhound import __version__
+from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.reader import ArchiveReader
 from wayhound.config import FILE_NAME, Config, default_toml
 from wayhound.errors import WorkspaceError
 from wayhound.store.database import Database
-from wayhound.store.forage import ForageStore
 from wayhound.store.model_files import ForageModels
-from wayhound.store.records import RecordStore
-from wayhound.store.trails import TrailStore
+from wayhound.store.stores import Stores
+
+if TYPE_CHECKING:
+    from wayhound.search.index import SearchIndex
+    from wayhound.search.writer import IndexWriter
 
 DATABASE_NAME = "wayhound.db"
 FOLDER_NAMES = ("archive", "models", "index")
@@ -65,20 +70,33 @@ class Workspace:
         return Database(self.folder / DATABASE_NAME)
 
     @cached_property
-    def forage_store(self) -> ForageStore:
-        return ForageStore(self.database)
+    def stores(self) -> Stores:
+        return Stores(self.database)
+
+    @cached_property
+    def archive(self) -> ArchiveReader:
+        return ArchiveReader(self.archive_folder)
+
+    def archive_writer(self, name: str) -> ArchiveWriter:
+        """Return a writer of new archive files with `name` in their names; close it after use."""
+        return ArchiveWriter(self.archive_folder, name, software=f"Wayhound/{__version__}")
 
     @cached_property
     def forage_models(self) -> ForageModels:
         return ForageModels(self.models_folder)
 
     @cached_property
-    def records(self) -> RecordStore:
-        return RecordStore(self.database)
+    def search_index(self) -> SearchIndex:
+        """The search index for reading; any number of threads may share it."""
+        from wayhound.search.index import SearchIndex  # noqa: PLC0415 - a forage needs no search engine
 
-    @cached_property
-    def trails(self) -> TrailStore:
-        return TrailStore(self.database)
+        return SearchIndex(self.index_folder)
+
+    def index_writer(self, *, fresh: bool = False) -> IndexWriter:
+        """Return a writer of the search index; with `fresh`, of a new build that replaces the one in use."""
+        from wayhound.search.writer import IndexWriter  # noqa: PLC0415
+
+        return IndexWriter(self.index_folder, fresh=fresh)
 
     def close(self) -> None:
         if "database" in self.__dict__:

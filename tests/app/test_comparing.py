@@ -163,7 +163,7 @@ def test_the_run_before_is_the_last_one_by_the_same_order(workspace: Workspace) 
             forage(workspace, f"{server}/", order=order)
             for order in (ORDER, Order(goal="else"), ORDER, ORDER)
         ]
-    befores = [run_before(workspace.forage_store, run) for run in runs]
+    befores = [run_before(workspace.stores.forage, run) for run in runs]
     assert [before and before.id for before in befores] == [None, None, runs[0].id, runs[2].id]
 
 

@@ -26,7 +26,6 @@ from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
 from wayhound.site import Site
-from wayhound.store.document_files import DocumentFileStore
 from wayhound.store.export import export
 from wayhound.store.forage import RunLimits, SiteSummary
 from wayhound.visit import Visit
@@ -47,7 +46,7 @@ def forage(folder: Path, *starts: str, config: Config = EAGER) -> tuple[list[Vis
     with Workspace.create(folder / "w") as workspace:
         run = open_run(workspace, Order(), RunLimits(20), [Site(start) for start in starts], time.time())
         asyncio.run(work(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
-        return visits, list(workspace.forage_store.sites(run.id))
+        return visits, list(workspace.stores.forage.sites(run.id))
 
 
 def at_first(trouble: Page, later: Page | None) -> Callable[[], Page | None]:
@@ -124,7 +123,7 @@ def test_what_pages_and_files_ask_of_robots_is_obeyed_and_written_down(tmp_path:
         "/open.pdf": "",
     }
     with Workspace.open(tmp_path / "w") as workspace:
-        found = [each.source.url for each in DocumentFileStore(workspace.database).found_by_forage()]
+        found = [each.source.url for each in workspace.stores.documents.found_by_forage()]
         file = io.BytesIO()
         export(workspace.database, "pages", "csv", file)
     assert found == [f"{server}/open.pdf"]
@@ -159,7 +158,7 @@ def test_a_worker_that_cannot_keep_its_leases_ends_with_the_reason(tmp_path: Pat
         Workspace.create(tmp_path / "w") as workspace,
         ArchiveWriter(archive, "w0", software="a test") as writer,
     ):
-        store = workspace.forage_store
+        store = workspace.stores.forage
         run = store.open_run({}, RunLimits(), [Site("http://s.example/")], time.time())
         crawl = Crawl(
             store=store,

@@ -22,10 +22,7 @@ from wayhound.search.query import parse
 from wayhound.search.results import SearchRequest, SearchResults
 from wayhound.search.snapshot import SnapshotOpener
 from wayhound.search.writer import IndexWriter
-from wayhound.store.citations import ScoreStore
-from wayhound.store.papers import PaperStore, StoredCitation
-from wayhound.store.records import ChangeStore
-from wayhound.store.topics import TopicStore
+from wayhound.store.papers import StoredCitation
 from wayhound.topics.model import TopicPlacement
 from wayhound.workspace import Workspace
 
@@ -47,7 +44,7 @@ def cite(workspace: Workspace, citing: str, *cited: str) -> None:
     """Groups are numbered after the papers' names."""
     citations = [StoredCitation(citing, 0, ord(citing[0]), Citation("x"))]
     citations += [StoredCitation(citing, at, ord(each[0]), Citation("x")) for at, each in enumerate(cited, 1)]
-    PaperStore(workspace.database).save_paper(citing, citations)
+    workspace.stores.papers.save_paper(citing, citations)
 
 
 def asked(workspace: Workspace, query: str = "", **more: object) -> SearchResults:
@@ -82,7 +79,7 @@ def test_a_record_is_found_by_what_its_fields_are_declared_to_be(workspace: Work
         },
         "http://www.cs.example:8080/papers/",
     )
-    workspace.records.save([record])
+    workspace.stores.records.save([record])
     build(workspace)
     queries = ["title:forage", "author:gödel", "year:1999", "venue:nips", "walk", "keyword:spiders", "spiders",
                "site:cs.example", "type:paper"]  # fmt: skip
@@ -109,7 +106,7 @@ def test_a_kind_that_a_workspace_declares_needs_no_code(workspace: Workspace) ->
         "phone": "555-0101",
     }
     record = Record("restaurant", "r", {name: (Value(text),) for name, text in fields.items()})
-    workspace.records.save(
+    workspace.stores.records.save(
         [record, Record("thing", "t", {"name": (Value("Undeclared"),), "size": (Value("9"),)})]
     )
     build(workspace)
@@ -124,11 +121,11 @@ def test_a_kind_that_a_workspace_declares_needs_no_code(workspace: Workspace) ->
 
 
 def test_works_that_are_only_cited_are_found_after_what_is_held(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "Walks on graphs", year="1999"), paper("b", "Other matters")])
+    workspace.stores.records.save([paper("a", "Walks on graphs", year="1999"), paper("b", "Other matters")])
     work = Citation("Random walks on large graphs", "A. Lind and B. Wood", "J. Walks", "1993", volume="3")
     unnamed = Citation(text="Private communication on walks")
     cited = [StoredCitation("b", 1, 98, unnamed), StoredCitation("b", 2, 99, work)]
-    PaperStore(workspace.database).save_paper("b", cited)
+    workspace.stores.papers.save_paper("b", cited)
     catch_up(workspace)
     answer = asked(workspace, "walks graphs")
     assert [(hit.kind, hit.id, hit.cited) for hit in answer.hits] == [
@@ -147,8 +144,8 @@ def test_works_that_are_only_cited_are_found_after_what_is_held(workspace: Works
 
 
 def test_who_asks_for_nothing_in_particular_sees_what_is_held(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "Walks on graphs")])
-    PaperStore(workspace.database).save_paper("a", [StoredCitation("a", 1, 99, Citation("Walks of cats"))])
+    workspace.stores.records.save([paper("a", "Walks on graphs")])
+    workspace.stores.papers.save_paper("a", [StoredCitation("a", 1, 99, Citation("Walks of cats"))])
     catch_up(workspace)
     index = SearchIndex(workspace.index_folder)
     assert found(workspace) == found(workspace, "-cats") == ["a"]
@@ -159,23 +156,23 @@ def test_who_asks_for_nothing_in_particular_sees_what_is_held(workspace: Workspa
 
 
 def test_a_work_that_comes_to_be_held_is_found_once(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "Walks on graphs")])
-    PaperStore(workspace.database).save_paper("a", [StoredCitation("a", 1, 99, Citation("Walks of cats"))])
+    workspace.stores.records.save([paper("a", "Walks on graphs")])
+    workspace.stores.papers.save_paper("a", [StoredCitation("a", 1, 99, Citation("Walks of cats"))])
     catch_up(workspace)
     assert found(workspace, "cats") == ["99"]
-    workspace.records.save([paper("b", "Walks of cats")])
-    PaperStore(workspace.database).save_paper("b", [StoredCitation("b", 0, 99, Citation("Walks of cats"))])
+    workspace.stores.records.save([paper("b", "Walks of cats")])
+    workspace.stores.papers.save_paper("b", [StoredCitation("b", 0, 99, Citation("Walks of cats"))])
     catch_up(workspace)
     assert found(workspace, "cats") == ["b"]
 
 
 def test_what_changes_while_an_index_is_built_is_in_it_once(workspace: Workspace) -> None:
-    workspace.records.save(paper(name, f"Paper {name}") for name in "abc")
+    workspace.stores.records.save(paper(name, f"Paper {name}") for name in "abc")
     waiting = [paper("a", "Changed meanwhile")]
 
     def change(_done: int, _of: int) -> None:
         while waiting:
-            workspace.records.save([waiting.pop()])
+            workspace.stores.records.save([waiting.pop()])
 
     build(workspace, change)
     assert found(workspace) == ["a", "b", "c"]
@@ -183,14 +180,14 @@ def test_what_changes_while_an_index_is_built_is_in_it_once(workspace: Workspace
 
 
 def test_an_index_that_grew_is_the_index_built_anew(workspace: Workspace) -> None:
-    workspace.records.save(paper(name, f"Paper {name}", year="1999") for name in "abcd")
+    workspace.stores.records.save(paper(name, f"Paper {name}", year="1999") for name in "abcd")
     catch_up(workspace)
     cite(workspace, "b", "a")
     cite(workspace, "c", "a", "b")
     cite(workspace, "a")
-    workspace.records.save([paper("e", "Another"), paper("b", "Changed", year="2003")])
+    workspace.stores.records.save([paper("e", "Another"), paper("b", "Changed", year="2003")])
     workspace.database.execute("DELETE FROM record WHERE id = 'd'")
-    TopicStore(workspace.database).save([TopicPlacement("a", ("AI", "Agents"), 1.0, ("AI", "Agents"))], {})
+    workspace.stores.topics.save([TopicPlacement("a", ("AI", "Agents"), 1.0, ("AI", "Agents"))], {})
     refresh_scores(workspace)
     catch_up(workspace)
     grown = everything(workspace)
@@ -202,9 +199,9 @@ def test_an_index_that_grew_is_the_index_built_anew(workspace: Workspace) -> Non
 
 
 def test_catching_up_does_only_what_is_new(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "One"), paper("b", "Two")])
+    workspace.stores.records.save([paper("a", "One"), paper("b", "Two")])
     assert (catch_up(workspace).added, catch_up(workspace).added) == (2, 0)
-    workspace.records.save([paper("b", "Two again")])
+    workspace.stores.records.save([paper("b", "Two again")])
     assert is_behind(workspace)
     done = catch_up(workspace)
     assert (done.added, done.removed) == (1, 0)
@@ -216,7 +213,7 @@ def test_catching_up_does_only_what_is_new(workspace: Workspace) -> None:
 
 
 def test_progress_is_told_to_the_end(workspace: Workspace) -> None:
-    workspace.records.save(paper(f"{number:04}", "x") for number in range(2_500))
+    workspace.stores.records.save(paper(f"{number:04}", "x") for number in range(2_500))
     told: list[tuple[int, int]] = []
     build(workspace, lambda done, total: told.append((done, total)))
     assert told == [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]
@@ -235,8 +232,8 @@ def test_a_topic_has_hubs_and_authorities_of_its_own(workspace: Workspace) -> No
     ]:
         cite(workspace, citing, *cited)
     placed = [TopicPlacement(name, ("AI",), 1.0, ("AI",)) for name in "abxy"]
-    TopicStore(workspace.database).save(placed, {})
-    workspace.records.save(paper(name, "x") for name in "abcdexyz")
+    workspace.stores.topics.save(placed, {})
+    workspace.stores.records.save(paper(name, "x") for name in "abcdexyz")
     build(workspace)
     filters = (("topic", "AI"),)
     assert [hit.id for hit in asked(workspace, sort="authority", filters=filters).hits][:2] == ["x", "y"]
@@ -257,9 +254,9 @@ def wait_until(true: Callable[[], bool]) -> float:
 def test_a_follower_makes_what_is_saved_findable_and_what_is_deleted_not(workspace: Workspace) -> None:
     index = SearchIndex(workspace.index_folder)
     with Follower(workspace.folder, every_seconds=0.05) as follower:
-        workspace.records.save([paper("a", "Sudden insight")])
+        workspace.stores.records.save([paper("a", "Sudden insight")])
         wait_until(lambda: index.search(SearchRequest("insight")).total == 1)
-        workspace.records.save([paper("a", "Slow insight")])
+        workspace.stores.records.save([paper("a", "Slow insight")])
         wait_until(lambda: index.search(SearchRequest("slow")).total == 1)
         workspace.database.execute("DELETE FROM record")
         wait_until(lambda: index.search(SearchRequest("insight")).total == 0)
@@ -267,7 +264,7 @@ def test_a_follower_makes_what_is_saved_findable_and_what_is_deleted_not(workspa
 
 
 def test_a_follower_lets_another_writer_finish_first(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "Waiting")])
+    workspace.stores.records.save([paper("a", "Waiting")])
     index = SearchIndex(workspace.index_folder)
     with IndexWriter(workspace.index_folder), Follower(workspace.folder, every_seconds=0.05) as follower:
         time.sleep(0.3)
@@ -278,7 +275,7 @@ def test_a_follower_lets_another_writer_finish_first(workspace: Workspace) -> No
 
 
 def test_a_follower_works_out_scores_when_citations_have_changed(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "Seminal"), paper("b", "Survey")])
+    workspace.stores.records.save([paper("a", "Seminal"), paper("b", "Survey")])
     catch_up(workspace)
     index = SearchIndex(workspace.index_folder)
     with Follower(workspace.folder, every_seconds=0.05, scores=ScoreKeeper(quiet_seconds=0.2)):
@@ -290,15 +287,15 @@ def test_a_follower_works_out_scores_when_citations_have_changed(workspace: Work
 
 def test_scores_wait_for_a_quiet_moment_and_then_rest(workspace: Workspace) -> None:
     now = [0.0]
-    keeper, store = ScoreKeeper(clock=lambda: now[0]), ScoreStore(workspace.database)
-    workspace.records.save([paper("a", "Seminal"), paper("b", "Survey")])
+    keeper, store = ScoreKeeper(clock=lambda: now[0]), workspace.stores.scores
+    workspace.stores.records.save([paper("a", "Seminal"), paper("b", "Survey")])
     keeper.look(workspace)
-    keeper.worked_out = ChangeStore(workspace.database).newest()
+    keeper.worked_out = workspace.stores.changes.newest()
     cite(workspace, "a")
     cite(workspace, "b", "a")
     keeper.look(workspace)
     now[0] += 1.5
-    workspace.records.save([paper("c", "Another")])
+    workspace.stores.records.save([paper("c", "Another")])
     keeper.look(workspace)
     now[0] += 1.5
     keeper.look(workspace)
@@ -309,11 +306,11 @@ def test_scores_wait_for_a_quiet_moment_and_then_rest(workspace: Workspace) -> N
     now[0] += 2.5
     keeper.look(workspace)
     keeper.look(workspace)
-    before = ChangeStore(workspace.database).newest()
-    workspace.records.save([Record("contact", "x")])
+    before = workspace.stores.changes.newest()
+    workspace.stores.records.save([Record("contact", "x")])
     now[0] += 9.0
     keeper.look(workspace)
-    assert ChangeStore(workspace.database).newest() == before + 1
+    assert workspace.stores.changes.newest() == before + 1
 
 
 def built(workspace: Workspace) -> bool:
@@ -326,22 +323,22 @@ def built(workspace: Workspace) -> bool:
 
 
 def test_a_follower_lets_others_write_when_nothing_comes_any_more(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "One")])
+    workspace.stores.records.save([paper("a", "One")])
     index = SearchIndex(workspace.index_folder)
     with Follower(workspace.folder, every_seconds=0.05):
         wait_until(lambda: index.search(SearchRequest("one")).total == 1)
         assert wait_until(lambda: built(workspace)) > 1
-        workspace.records.save([paper("b", "Two")])
+        workspace.stores.records.save([paper("b", "Two")])
         wait_until(lambda: index.search(SearchRequest("two")).total == 1)
 
 
 def test_a_follower_tells_its_trouble(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "x")])
+    workspace.stores.records.save([paper("a", "x")])
     catch_up(workspace)
     in_use = current_build(workspace.index_folder)
     assert in_use is not None
     (in_use / "meta.json").write_text("{}")
-    workspace.records.save([paper("b", "y")])
+    workspace.stores.records.save([paper("b", "y")])
     with Follower(workspace.folder, every_seconds=0.05) as follower:
         wait_until(lambda: "--rebuild" in follower.trouble)
         wait_until(lambda: built(workspace))
@@ -372,8 +369,8 @@ def test_nothing_is_lost_when_the_writer_is_killed_again_and_again(workspace: Wo
         writer.stdout.readline()
         killed_at = time.monotonic() + 0.15 + 0.07 * turn
         while time.monotonic() < killed_at:
-            workspace.records.save([paper(f"{saved:05}", f"number {saved}")])
-            workspace.records.save([paper("again", f"version {saved}")])
+            workspace.stores.records.save([paper(f"{saved:05}", f"number {saved}")])
+            workspace.stores.records.save([paper("again", f"version {saved}")])
             saved += 1
         writer.send_signal(signal.SIGKILL)
         writer.wait()
@@ -387,7 +384,7 @@ def test_nothing_is_lost_when_the_writer_is_killed_again_and_again(workspace: Wo
 
 
 def test_a_killed_rebuild_leaves_the_old_index_in_use(workspace: Workspace) -> None:
-    workspace.records.save(paper(f"{number:04}", "same") for number in range(1_500))
+    workspace.stores.records.save(paper(f"{number:04}", "same") for number in range(1_500))
     build(workspace)
     rebuilding = COMMITTING.replace("indexing.catch_up(workspace)", "indexing.build(workspace)")
     writer = subprocess.Popen(
@@ -414,7 +411,7 @@ sys.exit(run(["index", "--rebuild", "--workspace", sys.argv[1]]))
 
 
 def test_a_disk_without_room_for_the_index_is_told_in_a_sentence(workspace: Workspace) -> None:
-    workspace.records.save(
+    workspace.stores.records.save(
         paper(f"{number:04}", f"number{number} other{number * 7}") for number in range(3_000)
     )
     catch_up(workspace)
@@ -427,7 +424,7 @@ def test_a_disk_without_room_for_the_index_is_told_in_a_sentence(workspace: Work
 
 
 def test_who_reads_an_old_build_may_finish_after_a_rebuild(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "Steady"), paper("b", "Steady too")])
+    workspace.stores.records.save([paper("a", "Steady"), paper("b", "Steady too")])
     build(workspace)
     opened = SnapshotOpener(workspace.index_folder).newest()
     assert opened is not None
@@ -439,7 +436,7 @@ def test_who_reads_an_old_build_may_finish_after_a_rebuild(workspace: Workspace)
 
 
 def test_the_command_indexes_and_says_what_it_did(workspace: Workspace) -> None:
-    workspace.records.save([paper("a", "One"), paper("b", "Two")])
+    workspace.stores.records.save([paper("a", "One"), paper("b", "Two")])
     run = CliRunner().invoke(cli, ["index", "--workspace", str(workspace.folder)])
     assert "Indexed 2 records, in" in run.stderr
     workspace.database.execute("DELETE FROM record WHERE id = 'a'")

@@ -39,9 +39,11 @@ def test_it_finds_goals_on_sites_that_were_never_taught(demo: tuple[Path, str, s
     }
     right, found = Counter[str](), Counter[str]()
     with Workspace.open(folder) as workspace:
-        run = next(run for run in workspace.forage_store.runs() if "path-learner" in run.identity["strategy"])
-        for site in workspace.forage_store.sites(run.id):
-            for visit in workspace.forage_store.visits_of(run.id, site.start):
+        run = next(
+            run for run in workspace.stores.forage.runs() if "path-learner" in run.identity["strategy"]
+        )
+        for site in workspace.stores.forage.sites(run.id):
+            for visit in workspace.stores.forage.visits_of(run.id, site.start):
                 host, path = re.fullmatch(r"http://([^/:]+)[^/]*(/.*)", visit.url).groups()  # type: ignore[union-attr]
                 found[host] += visit.is_goal
                 right[host] += visit.is_goal and labels.get((host, path)) == "publication"
@@ -52,7 +54,7 @@ def test_it_finds_goals_on_sites_that_were_never_taught(demo: tuple[Path, str, s
 def test_papers_that_were_found_are_read_and_cited(demo: tuple[Path, str, str]) -> None:
     folder, _, said = demo
     with Workspace.open(folder) as workspace:
-        papers = list(workspace.records.iterate("paper"))
+        papers = list(workspace.stores.records.iterate("paper"))
     assert len(papers) > 60
     assert all(paper.first("title") and paper.fields.get("author") for paper in papers)
     assert "Physics" in said

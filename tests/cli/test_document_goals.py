@@ -54,8 +54,8 @@ def foraged(folder: Path, *options: str) -> dict[str, Visit]:
     with serve(SITE) as site:
         assert run(["forage", f"{site}/", "-w", str(folder), *LOOPBACK, *options]) == 0
         with Workspace.open(folder) as workspace:
-            [last] = workspace.forage_store.runs()
-            visits = workspace.forage_store.visits_of(last.id, f"{site}/")
+            [last] = workspace.stores.forage.runs()
+            visits = workspace.stores.forage.visits_of(last.id, f"{site}/")
             return {visit.url.rpartition("/")[2]: visit for visit in visits}
 
 
@@ -77,10 +77,10 @@ def test_a_document_that_is_no_goal_is_rejected_and_learned_from(once_taught: Pa
     folder = Path(shutil.copytree(once_taught, tmp_path / "w"))
     wrong = foraged(folder, "--strategy", "path-learner")["word.docx"]
     with Workspace.open(folder) as workspace:
-        [last] = workspace.forage_store.runs()
+        [last] = workspace.stores.forage.runs()
         number = Review(workspace, last.id).reject(wrong.site, wrong.number, 1.0)
         assert number is not None
-        trail = workspace.trails.get(number).trail
+        trail = workspace.stores.trails.get(number).trail
     end = trail.steps[-1]
     assert (end.page.url, end.page.kind, end.page.content_type, end.label) == (
         wrong.url,

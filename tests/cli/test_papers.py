@@ -83,7 +83,7 @@ def test_files_that_cannot_be_read_have_a_line_with_the_reason(folder: Path) -> 
 
 def test_files_that_ask_not_to_be_indexed_are_left_out_and_it_is_said(folder: Path) -> None:
     with Workspace.open(folder / "w") as workspace:
-        store = workspace.forage_store
+        store = workspace.stores.forage
         run = store.open_run({"strategy": "x"}, RunLimits(), [Site("http://a.example/")], 0.0)
         job = store.lease_site(run.id, "h:1:0", 0.0, 60.0)
         assert job is not None

@@ -31,12 +31,12 @@ class Department:
 
     def runs(self) -> list[int]:
         with Workspace.open(Path(self.workspace)) as workspace:
-            return sorted(each.id for each in workspace.forage_store.runs())
+            return sorted(each.id for each in workspace.stores.forage.runs())
 
     def leave_unfinished(self) -> None:
         """As if the last run had been killed before it came to its end."""
         with Workspace.open(Path(self.workspace)) as workspace:
-            store = workspace.forage_store
+            store = workspace.stores.forage
             last = store.runs()[0]
             database = workspace.database
             database.execute("UPDATE site SET state = 'waiting' WHERE run_id = ?", (last.id,))
@@ -193,4 +193,4 @@ def test_a_workspace_that_holds_other_runs_compares_only_its_own_kind(
     assert department.forage("--goals", "1", "--again") == 0
     assert "Since run" not in capsys.readouterr().err
     with Workspace.open(Path(department.workspace)) as workspace:
-        assert [each.limits for each in workspace.forage_store.runs()] == [RunLimits(100)] * 2
+        assert [each.limits for each in workspace.stores.forage.runs()] == [RunLimits(100)] * 2

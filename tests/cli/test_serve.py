@@ -90,7 +90,9 @@ def test_it_indexes_serves_and_ends_in_good_order_at_an_interrupt(workspace: Pat
 def test_what_is_saved_while_it_runs_is_found(workspace: Path) -> None:
     with serving(workspace, "--processes", "1") as (_, url):
         with Workspace.open(workspace) as opened:
-            opened.records.save([Record("contact", "new", {"organisation": (Value("Freshly Added Works"),)})])
+            opened.stores.records.save(
+                [Record("contact", "new", {"organisation": (Value("Freshly Added Works"),)})]
+            )
         assert wait_for(lambda: "Freshly Added Works" in read(f"{url}/search.json?q=freshly"))
 
 
@@ -168,7 +170,7 @@ def test_where_papers_stand_under_no_topic_it_is_told_how_they_come_there(
     tmp_path: Path, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Workspace.create(tmp_path / "bare") as bare:
-        bare.records.save([Record("paper", "1", {"title": (Value("Hops to the goal"),)})])
+        bare.stores.records.save([Record("paper", "1", {"title": (Value("Hops to the goal"),)})])
     for folder in (tmp_path / "bare", workspace):
         run(["serve", "-w", str(folder), "--host", "203.0.113.7"])
         assert ("topics train" in capsys.readouterr().err) == (folder != workspace)

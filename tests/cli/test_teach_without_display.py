@@ -46,7 +46,7 @@ def printed_address(process: subprocess.Popen[str]) -> str:
 
 def trails_in(folder: Path) -> int:
     with Workspace.open(folder) as workspace:
-        return len(workspace.trails)
+        return len(workspace.stores.trails)
 
 
 def test_teach_opens_the_studio_with_the_sites_filled_in(tmp_path: Path) -> None:

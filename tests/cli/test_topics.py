@@ -142,7 +142,7 @@ def test_the_papers_of_the_workspace_are_taken_without_files(folder: Path) -> No
     with pytest.raises(UsageError, match="There are no documents"):
         call(folder, "train")
     with Workspace.open(folder / "w") as workspace:
-        workspace.records.save(
+        workspace.stores.records.save(
             Record("paper", f"p{number}", {"title": (Value(f"{keyword} {words}"),)})
             for number, (keyword, words) in enumerate(TEXTS.items())
         )

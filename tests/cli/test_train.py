@@ -78,7 +78,7 @@ def test_one_site_is_learned_without_figures_that_nothing_could_tell(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Workspace.open(workspace) as opened:
-        opened.trails.add_all([TO_GOAL, TO_NOWHERE], 0.0)
+        opened.stores.trails.add_all([TO_GOAL, TO_NOWHERE], 0.0)
     assert run(["train", "--json", "-w", str(workspace)]) == 0
     told = report(capsys)
     assert told["all_labels"] is None
@@ -89,7 +89,7 @@ def test_one_site_is_learned_without_figures_that_nothing_could_tell(
 
 def test_trails_without_an_ending_are_left_out(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Workspace.open(trained) as opened:
-        opened.trails.relabel(1, len(opened.trails.get(1).trail.steps) - 1, "", 0.0)
+        opened.stores.trails.relabel(1, len(opened.stores.trails.get(1).trail.steps) - 1, "", 0.0)
     assert run(["train", "--settings", "usual", "--json", "-w", str(trained)]) == 0
     told = report(capsys)
     assert (told["trails"], told["left_out"]) == (15, 1)
@@ -101,7 +101,7 @@ def test_nothing_to_learn_from_ends_with_a_sentence(
     assert run(["train", "-w", str(workspace)]) == 6
     assert "There are no trails yet" in capsys.readouterr().err
     with Workspace.open(workspace) as opened:
-        opened.trails.add(TO_NOWHERE, 0.0)
+        opened.stores.trails.add(TO_NOWHERE, 0.0)
     assert run(["train", "-w", str(workspace)]) == 6
     assert "No trail ends at a goal" in capsys.readouterr().err
 

@@ -15,10 +15,8 @@ from warcio.archiveiterator import ArchiveIterator
 from tests.servers import Answer, Page, Served, serve
 from wayhound.app.forage import Order, open_run, work
 from wayhound.archive.index import index_archive, warc_files
-from wayhound.archive.reader import ArchiveReader
 from wayhound.config import Config
 from wayhound.site import Site
-from wayhound.store.document_files import DocumentFileStore
 from wayhound.store.forage import RunLimits
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
@@ -112,7 +110,7 @@ def test_a_304_is_archived_as_a_revisit_that_every_reader_follows(workspace: Wor
         url = f"{server}/"
     assert first.archived is not None
     assert third.archived is not None
-    reader = ArchiveReader(workspace.archive_folder)
+    reader = workspace.archive
     page, again = reader.read(first.archived), reader.read(third.archived)
     assert (again.status, again.body, again.content_type) == (200, page.body, "text/html")
     assert ("X-Now", "1") in again.headers
@@ -180,7 +178,7 @@ def test_what_a_server_sends_again_unasked_is_stored_once(workspace: Workspace) 
     kinds = [kind for kind, *_ in records(workspace) if kind in ("response", "revisit")]
     assert kinds == ["response", "revisit", "revisit"]
     assert third.archived is not None
-    assert ArchiveReader(workspace.archive_folder).read(third.archived).body == body.encode()
+    assert workspace.archive.read(third.archived).body == body.encode()
 
 
 def test_a_304_for_a_page_that_was_sent_again_unasked_finds_its_body(workspace: Workspace) -> None:
@@ -193,7 +191,7 @@ def test_a_304_for_a_page_that_was_sent_again_unasked_finds_its_body(workspace: 
         [confirmed] = forage(workspace, server)
     assert confirmed.not_modified
     assert confirmed.archived is not None
-    page = ArchiveReader(workspace.archive_folder).read(confirmed.archived)
+    page = workspace.archive.read(confirmed.archived)
     assert page.body == b"<title>Start</title>"
 
 
@@ -285,7 +283,7 @@ def test_charset_type_and_rules_for_robots_are_those_of_the_page_with_what_the_3
         ]
         [kept] = forage(workspace, server)
         assert kept.archived is not None
-        assert ArchiveReader(workspace.archive_folder).read(kept.archived).robots_tag == "nofollow"
+        assert workspace.archive.read(kept.archived).robots_tag == "nofollow"
 
 
 def test_a_304_costs_a_fetch_and_its_host_the_usual_pause(workspace: Workspace) -> None:
@@ -322,8 +320,8 @@ def test_documents_that_have_not_changed_are_found_by_each_run(workspace: Worksp
             visits = forage(workspace, server)
         assert server.connections == 2  # the length that a 304 tells is no reason to hang up
     assert visits[1].not_modified
-    found = list(DocumentFileStore(workspace.database).found_by_forage())
-    bodies = {ArchiveReader(workspace.archive_folder).read(each.archived).body for each in found}
+    found = list(workspace.stores.documents.found_by_forage())
+    bodies = {workspace.archive.read(each.archived).body for each in found}
     assert (len(found), len(bodies)) == (2, 1)
 
 

@@ -12,10 +12,9 @@ from wayhound.fetched import Fetched
 from wayhound.record import Record, Span, Value
 from wayhound.samples.pdf import PdfLine, write_pdf
 from wayhound.site import Site
-from wayhound.store.document_files import DocumentFileStore, Source, StoredFile
+from wayhound.store.document_files import Source, StoredFile
 from wayhound.store.forage import RunLimits
-from wayhound.store.papers import PaperStore, StoredCitation, StoredContext
-from wayhound.store.topics import TopicStore
+from wayhound.store.papers import StoredCitation, StoredContext
 from wayhound.topics.model import TopicPlacement
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
@@ -72,7 +71,7 @@ def make_collection(folder: Path) -> Path:
     """A workspace with papers, their originals, citations and topics; contacts; and a run that found them."""
     with Workspace.create(folder) as workspace:
         (folder / "topics.txt").write_text(TREE, "utf-8")
-        workspace.records.save(papers())
+        workspace.stores.records.save(papers())
         _save_originals(workspace)
         _save_citations(workspace)
         _save_topics(workspace)
@@ -105,7 +104,7 @@ def papers() -> Iterator[Record]:
 
 
 def _save_originals(workspace: Workspace) -> None:
-    files = DocumentFileStore(workspace.database)
+    files = workspace.stores.documents
     with ArchiveWriter(workspace.archive_folder, "test", software="test") as archive:
         for number, (title, *_) in enumerate(PAPERS):
             url = f"{START}papers/{number}.pdf"
@@ -124,7 +123,7 @@ def _save_originals(workspace: Workspace) -> None:
 
 
 def _save_citations(workspace: Workspace) -> None:
-    store = PaperStore(workspace.database)
+    store = workspace.stores.papers
     for number, (title, authors, year, venue, _, cited) in enumerate(PAPERS):
         own = Citation(title, " and ".join(authors), venue, year)
         references = [StoredCitation(paper_id(number), 0, number + 1, own)]
@@ -150,12 +149,12 @@ def _save_topics(workspace: Workspace) -> None:
         for number, (_, _, _, _, topic, _) in enumerate(PAPERS)
     ]
     titles = {paper_id(number): paper[0] for number, paper in enumerate(PAPERS)}
-    TopicStore(workspace.database).replace_all(placements, titles)
+    workspace.stores.topics.replace_all(placements, titles)
 
 
 def _save_contact(workspace: Workspace) -> None:
     """A contact that a run found on a hostile page, two clicks from the start."""
-    store = workspace.forage_store
+    store = workspace.stores.forage
     run = store.open_run({"test": "portal"}, RunLimits(), [Site(START)], 1e9)
     job = store.lease_site(run.id, "test", 1e9, 2e9)
     assert job is not None
@@ -178,7 +177,7 @@ def _save_contact(workspace: Workspace) -> None:
         "name": (Value("An instance of a kind that nobody declared"),),
         "colour": (Value("green"),),
     }
-    workspace.records.save(
+    workspace.stores.records.save(
         [
             Record("contact", f"{START}contact#1", fields, START, 1),
             Record("link_chain", "odd id/with?signs&more", odd, START),

@@ -17,7 +17,6 @@ from wayhound.portal.addresses import record_url
 from wayhound.portal.discovery import sitemap_index
 from wayhound.portal.oai import PAGE
 from wayhound.record import Record, Value
-from wayhound.store.records import Catalogue
 from wayhound.workspace import Workspace
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -143,7 +142,7 @@ def test_the_sitemap_names_every_record_and_topic(portal: Served) -> None:
 
 def test_a_part_of_the_sitemap_is_read_from_its_place_on(portal: Served, collection: Path) -> None:
     with Workspace.open(collection) as workspace:
-        catalogue = Catalogue(workspace.database)
+        catalogue = workspace.stores.catalogue
         places = catalogue.places(2)
         stamps = catalogue.changed_after(places[2], 1e12, 100)
     (whole, _, second, *_) = found(fromstring(sitemap_index("", places)), f"{SITEMAP}sitemap/{SITEMAP}loc")
@@ -230,10 +229,10 @@ def test_mistakes_are_told_by_the_codes_of_the_protocol(portal: Served, argument
 def test_a_long_list_goes_on_by_tokens_and_deleted_records_are_told(tmp_path: Path) -> None:
     n_records = 2 * PAGE + 7
     with Workspace.create(tmp_path / "many") as workspace:
-        workspace.records.save(
+        workspace.stores.records.save(
             Record("note", f"n{n:04}", {"name": (Value(f"Note {n}"),)}) for n in range(n_records)
         )
-        workspace.records.delete("note", "n0003")
+        workspace.stores.records.delete("note", "n0003")
     with serve_portal(tmp_path / "many") as portal:
         identifiers, deleted, parts, arguments = list[str](), list[Element](), 0, "metadataPrefix=oai_dc"
         while arguments:

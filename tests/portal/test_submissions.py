@@ -39,7 +39,7 @@ def status(portal: Served, token: str) -> Got:
 
 def waiting(folder: Path, token: str) -> int:
     with Workspace.open(folder) as workspace:
-        found = SubmissionStore(workspace.database).by_token(token)
+        found = workspace.stores.submissions.by_token(token)
     assert found is not None
     return found.id
 
@@ -126,7 +126,7 @@ def test_a_visitor_may_say_what_a_file_is_and_the_operator_decides(own_collectio
         token = sent(portal, f"{PAPER}/correct", {"field": "kind", "texts": "document"})
         with Workspace.open(own_collection) as workspace:
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
-            assert workspace.records.get("document", paper_id(3)) is not None
+            assert workspace.stores.records.get("document", paper_id(3)) is not None
         assert decided.sentence == f"{paper_id(3)} is a document from now on."
         assert portal.get(PAPER).status == 404
         document = portal.get(PAPER.replace("/paper/", "/document/"))
@@ -155,13 +155,13 @@ def test_the_form_of_a_correction_shows_what_stands_there(portal: Served) -> Non
 def test_a_removal_takes_a_record_out_for_good(own_collection: Path) -> None:
     with Workspace.open(own_collection) as workspace:
         build(workspace)
-        saved = workspace.records.get("paper", paper_id(3))
+        saved = workspace.stores.records.get("paper", paper_id(3))
     assert saved is not None
     with serve_portal(own_collection) as portal:
         token = sent(portal, "/remove", {"url": f"{portal.url}{PAPER}", "note": "It is mine."})
         with Workspace.open(own_collection) as workspace:
             approve(workspace, waiting(own_collection, token), "Done.", 1e9)
-            workspace.records.save([saved])  # as a new forage would
+            workspace.stores.records.save([saved])  # as a new forage would
             catch_up(workspace)
         gone = portal.get(PAPER)
         assert (gone.status, "taken out of the collection on request" in gone.text) == (404, True)
@@ -175,7 +175,7 @@ def test_a_whole_site_is_taken_out_when_its_owner_asks(own_collection: Path) -> 
         token = sent(portal, "/remove", {"url": START, "note": "My site."})
         with Workspace.open(own_collection) as workspace:
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
-            assert list(workspace.records.iterate()) == []
+            assert list(workspace.stores.records.iterate()) == []
     assert decided.sentence.startswith(f"{len(PAPERS) + 2} records")
 
 
@@ -213,7 +213,7 @@ def test_words_of_strangers_do_nothing_to_a_terminal(
 ) -> None:
     with Workspace.open(own_collection) as workspace:
         sneaky = Submission("paper", "https://example.org/", note="\x1b[2Jgone [bold]loud[/bold]")
-        SubmissionStore(workspace.database).add(sneaky, 1e9)
+        workspace.stores.submissions.add(sneaky, 1e9)
     assert run(["submissions", "list", "-w", str(own_collection)]) == 0
     printed = capsys.readouterr().out
     assert "\x1b" not in printed

@@ -7,7 +7,7 @@ import pytest
 from wayhound.citations.citation import Citation
 from wayhound.citations.hubs import HubScores
 from wayhound.record import Record, Value
-from wayhound.store.citations import ScoreStore, citations_to, citing_work
+from wayhound.store.citations import CitationStore, ScoreStore
 from wayhound.store.database import Database
 from wayhound.store.papers import PaperStore, StoredCitation
 from wayhound.store.records import Change, ChangeStore, RecordStore
@@ -144,8 +144,10 @@ def test_a_citation_that_is_matched_anew_changes_both_works(database: Database) 
 def test_who_cites_a_work_is_told_until_it_is_held(database: Database) -> None:
     cite(database, "a", 10, 99, 99)
     cite(database, "b", 20, 99)
-    assert {work: [*said] for work, said in citations_to(database, [10, 99, 500]).items()} == {99: ["a", "b"]}
-    papers, total = citing_work(database, 99, 1)
+    assert {work: [*said] for work, said in CitationStore(database).citations_to([10, 99, 500]).items()} == {
+        99: ["a", "b"]
+    }
+    papers, total = CitationStore(database).citing_work(99, 1)
     assert ([each.paper for each in papers], papers[0].numbers, total) == (["a"], (1, 2), 2)
     cite(database, "c", 99)
-    assert citations_to(database, [99]) == {}
+    assert CitationStore(database).citations_to([99]) == {}

@@ -9,7 +9,7 @@ import pytest
 
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
-from wayhound.store.goals import click_path
+from wayhound.store.goals import ClickPaths
 from wayhound.store.papers import PaperStore
 from wayhound.store.topics import TopicStore
 
@@ -37,7 +37,7 @@ class WatchedDatabase(Database):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda database: click_path(database, "http://a.example/", 3),
+        lambda database: ClickPaths(database).to_visit("http://a.example/", 3),
         lambda database: PaperStore(database).corrections("a-paper"),
         lambda database: list(TopicStore(database).under(("Animals",), 10)),
         lambda database: ForageStore(database).last_page("http://a.example/"),

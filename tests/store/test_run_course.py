@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.store.samples import begin, lease, visit_of
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
-from wayhound.store.runs import Course, course_of
+from wayhound.store.runs import Course
 
 
 def test_a_run_is_summed_up_by_visits_and_by_time(database: Database) -> None:
@@ -17,7 +17,7 @@ def test_a_run_is_summed_up_by_visits_and_by_time(database: Database) -> None:
             at = float(number if number < 499 else 1_000) + each / 2
             found = {"is_goal": number < 100, "spent": number % 2 == 0}
             store.save_visit(job.id, visit_of(job, number, at=at, **found))
-    course = course_of(database, run.id, 10, 4)
+    course = ForageStore(database).course(run.id, 10, 4)
     assert course.seconds == 1_000.5
     assert course.stretches == ((50, 100), (50, 100), *[(50, 0)] * 8)
     assert course.parts == (126 + 125, 124 + 125, 0, 0)  # the first 250.125 seconds of both sites, and so on
@@ -26,9 +26,9 @@ def test_a_run_is_summed_up_by_visits_and_by_time(database: Database) -> None:
 def test_a_short_run_is_told_visit_by_visit(database: Database) -> None:
     store = ForageStore(database)
     run = begin(store, sites=1)
-    assert course_of(database, run.id, 10, 4) == Course()
+    assert ForageStore(database).course(run.id, 10, 4) == Course()
     job = lease(store, run)
     store.save_visit(job.id, visit_of(job, 0, spent=True))
-    assert course_of(database, run.id, 10, 4) == Course(((1, 0),))
+    assert ForageStore(database).course(run.id, 10, 4) == Course(((1, 0),))
     store.save_visit(job.id, visit_of(job, 1, spent=True, is_goal=True))
-    assert course_of(database, run.id, 10, 4) == Course(((1, 0), (1, 1)), (1, 0, 0, 1), 1.0)
+    assert ForageStore(database).course(run.id, 10, 4) == Course(((1, 0), (1, 1)), (1, 0, 0, 1), 1.0)

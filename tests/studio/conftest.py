@@ -82,7 +82,7 @@ def small_trails(site: str) -> list[Trail]:
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
     with Workspace.create(tmp_path / "library") as made:
         for site in ("http://one.example/", "http://two.example/"):
-            made.trails.add_all(small_trails(site), time.time(), "test")
+            made.stores.trails.add_all(small_trails(site), time.time(), "test")
         yield made
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.studio.conftest import Visitor
 from wayhound.app.forage import process_runs, process_start
-from wayhound.store.jobs import Job, JobStore
+from wayhound.store.jobs import Job
 from wayhound.studio.background import Background
 from wayhound.workspace import Workspace
 
@@ -27,7 +27,7 @@ def stranger() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _left_behind(workspace: Workspace, pid: int, start: str) -> Job:
-    jobs = JobStore(workspace.database)
+    jobs = workspace.stores.jobs
     number = jobs.begin("train", "Learning.", 1.0)
     jobs.set_process(number, pid, start)
     job = jobs.get(number)
@@ -51,7 +51,7 @@ def test_a_stranger_with_the_number_of_a_dead_job_does_not_block_its_kind(
     with Workspace.create(tmp_path / "workspace") as workspace:
         job = _left_behind(workspace, stranger.pid, "1")
         Background(workspace.folder).clean_up(workspace)
-        ended = JobStore(workspace.database).get(job.id)
+        ended = workspace.stores.jobs.get(job.id)
         assert ended is not None
         assert ended.state == "failed"
 
@@ -65,7 +65,7 @@ def test_stopping_a_dead_job_leaves_a_stranger_alone(
         background.stop(workspace, _left_behind(workspace, stranger.pid, "1"))
         stranger.communicate(b"\n")
         assert stranger.returncode == 0  # it ended by itself
-        assert JobStore(workspace.database).running() == []
+        assert workspace.stores.jobs.running() == []
 
 
 def test_stopping_a_job_ends_its_own_process(tmp_path: Path, stranger: subprocess.Popen[bytes]) -> None:

@@ -66,7 +66,7 @@ def test_the_overview_says_when_trails_were_added_after_the_last_training(
     visitor.wait_for_job("/train")
     assert "Begin a run" in visitor.get("/")
     assert '<a class="button" href="/runs">Let it forage</a>' in visitor.get("/train")
-    workspace.trails.add_all(small_trails("http://three.example/"), time.time(), "test")
+    workspace.stores.trails.add_all(small_trails("http://three.example/"), time.time(), "test")
     assert "Learn again" in visitor.get("/")
 
 

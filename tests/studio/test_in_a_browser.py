@@ -20,7 +20,6 @@ from wayhound.config import FILE_NAME
 from wayhound.net.browser import find_browser
 from wayhound.samples.server import SampleServer, serve_samples
 from wayhound.samples.web import sample_web
-from wayhound.store.teaching import TeachingStore
 from wayhound.studio.app import make_studio
 from wayhound.web.server import running
 from wayhound.workspace import Workspace
@@ -93,7 +92,7 @@ def assert_no_barrier(page: Page) -> None:
 
 def test_no_page_has_a_serious_barrier(page: Page, folder: Path) -> None:
     with Workspace.open(folder) as workspace:
-        workspace.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
+        workspace.stores.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
     for path in ("/", "/trails", "/trails/1", "/train", "/runs", "/review", "/teach", "/nowhere"):
         page.goto(path)
         assert_no_barrier(page)
@@ -102,7 +101,7 @@ def test_no_page_has_a_serious_barrier(page: Page, folder: Path) -> None:
 def test_no_page_is_wider_than_a_phone(page: Page, folder: Path, web: SampleServer) -> None:
     """Tables scroll within their own frame."""
     with Workspace.open(folder) as workspace:
-        workspace.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
+        workspace.stores.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
     run = apart(lambda: forage_apart(folder, start_of(web, "lanterns")))
     page.set_viewport_size({"width": 390, "height": 800})
     for path in (
@@ -154,7 +153,7 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
     page.wait_for_selector(".question")
     assert_no_barrier(page)
     with Workspace.open(folder) as workspace:
-        before = len(workspace.trails)
+        before = len(workspace.stores.trails)
     for number in range(5):
         page.wait_for_selector(f"text={number} answer")
         url = page.locator(".question a[rel=noreferrer]").inner_text()
@@ -163,7 +162,7 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
     page.wait_for_selector("text=The model has learned from your answers")
     assert "Correct one, fix all" in page.inner_text("main")
     with Workspace.open(folder) as workspace:
-        assert len(workspace.trails) == before + 5
+        assert len(workspace.stores.trails) == before + 5
 
 
 def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(
@@ -209,7 +208,7 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
     page.click("button:has-text('Done')")
     page.wait_for_selector("text=You marked 1 goal and 0 ways")
     with Workspace.open(folder) as workspace:
-        [trail] = workspace.trails.trails()
+        [trail] = workspace.stores.trails.trails()
     assert trail.reached_goal
     assert trail.site == start_of(web, "physics")
     assert len(trail.steps) >= 2
@@ -235,7 +234,7 @@ def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Pat
     page.click("button:has-text('Submit')")
     page.wait_for_selector("text=You marked 1 useful page; 1 other page was looked at and left unmarked.")
     with Workspace.open(folder) as workspace:
-        kept = workspace.trails.summaries()
+        kept = workspace.stores.trails.summaries()
     assert sorted((each.ending, each.steps, each.source) for each in kept) == [
         ("Fail", 2, "free browsing"),
         ("Goal", 1, "free browsing"),
@@ -264,7 +263,7 @@ def test_without_scripts_one_browses_freely_by_forms(page: Page, folder: Path, w
 def pages_seen(folder: Path) -> int:
     """How many pages were shown and drawn."""
     with Workspace.open(folder) as workspace:
-        store = TeachingStore(workspace.database)
+        store = workspace.stores.teaching
         return sum(bool(seen.digest) for session in store.sessions() for seen in store.pages(session.id))
 
 
@@ -275,7 +274,7 @@ def wait_for_pages(folder: Path, wanted: int) -> None:
 def wait_for_trails(folder: Path, wanted: int) -> None:
     def enough() -> bool:
         with Workspace.open(folder) as workspace:
-            return len(workspace.trails) >= wanted
+            return len(workspace.stores.trails) >= wanted
 
     wait_until(enough, "a trail")
 

@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run by words over many sites; the last site is not done."""
     made = tmp_path_factory.mktemp("many") / "firms with ü"
     with Workspace.create(made) as workspace:
-        store = workspace.forage_store
+        store = workspace.stores.forage
         order = Order(strategy="best-first", goal="contact", keywords=("contact",))
         sites = [Site(f"http://firm{number:03}.example/") for number in range(SITES)]
         run = store.open_run(order.identity(), RunLimits(budget_per_site=9), sites, 0.0)

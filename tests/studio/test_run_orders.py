@@ -48,7 +48,7 @@ def order(server: Served, **changes: Any) -> dict[str, Any]:
 
 def visits(folder: Path, run: int = 1) -> int:
     with Workspace.open(folder) as workspace:
-        return workspace.forage_store.progress(run).visits
+        return workspace.stores.forage.progress(run).visits
 
 
 def test_the_order_leads_to_the_page_where_the_run_is_watched(visitor: Visitor, server: Served) -> None:
@@ -103,8 +103,8 @@ def test_a_site_is_left_after_as_many_goals_as_are_wanted(
     visitor.send("/runs", "/runs", **order(server, budget=9, goals=1))
     visitor.wait_for_job("/runs/1")
     with Workspace.open(folder) as workspace:
-        progress = workspace.forage_store.progress(1)
-        assert Order.from_identity(workspace.forage_store.run(1).identity).goals_wanted == 1
+        progress = workspace.stores.forage.progress(1)
+        assert Order.from_identity(workspace.stores.forage.run(1).identity).goals_wanted == 1
     assert progress.goals == 1
     assert progress.visits < 9
 
@@ -146,7 +146,7 @@ def test_the_form_for_a_new_run_is_filled_in_like_an_old_one(visitor: Visitor, s
 def test_a_run_whose_model_is_gone_says_why_it_cannot_go_on(visitor: Visitor, folder: Path) -> None:
     taught = Order(strategy="path-learner", model="paths", model_digest="of before")
     with Workspace.open(folder) as workspace:
-        workspace.forage_store.open_run(taught.identity(), RunLimits(3), [Site("http://a.example/")], 0.0)
+        workspace.stores.forage.open_run(taught.identity(), RunLimits(3), [Site("http://a.example/")], 0.0)
     page = html.unescape(visitor.send("/runs/1", "/runs/1/go-on", budget=4))
     assert "no model 'paths'" in page
     assert "<h1>Run 1 " in page
@@ -156,7 +156,7 @@ def test_sites_of_a_process_that_died_wait_and_are_not_under_way(visitor: Visito
     died = subprocess.Popen([sys.executable, "-c", ""])
     died.wait()
     with Workspace.open(folder) as workspace:
-        store = workspace.forage_store
+        store = workspace.stores.forage
         run = store.open_run(Order().identity(), RunLimits(3), [Site("http://a.example/")], 0.0)
         assert store.lease_site(run.id, f"{socket.gethostname()}:{died.pid}:0", 0.0, 1e12)
     page = visitor.get("/runs/1")

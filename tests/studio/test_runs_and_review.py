@@ -69,7 +69,7 @@ def test_results_have_their_paths_and_can_be_rejected(taught: tuple[Visitor, int
     fields = {"site": html.unescape(form["site"]), "visit": form["visit"]}
     assert "trail that fails" in visitor.send(f"/runs/{run}/goals", f"/runs/{run}/reject", **fields)
     with Workspace.open(folder) as workspace:
-        assert workspace.trails.summaries()[-1].ending == "Fail"
+        assert workspace.stores.trails.summaries()[-1].ending == "Fail"
     page = visitor.send(f"/runs/{run}/goals", f"/runs/{run}/reject", **fields, all="yes")
     assert "The list was rejected" in page
 
@@ -78,7 +78,7 @@ def test_a_rejection_is_undone_where_it_was_done(taught: tuple[Visitor, int, Pat
     visitor, run, folder = taught
     goals, reject, undo = f"/runs/{run}/goals", f"/runs/{run}/reject", f"/runs/{run}/unreject"
     with Workspace.open(folder) as workspace:
-        before = len(workspace.trails)
+        before = len(workspace.stores.trails)
     page = visitor.get(goals)
     assert undo not in page
     form = dict(HIDDEN.findall(page))
@@ -90,7 +90,7 @@ def test_a_rejection_is_undone_where_it_was_done(taught: tuple[Visitor, int, Pat
     assert "Taken back: the rejection of a list" in page
     assert undo not in page
     with Workspace.open(folder) as workspace:
-        assert len(workspace.trails) == before
+        assert len(workspace.stores.trails) == before
     assert "Rejected." in visitor.send(goals, reject, **fields)
     assert "Taken back: Fail." in visitor.send(goals, undo, **fields)
     assert "nothing to take back" in visitor.send(goals, undo, **fields)
@@ -146,7 +146,7 @@ def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answe
 ) -> None:
     visitor, run, folder = taught
     with Workspace.open(folder) as workspace:
-        before = len(workspace.trails)
+        before = len(workspace.stores.trails)
     review = f"/review?run={run}"
     visitor.send(review, "/review/prepare", run=run)
     page = visitor.wait_for_job(review)
@@ -160,14 +160,14 @@ def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answe
         )
     assert "3 answers so far, 3 not learned yet" in page
     with Workspace.open(folder) as workspace:
-        trail = workspace.trails.summaries()[-1]
+        trail = workspace.stores.trails.summaries()[-1]
     shown = visitor.get(f"/trails/{trail.id}")
     assert shown.count("<iframe sandbox") == trail.steps
     assert 'class="link plain"' in visitor.get(f"/trails/{trail.id}/steps/{trail.steps - 1}/page")
     visitor.get(f"/trails/{trail.id}/steps/99/page", status=404)
     assert "Taken back" in visitor.send(review, "/review/undo", run=run)
     with Workspace.open(folder) as workspace:
-        assert len(workspace.trails) == before + 2
+        assert len(workspace.stores.trails) == before + 2
     visitor.send(review, "/review/prepare", run=run, retrain="yes")
     page = visitor.wait_for_job(review)
     assert "The model has learned from your answers." in page
@@ -215,7 +215,7 @@ def test_a_forage_can_be_stopped_and_goes_on_where_it_was(
 
 def visits(folder: Path, start: str) -> list[str]:
     with Workspace.open(folder) as workspace:
-        store = workspace.forage_store
+        store = workspace.stores.forage
         return [visit.url for run in store.runs() for visit in store.visits_of(run.id, start)]
 
 

@@ -25,10 +25,10 @@ def test_a_trail_shows_every_step_with_its_link_and_label(visitor: Visitor) -> N
 
 
 def test_a_trail_may_end_at_a_document(visitor: Visitor, workspace: Workspace) -> None:
-    trail = workspace.trails.get(1).trail
+    trail = workspace.stores.trails.get(1).trail
     report = Page(f"{trail.site}report.pdf", content_type="application/pdf")
     end = Step(report, Link(report.url, "Annual report"), "Goal")
-    number = workspace.trails.add(replace(trail, steps=(*trail.steps[:-1], end)), 0.0)
+    number = workspace.stores.trails.add(replace(trail, steps=(*trail.steps[:-1], end)), 0.0)
     page = visitor.get(f"/trails/{number}")
     assert "“Annual report”" in page
     assert "A document (application/pdf)" in page
@@ -37,12 +37,12 @@ def test_a_trail_may_end_at_a_document(visitor: Visitor, workspace: Workspace) -
 
 def test_relabelling_and_deleting_can_be_undone(visitor: Visitor, workspace: Workspace) -> None:
     assert "Step 2 is now &#39;people&#39;" in visitor.send("/trails/1", "/trails/1/steps/1", label="people")
-    assert workspace.trails.get(1).trail.steps[1].label == "people"
+    assert workspace.stores.trails.get(1).trail.steps[1].label == "people"
     visitor.send("/trails", "/trails/1/delete")
-    assert len(workspace.trails) == 3
+    assert len(workspace.stores.trails) == 3
     assert "Taken back: trail 1 was deleted" in visitor.send("/trails", "/trails/undo")
     assert "went from list to people" in visitor.send("/trails", "/trails/undo")
-    assert workspace.trails.get(1).trail.steps[1].label == "list"
+    assert workspace.stores.trails.get(1).trail.steps[1].label == "list"
     assert "nothing to take back" in visitor.send("/trails/1", "/trails/undo")
 
 
@@ -67,8 +67,8 @@ def test_training_runs_in_the_background_and_its_report_is_in_words(visitor: Vis
 
 
 def test_a_job_that_fails_says_why(visitor: Visitor, workspace: Workspace) -> None:
-    for trail in workspace.trails.summaries():
-        workspace.trails.delete(trail.id, 0.0)
+    for trail in workspace.stores.trails.summaries():
+        workspace.stores.trails.delete(trail.id, 0.0)
     assert "nothing to learn from yet" in visitor.get("/train")
     visitor.send("/teach", "/train", name="paths", strategy="path-learner", settings="usual")
     assert "There are no trails yet" in visitor.wait_for_job("/train")

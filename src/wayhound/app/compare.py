@@ -48,8 +48,8 @@ def compare(workspace: Workspace, before: int, after: int) -> Iterator[GoalChang
     Sites that `after` does not have are left out: nobody looked. A page has changed when its title or the words
     that a reader sees have; markup that differs on every request does not count.
     """
-    sites = ComparedSites(workspace.database)
-    pages = _Pages(ArchiveReader(workspace.archive_folder), workspace.config.agent.name)
+    sites = workspace.stores.comparison
+    pages = _Pages(workspace.archive, workspace.config.agent.name)
     for site in sites.of(before, after):
         yield from _changes(site, sites, pages)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from wayhound.app.crawl import read
 from wayhound.app.forage import fetcher_of
 from wayhound.app.train import load_forage_model
-from wayhound.archive.reader import ArchiveReader
 from wayhound.config import Config
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Failed, Fetched, Fetcher
@@ -18,7 +17,6 @@ from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Link, Page, to_page
 from wayhound.site import Site
-from wayhound.store.goals import WayStore
 from wayhound.visit import Visit
 from wayhound.wording.faults import fault_words
 from wayhound.workspace import Workspace
@@ -47,7 +45,7 @@ def known_way(workspace: Workspace, url: str) -> Way | None:
 
 
 def _walked(workspace: Workspace, url: str) -> Way | None:
-    found = WayStore(workspace.database).to(url)
+    found = workspace.stores.click_paths.to_url(url)
     if found is None:
         return None
     site, visits = found
@@ -67,7 +65,7 @@ def _archived(workspace: Workspace, visit: Visit) -> Page | None:
     if visit.archived is None:
         return None
     try:
-        answer = ArchiveReader(workspace.archive_folder).read(visit.archived)
+        answer = workspace.archive.read(visit.archived)
     except ArchiveError as error:
         raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
     return to_page(read(answer, workspace.config.agent.name))
@@ -80,7 +78,7 @@ def _link(page: Page, visit: Visit) -> Link:
 
 
 def _taught(workspace: Workspace, url: str) -> Way | None:
-    for kept in workspace.trails.iterate():
+    for kept in workspace.stores.trails.iterate():
         for number, step in enumerate(kept.trail.steps):
             if step.page.url == url:
                 path = [(step.link, step.page) for step in kept.trail.steps[: number + 1]]

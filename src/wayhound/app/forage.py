@@ -11,10 +11,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from wayhound import __version__
 from wayhound.app.crawl import Crawl
-from wayhound.archive.archive import ArchiveWriter
-from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.repair import repair
 from wayhound.config import Config
 from wayhound.errors import UsageError
@@ -118,7 +115,7 @@ def open_run(
     sites are free again. With `again`, a run that is finished is not gone on with: another one begins."""
     order = settle(workspace, order)
     order.scorers(workspace)
-    identity = _identity(workspace.forage_store, order, again=again)
+    identity = _identity(workspace.stores.forage, order, again=again)
     return _opened(workspace, identity, limits, sites, now)
 
 
@@ -133,8 +130,8 @@ def _opened(
     workspace: Workspace, identity: Mapping[str, str], limits: RunLimits, sites: Iterable[Site], now: float
 ) -> Run:
     repair(workspace.archive_folder)
-    run = workspace.forage_store.open_run(identity, limits, sites, now)
-    workspace.forage_store.release_dead(run.id, is_alive)
+    run = workspace.stores.forage.open_run(identity, limits, sites, now)
+    workspace.stores.forage.release_dead(run.id, is_alive)
     return run
 
 
@@ -215,13 +212,12 @@ async def work(
     """One worker's share of a run. `on_start` is handed the crawl, so that it can be stopped."""
     order = Order.from_identity(run.identity)
     worker = worker_name(number)
-    software = f"Wayhound/{__version__}"
-    with ArchiveWriter(workspace.archive_folder, f"w{number}", software=software) as writer:
+    with workspace.archive_writer(f"w{number}") as writer:
         new_scorer = order.scorers(workspace)
         async with fetcher_of(config, file_kinds(new_scorer())) as fetcher:
-            reader = ArchiveReader(workspace.archive_folder)
+            reader = workspace.archive
             crawl = Crawl(
-                store=workspace.forage_store,
+                store=workspace.stores.forage,
                 run=run,
                 worker=worker,
                 fetcher=fetcher,
@@ -230,7 +226,7 @@ async def work(
                 new_scorer=new_scorer,
                 limits=_limits(order, run.limits),
                 politeness=Politeness(config.fetch.delay_seconds),
-                refetcher=Refetcher(fetcher, reader, workspace.forage_store.last_page),
+                refetcher=Refetcher(fetcher, reader, workspace.stores.forage.last_page),
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
                 on_visit=on_visit,

@@ -63,7 +63,7 @@ def save_held_back(workspace: Workspace, name: str, on_progress: OnProgress) -> 
     """Measure the model of this name and keep the numbers beside it."""
     card = workspace.forage_models.card(name)
     settings = PathSettings.from_json(report_of(workspace, name).settings)
-    usable = resolve_redirects(ended_trails(workspace.trails.trails()))
+    usable = resolve_redirects(ended_trails(workspace.stores.trails.trails()))
     sites = list(dict.fromkeys(trail.site for trail in usable))
     measured: list[HeldBack] = []
     for number, site in enumerate(sites):
@@ -127,8 +127,8 @@ def _beside_goals(trails: Sequence[Trail]) -> set[str]:
 
 
 def _visited(workspace: Workspace, site: str) -> dict[str, Page]:
-    for run in workspace.forage_store.runs():
-        if any(summary.start == site for summary in _sites(workspace.forage_store, run.id)):
+    for run in workspace.stores.forage.runs():
+        if any(summary.start == site for summary in _sites(workspace.stores.forage, run.id)):
             walked = walked_site(workspace, run.id, site)
             numbers = sorted(walked.pages)[:MOST_VISITED]
             return {walked.pages[n].url: replace(walked.pages[n], links=walked.links(n)) for n in numbers}

@@ -17,10 +17,7 @@ from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
 from wayhound.search.documents import SCORE_DIGITS, IndexDocument, RecordContext, index_document
 from wayhound.search.folder import current_build, read_followed
 from wayhound.search.writer import IndexWriter
-from wayhound.store.citations import ScoreStore, citations_to
-from wayhound.store.papers import PaperStore
-from wayhound.store.records import Change, ChangeStore
-from wayhound.store.topics import TopicStore
+from wayhound.store.records import Change
 from wayhound.workspace import Workspace
 
 COMMIT_EVERY = 5_000  # records
@@ -56,7 +53,7 @@ def catch_up(workspace: Workspace, progress: Progress = lambda _done, _of: None)
 
 def refresh_scores(workspace: Workspace) -> int:
     """Work out hubs and authorities, in the whole citation graph and in each topic's; tell how many changed."""
-    store = ScoreStore(workspace.database)
+    store = workspace.stores.scores
     graph = CitationGraph.of(store.edges())
     whole = {paper: _rounded(each) for paper, each in graph.scores().items()}
     of_topics = {
@@ -71,7 +68,7 @@ def refresh_scores(workspace: Workspace) -> int:
 def _topic_papers(workspace: Workspace) -> dict[tuple[str, ...], set[str]]:
     """The papers of every topic, with those of all topics below it."""
     papers: dict[tuple[str, ...], set[str]] = {}
-    for placement in TopicStore(workspace.database).under(()):
+    for placement in workspace.stores.topics.under(()):
         for path in (placement.topic, placement.second):
             for end in range(1, len(path) + 1):
                 papers.setdefault(path[:end], set()).add(placement.document)
@@ -85,7 +82,7 @@ def _rounded(scores: HubScores) -> HubScores:
 def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
     started = time.monotonic()
     feeding = Feeding(workspace)
-    with IndexWriter(workspace.index_folder, fresh=fresh) as writer:
+    with workspace.index_writer(fresh=fresh) as writer:
         feeding.bring(writer, progress)
         if fresh:
             writer.commit()  # also where there is nothing to find
@@ -106,11 +103,11 @@ class Feeding:
     new_until: int = 0  # changes up to this one are of records that the index cannot hold yet
 
     def __post_init__(self) -> None:
-        database = self.workspace.database
-        self.changes = ChangeStore(database)
-        self._topics = TopicStore(database)
-        self._papers = PaperStore(database)
-        self._scores = ScoreStore(database)
+        stores = self.workspace.stores
+        self.changes = stores.changes
+        self._topics = stores.topics
+        self._papers = stores.papers
+        self._scores = stores.scores
         self._kinds: Mapping[str, KindSpec] = read_kinds(self.workspace.folder / FILE_NAME)
 
     @property
@@ -150,7 +147,7 @@ class Feeding:
             self.added += change.kind != CITED_ONLY
 
     def _document(self, change: Change) -> IndexDocument | None:
-        record = self.workspace.records.get(change.kind, change.id)
+        record = self.workspace.stores.records.get(change.kind, change.id)
         if record is None:
             return None
         return index_document(as_cited(self._papers, record), self._standing(change), self._kinds)
@@ -158,7 +155,7 @@ class Feeding:
     def _works(self, batch: list[Change]) -> dict[str, IndexDocument | None]:
         """Works that are only cited, all of a batch by one query."""
         changes = {int(change.id): change.number for change in batch if change.kind == CITED_ONLY}
-        said = citations_to(self.workspace.database, [*changes]) if changes else {}
+        said = self.workspace.stores.citations.citations_to([*changes]) if changes else {}
         return {
             str(group): document_of_work(group, by_paper, changes[group]) for group, by_paper in said.items()
         }
@@ -194,7 +191,7 @@ class ScoreKeeper:
 
     def look(self, workspace: Workspace) -> None:
         """Refresh the scores if it is time to."""
-        changes, now = ChangeStore(workspace.database), self.clock()
+        changes, now = workspace.stores.changes, self.clock()
         newest = changes.newest()
         if newest != self._newest:
             self._newest, self._changed_at = newest, now
@@ -246,7 +243,7 @@ class Follower:
     def _follow(self, workspace: Workspace) -> None:
         try:
             if self._writer is None and is_behind(workspace):
-                self._writer = self._held.enter_context(IndexWriter(workspace.index_folder))
+                self._writer = self._held.enter_context(workspace.index_writer())
             if self._writer:
                 self._bring(workspace, self._writer)
             self.scores.look(workspace)
@@ -273,4 +270,4 @@ def is_behind(workspace: Workspace) -> bool:
     """Whether the store has changed since the index was last brought up to date."""
     in_use = current_build(workspace.index_folder)
     followed = read_followed(in_use).change if in_use else 0
-    return ChangeStore(workspace.database).newest() > followed
+    return workspace.stores.changes.newest() > followed

@@ -28,7 +28,7 @@ class Decided:
 
 def approve(workspace: Workspace, number: int, reply: str, now: float) -> Decided:
     """Do what was asked for. What cannot be done is told, and then it waits on."""
-    store = SubmissionStore(workspace.database)
+    store = workspace.stores.submissions
     waiting = store.get(number)
     if waiting.state != "waiting":
         raise UsageError(f"Submission {number} has been {waiting.state} already.")
@@ -43,7 +43,7 @@ def approve(workspace: Workspace, number: int, reply: str, now: float) -> Decide
 
 
 def reject(workspace: Workspace, number: int, reply: str, now: float) -> Decided:
-    store = SubmissionStore(workspace.database)
+    store = workspace.stores.submissions
     return Decided(store.decide(number, "rejected", reply, now), "Nothing was changed.")
 
 
@@ -55,7 +55,7 @@ def _add_seed(path: Path, url: str) -> str:
 
 
 def _correct(workspace: Workspace, asked: Submission) -> str:
-    record = workspace.records.get(asked.record_kind, asked.record_id)
+    record = workspace.stores.records.get(asked.record_kind, asked.record_id)
     if record is None:
         raise UsageError(f"The record {asked.record_id} is no longer there. Reject it.")
     if record.kind in {"paper", "document"}:
@@ -68,13 +68,13 @@ def _correct(workspace: Workspace, asked: Submission) -> str:
         correct(workspace, record.id, asked.field, asked.texts, by=asked.contact or "a visitor")
     else:
         told = tuple(Value(text) for text in asked.texts)
-        workspace.records.save([replace(record, fields=record.fields | {asked.field: told})])
+        workspace.stores.records.save([replace(record, fields=record.fields | {asked.field: told})])
     return f"{asked.field} of {record.id} is now: {', '.join(asked.texts) or '(nothing)'}"
 
 
 def _remove(workspace: Workspace, store: SubmissionStore, asked: Submission) -> str:
     found = [*_meant(workspace, asked)]
-    papers = PaperStore(workspace.database)
+    papers = workspace.stores.papers
     for record in found:
         store.withhold(record.kind, record.id, asked.id)
         if record.kind == "paper":
@@ -94,9 +94,9 @@ def _withhold_as_cited(papers: PaperStore, store: SubmissionStore, paper: str, s
 def _meant(workspace: Workspace, asked: Submission) -> Iterable[Record]:
     """The record itself, or those that were read at an address or on the site that begins there."""
     if asked.record_id:
-        record = workspace.records.get(asked.record_kind, asked.record_id)
+        record = workspace.stores.records.get(asked.record_kind, asked.record_id)
         return [record] if record else []
-    return [record for record in workspace.records.iterate() if _is_at(record, asked.url)]
+    return [record for record in workspace.stores.records.iterate() if _is_at(record, asked.url)]
 
 
 def _is_at(record: Record, url: str) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from wayhound.app.train import load_forage_model, scorer_of
 from wayhound.app.walked import Walked, page_of
-from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import UsageError
 from wayhound.fetched import Fetched
 from wayhound.forage.explain import Explanation, explain
@@ -32,10 +31,10 @@ class VisitedPage:
 
 def visited_page(workspace: Workspace, run_id: int, start: str, number: int) -> VisitedPage:
     """Reads the pages of one path alone, not the whole site."""
-    visits = list(workspace.forage_store.visits_of(run_id, start))
+    visits = list(workspace.stores.forage.visits_of(run_id, start))
     if not 0 <= number < len(visits):
         raise UsageError(f"Run {run_id} has no visit {number} of {start}.")
-    reader = ArchiveReader(workspace.archive_folder)
+    reader = workspace.archive
     product = workspace.config.agent.name
     found = ((each.number, page_of(reader, each, product)) for each in _way(visits, number))
     pages = {each: page for each, page in found if page is not None}

@@ -22,7 +22,7 @@ from wayhound.errors import UsageError
 from wayhound.forage.scorer import Scorer
 from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking
 from wayhound.paths.settings import PathSettings
-from wayhound.store.review import KeptCandidate, ReviewAnswer, ReviewStore, SiteChange
+from wayhound.store.review import KeptCandidate, ReviewAnswer, SiteChange
 from wayhound.trail import FAIL, GOAL
 from wayhound.workspace import Workspace
 
@@ -45,7 +45,7 @@ class Review:
     def __init__(self, workspace: Workspace, run_id: int) -> None:
         self.run_id = run_id
         self._workspace = workspace
-        self._store = ReviewStore(workspace.database)
+        self._store = workspace.stores.review
 
     # Asking
 
@@ -61,7 +61,7 @@ class Review:
         return found if isinstance(found, StopAsking) else Asked(by_key[found.candidate.key], found)
 
     def _taught_ends(self) -> set[str]:
-        return {summary.end_url for summary in self._workspace.trails.summaries()}
+        return {summary.end_url for summary in self._workspace.stores.trails.summaries()}
 
     def _asking(self, answers: Iterable[ReviewAnswer]) -> QuestionPicker:
         """What was asked is a fold over the saved answers."""
@@ -86,7 +86,7 @@ class Review:
         for each in self._store.candidates(self.run_id):
             if (each.site, each.number) == (site, number):
                 return each
-        visits = self._workspace.forage_store.visits_of(self.run_id, site)
+        visits = self._workspace.stores.forage.visits_of(self.run_id, site)
         visit = next((each for each in visits if each.number == number), None)
         if visit is None:
             raise UsageError(f"Run {self.run_id} has no visit {number} of {site}.")
@@ -118,12 +118,12 @@ class Review:
         if label != GOAL:
             self._check_not_taught(candidate)
         self._forget([each for each in self._store.answers(self.run_id) if _same(each, candidate)], at)
-        return self._workspace.trails.add(page.walked.trail(candidate.number, label), at, SOURCE)
+        return self._workspace.stores.trails.add(page.walked.trail(candidate.number, label), at, SOURCE)
 
     def _check_not_taught(self, candidate: KeptCandidate) -> None:
         """One goal among the trails to a page outweighs all that fail, so the person has to choose."""
         own = {each.trail_id for each in self._store.answers(self.run_id) if _same(each, candidate)}
-        for summary in self._workspace.trails.summaries(candidate.site):
+        for summary in self._workspace.stores.trails.summaries(candidate.site):
             if summary.end_url == candidate.url and summary.ending == GOAL and summary.id not in own:
                 raise UsageError(
                     f"Trail {summary.id} teaches that {candidate.url} is a goal: delete or relabel it first."
@@ -145,11 +145,11 @@ class Review:
     def _forget(self, answers: list[ReviewAnswer], at: float) -> list[ReviewAnswer]:
         self._store.forget_answers(answers)
         for trail in self._kept_trails() & {each.trail_id for each in answers}:
-            self._workspace.trails.delete(trail, at)
+            self._workspace.stores.trails.delete(trail, at)
         return answers
 
     def _kept_trails(self) -> set[int]:
-        return {summary.id for summary in self._workspace.trails.summaries()}
+        return {summary.id for summary in self._workspace.stores.trails.summaries()}
 
     # Correct one, fix all
 
@@ -205,7 +205,7 @@ def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> No
     """Read the visited pages of a run by the model of now and its committee: what to ask, what has changed."""
     card = workspace.forage_models.last()
     model = load_forage_model(workspace, card.name)
-    trails = workspace.trails.trails()
+    trails = workspace.stores.trails.trails()
     committee = teach_committee(
         model,
         trails,
@@ -215,7 +215,7 @@ def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> No
     )
     candidates: list[KeptCandidate] = []
     changes: list[SiteChange] = []
-    total = workspace.forage_store.progress(run_id).sites
+    total = workspace.stores.forage.progress(run_id).sites
     for number, walked in enumerate(walked_sites(workspace, run_id)):
         on_progress("reading visited pages again", number, total)
         candidates += candidates_of(walked, committee)
@@ -228,7 +228,7 @@ def _keep(
 ) -> None:
     if not candidates:
         raise UsageError("This run has no pages to ask about: its sites were not reached.")
-    store = ReviewStore(workspace.database)
+    store = workspace.stores.review
     store.replace_candidates(run_id, candidates)
     store.replace_changes(run_id, changes)
 

@@ -38,7 +38,7 @@ class Topics:
     @contextmanager
     def open(cls, folder: Path) -> Iterator[Topics]:
         with Workspace.open(folder) as workspace:
-            yield cls(workspace, TopicStore(workspace.database))
+            yield cls(workspace, workspace.stores.topics)
 
     @property
     def tree_path(self) -> Path:
@@ -80,7 +80,7 @@ class Topics:
 
     def cited_papers(self) -> Iterator[tuple[str, str]]:
         """Who cites whom among the papers of the workspace; works that are not held count by their group."""
-        papers = PaperStore(self.workspace.database)
+        papers = self.workspace.stores.papers
         for citation in papers.citations():
             if citation.number:
                 yield citation.paper, papers.held(citation.group) or f"cited work {citation.group}"
@@ -95,10 +95,10 @@ def documents_from(
         _refuse_twins(documents)
         known: Iterator[tuple[str, str]] = iter(())
     else:
-        papers = PaperStore(topics.workspace.database)
+        papers = topics.workspace.stores.papers
         documents = [
             document_from_record(record, _cited_titles(papers, record.id))
-            for record in topics.workspace.records.iterate("paper")
+            for record in topics.workspace.stores.records.iterate("paper")
         ]
         known = topics.cited_papers()
     if not documents:

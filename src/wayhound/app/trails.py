@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from wayhound.app.evaluate.strategies import make_trails
 from wayhound.app.evaluate.world import World
 from wayhound.app.teach.saver import SEEN_PREFIX
-from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli.console import err
 from wayhound.errors import ArchiveError, UsageError
@@ -18,8 +17,6 @@ from wayhound.fetched import Fetched
 from wayhound.samples import sample_web
 from wayhound.samples.builder import SamplePage
 from wayhound.samples.web import SampleSite
-from wayhound.store.review import ReviewStore
-from wayhound.store.teaching import TeachingStore
 from wayhound.trail import Trail
 from wayhound.visit import ArchiveRef
 from wayhound.workspace import Workspace
@@ -31,7 +28,7 @@ def step_places(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:
 
 
 def _seen(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:
-    store = TeachingStore(workspace.database)
+    store = workspace.stores.teaching
     for session in store.sessions():
         if trail_id in store.trails(session.id).values():
             pages = store.pages(session.id)
@@ -40,21 +37,21 @@ def _seen(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:
 
 
 def _visited(workspace: Workspace, trail_id: int) -> dict[str, ArchiveRef]:
-    answer = ReviewStore(workspace.database).answer_of(trail_id)
+    answer = workspace.stores.review.answer_of(trail_id)
     if answer is None:
         return {}
-    visits = workspace.forage_store.visits_of(answer.run_id, answer.site)
+    visits = workspace.stores.forage.visits_of(answer.run_id, answer.site)
     return {visit.url: visit.archived for visit in visits if visit.archived and visit.outcome == "ok"}
 
 
 def step_page(workspace: Workspace, trail_id: int, step: int) -> Fetched | None:
     """What is archived of a step's page, under the address that it had."""
-    steps = workspace.trails.get(trail_id).trail.steps
+    steps = workspace.stores.trails.get(trail_id).trail.steps
     place = step_places(workspace, trail_id).get(steps[step].page.url) if 0 <= step < len(steps) else None
     if place is None:
         return None
     try:
-        answer = ArchiveReader(workspace.archive_folder).read(place)
+        answer = workspace.archive.read(place)
     except ArchiveError:
         return None
     url = answer.url.removeprefix(SEEN_PREFIX)

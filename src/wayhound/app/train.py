@@ -145,7 +145,7 @@ def train(
     """Learn from all trails of the workspace and keep the model. Without settings, they are chosen by the
     trails: those that tell most of sites held back."""
     workspace.forage_models.check_name(name)
-    kept = workspace.trails.trails()
+    kept = workspace.stores.trails.trails()
     model, report = learn(kept, name, strategy, settings=settings, on_progress=on_progress)
     workspace.forage_models.save(name, strategy, model.pack(), report.to_json(), at)
     return report

@@ -156,8 +156,8 @@ class _Noted:
 
 def walked_site(workspace: Workspace, run_id: int, start: str) -> Walked:
     """The visits of a site and their pages. Pages that the archive lost are left out."""
-    reader = ArchiveReader(workspace.archive_folder)
-    visits = list(workspace.forage_store.visits_of(run_id, start))
+    reader = workspace.archive
+    visits = list(workspace.stores.forage.visits_of(run_id, start))
     product = workspace.config.agent.name
     found = ((visit.number, page_of(reader, visit, product)) for visit in visits if visit.outcome == "ok")
     return Walked(Site(start), visits, {number: page for number, page in found if page is not None})
@@ -165,7 +165,7 @@ def walked_site(workspace: Workspace, run_id: int, start: str) -> Walked:
 
 def walked_sites(workspace: Workspace, run_id: int) -> Iterator[Walked]:
     """Every site of a run that has a page to show for it."""
-    for summary in list(workspace.forage_store.sites(run_id)):
+    for summary in list(workspace.stores.forage.sites(run_id)):
         if summary.visits and (walked := walked_site(workspace, run_id, summary.start)).pages:
             yield walked
 

@@ -17,7 +17,6 @@ from wayhound.app.forage import run_before
 from wayhound.cli.console import count, err, out, say, short_url, typed, workspace_option
 from wayhound.cli.export import by_ending
 from wayhound.errors import UsageError
-from wayhound.store.compared_sites import ComparedSites
 from wayhound.store.export import ColumnType, write_rows
 from wayhound.store.forage import Run
 from wayhound.wording.faults import ending_words, fault_words
@@ -53,7 +52,7 @@ def compare_command(
     """
     with Workspace.open(folder) as workspace:
         new = _run(workspace, after)
-        old = _before(workspace, new) if before is None else workspace.forage_store.run(before)
+        old = _before(workspace, new) if before is None else workspace.stores.forage.run(before)
         changes = list(compare(workspace, old.id, new.id))
         if path:
             rows = (astuple(change) for change in changes)
@@ -69,7 +68,7 @@ def compare_command(
 
 def since_before(workspace: Workspace, run: Run) -> str:
     """`Since run 1: 3 goals new, 1 gone.`; nothing of a run that repeats none."""
-    old = run_before(workspace.forage_store, run)
+    old = run_before(workspace.stores.forage, run)
     if old is None:
         return ""
     return f"Since run {old.id}: {summed_up(compare(workspace, old.id, run.id))}"
@@ -86,7 +85,7 @@ def summed_up(changes: Iterable[GoalChange]) -> str:
 
 
 def _run(workspace: Workspace, number: int | None) -> Run:
-    store = workspace.forage_store
+    store = workspace.stores.forage
     if number is not None:
         return store.run(number)
     runs = store.runs()
@@ -96,7 +95,7 @@ def _run(workspace: Workspace, number: int | None) -> Run:
 
 
 def _before(workspace: Workspace, run: Run) -> Run:
-    before = run_before(workspace.forage_store, run)
+    before = run_before(workspace.stores.forage, run)
     if before is None:
         raise UsageError(
             f"Run {run.id} is the first of its order. Forage once more with --again, or name the run to compare "
@@ -127,6 +126,6 @@ def _how(change: GoalChange) -> str:
 
 
 def _say_what_was_left_out(workspace: Workspace, old: Run, new: Run) -> None:
-    missing = ComparedSites(workspace.database).not_walked(old.id, new.id)
+    missing = workspace.stores.comparison.not_walked(old.id, new.id)
     if missing:
         err.print(f"{count(missing, 'site')} of run {old.id} not walked in run {new.id}, and left out.")

@@ -36,7 +36,6 @@ from wayhound.paths.trail_check import check_trails
 from wayhound.samples import SampleServer, SampleWeb
 from wayhound.site import Site
 from wayhound.store.forage import RunLimits
-from wayhound.store.teaching import TeachingStore
 from wayhound.studio.access import new_token
 from wayhound.studio.app import make_studio
 from wayhound.topics.training import train as train_topics
@@ -89,7 +88,7 @@ def forage_sites(workspace: Workspace, web: SampleWeb, server: SampleServer, job
     asyncio.run(forage_with_display(workspace, run, config, 1, keep))
     if len(found) > GOALS_SHOWN:
         err.print(f"… and {len(found) - GOALS_SHOWN} more")
-    err.print(closing_table(workspace.forage_store.sites(run.id)))
+    err.print(closing_table(workspace.stores.forage.sites(run.id)))
     err.print(_judged(found, _true_pages(web, server, job)))
 
 
@@ -169,21 +168,21 @@ def taught_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]
 
 def _wait_until_taught(workspace: Workspace) -> None:
     """Until a session has ended and left a trail to a goal; a session without one can be begun again."""
-    store = TeachingStore(workspace.database)
+    store = workspace.stores.teaching
     while store.unfinished() or not _trails_to_goals(workspace):
         time.sleep(LOOK_SECONDS)
 
 
 def _trails_to_goals(workspace: Workspace) -> int:
-    return sum(summary.ending == GOAL for summary in workspace.trails.summaries())
+    return sum(summary.ending == GOAL for summary in workspace.stores.trails.summaries())
 
 
 def _tell_what_was_taught(workspace: Workspace) -> None:
-    goals, trails = _trails_to_goals(workspace), len(workspace.trails)
+    goals, trails = _trails_to_goals(workspace), len(workspace.stores.trails)
     if not goals:
         raise UsageError("No goal was shown, so there is nothing to learn. Try again.")
     err.print(f"{count(trails, 'trail')}: {goals} to a goal, {trails - goals} that lead elsewhere.")
-    err.print(remarks_list(check_trails(workspace.trails.trails())))
+    err.print(remarks_list(check_trails(workspace.stores.trails.trails())))
 
 
 def _tell(line: str) -> None:

@@ -41,7 +41,7 @@ def export(table: str, folder: Path, path: Path | None, file_format: str | None,
         raise UsageError("Parquet is not for reading on a screen: name a file with --out.")
     with Workspace.open(folder) as workspace:
         if run_id is not None:
-            workspace.forage_store.run(run_id)  # complains if there is none
+            workspace.stores.forage.run(run_id)  # complains if there is none
         target = path or sys.stdout.buffer
         rows = write(workspace.database, table, chosen, target, run_id=run_id)
     hint = "" if rows else f". What is there: {typed(folder, 'status')}"

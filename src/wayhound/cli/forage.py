@@ -228,7 +228,7 @@ async def forage_with_display(
     """Forage with a display; tells whether it was stopped by the person at the keyboard."""
     stop = asyncio.Event()
     announce(workspace, run)
-    with ForageDisplay(workspace.forage_store.progress(run.id)) as display:
+    with ForageDisplay(workspace.stores.forage.progress(run.id)) as display:
         _stop_on_signals(stop)
         watcher = asyncio.create_task(_watch(workspace, run, display))
         try:
@@ -275,7 +275,7 @@ def _stop_on_signals(stop: asyncio.Event) -> None:
 
 async def _watch(workspace: Workspace, run: Run, display: ForageDisplay) -> None:
     while True:
-        display.show(workspace.forage_store.progress(run.id))
+        display.show(workspace.stores.forage.progress(run.id))
         await asyncio.sleep(POLL_SECONDS)
 
 

@@ -305,7 +305,7 @@ def list_papers(folder: Path, sort: str, limit: int, *, as_json: bool) -> None:
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
         cited = library.papers.times_cited()
-        records = _sorted(workspace.records.iterate(PAPER), sort, cited)
+        records = _sorted(workspace.stores.records.iterate(PAPER), sort, cited)
         outcomes = library.files.outcomes()
     if as_json:
         for record in records:
@@ -357,7 +357,7 @@ def show(folder: Path, paper_id: str, *, as_json: bool) -> None:
 def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path | None) -> None:
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
-        records = [library.find(each) for each in paper_ids] or list(workspace.records.iterate(PAPER))
+        records = [library.find(each) for each in paper_ids] or list(workspace.stores.records.iterate(PAPER))
         text = FORMATS[file_format](as_cited(library.papers, record) for record in records)
     if path:
         path.write_text(text, "utf-8")

@@ -13,7 +13,6 @@ from pathlib import Path
 import click
 
 from wayhound.app.forage import Order, open_run
-from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli.console import count, err, ourselves
 from wayhound.cli.forage import forage_with_display, read_sites
@@ -59,7 +58,7 @@ def record(
         if asyncio.run(forage_with_display(workspace, run, config, 1, lambda _: None)):
             err.print("The same command goes on from here.")
             raise SystemExit(130)
-        failed = {each.start for each in workspace.forage_store.sites(run.id) if _tell_if_failed(each)}
+        failed = {each.start for each in workspace.stores.forage.sites(run.id) if _tell_if_failed(each)}
         for site in sites:
             if site.start not in failed:
                 _write(workspace, run, site, folders[site.start])
@@ -105,7 +104,7 @@ def _write(workspace: Workspace, run: Run, site: Site, folder: Path) -> None:
 
 
 def _responses(workspace: Workspace, run: Run, site: Site) -> Iterator[tuple[Fetched, float]]:
-    reader = ArchiveReader(workspace.archive_folder)
-    for visit in workspace.forage_store.visits_of(run.id, site.start):
+    reader = workspace.archive
+    for visit in workspace.stores.forage.visits_of(run.id, site.start):
         if visit.archived is not None:
             yield reader.read(visit.archived), visit.at

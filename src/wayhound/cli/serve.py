@@ -15,8 +15,6 @@ from rich.markup import escape
 from wayhound.cli.console import err, needs, say, typed, workspace_option
 from wayhound.cli.index import indexed, indexing_bar
 from wayhound.errors import UsageError, WorkspaceLocked
-from wayhound.store.records import ChangeStore
-from wayhound.store.topics import TopicStore
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -88,8 +86,8 @@ def serve_portal(
 def _say_that_topics_are_missing(folder: Path) -> None:
     """Where there are papers and nobody has put them under topics: how it is done."""
     with Workspace.open(folder) as workspace:
-        paper = next(iter(workspace.records.iterate("paper")), None)
-        placed = TopicStore(workspace.database).counts()
+        paper = next(iter(workspace.stores.records.iterate("paper")), None)
+        placed = workspace.stores.topics.counts()
     if paper and not placed:
         err.print("No paper stands under a topic yet. While this runs, or before:", markup=False)
         for step in ("topics init", "topics train"):
@@ -106,7 +104,7 @@ def catch_up(folder: Path) -> int:
     from wayhound.app.index import refresh_scores  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, indexing_bar() as show:
-        scored = ChangeStore(workspace.database).newest()
+        scored = workspace.stores.changes.newest()
         try:
             refresh_scores(workspace)
             done = index(workspace, show)

@@ -14,7 +14,6 @@ from wayhound.cli.console import count, err, next_steps, out, typed, workspace_o
 from wayhound.cli.forage_display import closing_table, reasons
 from wayhound.errors import UsageError
 from wayhound.store.forage import Run
-from wayhound.store.goals import GoalStore
 from wayhound.wording.forage import by_what, came_of_it, goal_text
 from wayhound.workspace import Workspace
 
@@ -40,12 +39,12 @@ def status(folder: Path, goals: bool, run_id: int | None, as_json: bool) -> None
 
 
 def _runs(workspace: Workspace, run_id: int | None) -> list[Run]:
-    store = workspace.forage_store
+    store = workspace.stores.forage
     return store.runs() if run_id is None else [store.run(run_id)]
 
 
 def _as_data(workspace: Workspace, runs: list[Run]) -> list[dict[str, object]]:
-    store = workspace.forage_store
+    store = workspace.stores.forage
     return [
         {
             "run": run.id,
@@ -59,7 +58,7 @@ def _as_data(workspace: Workspace, runs: list[Run]) -> list[dict[str, object]]:
 
 
 def _print(workspace: Workspace, runs: list[Run]) -> None:
-    store = workspace.forage_store
+    store = workspace.stores.forage
     if not runs:
         _say_where_it_stands(workspace)
     for number, run in enumerate(runs):
@@ -75,7 +74,7 @@ def _print(workspace: Workspace, runs: list[Run]) -> None:
 def _say_where_it_stands(workspace: Workspace) -> None:
     """How far along the way from teaching to foraging, and the next step of it."""
     folder = workspace.folder
-    trails, models = len(workspace.trails), workspace.forage_models.names()
+    trails, models = len(workspace.stores.trails), workspace.forage_models.names()
     known = f"{count(trails, 'trail')}, {count(len(models), 'trained model')}"
     out.print(f"Nothing has been foraged yet. There are {known}.")
     forage = (typed(folder, "forage sites.txt"), "walk a list of sites")
@@ -88,19 +87,19 @@ def _say_where_it_stands(workspace: Workspace) -> None:
 
 
 def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
-    run = _last_run(workspace) if run_id is None else workspace.forage_store.run(run_id)
-    goals = GoalStore(workspace.database).goals(run.id)
+    run = _last_run(workspace) if run_id is None else workspace.stores.forage.run(run_id)
+    goals = workspace.stores.goals.goals(run.id)
     for goal in goals:
         if as_json:
             click.echo(json.dumps(asdict(goal), ensure_ascii=False))
         else:
             out.print(goal_text(goal))
-    if not workspace.forage_store.progress(run.id).goals:
+    if not workspace.stores.forage.progress(run.id).goals:
         err.print(f"Run {run.id} has found no goal yet. What it did: {typed(workspace.folder, 'status')}")
 
 
 def _last_run(workspace: Workspace) -> Run:
-    runs = workspace.forage_store.runs()
+    runs = workspace.stores.forage.runs()
     if not runs:
         raise UsageError(f"Nothing has been foraged yet. Next: {typed(workspace.folder, 'forage sites.txt')}")
     return runs[0]

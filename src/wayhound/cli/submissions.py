@@ -14,7 +14,7 @@ from rich.table import Table
 
 from wayhound.app.moderate import approve, reject
 from wayhound.cli.console import err, out, say, workspace_option
-from wayhound.store.submissions import Submission, SubmissionState, SubmissionStore
+from wayhound.store.submissions import Submission, SubmissionState
 from wayhound.workspace import Workspace
 
 _STATES = (*get_args(SubmissionState), "all")
@@ -34,7 +34,7 @@ def list_command(folder: Path, state: str, as_json: bool) -> None:
     """List sites, papers, removal requests and corrections that were sent in."""
     with Workspace.open(folder) as workspace:
         wanted = next((each for each in get_args(SubmissionState) if each == state), None)
-        found = SubmissionStore(workspace.database).all(wanted)
+        found = workspace.stores.submissions.all(wanted)
     if as_json:
         for each in found:
             say(json.dumps(asdict(each), ensure_ascii=False))

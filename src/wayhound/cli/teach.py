@@ -121,4 +121,4 @@ def _what_was_marked(taught: Taught) -> str:
 
 
 def _holds(workspace: Workspace) -> str:
-    return f"The workspace holds {count(len(workspace.trails), 'trail')} now."
+    return f"The workspace holds {count(len(workspace.stores.trails), 'trail')} now."

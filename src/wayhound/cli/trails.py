@@ -121,7 +121,7 @@ def import_(files: tuple[Path, ...], folder: Path) -> None:
     """Take the trails of FILES into the workspace: all of them, or none if a line cannot be read."""
     with Workspace.open(folder) as workspace:
         source = ", ".join(file.name for file in files)
-        _tell(workspace, workspace.trails.add_all(_of(files), time.time(), source))
+        _tell(workspace, workspace.stores.trails.add_all(_of(files), time.time(), source))
 
 
 def _of(files: tuple[Path, ...]) -> Iterator[Trail]:
@@ -131,9 +131,9 @@ def _of(files: tuple[Path, ...]) -> Iterator[Trail]:
 
 def _tell(workspace: Workspace, added: Added) -> None:
     known = f", {added.known} were there already" if added.known else ""
-    sites = count(len(workspace.trails.sites()), "site")
+    sites = count(len(workspace.stores.trails.sites()), "site")
     err.print(
-        f"{count(len(added.ids), 'trail')} added{known}. There are {len(workspace.trails)} of {sites} now."
+        f"{count(len(added.ids), 'trail')} added{known}. There are {len(workspace.stores.trails)} of {sites} now."
     )
     next_steps(
         (typed(workspace.folder, "trails check"), "what they lack, in words"),
@@ -150,7 +150,7 @@ def _tell(workspace: Workspace, added: Added) -> None:
 def export(folder: Path, path: Path | None, site: str | None) -> None:
     """Write the trails as a trail file, for another workspace or another person."""
     with Workspace.open(folder) as workspace:
-        kept = (each.trail for each in workspace.trails.iterate(site))
+        kept = (each.trail for each in workspace.stores.trails.iterate(site))
         if path is None:
             written = write_trails(kept, sys.stdout.buffer)
         else:
@@ -171,7 +171,7 @@ def export(folder: Path, path: Path | None, site: str | None) -> None:
 def list_(folder: Path, site: str | None, as_json: bool) -> None:
     """List the trails: site, labels on the way, how each ended."""
     with Workspace.open(folder) as workspace:
-        summaries = workspace.trails.summaries(site)
+        summaries = workspace.stores.trails.summaries(site)
     if as_json:
         for summary in summaries:
             click.echo(json.dumps(asdict(summary) | {"ending": summary.ending}, ensure_ascii=False))
@@ -196,7 +196,7 @@ def _say_how_to_teach(folder: Path, site: str | None) -> None:
 def show(trail_id: int, folder: Path, as_json: bool) -> None:
     """Show one trail step by step: the link taken, the page reached, its label."""
     with Workspace.open(folder) as workspace:
-        kept = workspace.trails.get(trail_id)
+        kept = workspace.stores.trails.get(trail_id)
     if as_json:
         click.echo(json.dumps(trail_data(kept), ensure_ascii=False))
     else:
@@ -209,7 +209,7 @@ def show(trail_id: int, folder: Path, as_json: bool) -> None:
 def check(folder: Path, as_json: bool) -> None:
     """Say what the trails lack: goals, wrong ways, sites, labels."""
     with Workspace.open(folder) as workspace:
-        remarks = check_trails(workspace.trails.trails())
+        remarks = check_trails(workspace.stores.trails.trails())
     if as_json:
         for remark in remarks:
             click.echo(json.dumps(asdict(remark), ensure_ascii=False))
@@ -230,8 +230,8 @@ def check(folder: Path, as_json: bool) -> None:
 def relabel(trail_id: int, step: int, label: str, folder: Path) -> None:
     """Give step STEP of a trail (the start page is 0) another label; '' takes it away."""
     with Workspace.open(folder) as workspace:
-        workspace.trails.relabel(trail_id, step, label, time.time())
-        out.print(trail_table(workspace.trails.get(trail_id)))
+        workspace.stores.trails.relabel(trail_id, step, label, time.time())
+        out.print(trail_table(workspace.stores.trails.get(trail_id)))
 
 
 @trails.command("delete")
@@ -241,9 +241,9 @@ def delete(trail_ids: tuple[int, ...], folder: Path) -> None:
     """Delete trails; `trails undo` brings back one after the other."""
     with Workspace.open(folder) as workspace:
         for trail_id in trail_ids:
-            workspace.trails.get(trail_id)
+            workspace.stores.trails.get(trail_id)
         for trail_id in trail_ids:
-            workspace.trails.delete(trail_id, time.time())
+            workspace.stores.trails.delete(trail_id, time.time())
     err.print(f"{count(len(trail_ids), 'trail')} deleted. To bring back: {typed(folder, 'trails undo')}")
 
 
@@ -252,7 +252,7 @@ def delete(trail_ids: tuple[int, ...], folder: Path) -> None:
 def undo(folder: Path) -> None:
     """Take back the last deletion or relabelling; again, the one before it."""
     with Workspace.open(folder) as workspace:
-        change = workspace.trails.undo()
+        change = workspace.stores.trails.undo()
     if change is None:
         raise UsageError("Nothing was deleted or relabelled that could be taken back.")
     err.print(_undone(change), markup=False)
@@ -280,7 +280,7 @@ def from_labels(folders: tuple[Path, ...], folder: Path, goal: str, most: int) -
 
     with Workspace.open(folder) as workspace:
         made = trails_from(load_worlds(folders), goal, most)
-        _tell(workspace, workspace.trails.add_all(made, time.time(), "labels"))
+        _tell(workspace, workspace.stores.trails.add_all(made, time.time(), "labels"))
 
 
 @trails.command("from-samples")
@@ -294,4 +294,4 @@ def from_samples(names: tuple[str, ...], folder: Path, goal: str, most: int) -> 
 
     with Workspace.open(folder) as workspace:
         made = trails_from(sample_worlds(names), goal, most)
-        _tell(workspace, workspace.trails.add_all(made, time.time(), "samples"))
+        _tell(workspace, workspace.stores.trails.add_all(made, time.time(), "samples"))

@@ -129,7 +129,7 @@ def train(
                     on_progress=on_progress,
                 )
                 save_held_back(workspace, name, on_progress)
-            lacking = len(check_trails(workspace.trails.trails()))
+            lacking = len(check_trails(workspace.stores.trails.trails()))
         held_back = load_held_back(workspace, name)
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False))

@@ -18,7 +18,6 @@ from wayhound.portal.library import Library
 from wayhound.portal.portal import Portal
 from wayhound.portal.record_pages import Key, Kind, find_paper
 from wayhound.record import Record
-from wayhound.store.citations import citing_work
 from wayhound.store.papers import ITSELF, StoredCitation
 
 RELATIONS = {
@@ -114,7 +113,9 @@ class _Walk:
         return list(dict.fromkeys(each.paper for each in self._library.papers.cited_by(paper)))
 
     def _citing_work(self, name: str) -> list[str]:
-        found, _ = citing_work(self._library.workspace.database, self._works[name].group, MOST_IN_COLUMN)
+        found, _ = self._library.workspace.stores.citations.citing_work(
+            self._works[name].group, MOST_IN_COLUMN
+        )
         return [each.paper for each in found]
 
     def sharing(self, works: list[str]) -> list[str]:

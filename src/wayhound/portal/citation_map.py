@@ -10,7 +10,7 @@ from wayhound.citations.citation import Citation
 from wayhound.portal.addresses import record_url
 from wayhound.portal.library import Library
 from wayhound.portal.record_view import shortened
-from wayhound.store.citations import CitingPaper, citing_papers, citing_work
+from wayhound.store.citations import CitingPaper
 from wayhound.store.papers import ITSELF, StoredCitation, StoredContext
 
 MOST_CITING = 100
@@ -81,13 +81,13 @@ def work_url(each: StoredCitation, held: str | None) -> str:
 
 def citations_of(library: Library, paper: str, most: int = MOST_CITING) -> tuple[tuple[Citing, ...], int]:
     """The held papers that cite a paper, newest first, and how many there are in all."""
-    found, total = citing_papers(library.workspace.database, paper, most)
+    found, total = library.workspace.stores.citations.citing_papers(paper, most)
     return tuple(_citing(library, each) for each in found), total
 
 
 def citations_of_work(library: Library, group: int) -> tuple[tuple[Citing, ...], int]:
     """The same of a work that is not held."""
-    found, total = citing_work(library.workspace.database, group, MOST_CITING)
+    found, total = library.workspace.stores.citations.citing_work(group, MOST_CITING)
     return tuple(_citing(library, each) for each in found), total
 
 

@@ -12,7 +12,6 @@ from wayhound.portal.library import Library
 from wayhound.portal.record_view import Card, ShownField, card_of, shown_fields
 from wayhound.portal.search_pages import HitView, TopicLink, hit_view
 from wayhound.record import Record
-from wayhound.store.goals import click_path
 
 SIMILAR = 6
 CITABLE = ("paper", CITED_ONLY)
@@ -149,7 +148,7 @@ def _trails(library: Library, record: Record) -> tuple[Trail, ...]:
             )
     if record.visit is None:
         return ()
-    path = click_path(library.workspace.database, record.site, record.visit)
+    path = library.workspace.stores.click_paths.to_visit(record.site, record.visit)
     steps = [Step(click.link_text, click.title, outside_url(click.url)) for click in path[1:]]
     return (Trail(record.site, outside_url(path[-1].url), tuple(steps)),) if path else ()
 
@@ -157,7 +156,7 @@ def _trails(library: Library, record: Record) -> tuple[Trail, ...]:
 def _archived_visit(library: Library, record: Record) -> bool:
     if record.visit is None:
         return False
-    path = click_path(library.workspace.database, record.site, record.visit)
+    path = library.workspace.stores.click_paths.to_visit(record.site, record.visit)
     return bool(path) and path[-1].archived is not None
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from wayhound.app.papers.works import CITED_ONLY, SPEC, record_of_work
-from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import UsageError
 from wayhound.portal.topics import TopicMap
 from wayhound.record import Record
@@ -21,12 +20,7 @@ from wayhound.record_kinds import FILE_NAME as KINDS_FILE
 from wayhound.record_kinds import KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
-from wayhound.store.citations import citations_to
-from wayhound.store.document_files import DocumentFileStore
-from wayhound.store.papers import PaperStore
-from wayhound.store.records import Catalogue, SiteVisited
-from wayhound.store.submissions import SubmissionStore
-from wayhound.store.topics import TopicStore
+from wayhound.store.records import SiteVisited
 from wayhound.topics.tree import read_tree
 from wayhound.workspace import Workspace
 
@@ -64,16 +58,16 @@ class Library:
     """The stores of a workspace as one thread sees them."""
 
     def __init__(self, workspace: Workspace, index: SearchIndex, shelf: Shelf) -> None:
-        database = workspace.database
+        stores = workspace.stores
         self.workspace = workspace
         self.index = index
-        self.records = workspace.records
-        self.papers = PaperStore(database)
-        self.placements = TopicStore(database)
-        self.catalogue = Catalogue(database)
-        self.files = DocumentFileStore(database)
-        self.submissions = SubmissionStore(database)
-        self.archive = ArchiveReader(workspace.archive_folder)
+        self.records = stores.records
+        self.papers = stores.papers
+        self.placements = stores.topics
+        self.catalogue = stores.catalogue
+        self.files = stores.documents
+        self.submissions = stores.submissions
+        self.archive = workspace.archive
         self._shelf = shelf
 
     def topics(self) -> TopicMap:
@@ -117,7 +111,7 @@ class Library:
         if kind != CITED_ONLY:
             return self.records.get(kind, record_id)
         is_number = record_id.isascii() and record_id.isdigit() and len(record_id) < 16
-        said = citations_to(self.workspace.database, [int(record_id)]) if is_number else {}
+        said = self.workspace.stores.citations.citations_to([int(record_id)]) if is_number else {}
         works = [record_of_work(group, [*chain(*by_paper.values())]) for group, by_paper in said.items()]
         return works[0] if works else None
 
@@ -132,7 +126,7 @@ class Readers:
     def __init__(self, folder: Path, threads: int = THREADS, index: SearchIndex | None = None) -> None:
         self._folder = folder
         self._shelf = Shelf()
-        self.index = index or SearchIndex(folder / "index")
+        self.index = index or Workspace.open(folder).search_index
         self._local = threading.local()
         self._n_threads = threads
         self._threads = ThreadPoolExecutor(threads, "portal", self._open)

@@ -19,7 +19,6 @@ from wayhound.portal.page_image import Box, page_image
 from wayhound.portal.portal import Portal
 from wayhound.portal.record_pages import Key, Kind, find_record
 from wayhound.record import Record
-from wayhound.store.goals import click_path
 from wayhound.visit import ArchiveRef
 from wayhound.web.errors import BadRequest, NotFound
 from wayhound.web.guards import STRANGERS_POLICY
@@ -48,7 +47,9 @@ def archived_ref(library: Library, record: Record) -> ArchiveRef:
     if file is not None:
         return file.archived
     path = (
-        click_path(library.workspace.database, record.site, record.visit) if record.visit is not None else []
+        library.workspace.stores.click_paths.to_visit(record.site, record.visit)
+        if record.visit is not None
+        else []
     )
     ref = path[-1].archived if path else None
     if ref is None:

@@ -33,40 +33,44 @@ class CitingPaper:
     year: str
 
 
-def citing_papers(database: Database, paper: str, most: int) -> tuple[list[CitingPaper], int]:
-    """The papers that cite one, the newest first and `most` of them; and how many there are in all."""
-    return _told(database.execute(_OF_PAPER, (paper, most)).fetchall())
+class CitationStore:
+    """The citation graph seen from the works that are cited; read only."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def citing_papers(self, paper: str, limit: int) -> tuple[list[CitingPaper], int]:
+        """Return the newest `limit` papers that cite a paper, and how many there are in all."""
+        return _citing(self._database.execute(_OF_PAPER, (paper, limit)).fetchall())
+
+    def citing_work(self, group: int, limit: int) -> tuple[list[CitingPaper], int]:
+        """Return the same for the work that a group of citations means."""
+        return _citing(self._database.execute(_OF_WORK, (group, limit)).fetchall())
+
+    def citations_to(self, groups: Sequence[int]) -> dict[int, dict[str, list[Citation]]]:
+        """Return how the citing papers describe works that are not held, by group and paper.
+
+        Held works, withdrawn works and works that nobody cites are left out.
+        """
+        rows = self._database.execute(
+            "SELECT group_id, citation.paper, fields FROM citation JOIN citation_group AS own ON own.id = group_id "
+            "WHERE number > 0 AND own.paper IS NULL AND group_id IN (SELECT value FROM json_each(?)) "
+            "AND NOT EXISTS (SELECT 1 FROM withheld WHERE kind = 'cited-only' AND id = CAST(group_id AS TEXT)) "
+            "ORDER BY group_id, citation.paper, number",
+            (json.dumps(list(groups)),),
+        )
+        citations: dict[int, dict[str, list[Citation]]] = {}
+        for group, paper, fields in rows:
+            citations.setdefault(group, {}).setdefault(paper, []).append(Citation(**json.loads(fields)))
+        return citations
 
 
-def citing_work(database: Database, group: int, most: int) -> tuple[list[CitingPaper], int]:
-    """The papers that cite the work of a group, told in the same way."""
-    return _told(database.execute(_OF_WORK, (group, most)).fetchall())
-
-
-def _told(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingPaper], int]:
-    found = [
-        CitingPaper(each, tuple(sorted(json.loads(numbers))), title, year)
-        for each, numbers, title, year, _ in rows
+def _citing(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingPaper], int]:
+    papers = [
+        CitingPaper(paper, tuple(sorted(json.loads(numbers))), title, year)
+        for paper, numbers, title, year, _ in rows
     ]
-    return found, rows[0][4] if rows else 0
-
-
-def citations_to(database: Database, groups: Sequence[int]) -> dict[int, dict[str, list[Citation]]]:
-    """Of works that are not held, what each of the papers that cite them says they are; by group and paper.
-
-    Held works, those that were withdrawn, and those that nobody cites are left out.
-    """
-    rows = database.execute(
-        "SELECT group_id, citation.paper, fields FROM citation JOIN citation_group AS own ON own.id = group_id "
-        "WHERE number > 0 AND own.paper IS NULL AND group_id IN (SELECT value FROM json_each(?)) "
-        "AND NOT EXISTS (SELECT 1 FROM withheld WHERE kind = 'cited-only' AND id = CAST(group_id AS TEXT)) "
-        "ORDER BY group_id, citation.paper, number",
-        (json.dumps(list(groups)),),
-    )
-    found: dict[int, dict[str, list[Citation]]] = {}
-    for group, paper, fields in rows:
-        found.setdefault(group, {}).setdefault(paper, []).append(Citation(**json.loads(fields)))
-    return found
+    return papers, rows[0][4] if rows else 0
 
 
 TopicPath = tuple[str, ...]

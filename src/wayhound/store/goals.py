@@ -158,19 +158,6 @@ class Click:
     archived: ArchiveRef | None = None
 
 
-def click_path(database: Database, site: str, number: int) -> list[Click]:
-    """From the start page of a site to one of its visits, as the newest run that has it tells; else nothing."""
-    row = database.execute(_SITE, (number, site)).fetchone()
-    path: list[Click] = []
-    at: int | None = number
-    while row and at is not None and len(path) < LONGEST:
-        *told, at, content_type, file, offset, length = database.execute(_VISIT, (row[0], at)).fetchone()
-        url, title, link_text, link_kind, when = told
-        archived = None if file is None else ArchiveRef(file, offset, length)
-        path.append(Click(url, title, link_text, link_kind, when, content_type, archived))
-    return path[::-1]
-
-
 _LAST = (
     "SELECT site_id, number FROM visit "
     "WHERE url = ? AND outcome = 'ok' AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
@@ -178,18 +165,21 @@ _LAST = (
 _ONE = f"SELECT {VISIT_COLUMNS} FROM visit WHERE site_id = ? AND number = ?"  # noqa: S608
 
 
-class WayStore:
-    """Ways to pages, from their site's start page on; read only."""
+class ClickPaths:
+    """Paths from the start page of a site to its visits; read only."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def to(self, url: str) -> tuple[Site, list[Visit]] | None:
-        """The site of the last visit that brought this page, and the visits that led there, redirects too."""
-        found = self._database.execute(_LAST, (url,)).fetchone()
-        if found is None:
+    def to_url(self, url: str) -> tuple[Site, list[Visit]] | None:
+        """Return the site and the visits, redirects included, that led to the last copy of a page.
+
+        None if no visit archived this URL.
+        """
+        latest = self._database.execute(_LAST, (url,)).fetchone()
+        if latest is None:
             return None
-        site_id, number = found
+        site_id, number = latest
         start, hosts = self._database.execute(
             "SELECT start, hosts FROM site WHERE id = ?", (site_id,)
         ).fetchone()
@@ -198,3 +188,20 @@ class WayStore:
             visits.append(visit_from(start, self._database.execute(_ONE, (site_id, number)).fetchone()))
             number = visits[-1].parent
         return Site(start, tuple(json.loads(hosts))), visits[::-1]
+
+    def to_visit(self, site: str, number: int) -> list[Click]:
+        """Return the pages from a site's start page to one of its visits, by the newest run that has it.
+
+        Empty if no run has such a visit.
+        """
+        row = self._database.execute(_SITE, (number, site)).fetchone()
+        path: list[Click] = []
+        at: int | None = number
+        while row and at is not None and len(path) < LONGEST:
+            *shown, at, content_type, file, offset, length = self._database.execute(
+                _VISIT, (row[0], at)
+            ).fetchone()
+            url, title, link_text, link_kind, when = shown
+            archived = None if file is None else ArchiveRef(file, offset, length)
+            path.append(Click(url, title, link_text, link_kind, when, content_type, archived))
+        return path[::-1]

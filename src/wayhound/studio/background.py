@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wayhound.app.forage import process_runs, process_start
-from wayhound.store.jobs import Job, JobStore
+from wayhound.store.jobs import Job
 from wayhound.web.errors import BadRequest
 from wayhound.workspace import Workspace
 
@@ -31,7 +31,7 @@ class Background:
     def refuse_second(self, workspace: Workspace, kind: str) -> None:
         """Complain if a job of this kind runs: what is asked now would be lost in it."""
         self.clean_up(workspace)
-        if running := JobStore(workspace.database).running(kind):
+        if running := workspace.stores.jobs.running(kind):
             raise BadRequest(f"A {kind} is under way: wait for its end, or stop it. {running[0].sentence}")
 
     def start(
@@ -40,7 +40,7 @@ class Background:
         """Begin a job and tell its number."""
         with self._lock:
             self.clean_up(workspace)
-            jobs = JobStore(workspace.database)
+            jobs = workspace.stores.jobs
             if running := jobs.running(kind):
                 return running[0].id
             job_id = jobs.begin(kind, sentence, time.time())
@@ -65,14 +65,14 @@ class Background:
         """Ask a job to end; what it saved so far stays."""
         if job.is_running and job.pid is not None:
             told = f"{job.sentence} Stopped by you."
-            JobStore(workspace.database).end(job.id, "stopped", told, time.time())
+            workspace.stores.jobs.end(job.id, "stopped", told, time.time())
             if process_runs(job.pid, job.process_start):
                 _signal(job.pid)
 
     def clean_up(self, workspace: Workspace) -> None:
         """Bury processes that have ended, and say of jobs that died that they did."""
         self._processes = [process for process in self._processes if process.poll() is None]
-        JobStore(workspace.database).end_dead(process_runs, time.time())
+        workspace.stores.jobs.end_dead(process_runs, time.time())
 
     def close(self) -> None:
         """Stop all that runs, as the studio does when it ends."""

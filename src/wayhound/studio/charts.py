@@ -49,16 +49,16 @@ class QueueWatch:
             return list(self._course.sizes)
 
     def _count_on(self, workspace: Workspace, course: _Course) -> None:
-        reader = ArchiveReader(workspace.archive_folder)
+        reader = workspace.archive
         left = PAGES_AT_ONCE
-        for summary in list(islice(workspace.forage_store.sites(course.run_id), MOST_SITES)):
+        for summary in list(islice(workspace.stores.forage.sites(course.run_id), MOST_SITES)):
             forager = course.foragers.get(summary.start)
             if forager is None:
                 forager = Forager(Site(summary.start), SCORERS["breadth-first"](StrategyInput()))
                 course.foragers[summary.start] = forager
             if left <= 0 or summary.visits <= forager.visits:
                 continue
-            new = workspace.forage_store.visits_of(course.run_id, summary.start, forager.visits)
+            new = workspace.stores.forage.visits_of(course.run_id, summary.start, forager.visits)
             for visit in islice(new, left):
                 left -= 1
                 _tell(forager, visit, reader, workspace.config.agent.name)

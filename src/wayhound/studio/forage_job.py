@@ -23,7 +23,7 @@ TELL_SECONDS = 0.2  # to know how far a run is, the database is asked; to say it
 
 def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
     """Forage the sites of a run until they are done or somebody stops it; the run is kept either way."""
-    run = workspace.forage_store.run(given["run"])
+    run = workspace.stores.forage.run(given["run"])
     told_at = float("-inf")
 
     def told(*_: object) -> None:
@@ -31,14 +31,14 @@ def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgre
         if time.monotonic() - told_at < TELL_SECONDS:
             return
         told_at = time.monotonic()
-        progress = workspace.forage_store.progress(run.id)
+        progress = workspace.stores.forage.progress(run.id)
         on_progress(_in_words(run.id, progress), progress.done, progress.sites)
 
     told()
     asyncio.run(
         work(workspace, run, _config(workspace.config, given), on_start=_stop_on_signal, on_visit=told)
     )
-    progress = workspace.forage_store.progress(run.id)
+    progress = workspace.stores.forage.progress(run.id)
     return f"{_in_words(run.id, progress)} of {counted(progress.sites, 'site')}."
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.review import Review
-from wayhound.store.goals import FoundGoal, GoalStore
+from wayhound.store.goals import FoundGoal
 from wayhound.store.runs import Run
 from wayhound.studio.forms import Form, read_form
 from wayhound.studio.review_pages import told_back
@@ -76,13 +76,13 @@ def shown_goal(goal: FoundGoal, rejected: int = 0) -> ShownGoal:
 
 
 def goal_view(workspace: Workspace, run: Run, choice: GoalChoice) -> GoalView:
-    store, progress = GoalStore(workspace.database), workspace.forage_store.progress(run.id)
+    store, progress = workspace.stores.goals, workspace.stores.forage.progress(run.id)
     paging = Paging.of(choice.page, store.count(run.id, choice.said), ON_A_PAGE)
     found = store.page(
         run.id, choice.said, unsure_first=choice.unsure_first, limit=ON_A_PAGE, offset=paging.first
     )
     rejected = Review(workspace, run.id).rejections()
-    runs = workspace.forage_store.runs()
+    runs = workspace.stores.forage.runs()
     return GoalView(
         run.id,
         told_order(run.identity),
@@ -103,7 +103,7 @@ def goal_routes(studio: Studio) -> APIRouter:
     def last_results(request: Request) -> Response:
         """The results of the run that is asked for, else of the last one."""
         with studio.workspace() as workspace:
-            runs = workspace.forage_store.runs()
+            runs = workspace.stores.forage.runs()
         asked = request.query_params.get("run", "")
         chosen = next((run.id for run in runs if str(run.id) == asked), runs[0].id if runs else None)
         if chosen is None:
@@ -113,7 +113,7 @@ def goal_routes(studio: Studio) -> APIRouter:
     @router.get("/runs/{run_id}/goals", response_class=HTMLResponse)
     def goals(request: Request, run_id: int) -> Response:
         with studio.workspace() as workspace:
-            view = goal_view(workspace, workspace.forage_store.run(run_id), GoalChoice.of(request))
+            view = goal_view(workspace, workspace.stores.forage.run(run_id), GoalChoice.of(request))
         return studio.html(request, "goals.html", section="/results", view=view)
 
     @router.get("/runs/{run_id}/goals.csv")
@@ -121,8 +121,8 @@ def goal_routes(studio: Studio) -> APIRouter:
         """All results, or those with the words asked for, for a spreadsheet."""
         said = GoalChoice.of(request).said
         with studio.workspace() as workspace:
-            run = workspace.forage_store.run(run_id)
-            store = GoalStore(workspace.database)
+            run = workspace.stores.forage.run(run_id)
+            store = workspace.stores.goals
             found = iter(store.page(run.id, said, limit=-1, offset=0)) if said else store.goals(run.id)
             rejected = Review(workspace, run.id).rejections()
             rows = goal_rows(found, rejected, by_model=is_by_model(run.identity))

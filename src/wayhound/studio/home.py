@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from wayhound.paths.trail_check import Remark, check_trails
-from wayhound.store.review import ReviewStore
 from wayhound.studio.studio import Studio
 from wayhound.studio.train_pages import has_new_trails
 from wayhound.wording.studio_labels import counted
@@ -38,12 +37,12 @@ class Home:
 
 def home_view(workspace: Workspace) -> Home:
     steps = (_trails(workspace), _model(workspace), _runs(workspace), _review(workspace))
-    remarks = check_trails(workspace.trails.trails()) if len(workspace.trails) else []
+    remarks = check_trails(workspace.stores.trails.trails()) if len(workspace.stores.trails) else []
     return Home(workspace.folder.name, steps, remarks)
 
 
 def _trails(workspace: Workspace) -> HomeStep:
-    trails, sites = len(workspace.trails), len(workspace.trails.sites())
+    trails, sites = len(workspace.stores.trails), len(workspace.stores.trails.sites())
     if not trails:
         told = "Click through two or three sites to what you look for, and mark it."
         return HomeStep("Teach", "/teach", told, False, "Open a browser")
@@ -64,18 +63,18 @@ def _model(workspace: Workspace) -> HomeStep:
 
 
 def _runs(workspace: Workspace) -> HomeStep:
-    runs = workspace.forage_store.runs()
+    runs = workspace.stores.forage.runs()
     if not runs:
         return HomeStep("Runs", "/runs", "Let it walk the other sites by itself.", False, "Begin a run")
-    progress = workspace.forage_store.progress(runs[0].id)
+    progress = workspace.stores.forage.progress(runs[0].id)
     told = f"{counted(len(runs), 'run')}; the last found {counted(progress.goals, 'goal')} on "
     results = ("/results", f"See the {counted(progress.goals, 'result')}") if progress.goals else ("", "")
     return HomeStep("Runs", "/runs", f"{told}{counted(progress.visits, 'page')}.", True, "", results)
 
 
 def _review(workspace: Workspace) -> HomeStep:
-    runs = workspace.forage_store.runs()
-    answers = sum(len(ReviewStore(workspace.database).answers(run.id)) for run in runs)
+    runs = workspace.stores.forage.runs()
+    answers = sum(len(workspace.stores.review.answers(run.id)) for run in runs)
     told = f"{counted(answers, 'answer')} given." if answers else "Answer a few questions where it is unsure."
     return HomeStep("Review", "/review", told, bool(answers), "Review the last run")
 

@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(workspace: Workspace, job_id: int, work: Work, given: Mapping[str, Any]) -> int:
-    jobs = JobStore(workspace.database)
+    jobs = workspace.stores.jobs
     try:
         sentence = work(workspace, given, _Telling(jobs, job_id))
     except WayhoundError as error:

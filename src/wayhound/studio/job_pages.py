@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from wayhound.store.jobs import Job, JobStore
+from wayhound.store.jobs import Job
 from wayhound.studio.forage_job import run_of
 from wayhound.studio.forms import read_form
 from wayhound.studio.studio import Studio, to
@@ -17,7 +17,7 @@ PAGES = {"train": "/train", "review": "/review", "forage": "/runs"}
 
 
 def job_of(workspace: Workspace, job_id: int) -> Job:
-    job = JobStore(workspace.database).get(job_id)
+    job = workspace.stores.jobs.get(job_id)
     if job is None:
         raise NotFound
     return job

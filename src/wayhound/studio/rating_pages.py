@@ -17,7 +17,6 @@ from wayhound.app.rate_visits import VisitedPage, explained, visited_page
 from wayhound.app.seeds import site_of
 from wayhound.fetched import Fetched
 from wayhound.forage.explain import Explanation, RatedLink
-from wayhound.store.goals import WayStore
 from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Marker, no_marks, rendered
 from wayhound.studio.studio import Studio, VisitAddress, to
@@ -84,12 +83,12 @@ def address_for(workspace: Workspace, asked: str, shelf: Shelf) -> dict[str, obj
 
 
 def _last_visit(workspace: Workspace, url: str) -> VisitAddress | None:
-    found = WayStore(workspace.database).to(url)
+    found = workspace.stores.click_paths.to_url(url)
     if found is None:
         return None
     start, number = found[0].start, found[1][-1].number
-    for run in workspace.forage_store.runs():
-        visit = next(workspace.forage_store.visits_of(run.id, start, number), None)
+    for run in workspace.stores.forage.runs():
+        visit = next(workspace.stores.forage.visits_of(run.id, start, number), None)
         if visit is not None and visit.url == url and visit.archived:
             return VisitAddress(run.id, start, number)
     return None
@@ -122,7 +121,7 @@ def _visited(workspace: Workspace, asked: VisitAddress) -> RatedSource:
 def _behind_redirects(workspace: Workspace, address: VisitAddress) -> VisitAddress:
     """A start page that only leads on to another address stands for the page behind it."""
     number = address.visit
-    for visit in workspace.forage_store.visits_of(address.run, address.site, number):
+    for visit in workspace.stores.forage.visits_of(address.run, address.site, number):
         if visit.number == number and visit.outcome != "redirect":
             break
         if visit.parent == number and visit.link_kind == "redirect":

@@ -11,8 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from wayhound.app.rate_visits import visited_page
 from wayhound.app.review import Asked, Review
 from wayhound.paths.questions import StopAsking
-from wayhound.store.jobs import Job, JobStore
-from wayhound.store.review import ReviewAnswer, ReviewStore, SiteChange
+from wayhound.store.jobs import Job
+from wayhound.store.review import ReviewAnswer, SiteChange
 from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import PAGE_WITH_FRAME
 from wayhound.studio.run_pages import told_order
@@ -60,13 +60,13 @@ class ReviewView:
 
 
 def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
-    runs = tuple((run.id, told_order(run.identity)) for run in workspace.forage_store.runs())
+    runs = tuple((run.id, told_order(run.identity)) for run in workspace.stores.forage.runs())
     names = workspace.forage_models.names()
     run = run_id if run_id is not None else (runs[0][0] if runs else 0)
     if run not in {each for each, _ in runs} or not names:
         return _missing(workspace, runs)
     found = Review(workspace, run).next_question()
-    store, card = ReviewStore(workspace.database), workspace.forage_models.last()
+    store, card = workspace.stores.review, workspace.forage_models.last()
     return ReviewView(
         runs=runs,
         run=run,
@@ -75,10 +75,10 @@ def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
         enough=found.reason if isinstance(found, StopAsking) else "",
         answers=len(store.answers(run)),
         new_answers=store.answered_since(card.trained_at),
-        labels=tuple(label for label in workspace.trails.labels() if label not in (GOAL, FAIL)),
-        job=JobStore(workspace.database).last("review"),
+        labels=tuple(label for label in workspace.stores.trails.labels() if label not in (GOAL, FAIL)),
+        job=workspace.stores.jobs.last("review"),
         changes=tuple(store.changes(run)),
-        sites=workspace.forage_store.progress(run).sites,
+        sites=workspace.stores.forage.progress(run).sites,
         missing="",
         missing_path="",
         missing_deed="",
@@ -89,8 +89,8 @@ def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
 
 def _missing(workspace: Workspace, runs: tuple[tuple[int, str], ...]) -> ReviewView:
     """What must be done before anything can be asked, with the page where it is done."""
-    job = JobStore(workspace.database).last("review")
-    if not len(workspace.trails):
+    job = workspace.stores.jobs.last("review")
+    if not len(workspace.stores.trails):
         told = (
             "Questions are asked by a model. Show it the way on two or three sites first.",
             "/teach",
@@ -144,7 +144,7 @@ def review_routes(studio: Studio) -> APIRouter:
 
         def act() -> None:
             with studio.workspace() as workspace:
-                workspace.forage_store.run(run)
+                workspace.stores.forage.run(run)
                 studio.background.start(workspace, "review", {"run": run, "retrain": again})
 
         await run_in_threadpool(act)
@@ -189,7 +189,7 @@ def told_back(taken: list[ReviewAnswer]) -> str:
 
 def _retrain_after_some(studio: Studio, workspace: Workspace, run: int) -> str:
     """Every few answers the model is taught again, while the person goes on."""
-    new = ReviewStore(workspace.database).answered_since(workspace.forage_models.last().trained_at)
+    new = workspace.stores.review.answered_since(workspace.forage_models.last().trained_at)
     if new < ANSWERS_BEFORE_RETRAINING:
         return ""
     studio.background.start(workspace, "review", {"run": run, "retrain": True})

@@ -66,14 +66,14 @@ def open_again(workspace: Workspace, run: Run, budget: int) -> bool:
     """Go on with a run, perhaps with more pages a site; tells whether there is anything left to do."""
     limits = RunLimits(budget, run.limits.total_budget, run.limits.max_depth)
     go_on(workspace, run, limits, time.time())
-    return not workspace.forage_store.progress(run.id).is_over
+    return not workspace.stores.forage.progress(run.id).is_over
 
 
 def filled_like(workspace: Workspace, run: Run) -> Filled:
     """The form for a new run on the sites of an old one."""
     order = Order.from_identity(run.identity)
     usual = Filled.usual(workspace)
-    starts = (site.start for site in workspace.forage_store.sites(run.id))
+    starts = (site.start for site in workspace.stores.forage.sites(run.id))
     return Filled(
         "\n".join(starts),
         order.model if order.model in workspace.forage_models.names() else "",
@@ -133,7 +133,7 @@ def _by_words(words: tuple[str, ...]) -> dict[str, object]:
 def _begun(workspace: Workspace, run: Run) -> str:
     if run.is_new:
         return "The forage begins."
-    if workspace.forage_store.progress(run.id).is_over:
+    if workspace.stores.forage.progress(run.id).is_over:
         return (
             "These sites were walked in the same way before: this is what came of it. To walk them again, "
             "tick “A new run”."

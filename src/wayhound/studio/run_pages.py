@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.forage import Order, is_alive
-from wayhound.store.jobs import Job, JobStore
-from wayhound.store.runs import Progress, Run, SiteSummary, course_of
+from wayhound.store.jobs import Job
+from wayhound.store.runs import Progress, Run, SiteSummary
 from wayhound.studio.charts import (
     BUCKETS,
     MOST_POINTS,
@@ -87,9 +87,9 @@ def is_by_model(identity: Mapping[str, str]) -> bool:
 
 
 def run_list(workspace: Workspace, filled: Filled | None = None) -> RunList:
-    store = workspace.forage_store
+    store = workspace.stores.forage
     lines = (RunLine(run.id, told_order(run.identity), store.progress(run.id)) for run in store.runs())
-    job = JobStore(workspace.database).last("forage")
+    job = workspace.stores.jobs.last("forage")
     return RunList(
         tuple(lines),
         tuple(workspace.forage_models.names()),
@@ -100,10 +100,10 @@ def run_list(workspace: Workspace, filled: Filled | None = None) -> RunList:
 
 
 def run_view(workspace: Workspace, run: Run, queue: QueueWatch, page: int = 1) -> RunView:
-    store = workspace.forage_store
+    store = workspace.stores.forage
     progress = store.progress(run.id)
     parts = max(2, min(BUCKETS, progress.visits // PAGES_IN_A_PART))
-    course = course_of(workspace.database, run.id, MOST_POINTS - 1, parts)
+    course = workspace.stores.forage.course(run.id, MOST_POINTS - 1, parts)
     charts = (goals_chart(course), queue_chart(queue.sizes(workspace, run.id)), speed_chart(course))
     paging = Paging.of(page, progress.sites, SITES_SHOWN)
     job = _job_of(workspace, run.id)
@@ -123,8 +123,8 @@ def run_view(workspace: Workspace, run: Run, queue: QueueWatch, page: int = 1) -
 
 def _job_of(workspace: Workspace, run_id: int) -> Job | None:
     """What forages this run in the background, or did so last; one that failed may not say of which run it was."""
-    job = JobStore(workspace.database).last("forage")
-    about = run_of(job) or workspace.forage_store.runs()[0].id if job else None
+    job = workspace.stores.jobs.last("forage")
+    about = run_of(job) or workspace.stores.forage.runs()[0].id if job else None
     return job if about == run_id else None
 
 
@@ -136,7 +136,7 @@ def run_routes(studio: Studio) -> APIRouter:
         with studio.workspace() as workspace:
             studio.background.clean_up(workspace)
             if like is not None:
-                filled = filled_like(workspace, workspace.forage_store.run(like))
+                filled = filled_like(workspace, workspace.stores.forage.run(like))
             return run_list(workspace, filled)
 
     @router.get("/runs", response_class=HTMLResponse)
@@ -166,8 +166,8 @@ def run_routes(studio: Studio) -> APIRouter:
         page = page_asked(request)
         with studio.workspace() as workspace:
             studio.background.clean_up(workspace)
-            asked = workspace.forage_store.run(run_id)
-            workspace.forage_store.release_dead(run_id, is_alive)
+            asked = workspace.stores.forage.run(run_id)
+            workspace.stores.forage.release_dead(run_id, is_alive)
             view = run_view(workspace, asked, queue, page)
         return studio.html(request, "run.html", section="/runs", view=view)
 
@@ -182,7 +182,7 @@ def run_deeds(studio: Studio) -> APIRouter:
     def sites(run_id: int) -> Response:
         """Every site of a run for a spreadsheet: what it gave, and why it ended."""
         with studio.workspace() as workspace:
-            store = workspace.forage_store
+            store = workspace.stores.forage
             rows = site_rows(store.sites(store.run(run_id).id))
             return download(f"sites-{run_id}.csv", csv_text(SITE_COLUMNS, rows))
 
@@ -194,7 +194,7 @@ def run_deeds(studio: Studio) -> APIRouter:
         def act() -> str:
             with studio.workspace() as workspace:
                 studio.background.refuse_second(workspace, "forage")
-                if not open_again(workspace, workspace.forage_store.run(run_id), budget):
+                if not open_again(workspace, workspace.stores.forage.run(run_id), budget):
                     return "Nothing is left to do. With more pages a site it can go on."
                 _start(studio, workspace, run_id, None)
             return "It goes on where it was."

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from wayhound.app.seeds import starts_of
 from wayhound.app.teach.session import Way
 from wayhound.errors import WayhoundError
-from wayhound.store.teaching import TeachingStore, TeachSession
+from wayhound.store.teaching import TeachSession
 from wayhound.studio.access import check_form
 from wayhound.studio.forms import read_form
 from wayhound.studio.studio import Studio, to
@@ -41,8 +41,8 @@ def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
 
     def known() -> tuple[TeachSession | None, tuple[str, ...]]:
         with studio.workspace() as workspace:
-            labels = (label for label in workspace.trails.labels() if label not in (GOAL, FAIL))
-            return TeachingStore(workspace.database).unfinished(), tuple(labels)
+            labels = (label for label in workspace.stores.trails.labels() if label not in (GOAL, FAIL))
+            return workspace.stores.teaching.unfinished(), tuple(labels)
 
     @router.get("/teach", response_class=HTMLResponse)
     async def teach(request: Request) -> Response:

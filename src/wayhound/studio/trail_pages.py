@@ -54,16 +54,16 @@ class ShownTrail:
 
 
 def trail_list(workspace: Workspace) -> TrailList:
-    summaries = workspace.trails.summaries()
+    summaries = workspace.stores.trails.summaries()
     by_site: dict[str, list[TrailSummary]] = {}
     for summary in summaries:
         by_site.setdefault(summary.site, []).append(summary)
-    changes = [change for change in workspace.trails.history() if not change.undone]
+    changes = [change for change in workspace.stores.trails.history() if not change.undone]
     return TrailList(
         summaries,
-        workspace.trails.sites(),
+        workspace.stores.trails.sites(),
         by_site,
-        check_trails(workspace.trails.trails()),
+        check_trails(workspace.stores.trails.trails()),
         in_words(changes[0]) if changes else "",
     )
 
@@ -76,7 +76,7 @@ def in_words(change: TrailChange) -> str:
 
 
 def shown_trail(workspace: Workspace, kept: KeptTrail) -> ShownTrail:
-    labels = dict.fromkeys((GOAL, FAIL, *workspace.trails.labels()))
+    labels = dict.fromkeys((GOAL, FAIL, *workspace.stores.trails.labels()))
     archived = step_places(workspace, kept.id)
     steps = tuple(
         _shown(number, step, f"/trails/{kept.id}/steps/{number}/page" if step.page.url in archived else "")
@@ -112,7 +112,7 @@ def trail_routes(studio: Studio) -> APIRouter:
     @router.get("/trails/{trail_id}", response_class=HTMLResponse)
     def trail(request: Request, trail_id: int) -> Response:
         with studio.workspace() as workspace:
-            view = shown_trail(workspace, workspace.trails.get(trail_id))
+            view = shown_trail(workspace, workspace.stores.trails.get(trail_id))
         headers = {"content-security-policy": PAGE_WITH_FRAME}
         return studio.html(request, "trail.html", section="/trails", view=view, headers=headers)
 
@@ -137,7 +137,7 @@ def trail_changes(studio: Studio) -> APIRouter:
 
         def act() -> str:
             with studio.workspace() as workspace:
-                change = workspace.trails.undo()
+                change = workspace.stores.trails.undo()
             return f"Taken back: {in_words(change)}." if change else "There is nothing to take back."
 
         return to("/trails", await run_in_threadpool(act))
@@ -148,7 +148,7 @@ def trail_changes(studio: Studio) -> APIRouter:
 
         def act() -> None:
             with studio.workspace() as workspace:
-                workspace.trails.delete(trail_id, now())
+                workspace.stores.trails.delete(trail_id, now())
 
         await run_in_threadpool(act)
         return to("/trails", f"Trail {trail_id} was deleted. Undo brings it back.")
@@ -159,7 +159,7 @@ def trail_changes(studio: Studio) -> APIRouter:
 
         def act() -> None:
             with studio.workspace() as workspace:
-                workspace.trails.relabel(trail_id, step, label, now())
+                workspace.stores.trails.relabel(trail_id, step, label, now())
 
         await run_in_threadpool(act)
         said = f"is now {label!r}" if label else "has no label now"

@@ -14,7 +14,7 @@ from wayhound.app.train import USUAL_NAME, USUAL_STRATEGY, TrainingReport, repor
 from wayhound.errors import ModelError
 from wayhound.paths.trail_check import Remark, check_trails
 from wayhound.paths.trainers import TRAINERS
-from wayhound.store.jobs import Job, JobStore
+from wayhound.store.jobs import Job
 from wayhound.store.model_files import ModelCard
 from wayhound.studio.forms import read_form
 from wayhound.studio.studio import Studio, to
@@ -60,15 +60,15 @@ class TrainView:
 
 
 def train_view(workspace: Workspace) -> TrainView:
-    trails, sites = len(workspace.trails), len(workspace.trails.sites())
+    trails, sites = len(workspace.stores.trails), len(workspace.stores.trails.sites())
     models = workspace.forage_models
     cards = sorted(map(models.card, models.names()), key=lambda card: -card.trained_at)
     return TrainView(
         f"Learn from {counted(trails, 'trail')} on {counted(sites, 'site')}.",
         bool(trails),
         has_new_trails(workspace),
-        check_trails(workspace.trails.trails()),
-        JobStore(workspace.database).last("train"),
+        check_trails(workspace.stores.trails.trails()),
+        workspace.stores.jobs.last("train"),
         tuple(_shown(workspace, card) for card in cards),
         tuple(TRAINERS),
         USUAL_NAME,
@@ -80,7 +80,7 @@ def has_new_trails(workspace: Workspace) -> bool:
     """Whether trails were added after the last training."""
     models = workspace.forage_models
     trained_at = models.last().trained_at if models.names() else 0.0
-    return any(trail.taught_at > trained_at for trail in workspace.trails.summaries())
+    return any(trail.taught_at > trained_at for trail in workspace.stores.trails.summaries())
 
 
 def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:

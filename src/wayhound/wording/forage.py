@@ -16,11 +16,11 @@ from wayhound.workspace import Workspace
 
 
 def announce(workspace: Workspace, run: Run) -> None:
-    progress = workspace.forage_store.progress(run.id)
+    progress = workspace.stores.forage.progress(run.id)
     order = Order.from_identity(run.identity)
     sites = count(progress.sites, "site")
     if run.is_new:
-        before = run_before(workspace.forage_store, run)
+        before = run_before(workspace.stores.forage, run)
         again = f" What has not changed since run {before.id} need not be sent again." if before else ""
         err.print(f"Foraging {sites} into {shown(workspace.folder)}, {by_what(order)}.{again}", markup=False)
     elif progress.is_over:
@@ -41,7 +41,7 @@ def by_what(order: Order) -> str:
 def say_what_may_surprise(workspace: Workspace, run: Run, asked: int) -> None:
     """Sites of an earlier list that belong to the same run, and a forage that has no goal."""
     order = Order.from_identity(run.identity)
-    others = workspace.forage_store.progress(run.id).sites - asked
+    others = workspace.stores.forage.progress(run.id).sites - asked
     if others > 0:
         err.print(
             f"The run has {count(others, 'site')} of earlier lists too; with --fresh it would be a new one."
@@ -51,7 +51,7 @@ def say_what_may_surprise(workspace: Workspace, run: Run, asked: int) -> None:
 
 
 def conclude(workspace: Workspace, run: Run, *, stopped: bool, fresh: bool) -> None:
-    store = workspace.forage_store
+    store = workspace.stores.forage
     progress, sites = store.progress(run.id), list(store.sites(run.id))
     err.print()
     err.print(closing_table(sites))

@@ -21,7 +21,6 @@ from wayhound.app.papers.library import PaperLibrary
 from wayhound.documents.document import Document
 from wayhound.documents.reader import DocumentReader
 from wayhound.errors import UsageError
-from wayhound.store.submissions import SubmissionStore
 from wayhound.workspace import Workspace
 
 
@@ -148,7 +147,7 @@ def test_files_that_cannot_be_read_are_told_and_remembered(
     assert library.files.outcomes() == dict.fromkeys(expected.values(), 1)
     with pytest.raises(UsageError, match=r"Of encrypted\.pdf .* there is no record\. .*password"):
         library.find(told["encrypted.pdf"].id)
-    assert list(workspace.records.iterate()) == []
+    assert list(workspace.stores.records.iterate()) == []
 
 
 def test_what_is_no_paper_is_kept_as_a_document_with_the_reason(
@@ -233,7 +232,7 @@ def test_a_paper_that_was_withdrawn_does_not_come_back(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path
 ) -> None:
     hops, trees, _ = (each.id for each in add(workspace, *write_papers(tmp_path / "files")))
-    SubmissionStore(workspace.database).withhold("paper", hops)
+    workspace.stores.submissions.withhold("paper", hops)
     library.papers.save_paper(hops, ())
     (told,) = Intake(library).read_again([file for file in library.files.iterate() if file.id == hops])
     assert told.outcome == "withheld"

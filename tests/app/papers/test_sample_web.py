@@ -79,7 +79,9 @@ def plain(text: str) -> str:
 def test_every_paper_is_taken_up(foraged: Foraged) -> None:
     assert foraged.exit_code == 0
     assert "160 files: 160 added; 160 papers." in foraged.said
-    assert {record.id for record in foraged.library.workspace.records.iterate("paper")} == set(foraged.true)
+    assert {record.id for record in foraged.library.workspace.stores.records.iterate("paper")} == set(
+        foraged.true
+    )
 
 
 def test_titles_authors_and_abstracts_are_those_of_the_papers(foraged: Foraged) -> None:
@@ -116,7 +118,7 @@ def test_papers_know_the_site_and_the_clicks_that_led_to_them(foraged: Foraged) 
         assert record.site == source.site
         assert record.visit == source.visit
         assert record.first("url") == source.url
-        visits = list(library.workspace.forage_store.visits(source.site_id))
+        visits = list(library.workspace.stores.forage.visits(source.site_id))
         assert visits[source.visit or 0].url == source.url
         assert source.path, "nobody gets to a paper without a click"
         assert source.path[-1] == " ".join(visits[source.visit or 0].link_text.split())

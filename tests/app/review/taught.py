@@ -54,7 +54,7 @@ def teach(workspace: Workspace, server: SampleServer, run_id: int, name: str, mo
         *(walked.trail(each, GOAL) for each in goals[:most]),
         *(walked.trail(each, FAIL) for each in others[: 3 * most : 3]),
     ]
-    workspace.trails.add_all(trails, time.time(), "test")
+    workspace.stores.trails.add_all(trails, time.time(), "test")
 
 
 def taught_workspace(folder: Path, server: SampleServer, budget: int = 60) -> int:

@@ -20,7 +20,7 @@ def test_each_taught_site_is_measured_by_a_model_that_did_not_see_it(taught: Tau
         assert each.goals == 5
         assert each.wanted == 5
         taught_pages = {
-            step.page.url for kept in workspace.trails.iterate(each.site) for step in kept.trail.steps
+            step.page.url for kept in workspace.stores.trails.iterate(each.site) for step in kept.trail.steps
         }
         assert each.known_pages > len(taught_pages)  # what the first forage visited counts as well
         assert each.pages is not None
@@ -42,7 +42,7 @@ def test_numbers_of_a_model_that_was_trained_anew_are_not_shown(taught: Taught) 
 
 def test_the_known_world_is_closed_and_its_goals_are_those_that_were_marked(taught: Taught) -> None:
     start = start_of(taught.web, TAUGHT[0])
-    trails = [kept.trail for kept in taught.workspace.trails.iterate(start)]
+    trails = [kept.trail for kept in taught.workspace.stores.trails.iterate(start)]
     world = known_world(taught.workspace, trails, start)
     assert all(target in world.pages for url in world.pages for target in world.targets(url))
     marked = {trail.steps[-1].page.url for trail in trails if trail.reached_goal}
@@ -51,7 +51,7 @@ def test_the_known_world_is_closed_and_its_goals_are_those_that_were_marked(taug
 
 def test_pages_beside_marked_goals_that_nobody_judged_are_left_out(taught: Taught) -> None:
     start = start_of(taught.web, TAUGHT[0])
-    trails = [kept.trail for kept in taught.workspace.trails.iterate(start)]
+    trails = [kept.trail for kept in taught.workspace.stores.trails.iterate(start)]
     goal = next(trail for trail in trails if trail.reached_goal)
     assert goal.steps[-1].link is not None
     region = goal.steps[-1].link.region

@@ -15,7 +15,6 @@ from wayhound.errors import UsageError
 from wayhound.forage.scorer import Rated, Reading
 from wayhound.page import Link
 from wayhound.paths.questions import PATIENCE, StopAsking
-from wayhound.store.review import ReviewStore
 from wayhound.trail import FAIL, GOAL
 
 
@@ -36,20 +35,20 @@ def test_before_questions_are_prepared_there_is_none(taught: Taught) -> None:
 def test_answers_become_trails_and_retraining_goes_on_from_them(taught: Taught) -> None:
     workspace, run_id = taught.workspace, taught.run_id
     prepare(workspace, run_id, on_progress=quiet)
-    review, before, seen = Review(workspace, run_id), len(workspace.trails), set()
+    review, before, seen = Review(workspace, run_id), len(workspace.stores.trails), set()
     for _ in range(3):
         asked = ask(review)
         label = GOAL if label_of(taught.web, asked.candidate.url) == GOAL_LABEL else FAIL
         trail_id = review.answer(asked.candidate.site, asked.candidate.number, label, time.time())
         assert trail_id is not None
-        trail = workspace.trails.get(trail_id).trail
+        trail = workspace.stores.trails.get(trail_id).trail
         assert trail.steps[-1].label == label
         assert trail.steps[-1].page.url == asked.candidate.url
         assert trail.steps[0].page.url == asked.candidate.site
         assert all(step.link is not None for step in trail.steps[1:])
         seen.add(asked.candidate.url)
     assert len(seen) == 3
-    assert len(workspace.trails) == before + 3
+    assert len(workspace.stores.trails) == before + 3
 
     retrain(workspace, run_id, at=time.time(), on_progress=quiet)
     following = review.next_question()
@@ -58,21 +57,21 @@ def test_answers_become_trails_and_retraining_goes_on_from_them(taught: Taught) 
 
 def test_a_page_that_nobody_can_judge_is_passed_over_without_a_trail(taught: Taught) -> None:
     prepare(taught.workspace, taught.run_id, on_progress=quiet)
-    review, before = Review(taught.workspace, taught.run_id), len(taught.workspace.trails)
+    review, before = Review(taught.workspace, taught.run_id), len(taught.workspace.stores.trails)
     first = ask(review).candidate
     assert review.answer(first.site, first.number, "", time.time()) is None
     assert ask(review).candidate != first
-    assert len(taught.workspace.trails) == before
+    assert len(taught.workspace.stores.trails) == before
 
 
 def test_the_last_answer_can_be_taken_back_and_is_asked_again(taught: Taught) -> None:
     prepare(taught.workspace, taught.run_id, on_progress=quiet)
-    review, before = Review(taught.workspace, taught.run_id), len(taught.workspace.trails)
+    review, before = Review(taught.workspace, taught.run_id), len(taught.workspace.stores.trails)
     first = ask(review).candidate
     review.answer(first.site, first.number, GOAL, time.time())
     taken = review.take_back(time.time())
     assert [each.url for each in taken] == [first.url]
-    assert len(taught.workspace.trails) == before
+    assert len(taught.workspace.stores.trails) == before
     assert ask(review).candidate == first
     assert review.take_back(time.time()) == []
 
@@ -80,11 +79,11 @@ def test_the_last_answer_can_be_taken_back_and_is_asked_again(taught: Taught) ->
 def test_rejecting_a_found_goal_makes_a_trail_that_fails(taught: Taught) -> None:
     start = start_of(taught.web, FORAGED)
     goal = next(
-        visit for visit in taught.workspace.forage_store.visits_of(taught.run_id, start) if visit.is_goal
+        visit for visit in taught.workspace.stores.forage.visits_of(taught.run_id, start) if visit.is_goal
     )
     trail_id = Review(taught.workspace, taught.run_id).reject(start, goal.number, time.time())
     assert trail_id is not None
-    trail = taught.workspace.trails.get(trail_id).trail
+    trail = taught.workspace.stores.trails.get(trail_id).trail
     assert (trail.steps[-1].page.url, trail.steps[-1].label) == (goal.url, FAIL)
 
 
@@ -92,9 +91,9 @@ def test_rejecting_a_link_group_rejects_pages_whose_links_stand_alike(taught: Ta
     workspace, start = taught.workspace, start_of(taught.web, FORAGED)
     walked = walked_site(workspace, taught.run_id, start)
     number = max(walked.pages, key=lambda each: len(walked.group_of(each)))
-    before = {summary.id for summary in workspace.trails.summaries()}
+    before = {summary.id for summary in workspace.stores.trails.summaries()}
     made = Review(workspace, taught.run_id).reject_group(start, number, time.time())
-    new = [summary for summary in workspace.trails.summaries() if summary.id not in before]
+    new = [summary for summary in workspace.stores.trails.summaries() if summary.id not in before]
     assert made == len(new) > 1
     assert {summary.ending for summary in new} == {FAIL}
     ends = {walked.pages[each].url for each in walked.group_of(number)}
@@ -110,14 +109,14 @@ def longest_list(taught: Taught) -> tuple[str, int, list[int]]:
 
 def test_the_rejection_of_a_list_counts_as_answers_and_is_taken_back_as_a_whole(taught: Taught) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
-    review, before, at = Review(workspace, taught.run_id), len(workspace.trails), time.time()
+    review, before, at = Review(workspace, taught.run_id), len(workspace.stores.trails), time.time()
     review.reject_group(start, number, at)
-    assert ReviewStore(workspace.database).answered_since(at - 1) == len(members) > 1
+    assert workspace.stores.review.answered_since(at - 1) == len(members) > 1
     assert review.rejections() == {(start, each): len(members) for each in members}
 
     taken = review.take_back_of(start, members[-1], time.time())
     assert {each.number for each in taken} == set(members)
-    assert len(workspace.trails) == before
+    assert len(workspace.stores.trails) == before
     assert review.rejections() == {}
 
 
@@ -125,7 +124,7 @@ def test_a_rejected_list_is_rejected_elsewhere_too_after_retraining_and_undo_res
     taught: Taught,
 ) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
-    review, store = Review(workspace, taught.run_id), ReviewStore(workspace.database)
+    review, store = Review(workspace, taught.run_id), workspace.stores.review
     prepare(workspace, taught.run_id, on_progress=quiet)
     before = store.candidates(taught.run_id)
 
@@ -144,14 +143,16 @@ def test_a_rejected_list_is_rejected_elsewhere_too_after_retraining_and_undo_res
 
 def test_the_last_word_on_a_page_counts_and_leaves_its_list_alone(taught: Taught) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
-    review, before = Review(workspace, taught.run_id), len(workspace.trails)
+    review, before = Review(workspace, taught.run_id), len(workspace.stores.trails)
     review.reject_group(start, number, time.time())
     review.answer(start, number, GOAL, time.time())
-    assert len(workspace.trails) == before + len(members)
+    assert len(workspace.stores.trails) == before + len(members)
     assert review.rejections().keys() == {(start, each) for each in members[1:]}
     review.reject(start, number, time.time())
     ends = [
-        each.ending for each in workspace.trails.summaries() if each.end_url == _url(taught, start, number)
+        each.ending
+        for each in workspace.stores.trails.summaries()
+        if each.end_url == _url(taught, start, number)
     ]
     assert ends == [FAIL]
 
@@ -159,11 +160,11 @@ def test_the_last_word_on_a_page_counts_and_leaves_its_list_alone(taught: Taught
 def test_what_a_trail_teaches_as_a_goal_is_not_rejected_behind_its_back(taught: Taught) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
     walked = walked_site(workspace, taught.run_id, start)
-    trail = workspace.trails.add(walked.trail(members[-1], GOAL), time.time(), "test")
-    before = len(workspace.trails)
+    trail = workspace.stores.trails.add(walked.trail(members[-1], GOAL), time.time(), "test")
+    before = len(workspace.stores.trails)
     with pytest.raises(UsageError, match=f"Trail {trail} teaches that .* is a goal"):
         Review(workspace, taught.run_id).reject_group(start, number, time.time())
-    assert len(workspace.trails) == before
+    assert len(workspace.stores.trails) == before
 
 
 def test_taking_back_does_not_stumble_over_a_trail_that_was_deleted_elsewhere(taught: Taught) -> None:
@@ -171,7 +172,7 @@ def test_taking_back_does_not_stumble_over_a_trail_that_was_deleted_elsewhere(ta
     review = Review(taught.workspace, taught.run_id)
     trail = review.reject(start, number, time.time())
     assert trail is not None
-    taught.workspace.trails.delete(trail, time.time())
+    taught.workspace.stores.trails.delete(trail, time.time())
     assert review.rejections() == {}
     assert len(review.take_back(time.time())) == 1
 
@@ -179,9 +180,7 @@ def test_taking_back_does_not_stumble_over_a_trail_that_was_deleted_elsewhere(ta
 def test_what_was_said_without_being_asked_does_not_end_the_asking(taught: Taught) -> None:
     prepare(taught.workspace, taught.run_id, on_progress=quiet)
     review = Review(taught.workspace, taught.run_id)
-    sure = sorted(
-        ReviewStore(taught.workspace.database).candidates(taught.run_id), key=lambda each: each.chances
-    )
+    sure = sorted(taught.workspace.stores.review.candidates(taught.run_id), key=lambda each: each.chances)
     for each in sure[: PATIENCE + 1]:
         review.reject(each.site, each.number, time.time())
     following = review.next_question()
@@ -209,7 +208,7 @@ class Changed:
 
 def test_the_model_that_walked_a_site_changes_nothing_of_it_and_another_does(taught: Taught) -> None:
     prepare(taught.workspace, taught.run_id, on_progress=quiet)
-    assert ReviewStore(taught.workspace.database).changes(taught.run_id) == []
+    assert taught.workspace.stores.review.changes(taught.run_id) == []
     walked = walked_site(taught.workspace, taught.run_id, start_of(taught.web, FORAGED))
     [change] = change_of(taught.run_id, walked, Changed())
     assert set(change.lost) == {

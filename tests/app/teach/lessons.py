@@ -20,7 +20,6 @@ from wayhound.app.teach.tab import Tab
 from wayhound.app.teach.teaching import open_session, start_urls
 from wayhound.errors import UsageError
 from wayhound.net.browser import BrowserOptions, find_browser, open_browser
-from wayhound.store.trails import TrailStore
 from wayhound.trail import Trail
 from wayhound.workspace import Workspace
 
@@ -172,7 +171,7 @@ def _workspace(folder: Path) -> Workspace:
 
 def trails_of(folder: Path) -> list[Trail]:
     with Workspace.open(folder) as workspace:
-        return TrailStore(workspace.database).trails()
+        return workspace.stores.trails.trails()
 
 
 def walked(trail: Trail) -> list[tuple[str, str, str]]:

@@ -14,10 +14,8 @@ from wayhound.app.teach.plain_hand import play_plainly
 from wayhound.app.teach.playback import Script
 from wayhound.app.teach.saver import Saver, SeenPage
 from wayhound.app.teach.teaching import open_session
-from wayhound.archive.reader import ArchiveReader
 from wayhound.page import Link, Page
 from wayhound.samples import SampleServer
-from wayhound.store.teaching import TeachingStore
 from wayhound.trail import FAIL, GOAL
 from wayhound.workspace import Workspace
 
@@ -112,12 +110,12 @@ def test_a_document_that_the_browser_shows_is_marked_in_its_viewer(
     assert document.steps[-1].page.kind == "document"
     assert page.steps[-1].label == FAIL
     with Workspace.open(tmp_path) as workspace:
-        store = TeachingStore(workspace.database)
+        store = workspace.stores.teaching
         [session] = store.sessions()
         kept = {page.url.rpartition("/")[2]: page for page in store.pages(session.id)}["shown.pdf"]
         assert (kept.content_type, kept.seen) == ("application/pdf", None)
         if kept.original is not None:  # what is called a PDF in the archive is one
-            assert ArchiveReader(workspace.archive_folder).read(kept.original).body.startswith(b"%PDF")
+            assert workspace.archive.read(kept.original).body.startswith(b"%PDF")
 
 
 @in_browser
@@ -168,7 +166,7 @@ def test_documents_can_be_useful_when_browsing_freely(classroom: Classroom, tmp_
     with serve(PAGES) as site:
         classroom.teach(tmp_path, [f"{site}/"], story, way="free")
     with Workspace.open(tmp_path) as workspace:
-        store = TeachingStore(workspace.database)
+        store = workspace.stores.teaching
         [session] = store.sessions()
         assert [page.hops for page in store.pages(session.id)] == [1, 0]
 
@@ -193,11 +191,11 @@ def test_a_document_is_on_disk_at_once(tmp_path: Path) -> None:
         again = Saver(workspace, open_session(workspace, (), "trails"))  # the first was never closed
         assert again.session == first.session
         assert again.pages == first.pages
-        [trail] = workspace.trails.trails()
+        [trail] = workspace.stores.trails.trails()
         assert trail.steps[-1].page == Page(REPORT, content_type="application/pdf")
         assert trail == again.trail(1)
         again.tell(Undone())
-        assert workspace.trails.trails() == []
+        assert workspace.stores.trails.trails() == []
         assert again.session.here(1) == again.session.nodes[1]
 
 
@@ -220,11 +218,11 @@ def test_without_a_browser_a_document_is_opened_with_its_bytes(server: SampleSer
     )
     with Workspace.create(tmp_path / "w") as workspace:
         asyncio.run(play_plainly(lesson, lesson.sites_at(server.port), workspace, lambda _: None))
-        document, page = workspace.trails.trails()
-        store = TeachingStore(workspace.database)
+        document, page = workspace.stores.trails.trails()
+        store = workspace.stores.teaching
         kept = store.pages(store.sessions()[0].id)[-1]
         assert kept.original is not None
-        body = ArchiveReader(workspace.archive_folder).read(kept.original).body
+        body = workspace.archive.read(kept.original).body
     assert body.startswith(b"%PDF")
     assert (document.steps[-1].page.kind, document.steps[-1].label) == ("document", GOAL)
     assert (document.depth, page.depth, page.steps[-1].label) == (4, 3, FAIL)

@@ -99,8 +99,8 @@ def found(taught: Path, server: SampleServer) -> Found:
 def foraged(folder: Path, start: str, *options: str) -> list[Visit]:
     assert run(["forage", start, "-w", str(folder), *LOOPBACK, *options]) == 0
     with Workspace.open(folder) as workspace:
-        [last] = workspace.forage_store.runs()
-        return [visit for visit in workspace.forage_store.visits_of(last.id, start) if visit.spent]
+        [last] = workspace.stores.forage.runs()
+        return [visit for visit in workspace.stores.forage.visits_of(last.id, start) if visit.spent]
 
 
 def fetches_until(visits: list[Visit], wanted: set[str]) -> int:
@@ -117,7 +117,7 @@ def fetches_until(visits: list[Visit], wanted: set[str]) -> int:
 @where_there_is_one
 def test_clicks_on_links_to_documents_make_trails_that_end_there(taught: Path) -> None:
     with Workspace.open(taught) as workspace:
-        ends = [trail.steps[-1] for trail in workspace.trails.trails()]
+        ends = [trail.steps[-1] for trail in workspace.stores.trails.trails()]
     assert [(end.page.kind, end.label) for end in ends].count(("document", "Goal")) == 6
     assert [(end.page.kind, end.label) for end in ends].count(("page", "Fail")) == 6
 
@@ -163,6 +163,6 @@ def test_documents_that_were_found_are_read_as_papers(found: Found) -> None:
     added = CliRunner().invoke(papers, ["add", "--from-forage", "-w", str(found.folder)])
     assert added.exit_code == 0
     with Workspace.open(found.folder) as workspace:
-        titles = {record.first("title") for record in workspace.records.iterate("paper")}
+        titles = {record.first("title") for record in workspace.stores.records.iterate("paper")}
     said = {paper.title for paper in found.papers}
     assert len(titles & said) >= 0.8 * len(said)

@@ -72,7 +72,7 @@ def browsed(server: SampleServer, tmp_path_factory: pytest.TempPathFactory) -> P
 
 def test_every_useful_page_and_every_page_left_unmarked_ends_a_trail(browsed: Path) -> None:
     with Workspace.open(browsed) as workspace:
-        summaries = workspace.trails.summaries()
+        summaries = workspace.stores.trails.summaries()
     assert [each.ending for each in summaries].count("Goal") == 8
     assert {each.end_url.split("/", 3)[3] for each in summaries if each.ending == "Fail"} == {
         "people/",

@@ -45,7 +45,7 @@ def test_a_lesson_is_recorded_in_a_window(screen: None, server: SampleServer, tm
     )
     with Workspace.create(tmp_path / "w") as workspace:
         taught = play(lesson, workspace, BrowserOptions(headless=False), samples=server)
-        [trail] = workspace.trails.trails()
+        [trail] = workspace.stores.trails.trails()
     assert taught.ending == "done"
     assert [(step.label, step.link and step.link.text) for step in trail.steps] == [
         ("", None),

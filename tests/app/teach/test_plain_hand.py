@@ -21,7 +21,7 @@ in_browser, where_there_is_one = needs_browser
 def taught_plainly(script: Script, server: SampleServer, folder: Path) -> list[Trail]:
     with Workspace.create(folder) as workspace:
         asyncio.run(play_plainly(script, script.sites_at(server.port), workspace, lambda _: None))
-        return workspace.trails.trails()
+        return workspace.stores.trails.trails()
 
 
 @in_browser
@@ -30,7 +30,7 @@ def test_trails_are_those_of_a_browser(server: SampleServer, tmp_path: Path) -> 
     plain = taught_plainly(Script.sample(), server, tmp_path / "plain")
     with Workspace.create(tmp_path / "browser") as workspace:
         play(Script.sample(), workspace, samples=server)
-        seen = workspace.trails.trails()
+        seen = workspace.stores.trails.trails()
     assert _ways(plain) == _ways(seen)
 
 

@@ -17,7 +17,6 @@ from wayhound.app.teach.playback import Script, play, read_script, walk
 from wayhound.cli.teach import teach_command
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.samples import SampleServer
-from wayhound.store.teaching import TeachingStore
 from wayhound.workspace import Workspace
 
 in_browser, where_there_is_one = needs_browser
@@ -58,8 +57,8 @@ def test_a_lesson_is_played_from_the_command_line_and_its_graph_printed(tmp_path
     assert "1 useful page" in played.output
     assert "The workspace holds 1 trail now" in played.output
     with Workspace.open(tmp_path / "w") as workspace:
-        assert TeachingStore(workspace.database).unfinished() is None
-        [trail] = workspace.trails.trails()
+        assert workspace.stores.teaching.unfinished() is None
+        [trail] = workspace.stores.trails.trails()
         workspace.database.execute("DELETE FROM trail")  # as free sessions were kept before they made trails
     assert trail.reached_goal
     assert "1 trail made" in CliRunner().invoke(teach_command, ["--from-free", *where]).output

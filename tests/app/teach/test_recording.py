@@ -7,11 +7,9 @@ import signal
 from pathlib import Path
 
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, teach_alone, trails_of, walked
-from wayhound.archive.reader import ArchiveReader
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
 from wayhound.samples import SampleServer
-from wayhound.store.teaching import TeachingStore
 from wayhound.workspace import Workspace
 
 pytestmark = needs_browser
@@ -74,8 +72,8 @@ def test_links_and_words_are_those_that_a_forage_reads(
 
     classroom.teach(tmp_path / "w", [site(server, "cs"), site(server, "physics")], story)
     with Workspace.open(tmp_path / "w") as workspace:
-        pages = TeachingStore(workspace.database).pages(1)
-        reader = ArchiveReader(workspace.archive_folder)
+        pages = workspace.stores.teaching.pages(1)
+        reader = workspace.archive
         assert len(pages) == 5
         for page in pages:
             assert page.seen is not None
@@ -241,7 +239,7 @@ def test_browsing_freely_labels_pages_by_their_distance(
     assert walked(left) == [("/", "", ""), ("/courses/", "Fail", "Courses")]
     assert walked(useful)[1:] == [("/TR/", "", "Tech Reports"), ("/TR/1997/", "Goal", "Reports of 1997")]
     with Workspace.open(tmp_path / "w") as workspace:
-        store = TeachingStore(workspace.database)
+        store = workspace.stores.teaching
         hops = {page.url.split("/", 3)[3]: page.hops for page in store.pages(1)}
         links = {(source.split("/", 3)[3], target.split("/", 3)[3]) for source, target in store.links(1)}
     assert hops == {"": 2, "courses/": 2, "TR/": 1, "TR/1997/": 0}

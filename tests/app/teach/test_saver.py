@@ -14,8 +14,6 @@ from wayhound.errors import UsageError
 from wayhound.fetched import Fetched
 from wayhound.page import Link
 from wayhound.paths.trail_check import check_trails
-from wayhound.store.teaching import TeachingStore
-from wayhound.store.trails import TrailStore
 from wayhound.trail import FAIL, GOAL
 from wayhound.workspace import Workspace
 
@@ -50,20 +48,18 @@ def test_a_saver_opened_anew_stands_where_the_killed_one_stood(tmp_path: Path) -
         assert again.pages == first.pages
         assert again.trail(1) == first.trail(1)
         again.keep_trails()
-        assert len(TrailStore(workspace.database)) == 1
+        assert len(workspace.stores.trails) == 1
         again.tell(Undone())
-        assert len(TrailStore(workspace.database)) == 0
+        assert len(workspace.stores.trails) == 0
 
 
 def test_a_trail_whose_keeping_was_cut_short_is_kept_when_opened_again(tmp_path: Path) -> None:
     with Workspace.create(tmp_path / "w") as workspace:
         first = saver_of(workspace)
         walk(first)
-        TeachingStore(workspace.database).add_event(
-            first.record.id, 0.0, "marked", {"page": 1, "label": GOAL}
-        )
+        workspace.stores.teaching.add_event(first.record.id, 0.0, "marked", {"page": 1, "label": GOAL})
         saver_of(workspace)
-        [trail] = TrailStore(workspace.database).trails()
+        [trail] = workspace.stores.trails.trails()
         assert [step.label for step in trail.steps] == ["", GOAL]
 
 
@@ -71,7 +67,7 @@ def test_a_page_whose_keeping_was_cut_short_is_there_when_opened_again(tmp_path:
     with Workspace.create(tmp_path / "w") as workspace:
         first = saver_of(workspace)
         kind, body = written(Arrived(1, 1, HOME))
-        TeachingStore(workspace.database).add_event(first.record.id, 0.0, kind, body)
+        workspace.stores.teaching.add_event(first.record.id, 0.0, kind, body)
         again = saver_of(workspace)
         assert again.pages[0].url == HOME
         assert again.page(0) is None
@@ -142,7 +138,7 @@ def browse(saver: Saver) -> None:
 
 def kept(workspace: Workspace) -> dict[tuple[str, ...], str]:
     """The last words of the addresses on each trail, and how it ends."""
-    trails = TrailStore(workspace.database).trails()
+    trails = workspace.stores.trails.trails()
     return {tuple(s.page.url.rpartition("/")[2] for s in t.steps): t.steps[-1].label for t in trails}
 
 
@@ -154,13 +150,13 @@ def test_free_browsing_makes_trails_as_it_goes_of_useful_pages_and_of_what_was_l
         saver.tell(Marked(3, GOAL))
         saver.tell(Marked(1, GOAL))
         assert kept(workspace) == {("", "news"): FAIL, ("", "list"): GOAL, ("", "list", "paper"): GOAL}
-        labels = [[step.label for step in trail.steps] for trail in workspace.trails.trails()]
+        labels = [[step.label for step in trail.steps] for trail in workspace.stores.trails.trails()]
         assert ["", GOAL, GOAL] in labels
-        assert {summary.source for summary in workspace.trails.summaries()} == {"free browsing"}
+        assert {summary.source for summary in workspace.stores.trails.summaries()} == {"free browsing"}
         saver.tell(Undone())
         saver.tell(Undone())
         assert kept(workspace) == {("", "news"): FAIL}
-        assert workspace.trails.history() == []  # nothing that `trails undo` would bring back
+        assert workspace.stores.trails.history() == []  # nothing that `trails undo` would bring back
 
 
 def test_what_is_shown_when_a_free_session_ends_was_looked_at_too(tmp_path: Path) -> None:
@@ -200,10 +196,10 @@ def test_a_free_session_opened_anew_keeps_what_the_killed_one_kept(tmp_path: Pat
         first = saver_of(workspace, "free")
         browse(first)
         first.tell(Marked(3, GOAL))
-        before = workspace.trails.summaries()
+        before = workspace.stores.trails.summaries()
         again = Saver(workspace, open_session(workspace, (), "trails"))  # the first was never closed
         assert again.session == first.session
-        assert workspace.trails.summaries() == before
+        assert workspace.stores.trails.summaries() == before
         again.tell(Undone())
         again.tell(Done())
         assert kept(workspace) == {("", "news"): FAIL, ("", "list", "paper"): FAIL}
@@ -220,8 +216,8 @@ def test_free_sessions_from_before_they_made_trails_are_brought_up_once(tmp_path
         )  # as they were then: with their pages and events alone
         assert keep_free_trails(workspace) == 2
         assert kept(workspace) == {("", "news"): FAIL, ("", "list", "paper"): GOAL}
-        [useful] = [each.id for each in workspace.trails.summaries() if each.ending == GOAL]
-        workspace.trails.delete(useful, 1.0)
+        [useful] = [each.id for each in workspace.stores.trails.summaries() if each.ending == GOAL]
+        workspace.stores.trails.delete(useful, 1.0)
         assert keep_free_trails(workspace) == 0  # what a person deleted stays away
 
 
@@ -231,7 +227,7 @@ def test_what_free_browsing_lacks_is_told_in_its_own_words(tmp_path: Path) -> No
         walk(saver)
         saver.tell(Marked(1, GOAL))
         saver.tell(Done())
-        lacking = {remark.name: remark.sentence for remark in check_trails(workspace.trails.trails())}
+        lacking = {remark.name: remark.sentence for remark in check_trails(workspace.stores.trails.trails())}
     assert "when you browse freely" in lacking["no-negative"]
     assert not {"no-ending", "goal-and-fail", "goes-on-after-fail"} & set(lacking)
 
@@ -246,7 +242,7 @@ def test_a_page_that_was_useful_in_a_session_before_need_not_be_marked_again(tmp
         browse(second)
         second.tell(Done())
         assert second.record.id != first.record.id
-        assert sorted(each.ending for each in workspace.trails.summaries()) == [FAIL, FAIL, GOAL]
+        assert sorted(each.ending for each in workspace.stores.trails.summaries()) == [FAIL, FAIL, GOAL]
         assert kept(workspace) == {("", "news"): FAIL, ("", "list", "paper"): GOAL}
 
 
@@ -274,7 +270,7 @@ def test_a_session_goes_on_for_the_same_sites_and_begins_for_others(tmp_path: Pa
         assert open_session(workspace, (), "trails").id == first.id
         second = open_session(workspace, (LIST,), "trails")
         assert second.id != first.id
-        TeachingStore(workspace.database).end(second.id, 1.0)
+        workspace.stores.teaching.end(second.id, 1.0)
         assert open_session(workspace, (), "trails").id == first.id
 
 

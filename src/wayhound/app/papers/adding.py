@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
 
-from wayhound import __version__
 from wayhound.app.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
 from wayhound.app.papers.reading import Reading, read_all
 from wayhound.archive.archive import ArchiveWriter
@@ -83,7 +82,7 @@ def incoming_files(paths: Iterable[Path]) -> Iterator[Incoming]:
 def incoming_from_forage(library: PaperLibrary, run_id: int | None) -> list[Incoming]:
     """What all forages or one fetched and nobody has read, with the way that led to it."""
     if run_id is not None:
-        library.workspace.forage_store.run(run_id)
+        library.workspace.stores.forage.run(run_id)
     return [
         Incoming(
             _last_part(found.source.url),
@@ -139,7 +138,7 @@ class Intake:
         workspace = self.library.workspace
         repair(workspace.archive_folder)
         self._read_with = self.library.models.digest()
-        with ArchiveWriter(workspace.archive_folder, "papers", software=f"Wayhound/{__version__}") as writer:
+        with workspace.archive_writer("papers") as writer:
             jobs = (
                 (job, job.body, self._name_of(job), self.library.said_kind(job.id))
                 for job in self._jobs(incoming)

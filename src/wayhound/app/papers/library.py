@@ -24,9 +24,8 @@ from wayhound.documents.document import Unread
 from wayhound.errors import UsageError
 from wayhound.papers.paper import Fields, ReadPaper
 from wayhound.record import Record, Value
-from wayhound.store.document_files import DocumentFileStore, Source, StoredFile
-from wayhound.store.papers import ITSELF, Correction, PaperStore, StoredCitation, StoredContext
-from wayhound.store.submissions import SubmissionStore
+from wayhound.store.document_files import Source, StoredFile
+from wayhound.store.papers import ITSELF, Correction, StoredCitation, StoredContext
 from wayhound.workspace import Workspace
 
 PAPER, DOCUMENT = "paper", "document"
@@ -48,8 +47,8 @@ class PaperLibrary:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.papers = PaperStore(workspace.database)
-        self.files = DocumentFileStore(workspace.database)
+        self.papers = workspace.stores.papers
+        self.files = workspace.stores.documents
         self.models = ModelPlace(workspace.models_folder)
         self._groups: CitationGroups | None = None
         self._groups_are_of = -1  # the change up to which `_groups` knows everything
@@ -57,7 +56,7 @@ class PaperLibrary:
 
     @cached_property
     def archive(self) -> ArchiveReader:
-        return ArchiveReader(self.workspace.archive_folder)
+        return self.workspace.archive
 
     # What is there
 
@@ -75,7 +74,7 @@ class PaperLibrary:
         raise UsageError(f"There is no paper {name!r} in this workspace. See: wayhound papers list")
 
     def record(self, record_id: str) -> Record | None:
-        records = self.workspace.records
+        records = self.workspace.stores.records
         return records.get(PAPER, record_id) or records.get(DOCUMENT, record_id)
 
     def body(self, record_id: str) -> bytes:
@@ -110,22 +109,22 @@ class PaperLibrary:
         with self._writing():
             self.files.add_source(document, source)
             if record := self.record(document):
-                self.workspace.records.put(self._with_sources(record))
+                self.workspace.stores.records.put(self._with_sources(record))
                 self.files.touch(document)
 
     def _put(self, file: StoredFile, read: ReadPaper) -> None:
         fixed = corrected_paper(read, self.papers.corrections(file.id))
         about = fixed.fields | {"file": (Value(file.name),)}
         record = self._with_sources(Record(read.kind, file.id, about))
-        if record != self.workspace.records.get(record.kind, record.id):
-            self.workspace.records.put(record)
+        if record != self.workspace.stores.records.get(record.kind, record.id):
+            self.workspace.stores.records.put(record)
         if read.kind == PAPER:
             self._put_citations(
                 file.id, list(self._citations(record, fixed)), list(_contexts(file.id, fixed))
             )
 
     def _is_withheld(self, record_id: str) -> bool:
-        submissions = SubmissionStore(self.workspace.database)
+        submissions = self.workspace.stores.submissions
         return any(submissions.is_withheld(kind, record_id) for kind in (PAPER, DOCUMENT))
 
     def _put_citations(
@@ -138,7 +137,7 @@ class PaperLibrary:
     def _forget_other_kind(self, record_id: str, outcome: str) -> None:
         """What was a paper and is one no longer, or was none and is one now."""
         for kind in {PAPER, DOCUMENT} - {outcome}:
-            self.workspace.records.delete(kind, record_id)
+            self.workspace.stores.records.delete(kind, record_id)
         if outcome != PAPER:
             for each in self.papers.citations(record_id):
                 self._matcher.forget(each.citation, each.group)
@@ -227,7 +226,7 @@ class PaperLibrary:
     def _correct_own(self, record: Record, path: FieldPath, texts: tuple[str, ...]) -> tuple[str, ...]:
         before = _texts(record.fields, path.name)
         record = replace(record, fields=corrected_fields(record.fields, {path.name: texts}))
-        self.workspace.records.put(record)
+        self.workspace.stores.records.put(record)
         own = next((each for each in self.papers.citations(record.id) if each.number == ITSELF), None)
         if own is not None:
             self._match_again(replace(own, citation=citation_of_paper(record)), own)
@@ -241,7 +240,7 @@ class PaperLibrary:
         fields = corrected_reference(own.fields, {path.name: texts})
         cited = citation_of_reference(fields, own.citation.text)
         self._match_again(replace(own, citation=cited, fields=fields), own)
-        self.workspace.records.put(record)  # so that whoever follows records sees the change
+        self.workspace.stores.records.put(record)  # so that whoever follows records sees the change
         return _texts(own.fields, path.name)
 
     def _match_again(self, new: StoredCitation, old: StoredCitation) -> None:

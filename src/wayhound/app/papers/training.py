@@ -205,7 +205,7 @@ def _others(library: PaperLibrary, reader: DocumentReader, told: set[str]) -> It
 
     Their ids come from digests, so the first are as good as any.
     """
-    sure = (record.id for record in library.workspace.records.iterate(PAPER) if _is_sure(record))
+    sure = (record.id for record in library.workspace.stores.records.iterate(PAPER) if _is_sure(record))
     for paper in islice((each for each in sure if each not in told), REHEARSED + WATCHED):
         document = reader.read(library.body(paper))
         if isinstance(document, Document) and find_sections(document).is_paper:

@@ -14,7 +14,6 @@ from wayhound.fetched import Fetched
 from wayhound.net.http import HttpFetcher
 from wayhound.page import Link, Page, to_page
 from wayhound.pages.reader import read_page
-from wayhound.store.teaching import TeachingStore
 from wayhound.trail import FAIL, GOAL
 from wayhound.workspace import Workspace
 
@@ -25,7 +24,7 @@ async def play_plainly(
     script: Script, sites: tuple[str, ...], workspace: Workspace, say: Callable[[str], None]
 ) -> Taught:
     """Teach what the script shows on `sites` of this machine."""
-    record = TeachingStore(workspace.database).begin(script.way, sites, teacher_name(), time.time())
+    record = workspace.stores.teaching.begin(script.way, sites, teacher_name(), time.time())
     saver = Saver(workspace, record)
     try:
         async with HttpFetcher(allow_private=True) as fetcher:

@@ -29,7 +29,6 @@ from wayhound.app.teach.teaching import Taught, start_urls, teacher_name
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.net.browser import BrowserOptions, open_browser
 from wayhound.samples import SampleServer, sample_web, serve_samples
-from wayhound.store.teaching import TeachingStore
 from wayhound.url import host_of
 from wayhound.workspace import Workspace
 
@@ -117,7 +116,7 @@ async def _play(
     options: BrowserOptions,
     say: Callable[[str], None],
 ) -> Taught:
-    store = TeachingStore(workspace.database)
+    store = workspace.stores.teaching
     saver = Saver(workspace, store.begin(script.way, sites, teacher_name(), time.time()))
     async with open_browser(options) as context:
         recorder = Recorder(context, saver)

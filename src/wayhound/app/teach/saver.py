@@ -9,11 +9,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha1
 from typing import Any
 
-from wayhound import __version__
 from wayhound.app.teach.events import Arrived, Closed, Done, Event, Led, Marked, Undone, read, written
 from wayhound.app.teach.session import Node, Session, Way
-from wayhound.archive.archive import ArchiveWriter
-from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.repair import repair
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
@@ -21,8 +18,7 @@ from wayhound.media import is_page_type, resolve_type
 from wayhound.page import Page, Unreadable, to_page
 from wayhound.pages.reader import read_page
 from wayhound.paths.taught_site import WebGraph, hops_to_nearest
-from wayhound.store.teaching import TeachingStore, TeachPage, TeachSession
-from wayhound.store.trails import TrailStore
+from wayhound.store.teaching import TeachPage, TeachSession
 from wayhound.trail import GOAL, Step, Trail
 from wayhound.url import normalise
 from wayhound.visit import ArchiveRef
@@ -91,12 +87,10 @@ class Saver:
         repair(workspace.archive_folder)
         self.record = record
         self._clock = clock
-        self._teaching = TeachingStore(workspace.database)
-        self._trails = TrailStore(workspace.database)
-        self._writer = ArchiveWriter(
-            workspace.archive_folder, f"teach{record.id}", software=f"Wayhound/{__version__}"
-        )
-        self._reader = ArchiveReader(workspace.archive_folder)
+        self._teaching = workspace.stores.teaching
+        self._trails = workspace.stores.trails
+        self._writer = workspace.archive_writer(f"teach{record.id}")
+        self._reader = workspace.archive
         self._read: dict[int, tuple[str, Page | Unreadable]] = {}
         way: Way = "free" if record.way == "free" else "trails"
         events = [read(kind, body) for kind, body in self._teaching.events(record.id)]

@@ -25,7 +25,7 @@ GRAPH_VERSION = 1
 
 def graph_data(workspace: Workspace) -> dict[str, Any]:
     """The last free session that was submitted, as plain data."""
-    store = TeachingStore(workspace.database)
+    store = workspace.stores.teaching
     record = _last_submitted(store)
     by_url = {page.url: page for page in store.pages(record.id)}
     return {
@@ -91,7 +91,7 @@ def _start_url(given: str) -> str:
 
 def open_session(workspace: Workspace, sites: tuple[str, ...], way: Way, taught_by: str = "") -> TeachSession:
     """Begin a session, or go on with the unfinished one: it has the same sites, or none are named."""
-    store = TeachingStore(workspace.database)
+    store = workspace.stores.teaching
     unfinished = store.unfinished()
     if unfinished and (not sites or (unfinished.sites == sites and unfinished.way == way)):
         return unfinished
@@ -110,15 +110,15 @@ def keep_free_trails(workspace: Workspace) -> int:
     """Make trails of free sessions that were submitted before free browsing made any; tells how many."""
     return sum(
         _keep_trails(workspace, record)
-        for record in reversed(TeachingStore(workspace.database).sessions())
+        for record in reversed(workspace.stores.teaching.sessions())
         if record.way == "free"
     )
 
 
 def _keep_trails(workspace: Workspace, record: TeachSession) -> int:
-    before = len(workspace.trails)
+    before = len(workspace.stores.trails)
     Saver(workspace, record).close()  # which keeps what a session says, whenever it is opened
-    return len(workspace.trails) - before
+    return len(workspace.stores.trails) - before
 
 
 async def teach(
