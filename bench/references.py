@@ -95,7 +95,7 @@ def normal(text: Tagged, labels: Sequence[str]) -> NormalReference:
 
 Wanted = Callable[[NormalReference], str]
 COMPARED: Mapping[str, tuple[Wanted, Sequence[str]]] = {
-    "first author": (lambda one: one.authors.people[0].last if one.authors.people else "", ("author",)),
+    "first author": (lambda one: one.authors.names[0].last if one.authors.names else "", ("author",)),
     "title": (lambda one: one.title, ("title", "misc")),
     "year": (lambda one: str(one.year or ""), ("year", "journal_year")),
     "volume": (lambda one: one.volume, ("journal_volume",)),

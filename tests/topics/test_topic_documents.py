@@ -18,7 +18,7 @@ from wayhound.topics.documents import (
 )
 from wayhound.topics.rules import KeywordMatches, KeywordRule, KeywordRules
 from wayhound.topics.tree import parse_tree
-from wayhound.topics.vocabulary import TopicVocabulary, even_bag, fold
+from wayhound.topics.vocabulary import TopicVocabulary, even_bag
 
 
 def parsed(**fields: object) -> TopicDocument:
@@ -91,15 +91,6 @@ def test_a_paper_record_gives_its_title_abstract_and_citations() -> None:
     document = document_from_record(Record("paper", "p", fields))
     assert document.bag["cat"] == 2
     assert (document.title, document.cites) == ("On Cats", ("7", "8"))
-
-
-@pytest.mark.parametrize(
-    ("word", "folded"),
-    [("networks", "network"), ("theories", "theory"), ("analysis", "analysis"), ("class", "class"),
-     ("robotics", "robotics"), ("gas", "gas"), ("corpus", "corpus"), ("ties", "tie"), ("größe", "größe")],
-)  # fmt: skip
-def test_plurals_fold_to_their_singular_and_other_endings_stay(word: str, folded: str) -> None:
-    assert fold(word) == folded
 
 
 def test_the_vocabulary_leaves_out_rare_words_and_stop_words() -> None:

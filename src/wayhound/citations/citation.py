@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from sys import intern
 
-from wayhound.text.author_lists import Name, read_names
+from wayhound.text.author_lists import CitedName, parse_cited_names
 from wayhound.text.folding import fold, plain_words
+from wayhound.text.numbers import RECENT_YEAR, parse_pages, parse_year
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Citation:
 _LABEL = re.compile(r"^\s*(?:\[[^\]]{1,30}\]|\(?\d{1,3}[.)])\s*")
 _QUOTED = re.compile(r"[\"“«]|``|''(?=\w)")
 _UNQUOTED = re.compile(r"[\"”»]|''")
-_YEAR_PART = re.compile(r"\(?\b(?:1[89]|20)\d\d[a-z]?\b\)?[.,:]?")
+_YEAR_PART = re.compile(rf"\(?\b{RECENT_YEAR}[a-z]?\b\)?[.,:]?")
 _PRINTED_PAGES = re.compile(r"(?:\bpp?\.?|\bpages?)\s*(\d+\s*[-–—]+\s*\d+|\d+)|[:,]\s*(\d+\s*[-–—]+\s*\d+)")
 _PRINTED_VOLUME = re.compile(
     r"\bvol(?:ume|\.)?\s*(\d+)|(?<=[\s,])(\d{1,4})\s*(?:\(\d+[-–\d]*\))?\s*[:,]\s*(?:pp?\.?\s*)?\d+\s*[-–—]"
@@ -99,9 +100,7 @@ def _venue(rest: str) -> str:
 
 MARKS = 1_024  # bits in which the letter triples of a text are marked
 
-_YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)")
-_SHORT_YEAR = re.compile(r"['’](\d\d)(?!\d)")
-_PAGES = re.compile(r"(\d+)(?:\s*-+\s*(\d+))?")
+_EARLIEST_YEAR = 1800  # in a whole citation, 1650 is rather a page
 _NUMBER = re.compile(r"\d+")
 _PAGE_RANGE = re.compile(r"(?:\bpp?\.?|\bpages?)\s*\d+[\d\s-]*|(?<![\d-])\d+\s*-+\s*\d+(?![\d-])")
 _VOLUME = re.compile(r"(?<!\d)(\d{1,4})\s*\(\d+[-–\d]*\)|\bvol(?:ume|\.)?\s*(\d+)|\s(\d{1,3})\W*$")
@@ -125,7 +124,7 @@ class NormalisedCitation:
     title_letters: str  # without spaces, as words are often cut or glued
     title_marks: int
     title_numbers: frozenset[str]
-    names: tuple[Name, ...]
+    names: tuple[CitedName, ...]
     last_names: frozenset[str]
     year: int
     first_page: int
@@ -139,10 +138,10 @@ class NormalisedCitation:
 def normalise(citation: Citation) -> NormalisedCitation:
     """Fields as they are given; those of a bare text are guessed first."""
     given = guess_fields(citation) if citation.is_raw else citation
-    title, names = plain_words(given.title), read_names(given.authors)
+    title, names = plain_words(given.title), parse_cited_names(given.authors)
     letters = "".join(title)
     pages = given.pages if _NUMBER.search(given.pages) else _stray_pages(given)
-    first_page, last_page = _pages(pages)
+    first_page, last_page = parse_pages(fold(pages)).numbers
     return NormalisedCitation(
         title_words=frozenset(intern(word) for word in title if word not in _STOP) or frozenset(title),
         title_letters=letters,
@@ -174,23 +173,9 @@ def _triples(letters: bytes) -> Iterable[bytes]:
 
 def _year(given: Citation) -> int:
     for text in (given.year, given.venue, given.note, given.volume, given.text):
-        years = _YEAR.findall(text)
-        if years:
-            return int(years[-1])
-        short = _SHORT_YEAR.search(text)
-        if short:
-            return 1900 + int(short[1]) if int(short[1]) > 30 else 2000 + int(short[1])
+        if year := parse_year(text, earliest=_EARLIEST_YEAR):
+            return year
     return 0
-
-
-def _pages(text: str) -> tuple[int, int]:
-    found = _PAGES.search(fold(text))
-    if not found:
-        return 0, 0
-    first, last = found[1][:9], (found[2] or "")[:9]
-    if len(last) < len(first):  # 433-44
-        last = first[: len(first) - len(last)] + last if last else first
-    return int(first), int(last)
 
 
 def _stray_pages(given: Citation) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from wayhound.citations.citation import NormalisedCitation
 from wayhound.errors import ModelError
 from wayhound.learn.logistic import PairClassifier
-from wayhound.text.author_lists import Name
+from wayhound.text.author_lists import CitedName
 
 FEATURES = (
     "title_words",
@@ -136,7 +136,7 @@ def _initials_differ(a: NormalisedCitation, b: NormalisedCitation, shared: froze
     )
 
 
-def _initials(names: tuple[Name, ...]) -> dict[str, str]:
+def _initials(names: tuple[CitedName, ...]) -> dict[str, str]:
     return {name.last: name.initials for name in names}
 
 

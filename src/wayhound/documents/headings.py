@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from wayhound.text.folding import without_accents
 
 _NUMBER = re.compile(r"^\s*(?:(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2})*\s*[.):]?\s+|§\s*\d*\s*)(?=\S)")
 _NOT_LETTERS = re.compile(r"[^a-z]+")
@@ -47,8 +48,8 @@ def heading_key(text: str) -> str:
 
     So that "5. R EFERENCES", "References:" and "RÉFÉRENCES" all become "references".
     """
-    plain = unicodedata.normalize("NFKD", text.strip())
-    return _NOT_LETTERS.sub("", plain.lower()) if len(plain) < 80 else ""
+    plain = without_accents(text.strip().lower())
+    return _NOT_LETTERS.sub("", plain) if len(plain) < 80 else ""
 
 
 def may_be_heading(text: str) -> bool:

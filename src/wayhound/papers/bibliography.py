@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from wayhound.record import Record
 from wayhound.text.folding import plain_words
+from wayhound.text.person_names import PersonName, split_name
 
 # Fields of a paper's record, each with its name in BibTeX and its tag in RIS.
 _BIBTEX = {"title": "title", "year": "year", "volume": "volume", "number": "number", "publisher": "publisher",
@@ -25,10 +26,6 @@ _VERBATIM = frozenset({"doi", "url"})  # BibTeX styles print these as they are
 _BREAKING = re.compile(r"[{}\\\s]")
 _YEAR = re.compile(r"\d{4}")
 _PAGES = re.compile(r"\s*[-–—]+\s*")
-_PARTICLES = frozenset(
-    "de der den van vande von vom zu zur la le da das di del della dos du el ten ter".split()
-)
-_SUFFIX = re.compile(r"(?:jr|sr)\.?$|(?:II|III|IV)$", re.IGNORECASE)
 _CAPITAL_INSIDE = re.compile(r"[^\W_]+?[A-Z][^\W_]*")
 
 
@@ -64,7 +61,7 @@ def _keyed(records: Iterable[Record]) -> Iterator[tuple[Record, str]]:
 def _key(record: Record) -> str:
     """First author's last name, year, and the first long word of the title, in plain letters."""
     authors, title = _authors(record), plain_words(record.first("title"))
-    last = "".join(plain_words(_split_name(authors[0]).last)) if authors else ""
+    last = "".join(plain_words(split_name(authors[0]).last)) if authors else ""
     word = next((word for word in title if len(word) > 3), "")
     key = f"{last}{_year(record)}{word}"
     return "".join(letter for letter in key if letter.isascii() and letter.isalnum()) or "paper"
@@ -93,7 +90,8 @@ def _tex(name: str, text: str) -> str:
 
 def _bibtex_name(name: str) -> str:
     """`von Last, Jr, First`; the word `and` inside a name would make it two."""
-    written = _tex("author", ", ".join(filter(None, _split_name(name))))
+    parts = split_name(name)
+    written = _tex("author", ", ".join(filter(None, (parts.last, parts.suffix, parts.given))))
     return f"{{{written}}}" if re.search(r"\band\b", written, re.IGNORECASE) else written
 
 
@@ -102,8 +100,8 @@ def _ris_lines(record: Record) -> Iterator[tuple[str, str]]:
     kinds = {"journal": "JOUR", "booktitle": "CPAPER", "institution": "RPRT"}
     yield "TY", kinds.get(venue, "GEN")
     for name in _authors(record):
-        last, suffix, given = _split_name(name)
-        yield "AU", ", ".join(filter(None, (last, given, suffix)))
+        parts = split_name(name)
+        yield "AU", ", ".join(filter(None, (parts.last, parts.given, parts.suffix)))
     for ours, tag in _RIS.items():
         value = _year(record) if ours == "year" else _one_line(record.first(ours))
         yield from ((tag, value),) if value else ()
@@ -121,7 +119,7 @@ def _csl_item(record: Record, key: str) -> dict[str, Any]:
     kinds = {"journal": "article-journal", "booktitle": "paper-conference", "institution": "report"}
     venue, text = _venue(record)
     item: dict[str, Any] = {"id": key, "type": kinds.get(venue, "document")}
-    names = [_split_name(name) for name in _authors(record)]
+    names = [split_name(name) for name in _authors(record)]
     if names:
         item["author"] = [_csl_name(name) for name in names]
     item |= {name: value for ours, name in _CSL.items() if (value := _one_line(record.first(ours)))}
@@ -136,7 +134,7 @@ def _csl_item(record: Record, key: str) -> dict[str, Any]:
     return item
 
 
-def _csl_name(name: Name) -> dict[str, str]:
+def _csl_name(name: PersonName) -> dict[str, str]:
     parts = {"family": name.last, "given": name.given, "suffix": name.suffix}
     return {part: text for part, text in parts.items() if text} if name.given else {"literal": name.last}
 
@@ -147,26 +145,6 @@ def _keywords(record: Record) -> list[str]:
 
 def _authors(record: Record) -> list[str]:
     return [text for value in record.fields.get("author", ()) if (text := _one_line(value.text))]
-
-
-class Name(NamedTuple):
-    """In the order of BibTeX. `last` holds particles; "" stands for what there is not."""
-
-    last: str
-    suffix: str = ""
-    given: str = ""
-
-
-def _split_name(name: str) -> Name:
-    if "," in name:
-        last, _, given = name.partition(",")
-        return Name(last.strip(), given=given.replace(",", " ").strip())
-    parts = name.split()
-    suffix = parts.pop() if len(parts) > 2 and _SUFFIX.match(parts[-1]) else ""
-    cut = len(parts) - 1
-    while cut > 1 and parts[cut - 1].lower() in _PARTICLES:
-        cut -= 1
-    return Name(" ".join(parts[cut:]), suffix, " ".join(parts[:cut]))
 
 
 def _venue(record: Record) -> tuple[str, str]:

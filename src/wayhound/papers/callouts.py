@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wayhound.papers.reference_cut import RawReference
+from wayhound.text.folding import letters_and_digits
+from wayhound.text.numbers import RECENT_YEAR
+from wayhound.text.person_names import CAPITALISED_PARTICLES, PARTICLE_PATTERN
 
-_PARTICLE = (
-    r"(?:(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|el|al|bin|Van|Von|De|Di|La|Le|Del|Della)\s)"
-)
+_CAPITALISED = "|".join(sorted(word.capitalize() for word in CAPITALISED_PARTICLES))
+_PARTICLE = rf"(?:(?:{PARTICLE_PATTERN}|{_CAPITALISED})\s)"
 _NAME = rf"{_PARTICLE}{{0,3}}(?:[dDlLO]['’])?[^\W\d_a-z][^\W\d_]*(?:[-'’][^\W\d_]+)*"
 _AND = r"(?:and|&|und|et|y|e)"
-_YEAR = r"(?:1[89]|20)\d\d[a-z]?"
+_YEAR = rf"{RECENT_YEAR}[a-z]?"
 _CALLOUT = re.compile(
     rf"(?<!\w)(?P<names>{_NAME}(?:,\s{_NAME}){{0,6}}(?:,?\s{_AND}\s{_NAME})?)"
     rf"(?P<others>,?\s(?:et\.?\sal\b\.?|and\s(?:others|colleagues)))?(?:['’]s)?"
@@ -32,8 +33,7 @@ _HEAD = 250  # characters of a reference in which its authors are
 
 def folded(text: str) -> str:
     """Without accents, case, blanks and dots, so that spellings of one name meet."""
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(letter for letter in decomposed if letter.isalnum() or letter in "+*")
+    return letters_and_digits(text, keep="+*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,12 @@ from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.sections import Sections, find_sections
 from wayhound.papers.shipped import header_model
 from wayhound.papers.tokens import FieldModel, Hint, TokenLine, document_lines, first_words
-from wayhound.text.person_names import Person, read_people
+from wayhound.text.person_names import PARTICLE_PATTERN, PersonName, parse_names
 
 _LONGEST_LINE = 400  # characters; a line of names is shorter
 _SIGNS = re.compile(r"[\d*∗†‡§¶‖#⋆]+|\s?\([^)]*\)?")
 _NAME_SEPARATORS = re.compile(r"\s*(?:,|;|·|•|\band\b|\bund\b|\bet\b|&)\s*", re.IGNORECASE)
-_PARTICLE = r"van|von|de[rnl]?|di|da|dos|du|la|le|bin|el|al"
-_NAME_WORD = rf"(?:(?:[^\W\d_a-z]\.-?)+|[^\W\d_a-z](?:[^\W\d_]|['’-])*\.?|{_PARTICLE})"
+_NAME_WORD = rf"(?:(?:[^\W\d_a-z]\.-?)+|[^\W\d_a-z](?:[^\W\d_]|['’-])*\.?|{PARTICLE_PATTERN})"
 _NAME = re.compile(rf"(?:By\s)?{_NAME_WORD}(?:[\s-]+{_NAME_WORD}){{1,4}}")
 _NO_NAME = re.compile(
     r"universi|institut|depart|laborator|school|college|cent(?:er|re)\b|facult|research|technolog|scienc|engineer|"
@@ -146,11 +145,13 @@ class FrontMatter:
         return max(self.named("abstract"), key=lambda found: len(found.text), default=None)
 
     @property
-    def authors(self) -> tuple[Person, ...]:
+    def authors(self) -> tuple[PersonName, ...]:
         """Everyone who is named as an author, once."""
-        lexicon = shipped_lexicon()
-        people = (one for found in self.named("author") for one in read_people(found.text, lexicon).people)
-        return tuple({person.full: person for person in people}.values())
+        is_first_name = shipped_lexicon().is_first_name
+        names = (
+            name for found in self.named("author") for name in parse_names(found.text, is_first_name).names
+        )
+        return tuple({name.full: name for name in names}.values())
 
 
 def read_front(

@@ -126,6 +126,9 @@ class Lexicon:
     def of(self, word: str) -> str:
         return self.codes.get(word, "")
 
+    def is_first_name(self, token: str) -> bool:
+        return NAME_CODES["first"] in self.of(core(token))
+
     def to_bytes(self) -> bytes:
         lines = "".join(f"{word}\t{codes}\n" for word, codes in sorted(self.codes.items()))
         return gzip.compress(lines.encode(), mtime=0)

@@ -7,19 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from wayhound.papers.lexicon import Lexicon
-from wayhound.text.person_names import NOBODY, People, read_people
+from wayhound.text.numbers import NO_PAGES, PageRange, parse_month, parse_pages, parse_year
+from wayhound.text.person_names import NO_NAMES, IsFirstName, NameList, parse_names
 
 VenueKind = Literal[
     "journal", "meeting", "book", "chapter", "thesis", "report", "unpublished", "web", "unknown"
 ]
 
-_YEAR = re.compile(r"(?<!\d)(1[6-9]\d\d|20\d\d)(?!\d)")
-_SHORT_YEAR = re.compile(r"['’`]\s?(\d\d)(?!\d)")
-_MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_PAGES = re.compile(r"([A-Za-z]{0,2}\d+(?:[.:]\d+)?)\s*(?:[-–—−]+|to)\s*([A-Za-z]{0,2}\d+)")
-_PAGE = re.compile(r"([A-Za-z]{0,2}\d+)")
 _VOLUME_AND_ISSUE = re.compile(
     r"(\d+|[IVXLC]+\b)\s*[(/:,]\s*(?:no\.?|nr\.?|number|issue)?\s*([\w–-]+(?:/\d+)?)", re.IGNORECASE
 )
@@ -65,22 +59,11 @@ _WHOLE_WORDS = frozenset({"title", "publisher", "location", "institution", "affi
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
-    """First and last page as printed, the last written out: 433–44 is 433 to 444. "" where there is none."""
-
-    first: str = ""
-    last: str = ""
-
-
-NO_PAGES = Pages()
-
-
-@dataclass(frozen=True, slots=True)
 class NormalReference:
     """A reference with its fields made comparable; "", 0 and () stand for what it does not say."""
 
-    authors: People = NOBODY
-    editors: People = NOBODY
+    authors: NameList = NO_NAMES
+    editors: NameList = NO_NAMES
     title: str = ""
     year: int = 0
     month: int = 0
@@ -88,29 +71,31 @@ class NormalReference:
     venue_kind: VenueKind = "unknown"
     volume: str = ""
     number: str = ""
-    pages: Pages = NO_PAGES
+    pages: PageRange = NO_PAGES
     publisher: str = ""
     institution: str = ""
     location: str = ""
     note: str = ""
 
 
-def normalise_reference(fields: Mapping[str, str], lexicon: Lexicon | None = None) -> NormalReference:
+def normalise_reference(
+    fields: Mapping[str, str], is_first_name: IsFirstName | None = None
+) -> NormalReference:
     """The thirteen fields of a reference, by name, as text."""
     said = {name: tidy(text, name) for name, text in fields.items()}
     volume, number = read_volume(said.get("volume", ""))
     dated = said.get("date", "")
     return NormalReference(
-        authors=read_people(fields.get("author", ""), lexicon),
-        editors=read_people(fields.get("editor", ""), lexicon),
+        authors=parse_names(fields.get("author", ""), is_first_name),
+        editors=parse_names(fields.get("editor", ""), is_first_name),
         title=said.get("title", ""),
-        year=read_year(dated) or read_year(said.get("booktitle", "")) or read_year(said.get("note", "")),
-        month=read_month(dated),
+        year=parse_year(dated) or parse_year(said.get("booktitle", "")) or parse_year(said.get("note", "")),
+        month=parse_month(dated),
         venue=_venue(said),
         venue_kind=venue_kind(said),
         volume=volume,
         number=number,
-        pages=read_pages(said.get("pages", "")),
+        pages=parse_pages(said.get("pages", "")),
         publisher=said.get("publisher", ""),
         institution=said.get("institution", ""),
         location=said.get("location", ""),
@@ -149,35 +134,6 @@ def _dot_belongs(text: str, field: str) -> bool:
     words = text.split()
     short = _SHORT_DOT.search(text) and (len(words) <= 3 or any(word.endswith(".") for word in words[:-1]))
     return bool(_INITIAL_DOT.search(text) or short)
-
-
-def read_year(text: str) -> int:
-    """The last year named, 0 where there is none; '97 is 1997."""
-    if years := _YEAR.findall(text):
-        return int(years[-1])
-    short = _SHORT_YEAR.search(text)
-    return 0 if short is None else (1900 if int(short[1]) > 30 else 2000) + int(short[1])
-
-
-def read_month(text: str) -> int:
-    """1 to 12, 0 where there is none."""
-    found = _MONTH.search(text)
-    return 1 + _MONTHS.index(found[1].lower()) if found else 0
-
-
-def read_pages(text: str) -> Pages:
-    """The first range of pages, or a single page."""
-    if found := _PAGES.search(text):
-        return Pages(found[1], _written_out(found[1], found[2]))
-    page = _PAGE.search(text)
-    return Pages(page[1], page[1]) if page else NO_PAGES
-
-
-def _written_out(first: str, last: str) -> str:
-    """433 and 44 is up to 444; but 16 and 4 are no pages of which the last were 14."""
-    missing = len(first) - len(last)
-    whole = first[:missing] + last if missing > 0 and last.isdigit() else last
-    return whole if not (first.isdigit() and whole.isdigit()) or int(whole) >= int(first) else last
 
 
 def read_volume(text: str) -> tuple[str, str]:

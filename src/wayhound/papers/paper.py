@@ -14,13 +14,14 @@ from wayhound.papers.fields import mended
 from wayhound.papers.fields import read_reference as read_reference_fields
 from wayhound.papers.header_reader import FrontField, FrontMatter, read_front, read_layout
 from wayhound.papers.lexicon import Lexicon
-from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, read_year, tidy
+from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, tidy
 from wayhound.papers.reference_cut import RawReference, cut_references
 from wayhound.papers.sections import find_sections, reference_lines
 from wayhound.papers.spans import SpanMaker, find_words
 from wayhound.papers.tokens import FieldModel
 from wayhound.record import Span, Value
-from wayhound.text.person_names import read_people
+from wayhound.text.numbers import parse_year
+from wayhound.text.person_names import parse_names
 
 Fields = dict[str, tuple[Value, ...]]
 
@@ -99,13 +100,12 @@ def derived_fields(fields: Fields, lexicon: Lexicon | None = None) -> Fields:
         name: (" and " if name in PEOPLE else " ").join(value.text for value in values)
         for name, values in fields.items()
     }
-    normal = normalise_reference(said, lexicon)
-    pages = normal.pages
+    normal = normalise_reference(said, lexicon.is_first_name if lexicon else None)
     derived = {
         "year": (str(normal.year or ""), ("date", "booktitle", "note")),
         "volume": (normal.volume, ("volume",)),
         "number": (normal.number, ("volume",)),
-        "pages": (pages.first if pages.first == pages.last else f"{pages.first}-{pages.last}", ("pages",)),
+        "pages": (str(normal.pages), ("pages",)),
         "venue": (normal.venue, ("journal", "booktitle", "tech")),
         "venue_kind": (normal.venue_kind, ("journal", "booktitle", "tech", "publisher", "note")),
     }
@@ -133,7 +133,9 @@ def _read_reference(raw: RawReference, models: PaperModels, spans: SpanMaker) ->
 def _parted(field: str, value: Value, lexicon: Lexicon | None) -> Iterator[Value]:
     """People one by one; any other field as it is, tidied."""
     if field in PEOPLE:
-        texts = [person.full for person in read_people(value.text, lexicon).people]
+        texts = [
+            name.full for name in parse_names(value.text, lexicon.is_first_name if lexicon else None).names
+        ]
     else:
         texts = [tidy(value.text, field)]
     yield from (replace(value, text=text) for text in texts if text)
@@ -201,7 +203,7 @@ def _placed(person: Value, found: FrontField, spans: SpanMaker) -> Value:
 def _year(fields: Fields) -> Fields:
     for name in _NAMES_A_YEAR:
         for value in fields.get(name, ()):
-            if year := read_year(value.text):
+            if year := parse_year(value.text):
                 return {"year": (replace(value, text=str(year)),)}
     return {}
 

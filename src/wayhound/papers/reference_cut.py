@@ -15,6 +15,8 @@ from statistics import median
 
 from wayhound.documents.document import Line
 from wayhound.documents.flow import Place, flow, places_of
+from wayhound.text.numbers import RECENT_YEAR
+from wayhound.text.person_names import PARTICLE_PATTERN
 
 _NUMBERS = tuple(
     re.compile(pattern)
@@ -36,7 +38,10 @@ _BEGINS_WITH_AUTHOR = re.compile(
     rf"{_SURNAME},\s[^\W\d_a-z][^\W\d_]+|"  # Rabiner, Lawrence
     rf"(?:[^\W\d_a-z][\w-]+\s){{1,2}}(?:[A-Z]\.\s)?{_SURNAME}(?:,|\sand\b|\.\s)"  # Lawrence Rabiner and
 )
-_YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b|\bin press\b|\bto appear\b|\bforthcoming\b", re.IGNORECASE)
+_BEGINS_WITH_PARTICLE = re.compile(rf"(?:{PARTICLE_PATTERN})\s[A-Z]")
+YEAR_OR_STATUS = re.compile(
+    rf"\b{RECENT_YEAR}[a-z]?\b|\bin press\b|\bto appear\b|\bforthcoming\b", re.IGNORECASE
+)
 _SENTENCE_END = re.compile(r"[.!?)\]”\"']$|\d[a-z]?$|(?://|www\.)\S*$")
 _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 
@@ -155,7 +160,7 @@ def _plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> bool
         return False
     good = sum(_begins_entry(lines[i].text) for i in starts)
     whole = sum(
-        bool(_YEAR.search(" ".join(line.text for line in lines[start:end])))
+        bool(YEAR_OR_STATUS.search(" ".join(line.text for line in lines[start:end])))
         for start, end in pairwise([*starts, len(lines)])
     )
     return good >= 0.8 * len(starts) and whole >= 0.6 * len(starts)
@@ -163,9 +168,7 @@ def _plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> bool
 
 def _begins_entry(text: str) -> bool:
     return bool(_REPEATED_AUTHOR.match(text) or _BULLET.match(text)) or (
-        text[:1].isupper()
-        or text[:1] in "\"“‘'"
-        or bool(re.match(r"(?:d[aei]|van|von|de[nrl]?|l[ae])\s[A-Z]", text))
+        text[:1].isupper() or text[:1] in "\"“‘'" or bool(_BEGINS_WITH_PARTICLE.match(text))
     )
 
 
@@ -261,7 +264,7 @@ def _by_words(lines: Sequence[Line]) -> list[int]:
         if not starts or (dated and short and _may_end(before) and _begins_with_author(line.text)):
             starts.append(i)
             dated = False
-        dated, before = dated or bool(_YEAR.search(line.text)), line.text
+        dated, before = dated or bool(YEAR_OR_STATUS.search(line.text)), line.text
     return _with_years(lines, starts)
 
 
@@ -272,5 +275,7 @@ def _begins_with_author(text: str) -> bool:
 def _with_years(lines: Sequence[Line], starts: list[int]) -> list[int]:
     """Without those that began at a publisher or the like: what has no year belongs to the one before."""
     spans = pairwise([*starts, len(lines)])
-    dated = [start for start, end in spans if any(_YEAR.search(line.text) for line in lines[start:end])]
+    dated = [
+        start for start, end in spans if any(YEAR_OR_STATUS.search(line.text) for line in lines[start:end])
+    ]
     return sorted({*starts[:1], *dated})

@@ -23,6 +23,7 @@ from wayhound.documents.headings import (
     is_introduction_heading,
     is_references_heading,
 )
+from wayhound.papers.reference_cut import YEAR_OR_STATUS
 
 _FRONT_PAGES = 3  # on which abstract and introduction are looked for
 _FIRST_NUMBERED = re.compile(r"(?:1|I)[.)]?\s+[^\W\d_]\S*")
@@ -31,7 +32,6 @@ _AFTER_ABSTRACT = re.compile(
     r"ams class|mots[- ]cl[ée]s|schl[üu]sselw|palabras clave|pacs|ccs concepts|1998 acm",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b|\bin press\b|\bto appear\b|\bforthcoming\b", re.IGNORECASE)
 _LABEL = re.compile(r"\[[^\[\]\s][^\[\]]{0,30}\]|\(?\d{1,3}[.)]\s|•\s")
 _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)|table|algorithm)\s*\d+\s*[:.]\s|\([a-h]\)(?:\s.{,40})?$", re.IGNORECASE
@@ -185,11 +185,11 @@ def _references(lines: tuple[Line, ...]) -> range:
 
 
 def _years(lines: tuple[Line, ...], span: range) -> int:
-    return sum(bool(_YEAR.search(lines[i].text)) for i in span)
+    return sum(bool(YEAR_OR_STATUS.search(lines[i].text)) for i in span)
 
 
 def _looks_like_references(lines: tuple[Line, ...]) -> bool:
-    years = sum(bool(_YEAR.search(line.text)) for line in lines)
+    years = sum(bool(YEAR_OR_STATUS.search(line.text)) for line in lines)
     labels = sum(bool(_LABEL.match(line.text)) for line in lines)
     return bool(years) and years + labels >= min(4, 0.2 * len(lines))
 
@@ -249,7 +249,7 @@ def _unheaded_references(lines: tuple[Line, ...]) -> range:
         found = _NUMBERED_ENTRY.match(lines[start].text)
         if found and (found[1] or found[2]) == "1":
             entries = _count_up(lines[start:])
-            years = sum(bool(_YEAR.search(line.text)) for line in lines[start:])
+            years = sum(bool(YEAR_OR_STATUS.search(line.text)) for line in lines[start:])
             if entries >= 5 and years >= 0.6 * entries:
                 return range(start, _references_end(lines, start, len(lines)))
     return range(0)

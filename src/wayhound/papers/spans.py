@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,6 +11,7 @@ from wayhound.documents.document import Document, Line
 from wayhound.documents.flow import around, box_in_line
 from wayhound.papers.reference_cut import RawReference
 from wayhound.record import Span
+from wayhound.text.folding import letters_and_digits
 
 _Placed = tuple[Line, int, int]  # a line, and the first and last of its characters that belong
 
@@ -63,7 +63,6 @@ def _cut(lines: Sequence[Line], starts: Sequence[int], start: int, end: int) -> 
     ]
 
 
-_NO_LETTER = re.compile(r"[\W_]+")
 _MARKS = re.compile(r"^[\W\d_]+|[\W\d_]+$")  # footnote marks and commas around a name
 
 
@@ -73,10 +72,10 @@ def find_words(words: Sequence[str], text: str, start: int = 0) -> range | None:
     >>> find_words(["A", "Mini-", "malist’s", "Guide*"], "a minimalist's guide")
     range(0, 4)
     """
-    wanted = [letters for word in text.split() if (letters := _letters(word))]
+    wanted = [letters for word in text.split() if (letters := letters_and_digits(word))]
     if not wanted:
         return None
-    plain = [_letters(word) for word in words]
+    plain = [letters_and_digits(word) for word in words]
     for first in range(start, len(words)):
         if plain[first] and (stop := _match(plain, first, "".join(wanted))):
             return range(first, stop)
@@ -95,8 +94,3 @@ def _match(plain: Sequence[str], first: int, wanted: str) -> int | None:
         wanted = wanted.removeprefix(said)
         at += 1
     return at if not wanted else None
-
-
-def _letters(word: str) -> str:
-    folded = unicodedata.normalize("NFKD", word).casefold()
-    return _NO_LETTER.sub("", folded)

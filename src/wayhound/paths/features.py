@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wayhound.page import Link, Page
+from wayhound.text.plurals import singular
 from wayhound.url import url_tokens
 from wayhound.words import words
 
@@ -21,6 +22,7 @@ BODY_TOKENS = 100
 MOST_REMEMBERED = 1 << 16  # words of each kind
 WINDOW = 10  # words before a link and after it
 _DIGITS = re.compile(r"\d+")
+_SINGULAR_ENDINGS = ("ss",)  # `campus` becomes `campu`: saved models know the features by these names
 _PARTS = re.compile(r"[^\W_]+")
 _CLASSES = re.compile(r"\.[^>]*")
 _PAGE_KINDS = frozenset({"title", "body", "url", "heading", "depth", "is"})
@@ -31,14 +33,7 @@ _TRUST = {"says": 2.0, "near": 0.5, "is": 6.0}  # that it is a document is all t
 @lru_cache(maxsize=1 << 16)
 def plain(word: str) -> str:
     """A word without what varies most: numbers, and the endings of plurals."""
-    word = _DIGITS.sub("9", word)
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith("sses"):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word
+    return singular(_DIGITS.sub("9", word), _SINGULAR_ENDINGS)
 
 
 def page_tokens(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, cast
 
+from wayhound.text.folding import without_accents
 from wayhound.words import spaced, words
 
 LONGEST_TERM = 64  # characters; what is longer is cut, in documents and questions alike
 
-_SPECIAL = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
+_without_accents = lru_cache(maxsize=20_000)(without_accents)  # few words have accents, and they recur
 
 
 def terms(text: str) -> list[str]:
@@ -22,17 +22,11 @@ def terms(text: str) -> list[str]:
     found = plain.split()
     if not plain.isascii():
         found = [
-            part for word in found for part in ([word] if word.isascii() else without_accents(word).split())
+            part for word in found for part in ([word] if word.isascii() else _without_accents(word).split())
         ]
     if max(map(len, found), default=0) > LONGEST_TERM:
         found = [term[:LONGEST_TERM] for term in found]
     return found
-
-
-@lru_cache(maxsize=20_000)  # the same few words with accents come again and again
-def without_accents(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text.translate(_SPECIAL))
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 FIELDS = ("author", "title", "abstract", "venue", "year", "topic", "site", "type")

@@ -1,1 +1,5 @@
-"""Small text operations shared by several capabilities: accent folding, person names, years, plurals."""
+"""Text operations that several capabilities share, one implementation each.
+
+Here: accent folding, singulars, years and page ranges, personal names. Not here: word lists and models of
+papers (`papers`), tokenisation of pages (`words`).
+"""

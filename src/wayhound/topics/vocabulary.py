@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
+from wayhound.text.plurals import singular
 from wayhound.words import words
 
 LONGEST_DOCUMENT = 200.0
@@ -30,16 +31,11 @@ STOP_WORDS = frozenset(
 )
 
 
-@lru_cache(maxsize=100_000)
-def fold(word: str) -> str:
-    """The singular of an English plural, as near as endings tell; other words stay as they are."""
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "ics")):
-        return word
-    return word[:-3] + "y" if word.endswith("ies") and len(word) > 4 else word[:-1]
+_singular = lru_cache(maxsize=100_000)(singular)
 
 
 def folded_words(text: str) -> list[str]:
-    return [fold(word) for word in words(text)]
+    return [_singular(word) for word in words(text)]
 
 
 class TopicVocabulary:

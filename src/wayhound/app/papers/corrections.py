@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wayhound.errors import UsageError
-from wayhound.papers.normalise_fields import read_year
 from wayhound.papers.paper import Fields, ReadPaper, derived_fields
 from wayhound.papers.tagged import REFERENCE_FIELDS
 from wayhound.record import Span, Value
 from wayhound.record_kinds import KINDS
 from wayhound.store.papers import Correction
+from wayhound.text.numbers import parse_year
 
 KIND = "kind"
 """Not a field that is read: what a person says a file is, `paper` or `document`."""
@@ -94,7 +94,7 @@ def corrected_fields(fields: Fields, told: Mapping[str, tuple[str, ...]]) -> Fie
     """Fields of a paper, as people say they are; the year follows the date."""
     new = fields | {name: _as_told(fields.get(name, ()), texts) for name, texts in told.items()}
     if "date" in told and "year" not in told:
-        years = [replace(value, text=str(year)) for value in new["date"] if (year := read_year(value.text))]
+        years = [replace(value, text=str(year)) for value in new["date"] if (year := parse_year(value.text))]
         new["year"] = tuple(years[:1])
     return {name: values for name, values in new.items() if values}
 
