@@ -10,7 +10,9 @@ from wayhound.store.database import Database
 
 JobState = Literal["running", "done", "failed", "stopped"]
 
-_SELECT = "SELECT id, kind, state, done, total, sentence, pid, process_start, began_at, ended_at FROM job"
+_SELECT = (
+    "SELECT id, kind, state, done, total, sentence, pid, process_start, began_at, ended_at, run_id FROM job"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Job:
     process_start: str  # numbers of processes are given again; this tells ours from a stranger
     began_at: float
     ended_at: float | None
+    run_id: int | None  # the run that it works on
 
     @property
     def is_running(self) -> bool:
@@ -39,9 +42,9 @@ class JobStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def begin(self, kind: str, sentence: str, at: float) -> int:
-        sql = "INSERT INTO job (kind, sentence, began_at) VALUES (?, ?, ?) RETURNING id"
-        return int(self._database.execute(sql, (kind, sentence, at)).fetchone()[0])
+    def begin(self, kind: str, sentence: str, at: float, *, run_id: int | None = None) -> int:
+        sql = "INSERT INTO job (kind, sentence, began_at, run_id) VALUES (?, ?, ?, ?) RETURNING id"
+        return int(self._database.execute(sql, (kind, sentence, at, run_id)).fetchone()[0])
 
     def set_process(self, job_id: int, pid: int, start: str = "") -> None:
         self._database.execute("UPDATE job SET pid = ?, process_start = ? WHERE id = ?", (pid, start, job_id))

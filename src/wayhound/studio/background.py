@@ -37,13 +37,13 @@ class Background:
     def start(
         self, workspace: Workspace, kind: str, arguments: Mapping[str, Any], sentence: str = "Starting."
     ) -> int:
-        """Begin a job and tell its number."""
+        """Start a job and return its number. The argument `run`, if there is one, is the run it works on."""
         with self._lock:
             self.clean_up(workspace)
             jobs = workspace.stores.jobs
             if running := jobs.running(kind):
                 return running[0].id
-            job_id = jobs.begin(kind, sentence, time.time())
+            job_id = jobs.begin(kind, sentence, time.time(), run_id=arguments.get("run"))
             process = self._spawn(job_id, kind, arguments)
             jobs.set_process(job_id, process.pid, process_start(process.pid))
             self._processes.append(process)

@@ -13,7 +13,6 @@ from wayhound.app.crawl import Crawl
 from wayhound.app.forage import work
 from wayhound.app.train import OnProgress
 from wayhound.config import Config
-from wayhound.store.jobs import Job
 from wayhound.store.runs import Progress
 from wayhound.wording.studio_labels import counted
 from wayhound.workspace import Workspace
@@ -43,14 +42,8 @@ def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgre
 
 
 def first_words(run_id: int) -> str:
-    """What is said of a run before its first page; `run_of` reads it, and what is said later."""
+    """Return what a job says of its run before the first page."""
     return f"Run {run_id}: it begins."
-
-
-def run_of(job: Job) -> int | None:
-    """The run that a forage in the background is about: it begins what it says with it."""
-    name, _, number = job.sentence.partition(":")[0].partition(" ")
-    return int(number) if name == "Run" and number.isdecimal() else None
 
 
 def _in_words(run_id: int, progress: Progress) -> str:

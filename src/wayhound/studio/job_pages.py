@@ -7,7 +7,6 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from wayhound.store.jobs import Job
-from wayhound.studio.forage_job import run_of
 from wayhound.studio.forms import read_form
 from wayhound.studio.studio import Studio, to
 from wayhound.web.errors import NotFound
@@ -45,7 +44,7 @@ def job_routes(studio: Studio) -> APIRouter:
             return job
 
         job = await run_in_threadpool(act)
-        run = run_of(job) if job.kind == "forage" else None
+        run = job.run_id if job.kind == "forage" else None
         return to(f"/runs/{run}" if run else PAGES[job.kind], "Stopped.")
 
     return router

@@ -24,7 +24,7 @@ from wayhound.studio.charts import (
     queue_chart,
     speed_chart,
 )
-from wayhound.studio.forage_job import first_words, run_of
+from wayhound.studio.forage_job import first_words
 from wayhound.studio.forms import Form, read_form
 from wayhound.studio.run_order import MOST_PAGES, Filled, filled_like, open_again, open_ordered
 from wayhound.studio.studio import Studio, to
@@ -94,7 +94,7 @@ def run_list(workspace: Workspace, filled: Filled | None = None) -> RunList:
         tuple(lines),
         tuple(workspace.forage_models.names()),
         job,
-        run_of(job) if job else None,
+        job.run_id if job else None,
         filled or Filled.usual(workspace),
     )
 
@@ -122,10 +122,9 @@ def run_view(workspace: Workspace, run: Run, queue: QueueWatch, page: int = 1) -
 
 
 def _job_of(workspace: Workspace, run_id: int) -> Job | None:
-    """What forages this run in the background, or did so last; one that failed may not say of which run it was."""
+    """Return the last forage in the background if it worked on this run."""
     job = workspace.stores.jobs.last("forage")
-    about = run_of(job) or workspace.stores.forage.runs()[0].id if job else None
-    return job if about == run_id else None
+    return job if job and job.run_id == run_id else None
 
 
 def run_routes(studio: Studio) -> APIRouter:
