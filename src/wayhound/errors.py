@@ -2,6 +2,7 @@
 
     WayhoundError
     ├── UsageError            the request cannot be carried out as it was put
+    │   └── MissingExtra      a library of an extra is not installed
     ├── ConfigError           wayhound.toml does not say what it should
     ├── WorkspaceError        the workspace folder cannot be used
     │   ├── WorkspaceLocked   another process holds it
@@ -28,6 +29,16 @@ class UsageError(WayhoundError):
     """The request cannot be carried out as it was put."""
 
     exit_code = 2
+
+
+class MissingExtra(UsageError):  # noqa: N818 - reads as what happened
+    """A library that only an extra of the package installs is missing."""
+
+    def __init__(self, feature: str, library: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs {library}, which is not installed. In a checkout of Wayhound, run: "
+            f"pip install '.[{extra}]'"
+        )
 
 
 class ConfigError(UsageError):

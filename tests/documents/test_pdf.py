@@ -212,7 +212,7 @@ def test_without_pdfium_a_sentence_says_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-S", "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert 'pip install "wayhound[papers]"' in done.stdout
+    assert "pip install '.[papers]'" in done.stdout
 
 
 def test_damaged_files_never_raise(pdf_reader: PdfReader) -> None:

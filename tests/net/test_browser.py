@@ -63,7 +63,7 @@ except UsageError as error:
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "pip install 'wayhound[teach]'" in said.stdout
+    assert "pip install '.[teach]'" in said.stdout
 
 
 def test_a_program_that_is_no_browser_gives_a_sentence(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from wayhound.errors import UsageError
+from wayhound.errors import MissingExtra
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
@@ -50,7 +50,7 @@ def count(number: int, noun: str) -> str:
 def needs(what: str, extra: str, *modules: str) -> None:
     """Complain, before anything is done, of libraries that only an extra brings."""
     if missing := [each for each in modules if importlib.util.find_spec(each) is None]:
-        raise UsageError(f"{what} needs {missing[0]}: pip install 'wayhound[{extra}]'")
+        raise MissingExtra(what, missing[0], extra)
 
 
 def typed(folder: Path, arguments: str) -> str:

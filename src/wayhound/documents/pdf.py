@@ -21,7 +21,7 @@ from typing import Any, Self
 from wayhound.documents.document import Document, Unread, from_data
 from wayhound.documents.limits import DEFAULT_LIMITS, Limits
 from wayhound.documents.pdf_worker import LENGTH
-from wayhound.errors import UsageError, WayhoundError
+from wayhound.errors import MissingExtra, WayhoundError
 
 _START_SECONDS = 60.0
 _SERVES = 500  # files, after which a process is replaced: what leaks stays small
@@ -38,7 +38,7 @@ class PdfReader:
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, workers: int = 1) -> None:
         if find_spec("pypdfium2") is None:
-            raise UsageError('Reading PDF files needs pypdfium2. Install it: pip install "wayhound[papers]"')
+            raise MissingExtra("Reading PDF files", "pypdfium2", "papers")
         self.limits = limits
         self.workers = workers
         self._idle: LifoQueue[_Worker | None] = LifoQueue()

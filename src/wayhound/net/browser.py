@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wayhound.errors import UsageError, WayhoundError
+from wayhound.errors import MissingExtra, UsageError, WayhoundError
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Dialog, Playwright
@@ -100,7 +100,7 @@ async def _playwright() -> AsyncIterator[Playwright]:
     try:
         from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
     except ImportError:
-        raise UsageError("Teaching in a browser needs Playwright: pip install 'wayhound[teach]'") from None
+        raise MissingExtra("Teaching in a browser", "Playwright", "teach") from None
     async with async_playwright() as playwright:
         yield playwright
 

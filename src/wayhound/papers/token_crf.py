@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 import numpy as np
 
-from wayhound.errors import NotFitted, TeachingError, UsageError
+from wayhound.errors import MissingExtra, NotFitted, TeachingError
 from wayhound.learn.chain import Floats, Ints
 from wayhound.papers.crf_weights import BEGIN, INSIDE, CrfWeights, with_begins
 from wayhound.papers.tokens import Labelling
@@ -47,7 +47,7 @@ class TokenCRF:
         try:
             import pycrfsuite  # noqa: PLC0415 - an extra, needed for training alone
         except ImportError as error:
-            raise UsageError("Training needs python-crfsuite: pip install 'wayhound[papers]'.") from error
+            raise MissingExtra("Training", "python-crfsuite", "papers") from error
         trainer = pycrfsuite.Trainer(self.algorithm, self._parameters(), verbose=False)
         n_examples = 0
         for features, labels in examples:

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from wayhound.errors import UsageError
+from wayhound.errors import MissingExtra
 from wayhound.search.documents import SCORE_DIGITS, TOPIC_SEPARATOR, IndexDocument, storable
 from wayhound.search.query import terms
 
 try:
     import tantivy
 except ImportError:
-    raise UsageError("The search index needs tantivy: pip install 'wayhound[portal]'") from None
+    raise MissingExtra("The search index", "tantivy", "portal") from None
 
 __all__ = ["hit_count", "tantivy"]
 

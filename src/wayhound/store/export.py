@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from wayhound.errors import UsageError, WorkspaceError
+from wayhound.errors import MissingExtra, UsageError, WorkspaceError
 from wayhound.store.database import Database
 from wayhound.store.goals import FoundGoal, GoalStore
 
@@ -264,7 +264,7 @@ def _write_parquet(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> i
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
-        raise UsageError("Parquet needs an extra: pip install 'wayhound[parquet]'.") from None
+        raise MissingExtra("Parquet", "pyarrow", "parquet") from None
     types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "yes_no": pa.bool_()}
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     typed, count = _typed(columns, rows), 0

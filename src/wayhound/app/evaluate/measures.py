@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wayhound.app.evaluate.world import Walk, World
-from wayhound.errors import UsageError
+from wayhound.errors import MissingExtra
 
 SHARES = (50, 75, 90, 95)  # per cent of the goals that can be reached
 
@@ -127,7 +127,7 @@ def plot(outcomes: Sequence[Outcome], path: Path) -> None:
         mpl.use("Agg")
         from matplotlib import pyplot as plt  # noqa: PLC0415
     except ImportError:
-        raise UsageError("Plots need an extra: pip install 'wayhound[plot]'.") from None
+        raise MissingExtra("A plot", "matplotlib", "plot") from None
     panels = list(dict.fromkeys((each.goal, each.site) for each in outcomes))
     columns = min(3, len(panels))
     rows = math.ceil(len(panels) / columns)
