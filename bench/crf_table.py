@@ -11,7 +11,7 @@ from bench.token_scores import COUNTS, BothCounts, Labels, Score, Split, plain_c
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.tagged import Tagged
-from wayhound.papers.tokens import Kind
+from wayhound.papers.tokens import TextKind
 
 N_CORRECTIONS = 10
 
@@ -22,7 +22,7 @@ class CrfTable:
     `foreign` are texts of another kind than those trained on, to see what corrections teach.
     """
 
-    def __init__(self, kind: Kind, least: Mapping[str, float], foreign: Sequence[Tagged] = ()) -> None:
+    def __init__(self, kind: TextKind, least: Mapping[str, float], foreign: Sequence[Tagged] = ()) -> None:
         self.kind = kind
         self.least = least
         self.foreign = foreign

@@ -18,12 +18,11 @@ from bench.report import add_data_option
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.lexicon import Lexicon, build_lexicon
-from wayhound.papers.model_files import pack
-from wayhound.papers.shipped import file_name
 from wayhound.papers.tagged import read_headers, read_references
 from wayhound.papers.training_data import PaperData, read_text, with_layout
+from wayhound.store.model_files import save_model
 
-TARGET = Path("src/wayhound/extract/papers/models")
+TARGET = Path("src/wayhound/papers/models")
 LAYOUT_SEED = 4
 
 
@@ -39,7 +38,8 @@ def main() -> None:
     for name in [arguments.only] if arguments.only else MODELS:
         began = time.monotonic()
         written = MODELS[name](data, lexicon)
-        say(f"{name}: {written.stat().st_size / 1e6:.2f} MB after {time.monotonic() - began:.0f} s")
+        size = sum(file.stat().st_size for file in written.iterdir())
+        say(f"{name}: {size / 1e6:.2f} MB after {time.monotonic() - began:.0f} s")
 
 
 def header_crf(data: PaperData, lexicon: Lexicon) -> Path:
@@ -78,9 +78,9 @@ MODELS: Mapping[str, Callable[[PaperData, Lexicon], Path]] = {
 
 def write(model: FieldCRF | FieldHMM, about: Mapping[str, Any]) -> Path:
     arrays, meta = model.to_arrays()
-    path = TARGET / file_name(model.kind, model.FORMAT)
-    path.write_bytes(pack(model.FORMAT, model.VERSION, arrays, {**meta, **about}))
-    return path
+    folder = TARGET / f"{model.kind}-{model.FORMAT.removeprefix('field-')}"
+    save_model(folder, model.FORMAT, model.VERSION, arrays, {**meta, **about})
+    return folder
 
 
 def say(text: str) -> None:

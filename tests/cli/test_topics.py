@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from wayhound.cli.topics import topics
 from wayhound.errors import ModelError, UsageError
+from wayhound.learn.model_file import META_NAME
 from wayhound.record import Record, Value
-from wayhound.store.model_files import META_NAME
 from wayhound.workspace import Workspace
 
 TREE = "Animals\n  Cats: cat\n  Dogs: dog\nPlants\n  Trees: tree\n  Herbs: herb\n"

@@ -12,8 +12,8 @@ import pytest
 
 from tests.paths.trails import TO_GOAL, TO_NOWHERE
 from wayhound.cli import run
+from wayhound.learn.model_file import META_NAME
 from wayhound.paths.trainers import TRAINERS
-from wayhound.store.model_files import META_NAME
 from wayhound.workspace import Workspace
 
 
@@ -130,7 +130,7 @@ def edited(folder: Path) -> None:
     [
         (damaged, "is damaged"),
         (foreign, "is of another kind"),
-        (newer, "made by a newer Wayhound"),
+        (newer, "saved by a newer Wayhound"),
         (edited, "is damaged"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Document
 from wayhound.papers.header_reader import FrontMatter, read_front
-from wayhound.papers.shipped import header_hmm
+from wayhound.papers.shipped import shipped_hmm
 from wayhound.papers.tagged import HEADER_FIELDS, read_tagged
 from wayhound.papers.training_data import with_layout
 
@@ -76,7 +76,7 @@ def test_every_field_says_where_it_stands_and_how_sure_it_is() -> None:
 
 
 def test_another_model_may_be_given() -> None:
-    title = read_front(paper(), header_hmm()).title
+    title = read_front(paper(), shipped_hmm("header")).title
     assert title is not None
     assert "Paths of Links" in title.text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +13,9 @@ from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.fields import MOST_WORDS, FieldSpan, by_name, read_header, read_reference
 from wayhound.papers.lexicon import shipped_lexicon
-from wayhound.papers.model_files import pack, unpack
-from wayhound.papers.shipped import header_hmm, header_model, reference_hmm, reference_model
+from wayhound.papers.shipped import shipped_crf, shipped_hmm
 from wayhound.papers.tagged import read_tagged
-from wayhound.papers.tokens import FieldModel, reference_line, token_line
+from wayhound.papers.tokens import FieldModel, TextKind, reference_line, token_line
 from wayhound.store.model_files import load_model, save_model
 
 HEADER = [
@@ -49,9 +47,9 @@ REFERENCES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("model", [header_model, header_hmm])
-def test_the_fields_of_a_header_are_found(model: Callable[[], FieldModel]) -> None:
-    found = by_name(read_header(HEADER, model()))
+@pytest.mark.parametrize("model", [shipped_crf, shipped_hmm])
+def test_the_fields_of_a_header_are_found(model: Callable[[TextKind], FieldModel]) -> None:
+    found = by_name(read_header(HEADER, model("header")))
     assert found["title"] == "Learning to Walk Along Paths of Links"
     assert found["author"] == "Ada B. Sample"
     assert found["affiliation"] == "Department of Computer Science University of Somewhere"
@@ -61,14 +59,14 @@ def test_the_fields_of_a_header_are_found(model: Callable[[], FieldModel]) -> No
     assert "intro" not in found
 
 
-@pytest.mark.parametrize("model", [reference_model, reference_hmm])
+@pytest.mark.parametrize("model", [shipped_crf, shipped_hmm])
 @pytest.mark.parametrize(("text", "fields"), REFERENCES)
 def test_the_fields_of_references_are_found(
-    text: str, fields: dict[str, str], model: Callable[[], FieldModel]
+    text: str, fields: dict[str, str], model: Callable[[TextKind], FieldModel]
 ) -> None:
-    found = by_name(read_reference(text, model()))
+    found = by_name(read_reference(text, model("reference")))
     right = [name for name, said in fields.items() if found.get(name) == said]
-    assert right == list(fields) if model is reference_model else len(right) >= len(fields) - 2
+    assert right == list(fields) if model is shipped_crf else len(right) >= len(fields) - 2
 
 
 def test_spans_are_where_the_words_stand_and_confidences_are_chances() -> None:
@@ -113,7 +111,7 @@ def test_fields_that_come_twice_are_joined() -> None:
 def test_a_correction_is_learned_at_once_and_can_be_saved(tmp_path: Path) -> None:
     right = "<author> Walker </author> <title> Paths Press </title> <publisher> Sample & Sons </publisher>"
     taught = read_tagged(right, ("author", "title", "publisher"))
-    model = reference_model()
+    model = shipped_crf("reference")
     assert model.label(taught.lines).labels != taught.labels
     after = model.corrected([taught])
     save_model(tmp_path / "model", FieldCRF.FORMAT, FieldCRF.VERSION, *after.to_arrays())
@@ -126,42 +124,21 @@ def test_a_correction_is_learned_at_once_and_can_be_saved(tmp_path: Path) -> Non
 
 
 def test_a_hidden_markov_model_can_be_saved(tmp_path: Path) -> None:
-    save_model(tmp_path, FieldHMM.FORMAT, FieldHMM.VERSION, *reference_hmm().to_arrays())
+    save_model(tmp_path, FieldHMM.FORMAT, FieldHMM.VERSION, *shipped_hmm("reference").to_arrays())
     again = FieldHMM.from_arrays(*load_model(tmp_path, FieldHMM.FORMAT, FieldHMM.VERSION))
     lines = [token_line(REFERENCES[0][0])]
-    assert again.label(lines) == reference_hmm().label(lines)
-
-
-@pytest.mark.parametrize("spoil", [lambda _: b"", lambda body: body[:-30], lambda body: b"PK" + body[:50]])
-def test_a_damaged_file_is_told_in_a_sentence(spoil: Callable[[bytes], bytes]) -> None:
-    with pytest.raises(ModelError, match="damaged"):
-        unpack(spoil(pack("thing", 1, {"a": np.zeros(3)}, {})), "thing", 1)
-
-
-def test_a_file_of_another_kind_or_version_is_told() -> None:
-    body = pack("thing", 2, {}, {"states": []})
-    for kind, version in (("thing", 1), ("other", 2)):
-        with pytest.raises(ModelError, match="holds no"):
-            unpack(body, kind, version)
-    assert unpack(body, "thing", 2) == ({}, {"states": []})
-
-
-def test_an_archive_that_is_no_model_is_told(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
-        archive.writestr("about.npy", "nothing")
-    with pytest.raises(ModelError):
-        unpack((tmp_path / "file").read_bytes(), "thing", 1)
+    assert again.label(lines) == shipped_hmm("reference").label(lines)
 
 
 @pytest.mark.parametrize("name", ["words", "classes", "starts", "steps", "ends", "emissions"])
 def test_damaged_hidden_markov_models_are_told(name: str) -> None:
-    arrays, meta = reference_hmm().to_arrays()
+    arrays, meta = shipped_hmm("reference").to_arrays()
     for spoiled in (arrays[name][: len(arrays[name]) // 2], np.full_like(arrays[name], 255)):
         with pytest.raises(ModelError, match="damaged"):
             FieldHMM.from_arrays({**arrays, name: spoiled}, meta)
 
 
 def test_a_model_for_something_else_is_told() -> None:
-    arrays, meta = reference_model().to_arrays()
+    arrays, meta = shipped_crf("reference").to_arrays()
     with pytest.raises(ModelError, match="recipe"):
         FieldCRF.from_arrays(shipped_lexicon(), arrays, {**meta, "kind": "recipe"})

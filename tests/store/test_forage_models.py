@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from wayhound.errors import ModelError, UsageError
-from wayhound.store.model_files import META_NAME, ForageModels, save_model
+from wayhound.learn.model_file import META_NAME
+from wayhound.store.model_files import ForageModels, save_model
 
 PACKED: tuple[dict[str, Any], dict[str, Any]] = ({"weights": np.arange(3.0)}, {"labels": ["Goal"]})
 OTHER: tuple[dict[str, Any], dict[str, Any]] = ({"weights": np.arange(4.0)}, {"labels": ["Goal"]})

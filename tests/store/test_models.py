@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from wayhound.errors import ModelError
-from wayhound.store.model_files import META_NAME, load_model, save_model
+from wayhound.learn.model_file import META_NAME
+from wayhound.store.model_files import load_model, save_model
 
 ARRAYS = {"words": np.arange(6.0).reshape(2, 3), "priors": np.array([0.5, -np.inf])}
 META = {"tree": "A: x\n", "名": ["ü"]}

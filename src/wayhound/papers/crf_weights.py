@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, TeachingError
 from wayhound.learn.chain import Floats, Ints, Steps, backward, best_path, forward, log_total
-from wayhound.papers.model_files import array_text, text_array
+from wayhound.learn.model_file import array_to_text, text_to_array
 from wayhound.papers.tokens import Hint, Labelling, Segment, runs
 
 BEGIN, INSIDE = "B-", "I-"
@@ -142,7 +142,7 @@ def to_arrays(model: CrfWeights) -> tuple[dict[str, NDArray[Any]], dict[str, Any
     weights = model.weights[[model.rows[name] for name in order]]
     row, column = np.nonzero(weights)
     arrays: dict[str, NDArray[Any]] = {
-        "features": text_array("\n".join(order)),
+        "features": text_to_array("\n".join(order)),
         "n_weights": np.bincount(row, minlength=len(order)).astype(np.uint8),
         "column": column.astype(np.uint8),
         "value": weights[row, column].astype(np.float16),
@@ -155,7 +155,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> 
     """The model in them; a sentence where there is none, or a damaged one."""
     try:
         states = tuple(str(state) for state in meta["states"])
-        names = array_text(arrays["features"]).split("\n")
+        names = array_to_text(arrays["features"]).split("\n")
         row = np.repeat(np.arange(len(names)), arrays["n_weights"])
         weights = np.zeros((len(names), len(states)))
         weights[row, arrays["column"]] = arrays["value"]

@@ -14,12 +14,12 @@ from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.tagged import Tagged
 from wayhound.papers.token_crf import Algorithm, TokenCRF, corrected
 from wayhound.papers.token_features import HeaderFeatures, ReferenceFeatures
-from wayhound.papers.tokens import Hint, Kind, Labelling, TokenLine, checked_kind
+from wayhound.papers.tokens import Hint, Labelling, TextKind, TokenLine, checked_kind
 
-PENALTY: Mapping[Kind, float] = {"header": 0.5, "reference": 0.1}
+PENALTY: Mapping[TextKind, float] = {"header": 0.5, "reference": 0.1}
 """`c2` where none is given, the better of a few by cross-validation."""
 
-EASE: Mapping[Kind, float] = {"header": 0.1, "reference": 1.0}
+EASE: Mapping[TextKind, float] = {"header": 0.1, "reference": 1.0}
 """How easily a correction moves weights that the model has, against new ones. Headers share so many features that
 a correction of one would spoil others; references of a new kind are to be learned from as a whole."""
 
@@ -35,7 +35,7 @@ class FieldCRF:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: TextKind,
         lexicon: Lexicon,
         *,
         algorithm: Algorithm = "lbfgs",

@@ -19,11 +19,20 @@ from wayhound.learn.chain import Floats, Ints
 from wayhound.learn.hmm import HiddenMarkovModel, WordSequence
 from wayhound.learn.hmm_emissions import UNKNOWN
 from wayhound.learn.hmm_tagger import EmissionSource, Merging, TaggerHMM
+from wayhound.learn.model_file import array_to_text, text_to_array
 from wayhound.papers.distant import DistantWords
-from wayhound.papers.model_files import array_text, text_array
 from wayhound.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, Tagged
 from wayhound.papers.token_features import LONGEST_WORD
-from wayhound.papers.tokens import Hint, Kind, Labelling, Segment, TokenLine, all_words, checked_kind, runs
+from wayhound.papers.tokens import (
+    Hint,
+    Labelling,
+    Segment,
+    TextKind,
+    TokenLine,
+    all_words,
+    checked_kind,
+    runs,
+)
 
 EMAIL, WEB, YEAR, ZIP, REPORT, NUMBER = "<email>", "<web>", "<year>", "<zip>", "<report>", "<number>"
 RANGE, ISSUE, INITIAL = "<range>", "<issue>", "<initial>"
@@ -186,7 +195,7 @@ class FieldHMM:
 
     def __init__(
         self,
-        kind: Kind = "header",
+        kind: TextKind = "header",
         *,
         merging: Merging = "v",
         max_states: int = 160,
@@ -253,7 +262,7 @@ class FieldHMM:
         model = self._fitted()
         _, first = np.unique(model.classes, return_index=True)
         arrays: dict[str, NDArray[Any]] = {
-            "words": text_array("\n".join(self.vocabulary_)),
+            "words": text_to_array("\n".join(self.vocabulary_)),
             "classes": model.classes.astype(np.uint8),
             "starts": model.starts.astype(np.float32),
             "steps": model.steps.astype(np.float32),
@@ -267,7 +276,7 @@ class FieldHMM:
         """The model that `to_arrays` gave; a sentence where it is damaged."""
         model = cls(checked_kind(meta.get("kind")), use_gaps=bool(meta.get("use_gaps")))
         try:
-            words = array_text(arrays["words"]).split("\n")
+            words = array_to_text(arrays["words"]).split("\n")
             model.vocabulary_ = {word: number for number, word in enumerate(words, start=1)}
             model.model_ = _hidden_markov(arrays, 1 + len(words), len(model.fields), model._n_gaps)
         except (ValueError, KeyError, IndexError, TypeError) as error:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.papers.shipped import header_model, reference_model
+from wayhound.papers.shipped import shipped_crf
 from wayhound.papers.tokens import (
     FieldModel,
     Labelling,
@@ -53,13 +53,13 @@ def read_header(lines: Sequence[str], model: FieldModel | None = None) -> list[F
         starts.append(at)
         at += len(line) + 1
     words = first_words([token_line(line) for line in lines], MOST_WORDS)
-    return spans_of(words, starts, (model or header_model()).label(words))
+    return spans_of(words, starts, (model or shipped_crf("header")).label(words))
 
 
 def read_reference(text: str, model: FieldModel | None = None) -> list[FieldSpan]:
     """The fields of a single reference, given without its label."""
     words = first_words([reference_line(text)], MOST_WORDS)
-    return spans_of(words, [0], (model or reference_model()).label(words))
+    return spans_of(words, [0], (model or shipped_crf("reference")).label(words))
 
 
 def spans_of(lines: Sequence[TokenLine], starts: Sequence[int], labelling: Labelling) -> list[FieldSpan]:

@@ -18,7 +18,7 @@ from wayhound.documents.headings import inline_abstract, is_abstract_heading, is
 from wayhound.papers.fields import MOST_WORDS, FieldSpan, spans_of
 from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.sections import Sections, find_sections
-from wayhound.papers.shipped import header_model
+from wayhound.papers.shipped import shipped_crf
 from wayhound.papers.tokens import FieldModel, Hint, TokenLine, document_lines, first_words
 from wayhound.text.person_names import PARTICLE_PATTERN, PersonName, parse_names
 
@@ -163,7 +163,7 @@ def read_front(
     page = document.pages[0] if document.pages else None
     size = (page.width, page.height) if page else (0.0, 0.0)
     tokens = first_words(document_lines(lines, size), MOST_WORDS)
-    labelling = (model or header_model()).label(tokens, list(_hints(lines, tokens, sections)))
+    labelling = (model or shipped_crf("header")).label(tokens, list(_hints(lines, tokens, sections)))
     words = words_of(document.lines)
     spans = spans_of(tokens, document.offsets, labelling)
     return FrontMatter(tuple(_field(document, span, words) for span in spans))

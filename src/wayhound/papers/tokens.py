@@ -101,7 +101,7 @@ def _layout(line: Line, usual_size: float, width: float, height: float) -> Layou
     return Layout(line.size / usual_size, top / height, off_centre, line.bold, line.italic)
 
 
-Kind = Literal["header", "reference"]
+TextKind = Literal["header", "reference"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class FieldModel(Protocol):
     def label(self, lines: Sequence[TokenLine], hints: Sequence[Hint] = ()) -> Labelling: ...
 
 
-def checked_kind(said: object) -> Kind:
+def checked_kind(said: object) -> TextKind:
     """What a model file says that it is for."""
     if said == "header":
         return "header"

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from wayhound.errors import ModelError
+from wayhound.learn.model_file import META_NAME
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.paper import PaperModels
-from wayhound.papers.shipped import header_model, reference_model
-from wayhound.papers.tokens import Kind
-from wayhound.store.model_files import META_NAME, load_model, save_model
+from wayhound.papers.shipped import shipped_crf
+from wayhound.papers.tokens import TextKind
+from wayhound.store.model_files import load_model, save_model
 
-KINDS: tuple[Kind, ...] = ("header", "reference")
+KINDS: tuple[TextKind, ...] = ("header", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,10 @@ class ModelPlace:
 
     folder: Path
 
-    def folder_of(self, kind: Kind) -> Path:
+    def folder_of(self, kind: TextKind) -> Path:
         return self.folder / f"paper-{kind}"
 
-    def has(self, kind: Kind) -> bool:
+    def has(self, kind: TextKind) -> bool:
         return (self.folder_of(kind) / META_NAME).exists()
 
     def digest(self) -> str:
@@ -40,10 +41,10 @@ class ModelPlace:
         return PaperModels(self.load_one("header"), self.load_one("reference"), shipped_lexicon())
 
     @staticmethod
-    def shipped(kind: Kind) -> FieldCRF:
-        return header_model() if kind == "header" else reference_model()
+    def shipped(kind: TextKind) -> FieldCRF:
+        return shipped_crf("header") if kind == "header" else shipped_crf("reference")
 
-    def load_one(self, kind: Kind) -> FieldCRF:
+    def load_one(self, kind: TextKind) -> FieldCRF:
         if not self.has(kind):
             return self.shipped(kind)
         arrays, meta = load_model(self.folder_of(kind), FieldCRF.FORMAT, FieldCRF.VERSION)

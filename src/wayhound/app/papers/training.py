@@ -22,7 +22,7 @@ from wayhound.papers.reference_cut import cut_references
 from wayhound.papers.sections import find_sections, reference_lines
 from wayhound.papers.spans import find_words
 from wayhound.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, Tagged
-from wayhound.papers.tokens import Hint, Kind, TokenLine, all_words, document_lines, reference_line
+from wayhound.papers.tokens import Hint, TextKind, TokenLine, all_words, document_lines, reference_line
 from wayhound.record import Record
 
 Told = Mapping[str, tuple[str, ...]]
@@ -47,7 +47,7 @@ class ToldOf:
     of_references: Mapping[int, Told]
 
 
-def lessons_of(kind: Kind, told: ToldOf, model: FieldCRF, missing: list[str]) -> Iterator[Tagged]:
+def lessons_of(kind: TextKind, told: ToldOf, model: FieldCRF, missing: list[str]) -> Iterator[Tagged]:
     """The texts of a paper that people spoke of, every word with its label."""
     if kind == "header":
         if own := taught(told.own, HEADER_FIELDS):
@@ -147,7 +147,7 @@ WATCHED = 10
 _SURE = 0.98
 _ROUNDS = 3
 _REFERENCES = 3  # of each such paper
-_KINDS: tuple[Kind, ...] = ("header", "reference")
+_KINDS: tuple[TextKind, ...] = ("header", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Trained:
     were not learned from, `unchanged` tells how many of the `watched` are read as by the package's models.
     """
 
-    lessons: Mapping[Kind, int]
+    lessons: Mapping[TextKind, int]
     fields: int
     right_before: int
     right_after: int
@@ -176,7 +176,7 @@ def train(library: PaperLibrary) -> Trained:
             raise TeachingError("Nothing was corrected yet. First: wayhound papers correct ID FIELD VALUE…")
         others = list(_others(library, reader, {each.paper for each in told}))
     missing: list[str] = []
-    before, counts = _right(told, library.models.load()), dict[Kind, int]()
+    before, counts = _right(told, library.models.load()), dict[TextKind, int]()
     for kind in _KINDS:
         model = ModelPlace.shipped(kind)
         texts = [lesson for each in told for lesson in lessons_of(kind, each, model, missing)]
@@ -220,7 +220,7 @@ def _is_sure(record: Record) -> bool:
 class _Anchor:
     """A paper that is to be read as the model reads it now, whatever that model learns."""
 
-    def __init__(self, kind: Kind, model: FieldCRF, document: Document) -> None:
+    def __init__(self, kind: TextKind, model: FieldCRF, document: Document) -> None:
         self._kind = kind
         self._model = model
         self._document = document
@@ -247,7 +247,7 @@ def _learned(model: FieldCRF, lessons: Sequence[Tagged], anchors: Sequence[_Anch
     return learned
 
 
-def _tagged(kind: Kind, model: FieldCRF, document: Document) -> Iterator[Tagged]:
+def _tagged(kind: TextKind, model: FieldCRF, document: Document) -> Iterator[Tagged]:
     """The texts of a paper, labelled as they are read."""
     if kind == "header":
         lines = header_tokens(document)
@@ -257,7 +257,7 @@ def _tagged(kind: Kind, model: FieldCRF, document: Document) -> Iterator[Tagged]
             yield Tagged((reference_line(text),), model.label([reference_line(text)]).labels)
 
 
-def _reading(kind: Kind, model: FieldCRF, document: Document) -> list[object]:
+def _reading(kind: TextKind, model: FieldCRF, document: Document) -> list[object]:
     if kind == "header":
         return [(found.field, found.start, found.end) for found in read_front(document, model).fields]
     return [model.label([reference_line(text)]).labels for text in reference_texts(document)[:_REFERENCES]]
