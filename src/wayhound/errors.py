@@ -2,8 +2,14 @@
 
     WayhoundError
     ├── UsageError            the request cannot be carried out as it was put
+<<<<<<< HEAD
     │   └── MissingExtra      a library of an extra is not installed
     ├── ConfigError           wayhound.toml does not say what it should
+=======
+    │   ├── MissingExtra      a library of an extra is not installed
+    │   ├── ConfigError       wayhound.toml does not say what it should
+    │   └── PageUnavailable   a page that was asked for could not be fetched or read
+>>>>>>> 4555bd7 (Give every noun one module of words, below the command line)
     ├── WorkspaceError        the workspace folder cannot be used
     │   ├── WorkspaceLocked   another process holds it
     │   └── LeaseLost         another worker has taken over a site
@@ -43,6 +49,15 @@ class MissingExtra(UsageError):  # noqa: N818 - reads as what happened
 
 class ConfigError(UsageError):
     """`wayhound.toml` does not say what it should."""
+
+
+class PageUnavailable(UsageError):  # noqa: N818 - reads as what happened
+    """A page that was asked for by its address could not be fetched or read; `reason` is a reason code."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url} could not be read ({reason}).")
+        self.url = url
+        self.reason = reason
 
 
 class WorkspaceError(WayhoundError):

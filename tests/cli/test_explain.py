@@ -116,7 +116,7 @@ def test_a_redirect_is_followed_but_not_for_ever(trained: Path, capsys: pytest.C
     ("path", "options", "words"),
     [
         ("/gone", ["--allow-private"], "could not be read: no such page"),
-        ("/", [], "a private address; --allow-private lets it"),
+        ("/", [], "a private address; --allow-private permits it"),
         ("/file", ["--allow-private"], "could not be read"),
     ],
 )

@@ -15,7 +15,7 @@ from tests.servers import Served, serve
 from wayhound.cli import run
 from wayhound.cli.console import shown, typed
 from wayhound.fetched import FailureReason
-from wayhound.wording.faults import FAULTS, ending_words, fault_words
+from wayhound.wording.faults import FAULTS, format_ending, format_fault
 
 SITE = {
     "/": "<title>Home</title><a href='/about'>About us</a> <a href='/contact'>Contact</a>",
@@ -67,10 +67,10 @@ def test_help_can_be_asked_for_in_words(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_every_reason_of_a_failed_fetch_has_words() -> None:
     assert set(FailureReason.__args__) <= set(FAULTS)  # type: ignore[attr-defined]
-    assert ending_words("start page failed (dns)") == "start page failed: no site has that name"
-    assert ending_words("budget spent") == "budget spent"
-    assert fault_words("http_418") == "the site answered 418"
-    assert fault_words("looping_path") == "an address that goes round in circles"
+    assert format_ending("start page failed (dns)") == "start page failed: no host has that name"
+    assert format_ending("budget spent") == "budget spent"
+    assert format_fault("http_418") == "the site answered 418"
+    assert format_fault("looping_path") == "the address repeats itself"
 
 
 # next steps
@@ -181,7 +181,7 @@ def test_a_keyword_is_all_that_a_forage_needs(
     assert run(["forage", f"{server}/", "-w", "mine", "--keyword", "contact", *LOOPBACK]) == 0
     told = capsys.readouterr()
     assert told.out == f"{server}/contact\tContact us\n"
-    assert "best-first by contact" in told.err
+    assert "by the words contact" in told.err
     assert "1 goal on 1 site." in told.err
     assert "wayhound export goals --out goals.csv -w mine" in told.err
 
@@ -206,7 +206,7 @@ def test_a_forage_that_looks_for_nothing_says_so(
     command = ["forage", f"{server}/", "-w", "mine", *LOOPBACK]
     assert run(command) == 0
     told = capsys.readouterr().err
-    assert "nothing says what you look for" in told
+    assert "nothing says what you are looking for" in told
     assert "--keyword contact" in told
     assert run(command) == 0
     assert "add --again" in capsys.readouterr().err
@@ -217,7 +217,7 @@ def test_sites_of_an_earlier_list_in_the_same_run_are_told(
 ) -> None:
     for name in ("a", "b"):
         assert run(["forage", f"{server.at(f'{name}.localhost')}/", "-w", "mine", *LOOPBACK]) == 0
-    assert "The run has 1 site of earlier lists too" in capsys.readouterr().err
+    assert "The run also has 1 site of earlier lists" in capsys.readouterr().err
 
 
 def test_a_table_of_companies_is_read_as_the_spreadsheet_saved_it(
@@ -259,7 +259,7 @@ def test_why_a_site_gave_nothing_is_told_in_words(
     assert run(["forage", "http://127.0.0.1:8099/", "-w", "mine", "--delay", "0"]) == 0
     told = capsys.readouterr().err
     assert "start page failed: a private address" in told
-    assert "1 site gave no page." in told
+    assert "1 site returned no page." in told
 
 
 def test_a_port_that_is_taken_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -274,9 +274,9 @@ def test_a_site_that_cannot_be_recorded_keeps_no_other_from_it(
     command = ["record", "http://nowhere.invalid/", f"{server}/", "--out", str(tmp_path / "kept"), *LOOPBACK]
     assert run(command) == 1
     told = capsys.readouterr().err
-    assert "http://nowhere.invalid/ start page failed: no site has that name" in told
+    assert "http://nowhere.invalid/ start page failed: no host has that name" in told
     assert "1 site of 2 could not be recorded." in told
-    assert "nothing says what you look for" not in told
+    assert "nothing says what you are looking for" not in told
     assert [folder.name for folder in (tmp_path / "kept").iterdir()] == [
         str(server).removeprefix("http://").replace(":", "_")
     ]

@@ -102,7 +102,7 @@ def test_what_came_of_requests_is_told_in_words() -> None:
     assert [bar.name for bar in outcome_bars({"ok": 3, "http_404": 2, "dns": 1})] == [
         "read",
         "no such page",
-        "no site has that name",
+        "no host has that name",
     ]
 
 
@@ -116,7 +116,7 @@ def test_a_site_that_gave_nothing_says_why_in_words(newcomer: Visitor) -> None:
     }
     newcomer.send("/runs", "/runs", **order)
     newcomer.wait_for_job("/runs")
-    assert "start page failed: no site has that name" in newcomer.get("/runs/1")
+    assert "start page failed: no host has that name" in newcomer.get("/runs/1")
 
 
 def test_a_result_is_told_by_what_spoke_for_it_and_not_against() -> None:

@@ -100,7 +100,7 @@ def test_every_site_of_a_run_can_be_seen_and_had_as_a_table(visitor: Visitor) ->
     assert "http://firm119.example/" in visitor.get("/runs/1?page=2")
     found = {row["site"]: row for row in rows(visitor.get("/runs/1/sites.csv"))}
     assert len(found) == SITES
-    assert found["http://firm007.example/"]["ended_because"] == "start page failed: no site has that name"
+    assert found["http://firm007.example/"]["ended_because"] == "start page failed: no host has that name"
     assert found["http://firm119.example/"]["state"] == "waiting"
 
 

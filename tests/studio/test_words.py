@@ -6,8 +6,9 @@ import pytest
 
 from wayhound.store.runs import Course
 from wayhound.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
-from wayhound.wording.reasons import reason_words
-from wayhound.wording.studio_labels import ending_told, fault_told, label_words, reasons
+from wayhound.wording.faults import format_ending, format_fault
+from wayhound.wording.labels import format_label
+from wayhound.wording.reasons import format_reason, format_reasons
 
 
 @pytest.mark.parametrize(
@@ -16,29 +17,32 @@ from wayhound.wording.studio_labels import ending_told, fault_told, label_words,
         ("Goal", "a goal"),
         ("<Goal", "one click before a goal"),
         ("<<<Goal", "three or more clicks before a goal"),
-        ("Fail", "not this way"),
-        ("<Fail", "on a way that leads nowhere"),
+        ("Fail", "a rejected page"),
+        ("<Fail", "on the way to a rejected page"),
         ("list of people", "list of people"),
-        ("<list", "before list"),
+        ("<list", "on the way to list"),
         ("", ""),
     ],
 )
 def test_labels_are_told_in_words(label: str, words: str) -> None:
-    assert label_words(label) == words
+    assert format_label(label) == words
 
 
 def test_reasons_name_the_word_and_where_it_stands() -> None:
-    assert reason_words("says people") == "“people” in the link"
-    assert reason_words("on title staff") == "“staff” in the title of the page around it"
-    assert reason_words("alike 4") == "about 16 links stand like it"
-    assert reason_words("way up 2") == "its address lies 2 folders up"
-    assert reason_words("depth 3") == "clicks: 3 from the start"
-    assert reason_words("is document") == "it is a document"
-    assert reason_words("is image/png") == "it is a file of the type image/png"
-    assert reason_words("page turned 3") == "page turned 3"
-    assert reason_words("length 1") == "one word in the link"
-    assert reason_words("the way here") == "the way here"
-    assert reasons([("body x", 0.5), ("the way here", -1.0)]) == "“x” in its text +0.50, the way here -1.00"
+    assert format_reason("says people") == "“people” in the link"
+    assert format_reason("on title staff") == "“staff” in the title of the page around it"
+    assert format_reason("alike 4") == "about 16 links stand like it"
+    assert format_reason("way up 2") == "its address lies 2 folders up"
+    assert format_reason("depth 3") == "clicks: 3 from the start"
+    assert format_reason("is document") == "it is a document"
+    assert format_reason("is image/png") == "it is a file of the type image/png"
+    assert format_reason("page turned 3") == "page turned 3"
+    assert format_reason("length 1") == "one word in the link"
+    assert format_reason("the way here") == "the way here"
+    assert (
+        format_reasons([("body x", 0.5), ("the way here", -1.0)])
+        == "“x” in its text +0.50, the way here -1.00"
+    )
 
 
 def test_a_chart_of_nothing_and_of_one_page_can_be_drawn() -> None:
@@ -69,6 +73,8 @@ def test_lines_stay_within_the_chart() -> None:
         assert 10 <= y <= 146
 
 
-def test_what_would_let_a_request_through_is_said_as_it_is_done_in_the_studio() -> None:
-    assert "--allow-private" not in fault_told("private_address")
-    assert ending_told("start page failed (private_address)").endswith("wayhound.toml lets it")
+def test_the_remedy_for_a_refused_address_fits_the_surface() -> None:
+    assert "--allow-private" not in format_fault("private_address", "studio")
+    assert "--allow-private" in format_fault("private_address", "command line")
+    ending = format_ending("start page failed (private_address)", "studio")
+    assert ending.endswith("allow_private = true in wayhound.toml permits it")

@@ -10,7 +10,7 @@ from wayhound.app.crawl import read
 from wayhound.app.forage import fetcher_of
 from wayhound.app.train import load_forage_model
 from wayhound.config import Config
-from wayhound.errors import ArchiveError, UsageError
+from wayhound.errors import ArchiveError, PageUnavailable, UsageError
 from wayhound.fetched import Failed, Fetched, Fetcher
 from wayhound.forage.explain import Explanation, explain
 from wayhound.forage.scorer import StrategyInput
@@ -18,7 +18,6 @@ from wayhound.forage.scorers import SCORERS
 from wayhound.page import Link, Page, to_page
 from wayhound.site import Site
 from wayhound.visit import Visit
-from wayhound.wording.faults import fault_words
 from wayhound.workspace import Workspace
 
 REDIRECT_HOPS = 8
@@ -140,5 +139,4 @@ async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, 
     page = to_page(read(answer, config.agent.name))
     if page is not None and isinstance(answer, Fetched):
         return answer, page
-    reason = "there is nothing in it" if answer.outcome == "ok" else fault_words(answer.outcome)
-    raise UsageError(f"{url} could not be read: {reason}.")
+    raise PageUnavailable(url, "empty" if answer.outcome == "ok" else answer.outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +11,6 @@ from wayhound.app.evaluate.strategies import make_trails
 from wayhound.app.evaluate.world import World
 from wayhound.app.teach.saver import SEEN_PREFIX
 from wayhound.archive.site_folder import write_site_folder
-from wayhound.cli.console import err
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.samples import sample_web
@@ -58,14 +57,19 @@ def step_page(workspace: Workspace, trail_id: int, step: int) -> Fetched | None:
     return Fetched(url, answer.status, body=answer.body, charset=answer.charset)
 
 
-def trails_from(worlds: Sequence[World], goal: str, most: int) -> list[Trail]:
-    """At most so many trails to goals of each site, and as many that end elsewhere."""
+def trails_from(
+    worlds: Sequence[World], goal: str, most: int, on_skip: Callable[[str], None] = lambda _: None
+) -> list[Trail]:
+    """Return at most `most` trails to goals of each site, and as many that end elsewhere.
+
+    `on_skip` is called with the name of each site that has no goal. Raises UsageError if none has one.
+    """
     made: list[Trail] = []
     for world in worlds:
         if world.reachable_goals(goal):
             made += [replace(trail, taught_by="labels") for trail in make_trails(world, goal, most)]
         else:
-            err.print(f"{world.name} has no page labelled {goal!r} that clicks lead to.", markup=False)
+            on_skip(world.name)
     if not made:
         known = sorted({label for world in worlds for label in world.labels.values()})
         raise UsageError(f"No site has a page labelled {goal!r}. Labels are: {', '.join(known) or 'none'}.")

@@ -14,6 +14,7 @@ import click
 from wayhound import __version__
 from wayhound.cli.verbs import HelpfulGroup
 from wayhound.errors import WayhoundError, WorkspaceError
+from wayhound.wording.faults import format_error
 
 COMMANDS = {
     "compare": "wayhound.cli.compare:compare_command",
@@ -120,7 +121,7 @@ def run(arguments: list[str]) -> int:
     except WorkspaceError as error:
         return _say(f"{error}{_where_one_is(arguments)}", error.exit_code)
     except WayhoundError as error:
-        return _say(str(error), error.exit_code)
+        return _say(format_error(error, "command line"), error.exit_code)
     except KeyboardInterrupt:
         return _say("Stopped.", 130)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple
 from itertools import groupby
@@ -14,15 +13,15 @@ from rich.text import Text
 
 from wayhound.app.compare import GoalChange, compare
 from wayhound.app.forage import run_before
-from wayhound.cli.console import count, err, out, say, short_url, typed, workspace_option
+from wayhound.cli.console import err, out, say, typed, workspace_option
 from wayhound.cli.export import by_ending
 from wayhound.errors import UsageError
 from wayhound.store.export import ColumnType, write_rows
 from wayhound.store.forage import Run
-from wayhound.wording.faults import ending_words, fault_words
+from wayhound.wording.quantities import count, short_url
+from wayhound.wording.runs import CHANGES, format_change, format_changes
 from wayhound.workspace import Workspace
 
-KINDS = {"new": "new", "changed": "changed", "moved": "moved", "gone": "gone", "unseen": "not seen"}
 _STYLES = {"new": "green", "changed": "yellow", "moved": "yellow", "gone": "red", "unseen": "dim"}
 COLUMNS: Mapping[str, ColumnType] = {
     "site": "text", "kind": "text", "url": "text", "title": "text", "why": "text", "was": "text",
@@ -62,7 +61,7 @@ def compare_command(
                 say(json.dumps(asdict(change), ensure_ascii=False))
         else:
             _print(changes)
-        err.print(f"Run {new.id} against run {old.id}: {summed_up(changes)}", markup=False)
+        err.print(f"Run {new.id} against run {old.id}: {format_changes(changes)}", markup=False)
         _say_what_was_left_out(workspace, old, new)
 
 
@@ -71,17 +70,7 @@ def since_before(workspace: Workspace, run: Run) -> str:
     old = run_before(workspace.stores.forage, run)
     if old is None:
         return ""
-    return f"Since run {old.id}: {summed_up(compare(workspace, old.id, run.id))}"
-
-
-def summed_up(changes: Iterable[GoalChange]) -> str:
-    """`3 goals new, 1 changed, 2 not seen.`"""
-    kinds: Counter[str] = Counter(change.kind for change in changes)
-    told = [(kinds[kind], words) for kind, words in KINDS.items() if kinds[kind]]
-    if not told:
-        return "no goal is new, changed or gone."
-    (number, words), *others = told
-    return ", ".join([f"{count(number, 'goal')} {words}", *(f"{n:,} {word}" for n, word in others)]) + "."
+    return f"Since run {old.id}: {format_changes(compare(workspace, old.id, run.id))}"
 
 
 def _run(workspace: Workspace, number: int | None) -> Run:
@@ -113,16 +102,8 @@ def _print(changes: Iterable[GoalChange]) -> None:
 
 
 def _line(change: GoalChange) -> Text:
-    kind = Text(f"  {KINDS[change.kind]:<9}", style=_STYLES[change.kind])
-    return kind.append(f"{change.url}  {change.title}{_how(change)}", style="default")
-
-
-def _how(change: GoalChange) -> str:
-    if change.was:
-        return f" (was {change.was})"
-    if change.kind == "changed" and (change.words_added or change.words_removed):
-        return f" (+{change.words_added} −{change.words_removed} words)"
-    return f" ({fault_words(ending_words(change.why))})" if change.why else ""
+    kind = Text(f"  {CHANGES[change.kind]:<9}", style=_STYLES[change.kind])
+    return kind.append(f"{change.url}  {change.title}{format_change(change)}", style="default")
 
 
 def _say_what_was_left_out(workspace: Workspace, old: Run, new: Run) -> None:

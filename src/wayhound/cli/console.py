@@ -14,8 +14,15 @@ from typing import TypeVar
 import click
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
+<<<<<<< HEAD
 from wayhound.errors import MissingExtra
+=======
+from wayhound.errors import MissingExtra
+from wayhound.trail import FAIL, GOAL
+from wayhound.wording.labels import format_label
+>>>>>>> 4555bd7 (Give every noun one module of words, below the command line)
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
@@ -42,11 +49,6 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def count(number: int, noun: str) -> str:
-    """`1 site`, `2 sites`, `1,200 pages`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def needs(what: str, extra: str, *modules: str) -> None:
     """Complain, before anything is done, of libraries that only an extra brings."""
     if missing := [each for each in modules if importlib.util.find_spec(each) is None]:
@@ -67,11 +69,6 @@ def shown(folder: Path) -> str:
     return str(folder.resolve()) if inside.startswith("..") else inside
 
 
-def short_url(url: str) -> str:
-    """An address as one would say it, so that tables fit a narrow terminal."""
-    return url.partition("://")[2].removesuffix("/") or url
-
-
 def ourselves() -> str:
     """`wayhound`, or its path where the environment that holds it is not active."""
     called = Path(sys.argv[0])
@@ -88,3 +85,8 @@ def next_steps(*steps: tuple[str, str]) -> None:
     for command, what in steps:
         gap = " " * (wide - len(command) + 3) if aside else "\n      "
         err.print(f"  [bold]{escape(command)}[/]{gap}[dim]{escape(what)}[/]")
+
+
+def label_text(label: str) -> Text:
+    """Return a label in words, goals in green and rejections in red."""
+    return Text(format_label(label), style={GOAL: "green", FAIL: "red"}.get(label, ""))

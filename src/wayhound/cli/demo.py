@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 from rich.rule import Rule
 
-from wayhound.cli.console import count, err, needs
+from wayhound.cli.console import err, needs
 from wayhound.errors import UsageError
 from wayhound.samples import SampleServer, SampleWeb, sample_web, serve_samples
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 MARK = ".wayhound-demo"  # in folders that the demo made, and may make anew

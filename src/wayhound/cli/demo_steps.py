@@ -20,9 +20,8 @@ from wayhound.app.teach.playback import Script, play
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import TREE_NAME, Topics, documents_from
 from wayhound.app.train import train
-from wayhound.cli.console import count, err, say
-from wayhound.cli.forage import forage_with_display
-from wayhound.cli.forage_display import closing_table
+from wayhound.cli.console import err, say
+from wayhound.cli.forage_display import closing_table, forage_with_display
 from wayhound.cli.papers_progress import take_up
 from wayhound.cli.papers_work import added_line
 from wayhound.cli.studio import say_how_to_open
@@ -43,6 +42,7 @@ from wayhound.trail import GOAL
 from wayhound.url import normalise
 from wayhound.visit import Visit
 from wayhound.web.server import running
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 PAUSE_SECONDS = 0.02  # it is our own machine

@@ -14,12 +14,12 @@ from rich.text import Text
 
 from wayhound.app.explain import Way, explain_way, fetched_way, known_way
 from wayhound.app.seeds import site_of
-from wayhound.cli.console import count, err, out, workspace_option
+from wayhound.cli.console import err, label_text, out, workspace_option
 from wayhound.forage.explain import Explanation
 from wayhound.forage.scorer import Reason
-from wayhound.wording.cli_labels import label_text
-from wayhound.wording.faults import fault_words
-from wayhound.wording.reasons import reason_words
+from wayhound.wording.faults import format_fault
+from wayhound.wording.quantities import count
+from wayhound.wording.reasons import format_reasons
 from wayhound.workspace import Workspace
 
 
@@ -82,7 +82,7 @@ def _way(workspace: Workspace, urls: list[str], *, fresh: bool, allow_private: b
 def _page_text(found: Explanation, features: int) -> Text:
     text = Text.assemble(("label ", "bold"), label_text(found.label), f", a goal by {found.goal:.0%}")
     if found.why and features:
-        text.append(f": {_reasons(found.why, features)}", style="dim")
+        text.append(f": {format_reasons(found.why, features)}", style="dim")
     return text
 
 
@@ -92,7 +92,7 @@ def _links_table(found: Explanation, limit: int, features: int) -> Table:
         table.add_column(name, justify="right" if name == "score" else "left", overflow="fold")
     for rated in found.links[:limit]:
         said = " ".join(rated.link.text.split()) or "(no text)"
-        why = [Text(_reasons(rated.why, features), style="dim")] if features else []
+        why = [Text(format_reasons(rated.why, features), style="dim")] if features else []
         table.add_row(
             f"{rated.score:.3f}",
             label_text(rated.label),
@@ -109,10 +109,6 @@ def _near(url: str, page: str) -> str:
     return url.removeprefix(origin) if url.startswith(f"{origin}/") else url
 
 
-def _reasons(why: tuple[Reason, ...], most: int) -> str:
-    return ", ".join(f"{reason_words(feature)} {weight:+.2f}" for feature, weight in why[:most])
-
-
 def _rest(found: Explanation, limit: int) -> str:
     more = len(found.links) - limit
     said = [f"{count(more, 'link')} more" if more > 0 else "", _alone(found)]
@@ -123,7 +119,7 @@ def _alone(found: Explanation) -> str:
     reasons: dict[str, int] = {}
     for _, reason in found.left_alone:
         reasons[reason] = reasons.get(reason, 0) + 1
-    told = ", ".join(f"{number} ({fault_words(reason)})" for reason, number in sorted(reasons.items()))
+    told = ", ".join(f"{number} ({format_fault(reason)})" for reason, number in sorted(reasons.items()))
     return f"not followed: {told}" if told else ""
 
 

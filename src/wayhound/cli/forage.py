@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -15,19 +14,18 @@ from typing import Any
 
 import click
 
-from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, a_mark, open_run, work
+from wayhound.app.forage import Order, a_mark, open_run
 from wayhound.app.seeds import Seeds, is_address, read_seeds, site_of
-from wayhound.app.workers import WorkerOrder, forage_in_processes, forage_until_stdin_ends
-from wayhound.cli.console import count, err, say, workspace_option
-from wayhound.cli.forage_display import ForageDisplay
+from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
+from wayhound.cli.console import err, say, workspace_option
+from wayhound.cli.forage_display import conclude, forage_with_display, warn_about
 from wayhound.config import Config
 from wayhound.errors import UsageError
 from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
-from wayhound.store.forage import Run, RunLimits
+from wayhound.store.forage import RunLimits
 from wayhound.visit import Visit
-from wayhound.wording.forage import announce, conclude, say_what_may_surprise
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 MAX_SEED_FILE_BYTES = 200_000_000
@@ -97,9 +95,6 @@ def _decoded(content: bytes, path: Path) -> str:
     return text
 
 
-POLL_SECONDS = 0.25
-
-
 @click.command()
 @click.argument("seeds", nargs=-1, required=True)
 @workspace_option
@@ -159,9 +154,9 @@ def forage(
         config = _configured(workspace.config, options)
         limits = _run_limits(config, options)
         run = open_run(workspace, order, limits, sites, time.time(), again=again)
-        say_what_may_surprise(workspace, run, len(sites))
+        warn_about(workspace, run, len(sites))
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, goal_printer(as_json)))
-        conclude(workspace, run, stopped=stopped, fresh=fresh)
+        conclude(workspace, run, stopped=stopped, new_run=fresh)
     if stopped:
         raise SystemExit(130)
 
@@ -220,63 +215,6 @@ def _run_limits(config: Config, options: dict[str, Any]) -> RunLimits:
     budget = config.forage.budget_per_site if options["budget"] is None else options["budget"]
     depth = config.forage.max_depth if options["depth"] is None else options["depth"]
     return RunLimits(budget, options["total_budget"], depth)
-
-
-async def forage_with_display(
-    workspace: Workspace, run: Run, config: Config, workers: int, on_visit: Callable[[Visit], None]
-) -> bool:
-    """Forage with a display; tells whether it was stopped by the person at the keyboard."""
-    stop = asyncio.Event()
-    announce(workspace, run)
-    with ForageDisplay(workspace.stores.forage.progress(run.id)) as display:
-        _stop_on_signals(stop)
-        watcher = asyncio.create_task(_watch(workspace, run, display))
-        try:
-            if workers == 1:
-                await _forage_here(workspace, run, config, on_visit, stop)
-            else:
-                order = WorkerOrder(run.id, run.identity, run.limits, config)
-                await forage_in_processes(workspace.folder, order, workers, on_visit, stop)
-        finally:
-            watcher.cancel()
-    return stop.is_set()
-
-
-async def _forage_here(
-    workspace: Workspace, run: Run, config: Config, on_visit: Callable[[Visit], None], stop: asyncio.Event
-) -> None:
-    def started(crawl: Crawl) -> None:
-        stopper.append(asyncio.create_task(_stop_when(stop, crawl)))
-
-    stopper: list[asyncio.Task[None]] = []
-    await work(workspace, run, config, on_start=started, on_visit=on_visit)
-    for task in stopper:
-        task.cancel()
-
-
-async def _stop_when(stop: asyncio.Event, crawl: Crawl) -> None:
-    await stop.wait()
-    crawl.stop()
-
-
-def _stop_on_signals(stop: asyncio.Event) -> None:
-    """The first Ctrl-C ends after the fetches under way, the second at once; neither loses anything."""
-
-    def ask() -> None:
-        if stop.is_set():
-            raise SystemExit(130)
-        err.print("Stopping after the fetches under way. Ctrl-C again stops at once.")
-        stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ask)
-
-
-async def _watch(workspace: Workspace, run: Run, display: ForageDisplay) -> None:
-    while True:
-        display.show(workspace.stores.forage.progress(run.id))
-        await asyncio.sleep(POLL_SECONDS)
 
 
 def goal_printer(as_json: bool) -> Callable[[Visit], None]:

@@ -1,11 +1,13 @@
-"""What a person sees while a forage runs: how far it is, how fast, what came back, how long it may take."""
+"""A forage at a terminal: live progress on stderr, Ctrl-C, and the table and next steps at the end."""
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -14,26 +16,100 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.cli.console import count, err, short_url
-from wayhound.store.forage import Progress, SiteSummary
-from wayhound.wording.faults import ending_words
+from wayhound.app.crawl import Crawl
+from wayhound.app.forage import Order, run_before, work
+from wayhound.app.workers import WorkerOrder, forage_in_processes
+from wayhound.cli.compare import since_before
+from wayhound.cli.console import err, next_steps, shown, typed
+from wayhound.config import Config
+from wayhound.store.forage import Progress, Run, SiteSummary
+from wayhound.visit import Visit
+from wayhound.wording.faults import format_ending
+from wayhound.wording.quantities import count, format_duration, short_url
+from wayhound.wording.runs import (
+    NO_GOALS,
+    format_outcomes,
+    format_result,
+    format_resumed,
+    format_start,
+    format_unchanged,
+)
+from wayhound.workspace import Workspace
 
+POLL_SECONDS = 0.25
 LONG_TABLE = 40  # more sites than this are summed up by how they ended
 PLAIN_SECONDS = 5.0  # between two lines where there is no terminal
+
+
+async def forage_with_display(
+    workspace: Workspace, run: Run, config: Config, workers: int, on_visit: Callable[[Visit], None]
+) -> bool:
+    """Forage with a live display. Return True if the user stopped it."""
+    stop = asyncio.Event()
+    _announce(workspace, run)
+    with ForageDisplay(workspace.stores.forage.progress(run.id)) as display:
+        _stop_on_signals(stop)
+        watcher = asyncio.create_task(_watch(workspace, run, display))
+        try:
+            if workers == 1:
+                await _forage_here(workspace, run, config, on_visit, stop)
+            else:
+                order = WorkerOrder(run.id, run.identity, run.limits, config)
+                await forage_in_processes(workspace.folder, order, workers, on_visit, stop)
+        finally:
+            watcher.cancel()
+    return stop.is_set()
+
+
+async def _forage_here(
+    workspace: Workspace, run: Run, config: Config, on_visit: Callable[[Visit], None], stop: asyncio.Event
+) -> None:
+    def started(crawl: Crawl) -> None:
+        stopper.append(asyncio.create_task(_stop_when(stop, crawl)))
+
+    stopper: list[asyncio.Task[None]] = []
+    await work(workspace, run, config, on_start=started, on_visit=on_visit)
+    for task in stopper:
+        task.cancel()
+
+
+async def _stop_when(stop: asyncio.Event, crawl: Crawl) -> None:
+    await stop.wait()
+    crawl.stop()
+
+
+def _stop_on_signals(stop: asyncio.Event) -> None:
+    """Finish the requests under way at the first Ctrl-C, exit at the second; neither loses a saved page."""
+
+    def ask() -> None:
+        if stop.is_set():
+            raise SystemExit(130)
+        err.print("Stopping after the requests under way. Press Ctrl-C again to stop at once.")
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ask)
+
+
+async def _watch(workspace: Workspace, run: Run, display: ForageDisplay) -> None:
+    while True:
+        display.show(workspace.stores.forage.progress(run.id))
+        await asyncio.sleep(POLL_SECONDS)
 
 
 @dataclass
 class ForageDisplay:
     """A live line on a terminal, a plain line every few seconds elsewhere."""
 
-    before: Progress  # as it stood when this command began, so that speed counts only what is new
+    before: Progress  # when this command began: speed and time left count only what is new
     started: float = field(default_factory=time.monotonic)
     _live: Live | None = None
     _last_plain: float = field(default_factory=time.monotonic)
 
     def __enter__(self) -> Self:
         if err.is_terminal:
-            # where stdout is a file or a pipe, what is printed must go there and not above the display
+            # where stdout is a file or a pipe, goals must go there and not above the display
             both_shown = sys.stdout.isatty()
             self._live = Live(console=err, refresh_per_second=8, transient=True, redirect_stdout=both_shown)
             self._live.start()
@@ -62,44 +138,96 @@ class ForageDisplay:
         figures = [count(now.spent, "page"), count(now.goals, "goal"), f"{speed:.1f} pages/s"]
         if left := self._time_left(now, seconds):
             figures.append(f"{left} left")
-        return [*figures, reasons(now.outcomes)] if now.outcomes else figures
+        return [*figures, format_outcomes(now.outcomes)] if now.outcomes else figures
 
     def _time_left(self, now: Progress, seconds: float) -> str:
         finished = now.done - self.before.done
         if not finished or now.is_over:
             return ""
-        return f"about {in_words(seconds / finished * (now.sites - now.done))}"
+        return f"about {format_duration(seconds / finished * (now.sites - now.done))}"
 
 
-def in_words(seconds: float) -> str:
-    """A length of time as one would say it: 40 s, 12 min, 3 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+def _announce(workspace: Workspace, run: Run) -> None:
+    progress = workspace.stores.forage.progress(run.id)
+    if run.is_new:
+        before = run_before(workspace.stores.forage, run)
+        folder = shown(workspace.folder)
+        line = format_start(run.identity, progress.sites, folder, before.id if before else None)
+        err.print(line, markup=False)
+    elif progress.is_over:
+        sites = count(progress.sites, "site")
+        err.print(f"{sites} done before, by the same command. To forage them again, add --again.")
+    else:
+        err.print(format_resumed(progress))
 
 
-def reasons(outcomes: Mapping[str, int]) -> str:
-    """Reason codes with their counts, most frequent first: `ok 120, http_404 3`."""
-    return ", ".join(f"{reason} {visits}" for reason, visits in Counter(outcomes).most_common(5))
+def warn_about(workspace: Workspace, run: Run, requested: int) -> None:
+    """Warn of sites from an earlier list that belong to the same run, and of a forage without a goal."""
+    order = Order.from_identity(run.identity)
+    others = workspace.stores.forage.progress(run.id).sites - requested
+    if others > 0:
+        err.print(f"The run also has {count(others, 'site')} of earlier lists; --new-run starts a new one.")
+    if not (order.model or order.goal):
+        err.print(NO_GOALS)
+
+
+def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) -> None:
+    """Print every site, the totals, and what to do next."""
+    store = workspace.stores.forage
+    progress, sites = store.progress(run.id), list(store.sites(run.id))
+    err.print()
+    err.print(closing_table(sites))
+    err.print(f"\n{format_result(progress, sites)}")
+    if stopped:
+        err.print(f"Stopped. The same command{' without --new-run' if new_run else ''} resumes it.")
+        return
+    steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
+    if changes := since_before(workspace, run):
+        err.print(format_unchanged(store.not_modified(run.id), progress.spent), changes, markup=False)
+        steps.insert(0, (typed(workspace.folder, "compare"), "goals that are new, changed or gone"))
+    next_steps(*steps)
+
+
+def _next(
+    workspace: Workspace, order: Order, progress: Progress, sites: list[SiteSummary]
+) -> list[tuple[str, str]]:
+    folder = workspace.folder
+    if progress.goals:
+        return [
+            (typed(folder, "status --goals"), "each goal, the clicks that lead there, and why"),
+            (typed(folder, "export goals --out goals.csv"), "all goals as a table"),
+            (typed(folder, "export sites --out sites.csv"), "every site: how many goals, why it stopped"),
+            (typed(folder, "studio"), "look through them in a browser, and reject what is wrong"),
+        ]
+    if order.model and sites:
+        start = sites[0].start
+        return [
+            (typed(folder, f"explain {start}"), "how the links of this start page are rated, and why"),
+            (typed(folder, f"teach {start}"), "show the way on one of these sites too"),
+        ]
+    return [
+        (typed(folder, "export pages --out pages.csv"), "every page, with the clicks that led there"),
+        (typed(folder, "forage … --keyword contact"), "say by words what you are looking for"),
+    ]
 
 
 def closing_table(sites: Iterable[SiteSummary]) -> Table:
-    """Every site and why it stopped; or, of many sites, how many stopped for which reason."""
+    """Return a row per site and why it stopped; above `LONG_TABLE` sites, a row per reason."""
     rows = list(sites)
-    return _each_site(rows) if len(rows) <= LONG_TABLE else _by_reason(rows)
+    return _site_rows(rows) if len(rows) <= LONG_TABLE else _reason_rows(rows)
 
 
-def _each_site(rows: list[SiteSummary]) -> Table:
+def _site_rows(rows: list[SiteSummary]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("site", "pages", "goals", "ended because"):
+    for name in ("site", "pages", "goals", "stopped because"):
         table.add_column(name, justify="right" if name in ("pages", "goals") else "left", overflow="fold")
     for row in rows:
         table.add_row(Text(short_url(row.start)), str(row.spent), str(row.goals), _ending(row))
     return table
 
 
-def _by_reason(rows: list[SiteSummary]) -> Table:
-    table = Table("ended because", box=None, pad_edge=False, header_style="bold")
+def _reason_rows(rows: list[SiteSummary]) -> Table:
+    table = Table("stopped because", box=None, pad_edge=False, header_style="bold")
     for name in ("sites", "pages", "goals"):
         table.add_column(name, justify="right")
     for reason, sites in Counter(map(_ending, rows)).most_common():
@@ -109,4 +237,4 @@ def _by_reason(rows: list[SiteSummary]) -> Table:
 
 
 def _ending(row: SiteSummary) -> str:
-    return ending_words(row.reason) if row.state == "done" else "not finished"
+    return format_ending(row.reason, "command line") if row.state == "done" else "not finished"

@@ -12,7 +12,8 @@ from types import FrameType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from wayhound.app.papers.adding import Added
-from wayhound.cli.console import count, err, say
+from wayhound.cli.console import err, say
+from wayhound.wording.quantities import count
 
 STOPPED = 130
 NOT_ALL = 1

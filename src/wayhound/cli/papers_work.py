@@ -23,12 +23,13 @@ from wayhound.app.papers.reading import cores
 from wayhound.app.papers.regrouping import regroup
 from wayhound.app.papers.training import train as train_models
 from wayhound.app.papers.works import as_cited
-from wayhound.cli.console import count, err, next_steps, out, typed
+from wayhound.cli.console import err, next_steps, out, typed
 from wayhound.cli.papers_progress import take_up
 from wayhound.papers.bibliography import FORMATS
 from wayhound.record import Record, Value
 from wayhound.record_kinds import spec_of
 from wayhound.store.papers import Correction, StoredContext
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 _SHORT_ID = 8

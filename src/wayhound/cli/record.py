@@ -14,14 +14,16 @@ import click
 
 from wayhound.app.forage import Order, open_run
 from wayhound.archive.site_folder import write_site_folder
-from wayhound.cli.console import count, err, ourselves
-from wayhound.cli.forage import forage_with_display, read_sites
+from wayhound.cli.console import err, ourselves
+from wayhound.cli.forage import read_sites
+from wayhound.cli.forage_display import forage_with_display
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.fetched import Fetched
 from wayhound.site import Site
 from wayhound.store.forage import Run, RunLimits, SiteSummary
 from wayhound.url import host_of
-from wayhound.wording.faults import ending_words
+from wayhound.wording.faults import format_ending
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 UNFINISHED = ".recording"  # a workspace inside the folder until all is fetched
@@ -71,7 +73,7 @@ def record(
 def _tell_if_failed(site: SiteSummary) -> bool:
     if not site.reason.startswith("start page failed"):
         return False
-    err.print(f"{site.start} {ending_words(site.reason)}", markup=False)
+    err.print(f"{site.start} {format_ending(site.reason, 'command line')}", markup=False)
     return True
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from wayhound.app.topics import TREE_NAME, Topics, documents_from
-from wayhound.cli.console import count, err
+from wayhound.cli.console import err
 from wayhound.cli.papers_work import add
 from wayhound.config import FILE_NAME
 from wayhound.errors import UsageError
 from wayhound.topics.training import train as train_topics
 from wayhound.topics.tree import parse_tree, ready_trees
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 

@@ -7,14 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
+from rich.text import Text
 
 from wayhound.app.forage import Order
 from wayhound.cli.compare import since_before
-from wayhound.cli.console import count, err, next_steps, out, typed, workspace_option
-from wayhound.cli.forage_display import closing_table, reasons
+from wayhound.cli.console import err, next_steps, out, typed, workspace_option
+from wayhound.cli.forage_display import closing_table
 from wayhound.errors import UsageError
 from wayhound.store.forage import Run
-from wayhound.wording.forage import by_what, came_of_it, goal_text
+from wayhound.store.goals import FoundGoal
+from wayhound.wording.goals import format_path, format_why
+from wayhound.wording.quantities import count
+from wayhound.wording.runs import format_order, format_outcomes, format_result
 from wayhound.workspace import Workspace
 
 
@@ -63,8 +67,10 @@ def _print(workspace: Workspace, runs: list[Run]) -> None:
         _say_where_it_stands(workspace)
     for number, run in enumerate(runs):
         progress, sites = store.progress(run.id), list(store.sites(run.id))
-        out.print(f"Run {run.id}, {by_what(Order.from_identity(run.identity))}", style="bold", markup=False)
-        out.print(came_of_it(progress, sites), f"Requests: {reasons(progress.outcomes) or 'none yet'}")
+        out.print(f"Run {run.id}, {format_order(run.identity)}", style="bold", markup=False)
+        out.print(
+            format_result(progress, sites), f"Requests: {format_outcomes(progress.outcomes) or 'none yet'}"
+        )
         out.print(closing_table(sites))
         if number == 0 and (changes := since_before(workspace, run)):  # of every run it would take long
             out.print(changes, f"See {typed(workspace.folder, 'compare')}", markup=False)
@@ -93,7 +99,7 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
         if as_json:
             click.echo(json.dumps(asdict(goal), ensure_ascii=False))
         else:
-            out.print(goal_text(goal))
+            out.print(_goal_text(goal))
     if not workspace.stores.forage.progress(run.id).goals:
         err.print(f"Run {run.id} has found no goal yet. What it did: {typed(workspace.folder, 'status')}")
 
@@ -103,3 +109,13 @@ def _last_run(workspace: Workspace) -> Run:
     if not runs:
         raise UsageError(f"Nothing has been foraged yet. Next: {typed(workspace.folder, 'forage sites.txt')}")
     return runs[0]
+
+
+def _goal_text(goal: FoundGoal) -> Text:
+    text = Text.assemble((f"{goal.probability:4.0%} ", "bold green"), (goal.title or "(no title)", "bold"))
+    text.append(f"  {goal.url}\n")
+    for number, line in enumerate(format_path(goal)):
+        text.append(f"     {'  ' * number}{line}\n")
+    if why := format_why(goal):
+        text.append(f"     because of {why}\n", style="dim")
+    return text

@@ -12,10 +12,11 @@ from wayhound.app.teach.playback import Script, play, read_script
 from wayhound.app.teach.session import Way
 from wayhound.app.teach.teaching import Taught, graph_data, keep_free_trails, open_session, start_urls, teach
 from wayhound.app.teach.troubles import never_came
-from wayhound.cli.console import count, err, next_steps, say, typed, workspace_option
+from wayhound.cli.console import err, next_steps, say, typed, workspace_option
 from wayhound.cli.studio import teach_in_a_page
 from wayhound.net.browser import BrowserOptions, find_browser, has_display
 from wayhound.store.teaching import TeachSession
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 SAMPLE = "sample"

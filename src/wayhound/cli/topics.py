@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from wayhound.app.topics import TREE_NAME, Topics, documents_from
-from wayhound.cli.console import count, err, next_steps, out, typed, workspace_option
+from wayhound.cli.console import err, next_steps, out, typed, workspace_option
 from wayhound.errors import UsageError
 from wayhound.topics.documents import TopicDocument, read_documents
 from wayhound.topics.model import TopicPlacement
@@ -37,6 +37,7 @@ from wayhound.topics.tree import (
     with_topic,
     without_keywords,
 )
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 _BAR_WIDTH = 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,13 +16,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.cli.console import count, err, next_steps, out, short_url, typed, workspace_option
+from wayhound.cli.console import err, next_steps, out, typed, workspace_option
 from wayhound.cli.verbs import HelpfulGroup
 from wayhound.errors import TeachingError, UsageError
 from wayhound.paths.trail_check import Remark, check_trails
 from wayhound.paths.trail_file import link_to_json, read_trails, write_trails
 from wayhound.store.trails import Added, KeptTrail, TrailChange, TrailSummary
 from wayhound.trail import FAIL, GOAL, Trail
+from wayhound.wording.quantities import count, short_url
 from wayhound.workspace import Workspace
 
 _STYLES = {GOAL: "green", FAIL: "red"}
@@ -264,6 +265,10 @@ def _undone(change: TrailChange) -> str:
     return f"Step {change.step} of trail {change.trail_id} is {change.before or 'without a label'!r} again."
 
 
+def _skipped(goal: str) -> Callable[[str], None]:
+    return lambda site: err.print(f"{site} has no page labelled {goal!r} that links lead to.", markup=False)
+
+
 @trails.command("from-labels")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @workspace_option
@@ -279,7 +284,7 @@ def from_labels(folders: tuple[Path, ...], folder: Path, goal: str, most: int) -
     from wayhound.app.trails import trails_from  # noqa: PLC0415 - loads numpy and scipy
 
     with Workspace.open(folder) as workspace:
-        made = trails_from(load_worlds(folders), goal, most)
+        made = trails_from(load_worlds(folders), goal, most, _skipped(goal))
         _tell(workspace, workspace.stores.trails.add_all(made, time.time(), "labels"))
 
 
@@ -293,5 +298,5 @@ def from_samples(names: tuple[str, ...], folder: Path, goal: str, most: int) -> 
     from wayhound.app.trails import sample_worlds, trails_from  # noqa: PLC0415 - loads numpy and scipy
 
     with Workspace.open(folder) as workspace:
-        made = trails_from(sample_worlds(names), goal, most)
+        made = trails_from(sample_worlds(names), goal, most, _skipped(goal))
         _tell(workspace, workspace.stores.trails.add_all(made, time.time(), "samples"))

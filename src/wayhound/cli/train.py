@@ -13,15 +13,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.train import USUAL_NAME, USUAL_STRATEGY, LabelReport, OnProgress, TrainingReport, report_of
+from wayhound.app.train import USUAL_NAME, USUAL_STRATEGY, OnProgress, TrainingReport, report_of
 from wayhound.app.train import train as learn
-from wayhound.cli.console import count, err, next_steps, out, typed, workspace_option
+from wayhound.cli.console import err, label_text, next_steps, out, typed, workspace_option
 from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.trail_check import check_trails
 from wayhound.paths.trainers import TRAINERS
 from wayhound.trail import GOAL
-from wayhound.wording.cli_labels import label_text
-from wayhound.wording.reasons import reason_words
+from wayhound.wording.quantities import count
+from wayhound.wording.reasons import format_reasons
 from wayhound.workspace import Workspace
 
 
@@ -79,12 +79,8 @@ def features_table(report: TrainingReport, most: int) -> Table:
     table.add_column("label")
     table.add_column("what speaks most for it", overflow="fold")
     for label in report.labels:
-        table.add_row(label_text(label.label), Text(features_text(label, most)))
+        table.add_row(label_text(label.label), Text(format_reasons(label.strongest, most)))
     return table
-
-
-def features_text(label: LabelReport, most: int) -> str:
-    return ", ".join(f"{reason_words(feature)} {weight:+.2f}" for feature, weight in label.strongest[:most])
 
 
 def _figure(share: float | None) -> str:

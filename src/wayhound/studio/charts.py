@@ -16,7 +16,8 @@ from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
 from wayhound.store.runs import Course
 from wayhound.visit import Visit
-from wayhound.wording.studio_labels import counted, fault_told
+from wayhound.wording.faults import format_outcome
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 PAGES_AT_ONCE = 500  # a page of the studio waits for them
@@ -77,11 +78,6 @@ WIDTH, HEIGHT = 360, 170
 LEFT, TOP, RIGHT, BOTTOM = 40, 10, 8, 24
 MOST_POINTS = 240
 BUCKETS = 40
-OUTCOMES = {
-    "ok": "read",
-    "redirect": "led on to another address",
-    "duplicate": "read before under another address",
-}
 
 Point = tuple[float, float]
 
@@ -114,7 +110,7 @@ def goals_chart(course: Course) -> Chart:
         goals += more_goals
         points.append((pages, goals))
     return line_chart(
-        "Goals against pages", points, "pages", f"{counted(goals, 'goal')} on {counted(pages, 'page')}"
+        "Goals against pages", points, "pages", f"{count(goals, 'goal')} on {count(pages, 'page')}"
     )
 
 
@@ -132,7 +128,7 @@ def queue_chart(sizes: Sequence[int]) -> Chart:
     """Links that waited after each page."""
     points = [(float(number), float(size)) for number, size in enumerate(sizes)]
     told = (
-        f"{counted(sizes[-1], 'link')} {'waits' if sizes[-1] == 1 else 'wait'}"
+        f"{count(sizes[-1], 'link')} {'waits' if sizes[-1] == 1 else 'wait'}"
         if sizes
         else "nothing counted yet"
     )
@@ -142,9 +138,7 @@ def queue_chart(sizes: Sequence[int]) -> Chart:
 def outcome_bars(outcomes: Mapping[str, int]) -> list[ChartBar]:
     most = max(outcomes.values(), default=1)
     ordered = sorted(outcomes.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [
-        ChartBar(OUTCOMES.get(name) or fault_told(name), count, 100 * count / most) for name, count in ordered
-    ]
+    return [ChartBar(format_outcome(name, "studio"), count, 100 * count / most) for name, count in ordered]
 
 
 def line_chart(title: str, points: Sequence[Point], x_name: str, told: str) -> Chart:

@@ -13,8 +13,13 @@ from wayhound.app.crawl import Crawl
 from wayhound.app.forage import work
 from wayhound.app.train import OnProgress
 from wayhound.config import Config
+<<<<<<< HEAD
 from wayhound.store.runs import Progress
 from wayhound.wording.studio_labels import counted
+=======
+from wayhound.wording.quantities import count
+from wayhound.wording.runs import format_progress
+>>>>>>> 4555bd7 (Give every noun one module of words, below the command line)
 from wayhound.workspace import Workspace
 
 TELL_SECONDS = 0.2  # to know how far a run is, the database is asked; to say it, written to
@@ -31,14 +36,14 @@ def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgre
             return
         told_at = time.monotonic()
         progress = workspace.stores.forage.progress(run.id)
-        on_progress(_in_words(run.id, progress), progress.done, progress.sites)
+        on_progress(format_progress(run.id, progress), progress.done, progress.sites)
 
     told()
     asyncio.run(
         work(workspace, run, _config(workspace.config, given), on_start=_stop_on_signal, on_visit=told)
     )
     progress = workspace.stores.forage.progress(run.id)
-    return f"{_in_words(run.id, progress)} of {counted(progress.sites, 'site')}."
+    return f"{format_progress(run.id, progress)} of {count(progress.sites, 'site')}."
 
 
 def first_words(run_id: int) -> str:
@@ -46,10 +51,10 @@ def first_words(run_id: int) -> str:
     return f"Run {run_id}: it begins."
 
 
+<<<<<<< HEAD
 def _in_words(run_id: int, progress: Progress) -> str:
     return f"Run {run_id}: {counted(progress.goals, 'goal')} on {counted(progress.visits, 'page')}"
-
-
+=======
 def _config(config: Config, given: Mapping[str, Any]) -> Config:
     delay = given["delay"]
     return config if delay is None else replace(config, fetch=replace(config.fetch, delay_seconds=delay))

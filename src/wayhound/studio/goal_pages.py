@@ -14,10 +14,11 @@ from wayhound.store.goals import FoundGoal
 from wayhound.store.runs import Run
 from wayhound.studio.forms import Form, read_form
 from wayhound.studio.review_pages import told_back
-from wayhound.studio.run_pages import is_by_model, told_order
+from wayhound.studio.run_pages import is_by_model
 from wayhound.studio.studio import Studio, VisitAddress, now, to
 from wayhound.studio.tables import GOAL_COLUMNS, Paging, csv_text, download, goal_rows, page_asked, spoke_for
-from wayhound.wording.studio_labels import counted
+from wayhound.wording.quantities import count
+from wayhound.wording.runs import format_order
 from wayhound.workspace import Workspace
 
 ON_A_PAGE = 50
@@ -85,12 +86,12 @@ def goal_view(workspace: Workspace, run: Run, choice: GoalChoice) -> GoalView:
     runs = workspace.stores.forage.runs()
     return GoalView(
         run.id,
-        told_order(run.identity),
+        format_order(run.identity),
         progress.goals,
         tuple(shown_goal(goal, rejected.get((goal.site, goal.number), 0)) for goal in found),
         choice,
         paging,
-        tuple((each.id, told_order(each.identity)) for each in runs),
+        tuple((each.id, format_order(each.identity)) for each in runs),
         is_by_model(run.identity),
         progress.is_over,
     )
@@ -138,7 +139,7 @@ def goal_routes(studio: Studio) -> APIRouter:
                 review = Review(workspace, run_id)
                 if all_alike:
                     made = review.reject_group(site, number, now())
-                    return f"The list was rejected: {counted(made, 'trail')} made of it."
+                    return f"The list was rejected: {count(made, 'trail')} made of it."
                 review.reject(site, number, now())
             return "Rejected: the path to it is now a trail that fails."
 

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from wayhound.paths.trail_check import Remark, check_trails
 from wayhound.studio.studio import Studio
 from wayhound.studio.train_pages import has_new_trails
-from wayhound.wording.studio_labels import counted
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 
@@ -46,7 +46,7 @@ def _trails(workspace: Workspace) -> HomeStep:
     if not trails:
         told = "Click through two or three sites to what you look for, and mark it."
         return HomeStep("Teach", "/teach", told, False, "Open a browser")
-    told = f"{counted(trails, 'trail')} on {counted(sites, 'site')}."
+    told = f"{count(trails, 'trail')} on {count(sites, 'site')}."
     return HomeStep("Trails", "/trails", told, True, "")
 
 
@@ -54,7 +54,7 @@ def _model(workspace: Workspace) -> HomeStep:
     names = workspace.forage_models.names()
     if not names:
         return HomeStep("Train", "/train", "Let it learn from your clicks.", False, "Learn now")
-    told = f"{counted(len(names), 'model')}: {', '.join(names)}."
+    told = f"{count(len(names), 'model')}: {', '.join(names)}."
     if has_new_trails(workspace):
         return HomeStep(
             "Train", "/train", f"{told} Trails were added after it learned.", False, "Learn again"
@@ -67,15 +67,15 @@ def _runs(workspace: Workspace) -> HomeStep:
     if not runs:
         return HomeStep("Runs", "/runs", "Let it walk the other sites by itself.", False, "Begin a run")
     progress = workspace.stores.forage.progress(runs[0].id)
-    told = f"{counted(len(runs), 'run')}; the last found {counted(progress.goals, 'goal')} on "
-    results = ("/results", f"See the {counted(progress.goals, 'result')}") if progress.goals else ("", "")
-    return HomeStep("Runs", "/runs", f"{told}{counted(progress.visits, 'page')}.", True, "", results)
+    told = f"{count(len(runs), 'run')}; the last found {count(progress.goals, 'goal')} on "
+    results = ("/results", f"See the {count(progress.goals, 'result')}") if progress.goals else ("", "")
+    return HomeStep("Runs", "/runs", f"{told}{count(progress.visits, 'page')}.", True, "", results)
 
 
 def _review(workspace: Workspace) -> HomeStep:
     runs = workspace.stores.forage.runs()
     answers = sum(len(workspace.stores.review.answers(run.id)) for run in runs)
-    told = f"{counted(answers, 'answer')} given." if answers else "Answer a few questions where it is unsure."
+    told = f"{count(answers, 'answer')} given." if answers else "Answer a few questions where it is unsure."
     return HomeStep("Review", "/review", told, bool(answers), "Review the last run")
 
 

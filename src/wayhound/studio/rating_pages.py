@@ -21,7 +21,9 @@ from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Marker, no_marks, rendered
 from wayhound.studio.studio import Studio, VisitAddress, to
 from wayhound.web.errors import BadRequest
-from wayhound.wording.studio_labels import label_words, reasons, said_here
+from wayhound.wording.faults import format_fault
+from wayhound.wording.labels import format_label
+from wayhound.wording.reasons import format_reasons
 from wayhound.workspace import Workspace
 
 PAGES_KEPT = 20
@@ -141,11 +143,6 @@ def _way_here(page: VisitedPage, address: VisitAddress) -> tuple[tuple[str, str]
 
 COLOURS = 6
 LEAST_SPREAD = 0.05  # links that differ by less are hardly told apart, nor are their colours
-_LEFT_ALONE = {
-    "nofollow": "the page asks not to follow it",
-    "out_of_scope": "it leads out of the site",
-    "other_name": "another name of this page",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +178,8 @@ def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
             each.link.text or each.link.url,
             each.score,
             int((COLOURS - 1) * (each.score - least) / spread),
-            f"{label_words(each.label)} (a goal by {each.goal:.0%})" if each.label else "",
-            reasons(each.why),
+            f"{format_label(each.label)} (a goal by {each.goal:.0%})" if each.label else "",
+            format_reasons(each.why),
         )
         for each in links
     )
@@ -194,12 +191,12 @@ def rating_view(source: RatedSource, models: Sequence[str], model: str) -> Ratin
     if not model:
         return RatingView(source, "", 0.0, "", (), (), frame, (), "")
     told = source.explain(model)
-    left = tuple((link.text or link.url, _LEFT_ALONE.get(why, why)) for link, why in told.left_alone)
+    left = tuple((link.text or link.url, format_fault(why)) for link, why in told.left_alone)
     return RatingView(
         source,
-        label_words(told.label),
+        format_label(told.label),
         told.goal,
-        reasons(told.why),
+        format_reasons(told.why),
         shown_links(told.links),
         left,
         frame,
@@ -210,7 +207,7 @@ def rating_view(source: RatedSource, models: Sequence[str], model: str) -> Ratin
 
 def marker(told: Explanation) -> Marker:
     by_url = {each.url: each for each in shown_links(told.links)}
-    alone = {link.url: _LEFT_ALONE.get(why, why) for link, why in told.left_alone}
+    alone = {link.url: format_fault(why) for link, why in told.left_alone}
 
     def mark(url: str) -> tuple[str, str, str]:
         each = by_url.get(url)
@@ -259,7 +256,7 @@ def rating_routes(studio: Studio) -> APIRouter:
             return to("/ratings", "", **await run_in_threadpool(act))
         except BadRequest as error:  # the field again, so that the address can be mended
             told = {
-                "complaint": said_here(str(error)),
+                "complaint": str(error),
                 "status": error.status,
                 "has_model": True,
                 "url": asked,

@@ -15,11 +15,11 @@ from wayhound.store.jobs import Job
 from wayhound.store.review import ReviewAnswer, SiteChange
 from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import PAGE_WITH_FRAME
-from wayhound.studio.run_pages import told_order
 from wayhound.studio.studio import Studio, VisitAddress, now, to
 from wayhound.trail import FAIL, GOAL
 from wayhound.web.errors import BadRequest
-from wayhound.wording.studio_labels import counted
+from wayhound.wording.quantities import count
+from wayhound.wording.runs import format_order
 from wayhound.workspace import Workspace
 
 ANSWERS_BEFORE_RETRAINING = 5
@@ -60,7 +60,7 @@ class ReviewView:
 
 
 def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
-    runs = tuple((run.id, told_order(run.identity)) for run in workspace.stores.forage.runs())
+    runs = tuple((run.id, format_order(run.identity)) for run in workspace.stores.forage.runs())
     names = workspace.forage_models.names()
     run = run_id if run_id is not None else (runs[0][0] if runs else 0)
     if run not in {each for each, _ in runs} or not names:
@@ -183,7 +183,7 @@ def told_back(taken: list[ReviewAnswer]) -> str:
     if not taken:
         return "There is nothing to take back."
     if len(taken) > 1:
-        return f"Taken back: the rejection of a list, with {counted(len(taken), 'trail')}."
+        return f"Taken back: the rejection of a list, with {count(len(taken), 'trail')}."
     return f"Taken back: {taken[0].answer or 'cannot say'}."
 
 
@@ -193,7 +193,7 @@ def _retrain_after_some(studio: Studio, workspace: Workspace, run: int) -> str:
     if new < ANSWERS_BEFORE_RETRAINING:
         return ""
     studio.background.start(workspace, "review", {"run": run, "retrain": True})
-    return f"The model is learning from your {counted(new, 'answer')}; you can go on meanwhile."
+    return f"The model is learning from your {count(new, 'answer')}; you can go on meanwhile."
 
 
 def _run(request: Request) -> int | None:

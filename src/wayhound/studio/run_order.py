@@ -12,12 +12,11 @@ from wayhound.errors import UsageError
 from wayhound.store.runs import Run, RunLimits
 from wayhound.studio.forms import Form
 from wayhound.web.errors import BadRequest
-from wayhound.wording.studio_labels import counted
+from wayhound.wording.runs import format_left_out
 from wayhound.workspace import Workspace
 
 MOST_SEEDS = 10_000
 MOST_PAGES = 1_000_000
-LINES_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def open_ordered(workspace: Workspace, form: Form) -> tuple[Run, str]:
     limits = RunLimits(budget_per_site=form.whole("budget", 1, MOST_PAGES))
     form.number("delay", 0, 3600)
     run = open_run(workspace, _order(workspace, form), limits, seeds.sites.values(), time.time())
-    return run, " ".join(filter(None, (_begun(workspace, run), _left_out(seeds.without))))
+    return run, " ".join(filter(None, (_begun(workspace, run), format_left_out(seeds.without))))
 
 
 def open_again(workspace: Workspace, run: Run, budget: int) -> bool:
@@ -139,11 +138,3 @@ def _begun(workspace: Workspace, run: Run) -> str:
             "tick “A new run”."
         )
     return f"Run {run.id} was ordered in the same way and goes on: what it found before is among the results."
-
-
-def _left_out(lines: list[str]) -> str:
-    if not lines:
-        return ""
-    numbers = ", ".join(line.rpartition(" ")[2] for line in lines[:LINES_TOLD])
-    more = " …" if len(lines) > LINES_TOLD else ""
-    return f"{counted(len(lines), 'line')} of the list without a web address left out: {numbers}{more}."

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from wayhound.app.forage import Order, is_alive
+from wayhound.app.forage import is_alive
 from wayhound.store.jobs import Job
 from wayhound.store.runs import Progress, Run, SiteSummary
 from wayhound.studio.charts import (
@@ -30,6 +30,7 @@ from wayhound.studio.run_order import MOST_PAGES, Filled, filled_like, open_agai
 from wayhound.studio.studio import Studio, to
 from wayhound.studio.tables import SITE_COLUMNS, Paging, csv_text, download, page_asked, site_rows
 from wayhound.web.errors import BadRequest
+from wayhound.wording.runs import format_order
 from wayhound.workspace import Workspace
 
 SITES_SHOWN = 100
@@ -68,19 +69,6 @@ class RunView:
     is_over: bool
 
 
-def told_order(identity: Mapping[str, str]) -> str:
-    """`by the model paths`, `by the words contact, imprint`, `breadth-first`."""
-    try:
-        order = Order.from_identity(identity)
-    except (TypeError, ValueError):
-        return "an order of another version"
-    if order.model:
-        return f"by the model {order.model}"
-    if order.keywords:
-        return f"by the words {', '.join(order.keywords)}"
-    return f"{order.strategy}, goals: {order.goal}" if order.goal else order.strategy
-
-
 def is_by_model(identity: Mapping[str, str]) -> bool:
     """Whether a run tells goals by a model: then each has a probability."""
     return "model" in identity
@@ -88,7 +76,7 @@ def is_by_model(identity: Mapping[str, str]) -> bool:
 
 def run_list(workspace: Workspace, filled: Filled | None = None) -> RunList:
     store = workspace.stores.forage
-    lines = (RunLine(run.id, told_order(run.identity), store.progress(run.id)) for run in store.runs())
+    lines = (RunLine(run.id, format_order(run.identity), store.progress(run.id)) for run in store.runs())
     job = workspace.stores.jobs.last("forage")
     return RunList(
         tuple(lines),
@@ -109,7 +97,7 @@ def run_view(workspace: Workspace, run: Run, queue: QueueWatch, page: int = 1) -
     job = _job_of(workspace, run.id)
     return RunView(
         run.id,
-        told_order(run.identity),
+        format_order(run.identity),
         progress,
         tuple(islice(store.sites(run.id), paging.first, paging.first + SITES_SHOWN)),
         paging,

@@ -19,7 +19,8 @@ from wayhound.studio.access import derived
 from wayhound.studio.background import Background
 from wayhound.web.errors import BadRequest
 from wayhound.web.pages import Pages
-from wayhound.wording.studio_labels import counted, ending_told
+from wayhound.wording.faults import format_ending, format_error
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 
@@ -78,7 +79,7 @@ class Studio:
             with Workspace.open(self.folder) as workspace:
                 yield workspace
         except WayhoundError as error:
-            raise BadRequest(str(error)) from error
+            raise BadRequest(format_error(error, "studio")) from error
 
     def html(self, request: Request, template: str, *, section: str = "", **values: Any) -> Response:
         headers, status = values.pop("headers", {}), values.pop("status", 200)
@@ -123,8 +124,8 @@ def now() -> float:
 _FILTERS: Mapping[str, Any] = {
     "time": shown_time,
     "host": host_of,
-    "counted": counted,
-    "ending": ending_told,
+    "counted": count,
+    "ending": lambda reason: format_ending(reason, "studio"),
     "quoted": lambda text: quote(text, safe=""),
     "percent": lambda share: f"{100 * share:.0f} %",
     "short": lambda text, most=80: text if len(text) <= most else text[: most - 1].rstrip() + "…",

@@ -14,7 +14,8 @@ from starlette.responses import Response
 from wayhound.store.export import in_csv
 from wayhound.store.goals import FoundGoal
 from wayhound.store.runs import SiteSummary
-from wayhound.wording.studio_labels import ending_told, reasons
+from wayhound.wording.faults import format_ending
+from wayhound.wording.reasons import format_reasons, supporting
 
 GOAL_COLUMNS = ("site", "url", "title", "sure", "clicks", "because", "rejected", "found_at", "run")
 SITE_COLUMNS = ("site", "goals", "pages", "state", "ended_because")
@@ -41,12 +42,12 @@ def goal_rows(
 def site_rows(sites: Iterable[SiteSummary]) -> Iterator[tuple[object, ...]]:
     """One row a site, also those where nothing was found."""
     for site in sites:
-        yield site.start, site.goals, site.visits, site.state, ending_told(site.reason)
+        yield site.start, site.goals, site.visits, site.state, format_ending(site.reason, "studio")
 
 
 def spoke_for(goal: FoundGoal) -> str:
     """What spoke for a goal; what spoke against it is left to its ratings."""
-    return reasons([(name, weight) for name, weight in goal.why if weight > 0])
+    return format_reasons(supporting(goal.why))
 
 
 _BYTE_ORDER_MARK = "\ufeff"  # without it, spreadsheets on Windows take UTF-8 for something else

@@ -18,7 +18,7 @@ from wayhound.net.browser import BrowserOptions, find_browser
 from wayhound.net.screencast import Frame, Screencast
 from wayhound.studio.teach_events import KeyEvent, MouseEvent, TeachEvent
 from wayhound.trail import FAIL, GOAL
-from wayhound.wording.studio_labels import counted
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 START_SECONDS = 120.0  # for a browser to start or to end, on machines that are busy
@@ -222,7 +222,7 @@ class TeachRoom:
 
 def _what_was_marked(taught: Taught) -> str:
     if taught.record.way == "free":
-        others = counted(taught.failures, "other page was", "other pages were")
-        return f"You marked {counted(taught.goals, 'useful page')}; {others} looked at and left unmarked."
-    failed = counted(taught.failures, "way that leads", "ways that lead")
-    return f"You marked {counted(taught.goals, 'goal')} and {failed} nowhere."
+        others = count(taught.failures, "other page was", "other pages were")
+        return f"You marked {count(taught.goals, 'useful page')}; {others} looked at and left unmarked."
+    failed = count(taught.failures, "way that leads", "ways that lead")
+    return f"You marked {count(taught.goals, 'goal')} and {failed} nowhere."

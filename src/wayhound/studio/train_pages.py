@@ -19,8 +19,9 @@ from wayhound.store.model_files import ModelCard
 from wayhound.studio.forms import read_form
 from wayhound.studio.studio import Studio, to
 from wayhound.web.errors import BadRequest
-from wayhound.wording.reasons import reason_words
-from wayhound.wording.studio_labels import counted, label_words
+from wayhound.wording.labels import format_label
+from wayhound.wording.quantities import count
+from wayhound.wording.reasons import format_reasons
 from wayhound.workspace import Workspace
 
 WORDS_SHOWN = 4
@@ -64,7 +65,7 @@ def train_view(workspace: Workspace) -> TrainView:
     models = workspace.forage_models
     cards = sorted(map(models.card, models.names()), key=lambda card: -card.trained_at)
     return TrainView(
-        f"Learn from {counted(trails, 'trail')} on {counted(sites, 'site')}.",
+        f"Learn from {count(trails, 'trail')} on {count(sites, 'site')}.",
         bool(trails),
         has_new_trails(workspace),
         check_trails(workspace.stores.trails.trails()),
@@ -91,7 +92,7 @@ def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
         return ShownModel(card.name, card.strategy, card.trained_at, str(error), (), ())
     labels = tuple(
         ShownLabel(
-            label_words(each.label), each.reward, each.precision, each.recall, each.pages, _words(each.strongest)
+            format_label(each.label), each.reward, each.precision, each.recall, each.pages, _words(each.strongest)
         )
         for each in report.labels
     )  # fmt: skip
@@ -100,7 +101,7 @@ def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
 
 def summary(report: TrainingReport) -> str:
     """What was learned from, and how well goals are told elsewhere, in a sentence or two."""
-    learned = f"Learned from {counted(report.trails, 'trail')} on {counted(len(report.sites), 'site')}."
+    learned = f"Learned from {count(report.trails, 'trail')} on {count(len(report.sites), 'site')}."
     goal = next((each for each in report.labels if each.label == "Goal"), None)
     if goal is None or goal.precision is None or goal.recall is None:
         return f"{learned} With one site only, nothing could be held back to test it."
@@ -111,7 +112,7 @@ def summary(report: TrainingReport) -> str:
 
 
 def _words(strongest: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{reason_words(name)} {weight:+.1f}" for name, weight in strongest[:WORDS_SHOWN])
+    return format_reasons(strongest, WORDS_SHOWN, digits=1)
 
 
 def train_routes(studio: Studio) -> APIRouter:

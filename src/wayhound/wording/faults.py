@@ -1,50 +1,86 @@
-"""Reason codes of fetches and of sites that stopped, in words for people; the codes stay in what programs read."""
+"""Reason codes of requests, and of sites that stopped, in words. Files and JSON keep the codes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Literal
+
+from wayhound.errors import PageUnavailable, WayhoundError
+
+Surface = Literal["command line", "studio"]
+"""Where a sentence is read: the same problem is solved by an option in one place and by a setting in the other."""
 
 FAULTS: Mapping[str, str] = {
-    "bad_url": "the address cannot be fetched",
-    "robots": "robots.txt forbids it",
-    "robots_unreachable": "robots.txt could not be had, which forbids all",
+    "bad_url": "not an address that can be fetched",
+    "robots": "robots.txt disallows it",
+    "robots_unreachable": "robots.txt could not be fetched, so nothing may be",
     "out_of_scope": "it leads to another site",
-    "private_address": "a private address; --allow-private lets it",
-    "dns": "no site has that name",
-    "connect": "nothing answers there",
-    "tls": "its certificate is not valid",
-    "timeout": "it took too long",
+    "private_address": "a private address",
+    "dns": "no host has that name",
+    "connect": "no server answers there",
+    "tls": "the certificate is not valid",
+    "timeout": "it timed out",
     "reset": "the connection broke",
     "too_big": "too large",
-    "bad_response": "the answer cannot be read",
+    "bad_response": "the response is malformed",
     "content_type": "not a web page",
-    "redirect_limit": "it redirects without end",
+    "empty": "the page is empty",
+    "redirect_limit": "too many redirects",
     "not_archived": "not in the recording",
-    "nofollow": "the site asks not to follow it",
-    "other_name": "another name of the page itself",
-    "long_url": "too long an address",
-    "deep_path": "too deep an address",
-    "looping_path": "an address that goes round in circles",
-    "many_parameters": "an address with too many parameters",
-    "http_401": "needs a login",
+    "nofollow": "the page asks not to follow it",
+    "other_name": "another address of the same page",
+    "long_url": "the address is too long",
+    "deep_path": "the address has too many folders",
+    "looping_path": "the address repeats itself",
+    "many_parameters": "the address has too many parameters",
+    "http_401": "it needs a login",
     "http_403": "the site refuses",
     "http_404": "no such page",
     "http_410": "the page is gone",
     "http_429": "the site asks to slow down",
     "http_503": "the site is out of service",
 }
+OUTCOMES: Mapping[str, str] = {
+    "ok": "read",
+    "redirect": "redirected",
+    "duplicate": "same content as another page",
+}
+_REMEDIES: Mapping[str, Mapping[Surface, str]] = {
+    "private_address": {
+        "command line": "--allow-private permits it",
+        "studio": "allow_private = true in wayhound.toml permits it",
+    },
+}
 _CODE = re.compile(r"(.*) \((\w+)\)")
 
 
-def fault_words(code: str) -> str:
-    """`no site has that name` for `dns`; statuses without a word of ours stay numbers."""
-    if code in FAULTS:
-        return FAULTS[code]
-    return f"the site answered {code[5:]}" if code.startswith("http_") else code
+def format_fault(code: str, surface: Surface | None = None) -> str:
+    """Return the words for a reason code, such as `no host has that name` for `dns`.
+
+    With a surface, what the reader can do about it there is added. Codes without words are returned unchanged.
+    """
+    words = FAULTS.get(code) or (f"the site answered {code[5:]}" if code.startswith("http_") else code)
+    remedy = _REMEDIES.get(code, {}).get(surface, "") if surface else ""
+    return f"{words}; {remedy}" if remedy else words
 
 
-def ending_words(reason: str) -> str:
-    """`start page failed: no site has that name` for `start page failed (dns)`; others are words already."""
-    cut = _CODE.fullmatch(reason)
-    return f"{cut[1]}: {fault_words(cut[2])}" if cut else reason
+def format_outcome(outcome: str, surface: Surface | None = None) -> str:
+    """Return the words for the outcome of a visit, a fault or not."""
+    return OUTCOMES.get(outcome) or format_fault(outcome, surface)
+
+
+def format_ending(reason: str, surface: Surface | None = None) -> str:
+    """Return why a site stopped: `start page failed: no host has that name` for `start page failed (dns)`.
+
+    Reasons without a code in brackets are words already.
+    """
+    match = _CODE.fullmatch(reason)
+    return f"{match[1]}: {format_fault(match[2], surface)}" if match else reason
+
+
+def format_error(error: WayhoundError, surface: Surface) -> str:
+    """Return what went wrong as a sentence, with what the reader can do about it on this surface."""
+    if isinstance(error, PageUnavailable):
+        return f"{error.url} could not be read: {format_fault(error.reason, surface)}."
+    return str(error)

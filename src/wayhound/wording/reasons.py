@@ -1,8 +1,8 @@
-"""What speaks for a page or a link, in words for people: `“people” in the link` for `says people`."""
+"""Features of a model in words: `“people” in the link` for `says people`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 _PLACES = {
     "title": "in its title",
@@ -17,22 +17,33 @@ _PLACES = {
     "on heading": "in a heading of the page around it",
     "on url": "in the address of the page around it",
 }
+REASONS_SHOWN = 4
 _SHARES = ("no", "some", "many", "only")
 
 
-def reason_words(name: str) -> str:
-    """What a feature of a model says; names that are words already stay as they are."""
-    place, _, word = name.rpartition(" ")
+def format_reason(feature: str) -> str:
+    """Return the words for one feature; names that are words already are returned unchanged."""
+    place, _, word = feature.rpartition(" ")
     if place in _PLACES:
         return f"“{word}” {_PLACES[place]}"
-    kind, _, value = name.partition(" ")
-    told = _OTHERS[kind](value) if kind in _OTHERS else ""
-    return told or name
+    kind, _, value = feature.partition(" ")
+    words = _OTHERS[kind](value) if kind in _OTHERS else ""
+    return words or feature
 
 
-def _number(told: Callable[[int], str]) -> Callable[[str], str]:
-    """For values that are numbers; what is none is left as it is."""
-    return lambda value: told(int(value)) if value.isdigit() else ""
+def format_reasons(weights: Sequence[tuple[str, float]], most: int = REASONS_SHOWN, digits: int = 2) -> str:
+    """Return the first features with their weights: `“people” in the link +0.50, …`."""
+    return ", ".join(f"{format_reason(feature)} {weight:+.{digits}f}" for feature, weight in weights[:most])
+
+
+def supporting(weights: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return the features that spoke for a decision, without those that spoke against it."""
+    return [(feature, weight) for feature, weight in weights if weight > 0]
+
+
+def _number(words: Callable[[int], str]) -> Callable[[str], str]:
+    """Apply `words` to values that are numbers; any other value has none."""
+    return lambda value: words(int(value)) if value.isdigit() else ""
 
 
 def _clicks(number: int) -> str:
@@ -40,7 +51,7 @@ def _clicks(number: int) -> str:
 
 
 def _about(number: int) -> str:
-    """Sizes are told in powers of two: 4 stands for 16 to 31."""
+    """Return the size of a bucket; buckets are powers of two, so 4 stands for 16 to 31."""
     return str(1 << number) if number < 2 else f"about {1 << number}"
 
 
@@ -53,7 +64,7 @@ def _length(words: int) -> str:
 
 
 def _way(value: str) -> str:
-    """Folders between the address of a page and that of a link on it."""
+    """Return how the folder of a link's address lies to the folder of the page's."""
     match value.split():
         case ["up", up] if up.isdigit():
             return f"its address lies {_folders(up)} up"

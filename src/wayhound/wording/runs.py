@@ -1,0 +1,108 @@
+"""Runs in words: what they look for, how they started, how far they are, what they found and what changed since."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from wayhound.app.compare import GoalChange
+from wayhound.app.forage import Order
+from wayhound.store.forage import Progress, SiteSummary
+from wayhound.wording.faults import format_ending, format_fault
+from wayhound.wording.quantities import count
+
+CHANGES: Mapping[str, str] = {
+    "new": "new",
+    "changed": "changed",
+    "moved": "moved",
+    "gone": "gone",
+    "unseen": "not seen",
+}
+"""Kinds of `GoalChange` in the order in which they are counted."""
+
+NO_GOALS = "Every page is kept, but none counts as a goal: nothing says what you are looking for."
+
+
+def format_order(identity: Mapping[str, str]) -> str:
+    """Return `by the model paths`, `by the words contact, visit`, `breadth-first, goals: /course` or a strategy."""
+    try:
+        order = Order.from_identity(identity)
+    except (TypeError, ValueError):
+        return "ordered by another version of Wayhound"
+    if order.model:
+        return f"by the model {order.model}"
+    if order.keywords:
+        return f"by the words {', '.join(order.keywords)}"
+    return f"{order.strategy}, goals: {order.goal}" if order.goal else order.strategy
+
+
+def format_start(identity: Mapping[str, str], sites: int, folder: str, repeats: int | None) -> str:
+    """Return what a new run begins with. `repeats` is the number of the run that it repeats, if any."""
+    unchanged = f" Pages unchanged since run {repeats} need not be sent again." if repeats else ""
+    return f"Foraging {count(sites, 'site')} into {folder}, {format_order(identity)}.{unchanged}"
+
+
+def format_resumed(progress: Progress) -> str:
+    return (
+        f"Resuming: {progress.done:,} of {count(progress.sites, 'site')} done, "
+        f"{count(progress.spent, 'page')} fetched so far."
+    )
+
+
+def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
+    """Return `3 of 3 sites done, 60 pages, 7 goals on 2 sites.`, and how many sites returned no page."""
+    summaries = list(sites)
+    with_goals = sum(site.goals > 0 for site in summaries)
+    where = f" on {count(with_goals, 'site')}" if progress.goals else ""
+    silent = sum(site.reason.startswith("start page failed") for site in summaries)
+    result = (
+        f"{progress.done:,} of {count(progress.sites, 'site')} done, {count(progress.spent, 'page')}, "
+        f"{count(progress.goals, 'goal')}{where}."
+    )
+    return result + (f" {count(silent, 'site')} returned no page." if silent else "")
+
+
+def format_progress(run_id: int, progress: Progress) -> str:
+    """Return `Run 3: 7 goals on 60 pages`."""
+    return f"Run {run_id}: {count(progress.goals, 'goal')} on {count(progress.visits, 'page')}"
+
+
+def format_outcomes(outcomes: Mapping[str, int], most: int = 5) -> str:
+    """Return reason codes with their counts, the most frequent first: `ok 120, http_404 3`."""
+    return ", ".join(f"{outcome} {visits:,}" for outcome, visits in Counter(outcomes).most_common(most))
+
+
+def format_unchanged(unchanged: int, spent: int) -> str:
+    """Return how many pages the servers did not have to send again."""
+    return f"{unchanged:,} of {count(spent, 'page')} had not changed and were not sent again."
+
+
+def format_changes(changes: Iterable[GoalChange]) -> str:
+    """Return `3 goals new, 1 changed, 2 not seen.`"""
+    kinds = Counter[str](change.kind for change in changes)
+    counts = [(kinds[kind], words) for kind, words in CHANGES.items() if kinds[kind]]
+    if not counts:
+        return "no goal is new, changed or gone."
+    (first, words), *others = counts
+    return ", ".join([f"{count(first, 'goal')} {words}", *(f"{n:,} {word}" for n, word in others)]) + "."
+
+
+def format_change(change: GoalChange) -> str:
+    """Return what is known of one change, in brackets after a blank; empty if there is nothing to add."""
+    if change.was:
+        return f" (was {change.was})"
+    if change.kind == "changed" and (change.words_added or change.words_removed):
+        return f" (+{change.words_added} −{change.words_removed} words)"
+    return f" ({format_fault(format_ending(change.why))})" if change.why else ""
+
+
+def format_left_out(lines: Sequence[str], most: int = 5) -> str:
+    """Return which rows of a list of sites were skipped; empty if none was.
+
+    Each line is named as `FILE, line 3`.
+    """
+    if not lines:
+        return ""
+    rows = ", ".join(line.rpartition(" ")[2] for line in lines[:most])
+    more = " …" if len(lines) > most else ""
+    return f"Skipped {count(len(lines), 'row')} without a web address: {rows}{more}."
