@@ -2,14 +2,9 @@
 
     WayhoundError
     ├── UsageError            the request cannot be carried out as it was put
-<<<<<<< HEAD
-    │   └── MissingExtra      a library of an extra is not installed
-    ├── ConfigError           wayhound.toml does not say what it should
-=======
     │   ├── MissingExtra      a library of an extra is not installed
     │   ├── ConfigError       wayhound.toml does not say what it should
     │   └── PageUnavailable   a page that was asked for could not be fetched or read
->>>>>>> 4555bd7 (Give every noun one module of words, below the command line)
     ├── WorkspaceError        the workspace folder cannot be used
     │   ├── WorkspaceLocked   another process holds it
     │   └── LeaseLost         another worker has taken over a site

@@ -16,13 +16,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-<<<<<<< HEAD
-from wayhound.errors import MissingExtra
-=======
 from wayhound.errors import MissingExtra
 from wayhound.trail import FAIL, GOAL
 from wayhound.wording.labels import format_label
->>>>>>> 4555bd7 (Give every noun one module of words, below the command line)
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 

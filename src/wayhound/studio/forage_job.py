@@ -13,13 +13,8 @@ from wayhound.app.crawl import Crawl
 from wayhound.app.forage import work
 from wayhound.app.train import OnProgress
 from wayhound.config import Config
-<<<<<<< HEAD
-from wayhound.store.runs import Progress
-from wayhound.wording.studio_labels import counted
-=======
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_progress
->>>>>>> 4555bd7 (Give every noun one module of words, below the command line)
 from wayhound.workspace import Workspace
 
 TELL_SECONDS = 0.2  # to know how far a run is, the database is asked; to say it, written to
@@ -51,10 +46,6 @@ def first_words(run_id: int) -> str:
     return f"Run {run_id}: it begins."
 
 
-<<<<<<< HEAD
-def _in_words(run_id: int, progress: Progress) -> str:
-    return f"Run {run_id}: {counted(progress.goals, 'goal')} on {counted(progress.visits, 'page')}"
-=======
 def _config(config: Config, given: Mapping[str, Any]) -> Config:
     delay = given["delay"]
     return config if delay is None else replace(config, fetch=replace(config.fetch, delay_seconds=delay))
