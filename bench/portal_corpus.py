@@ -19,7 +19,7 @@ from wayhound.samples.grammar import Grammar, chance_for
 from wayhound.samples.words import words
 from wayhound.store.papers import StoredCitation, StoredContext
 from wayhound.topics.model import TopicPlacement
-from wayhound.topics.tree import parse_tree, ready_trees
+from wayhound.topics.tree import TREE_NAME, parse_tree, shipped_trees
 from wayhound.workspace import Workspace
 
 TREE = "computer-science"
@@ -58,7 +58,7 @@ def fill(
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Put papers with topics, citations and sentences that cite into a workspace, with the topic tree."""
-    (workspace.folder / "topics.txt").write_text(ready_trees()[TREE], "utf-8")
+    (workspace.folder / TREE_NAME).write_text(shipped_trees()[TREE], "utf-8")
     store, topics = workspace.stores.papers, workspace.stores.topics
     made = list(papers(count, data, seed))
     workspace.stores.records.save(paper.record for paper in made)
@@ -78,7 +78,7 @@ class _Maker:
         self._chance = chance
         self._titles = _Chain((title for title, _ in texts), chance)
         self._abstracts = _Chain((abstract for _, abstract in texts), chance)
-        self._topics = [topic.path for topic in parse_tree(ready_trees()[TREE]).leaves]
+        self._topics = [topic.path for topic in parse_tree(shipped_trees()[TREE]).leaves]
         self._people = _people(chance)
         self._venues = [
             _venue(self._topics[number % len(self._topics)][-1], number) for number in range(N_VENUES)

@@ -16,7 +16,7 @@ from wayhound.learn.topic_links import LinkSpread
 from wayhound.topics.documents import CitationLinks, TopicDocument, read_citations, read_documents
 from wayhound.topics.rules import KeywordMatches
 from wayhound.topics.training import TopicSettings, TopicTraining, train, with_ids
-from wayhound.topics.tree import TopicTree, parse_tree, read_tree, ready_trees
+from wayhound.topics.tree import TopicTree, parse_tree, read_tree, shipped_trees
 from wayhound.topics.vocabulary import TopicVocabulary
 
 TREES = Path(__file__).parent / "trees"
@@ -50,16 +50,16 @@ class LabelledSet:
 
     @cached_property
     def matches(self) -> KeywordMatches:
-        return KeywordMatches.of(self.tree, self.documents)
+        return KeywordMatches.find(self.tree, self.documents)
 
     @cached_property
     def counts(self) -> csr_array:
         bags = [document.bag for document in self.documents]
-        return TopicVocabulary.of(bags, TopicSettings().least_documents).counts(bags)
+        return TopicVocabulary.from_bags(bags, TopicSettings().min_documents).counts(bags)
 
     @property
     def keyword_labelled(self) -> np.ndarray:
-        return np.array([bool(matched) for matched in self.matches.of_documents])
+        return np.array([bool(matched) for matched in self.matches.by_document])
 
     def accuracy(self, shares: Floats) -> float:
         return float((shares.argmax(axis=1) == self.truth).mean())
@@ -74,7 +74,7 @@ def standard_sets(data: Path) -> dict[str, LabelledSet]:
     """The three sets of a data folder."""
     topics = data / "papers" / "topics"
     graph = data / "papers" / "citations" / "graph.tsv"
-    science = parse_tree(ready_trees()["computer-science"])
+    science = parse_tree(shipped_trees()["computer-science"])
     return {
         "cora70": LabelledSet.read("cora70", science, topics / "cora70.jsonl", graph),
         "cora_ml": LabelledSet.read(

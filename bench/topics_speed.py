@@ -17,7 +17,7 @@ from bench.report import Bar, Report, add_output_options, finish
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.training import TopicTraining, train
 from wayhound.topics.tree import Topic, TopicTree
-from wayhound.topics.vocabulary import bag_of
+from wayhound.topics.vocabulary import word_counts
 
 N_BRANCHES, N_LEAVES, N_KEYWORDS = 10, 70, 5
 N_WORDS, OWN_WORDS = 20_000, 300
@@ -77,7 +77,7 @@ def _document(number: int, length: int, rng: np.random.Generator) -> TopicDocume
     common = rng.zipf(1.3, length * 7 // 10) % N_WORDS
     own = np.minimum(rng.zipf(1.2, length - len(common)), OWN_WORDS)
     return TopicDocument(
-        str(number), bag_of([*(f"w{word}" for word in common), *(_own(leaf, word) for word in own)])
+        str(number), word_counts([*(f"w{word}" for word in common), *(_own(leaf, word) for word in own)])
     )
 
 

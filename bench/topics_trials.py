@@ -50,13 +50,13 @@ def tempered(data: LabelledSet) -> Floats:
 
 def whole_length(data: LabelledSet) -> Floats:
     """Long documents count all their words."""
-    settings = TopicSettings(longest=1e9)
+    settings = TopicSettings(max_words=1e9)
     return data.train(settings=settings).memberships
 
 
 def every_word(data: LabelledSet) -> Floats:
     """Words that stand in two documents, and not only those in five."""
-    return data.train(settings=TopicSettings(least_documents=2)).memberships
+    return data.train(settings=TopicSettings(min_documents=2)).memberships
 
 
 def expanded_keywords(data: LabelledSet) -> Floats:

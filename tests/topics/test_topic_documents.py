@@ -18,7 +18,7 @@ from wayhound.topics.documents import (
 )
 from wayhound.topics.rules import KeywordMatches, KeywordRule, KeywordRules
 from wayhound.topics.tree import parse_tree
-from wayhound.topics.vocabulary import TopicVocabulary, even_bag
+from wayhound.topics.vocabulary import TopicVocabulary, scale_weights
 
 
 def parsed(**fields: object) -> TopicDocument:
@@ -56,9 +56,9 @@ def test_an_empty_document_is_a_document() -> None:
         ("[1]", "must be a JSON object with an 'id'"),
         ('{"title": "x"}', "must be a JSON object with an 'id'"),
         ('{"id": 1, "title": 7}', "'title' must be text"),
-        ('{"id": 1, "words": {"a": "b"}}', "must give each word a number"),
-        ('{"id": 1, "words": {"a": -1}}', "must give each word a number"),
-        ('{"id": 1, "words": {"a": NaN}}', "must give each word a number"),
+        ('{"id": 1, "words": {"a": "b"}}', "must map each word to a number"),
+        ('{"id": 1, "words": {"a": -1}}', "must map each word to a number"),
+        ('{"id": 1, "words": {"a": NaN}}', "must map each word to a number"),
         ('{"id": 1, "title_words": [1]}', "must be a list of texts"),
         ('{"id": 1, "cites": "x"}', "must be a list of texts"),
     ],
@@ -73,7 +73,7 @@ def test_a_file_is_read_and_twins_are_refused_with_the_line(tmp_path: Path) -> N
     file.write_text('{"id": 1, "title": "a cat"}\n\n{"id": "2"}\n', "utf-8")
     assert [document.id for document in read_documents(file)] == ["1", "2"]
     file.write_text('{"id": 1}\n{"id": "1"}\n', "utf-8")
-    with pytest.raises(UsageError, match="line 2: the id '1' stands there twice"):
+    with pytest.raises(UsageError, match="line 2: the id '1' occurs twice"):
         read_documents(file)
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="not text in UTF-8"):
@@ -95,18 +95,18 @@ def test_a_paper_record_gives_its_title_abstract_and_citations() -> None:
 
 def test_the_vocabulary_leaves_out_rare_words_and_stop_words() -> None:
     bags = [{"cat": 1.0, "the": 1.0, "x": 1.0}, {"cat": 2.0, "dog": 1.0, "the": 1.0}]
-    assert TopicVocabulary.of(bags, 2).words == ("cat",)
-    assert TopicVocabulary.of(bags, 99).words == ("cat", "dog")  # too few documents: every word counts
+    assert TopicVocabulary.from_bags(bags, 2).words == ("cat",)
+    assert TopicVocabulary.from_bags(bags, 99).words == ("cat", "dog")  # too few documents: every word counts
 
 
 def test_long_documents_weigh_no_more_than_the_longest_allowed() -> None:
     vocabulary = TopicVocabulary(["cat", "dog"])
-    counts = vocabulary.counts([{"cat": 30.0, "dog": 10.0, "eel": 5.0}, {"dog": 1.0}, {}], longest=10)
+    counts = vocabulary.counts([{"cat": 30.0, "dog": 10.0, "eel": 5.0}, {"dog": 1.0}, {}], max_words=10)
     assert counts.toarray() == pytest.approx(np.array([[7.5, 2.5], [0, 1], [0, 0]]))
 
 
 def test_a_bag_of_nothing_stays_empty() -> None:
-    assert even_bag({"a": 0.0}) == {}
+    assert scale_weights({"a": 0.0}) == {}
 
 
 TREE = parse_tree("A\n  Nets: neural network, learning\n  Genes: genetic\nB: network\n")
@@ -139,10 +139,10 @@ def test_without_order_a_phrase_needs_all_its_words() -> None:
 
 def test_the_first_match_decides_and_coverage_is_told() -> None:
     documents = [parsed(title="learning and genetic drift"), parsed(title="nothing known"), parsed()]
-    matches = KeywordMatches.of(TREE, documents)
+    matches = KeywordMatches.find(TREE, documents)
     assert matches.coverage == pytest.approx(1 / 3)
     assert matches.first().tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0]]
-    assert KeywordMatches.of(TREE, []).coverage == 0
+    assert KeywordMatches.find(TREE, []).coverage == 0
 
 
 def test_votes_are_shared_and_rare_keywords_speak_louder() -> None:
@@ -152,20 +152,20 @@ def test_votes_are_shared_and_rare_keywords_speak_louder() -> None:
         parsed(title="learning"),
         parsed(),
     ]
-    votes = KeywordMatches.of(TREE, documents).votes()
+    votes = KeywordMatches.find(TREE, documents).votes()
     rare, common = np.log(4 / 1), np.log(4 / 3)
     assert votes[0] == pytest.approx([common / (rare + common), rare / (rare + common), 0])
     assert votes.sum(axis=1) == pytest.approx([1, 1, 1, 0])
 
 
 def test_a_keyword_in_every_document_still_labels_it() -> None:
-    votes = KeywordMatches.of(TREE, [parsed(title="genetic")]).votes()
+    votes = KeywordMatches.find(TREE, [parsed(title="genetic")]).votes()
     assert votes[0] == pytest.approx([0, 1, 0])
 
 
 def test_the_keyword_of_an_interior_topic_speaks_for_all_leaves_below() -> None:
     tree = parse_tree("A: animal\n  Cats: cat\n  Dogs: dog\nB: plant\n")
-    votes = KeywordMatches.of(tree, [parsed(title="an animal")]).first()
+    votes = KeywordMatches.find(tree, [parsed(title="an animal")]).first()
     assert votes[0] == pytest.approx([0.5, 0.5, 0])
 
 

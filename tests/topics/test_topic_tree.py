@@ -11,7 +11,7 @@ from wayhound.errors import UsageError
 from wayhound.topics.tree import (
     parse_tree,
     read_tree,
-    ready_trees,
+    shipped_trees,
     tree_text,
     with_keywords,
     with_topic,
@@ -73,15 +73,15 @@ def test_equal_names_under_different_parents_need_the_whole_path() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "holds no topics"),
-        ("# only a remark\n", "holds no topics"),
+        ("", "contains no topics"),
+        ("# only a remark\n", "contains no topics"),
         ("  A: x\n", "line 1: the first topic must not be indented"),
         ("A\n\tB: x\n", "line 2: indent with spaces"),
-        ("A\n    B: x\n  C: y\n", "line 3: this indent fits no line above"),
-        ("A: x\nB: y\nA: z\n", "line 3: A was named on line 1"),
-        ("A b: x\nA_b: y\n", "line 2: A_b was named on line 1"),
-        ("A [l]: x\nB [L]: y\n", "line 2: B was named on line 1"),
-        ("A: x, ++, y\n", r"line 1: the keyword '\+\+' holds no word"),
+        ("A\n    B: x\n  C: y\n", "line 3: this indent matches no line above"),
+        ("A: x\nB: y\nA: z\n", "line 3: A is already on line 1"),
+        ("A b: x\nA_b: y\n", "line 2: A_b is already on line 1"),
+        ("A [l]: x\nB [L]: y\n", "line 2: B is already on line 1"),
+        ("A: x, ++, y\n", r"line 1: the keyword '\+\+' contains no word"),
         ("A [x: y\n", "line 1: expected a name"),
         (": x\n", "line 1: expected a name"),
     ],
@@ -125,7 +125,7 @@ def test_a_missing_or_foreign_file_is_told_in_a_sentence(tmp_path: Path) -> None
 
 
 def test_the_ready_trees_can_be_read_and_every_leaf_has_keywords() -> None:
-    trees = ready_trees()
+    trees = shipped_trees()
     assert {"computer-science", "medicine"} <= set(trees)
     for name, text in trees.items():
         assert all(1 < len(leaf.keywords) <= 6 for leaf in parse_tree(text, name).leaves)
@@ -157,5 +157,5 @@ def test_a_new_topic_stands_last_among_its_siblings() -> None:
 
 
 def test_a_new_topic_of_a_name_that_is_taken_is_refused() -> None:
-    with pytest.raises(UsageError, match="was named on line"):
+    with pytest.raises(UsageError, match="is already on line"):
         with_topic(TREE, "Networking", "Routing", ["x"])

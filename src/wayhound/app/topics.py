@@ -1,17 +1,16 @@
-"""Where the topics of a workspace are kept: its tree file, its model, its placements, its documents."""
+"""The topics of a workspace: choose a tree, train, place, report, suggest, accept and correct."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from wayhound.errors import UsageError
-from wayhound.store.model_files import load_model, save_model
-from wayhound.store.papers import PaperStore
-from wayhound.store.topics import TopicStore
+from wayhound.store.model_files import load_meta, load_model, save_model
 from wayhound.topics.documents import (
     CitationLinks,
     TopicDocument,
@@ -19,101 +18,291 @@ from wayhound.topics.documents import (
     read_citations,
     read_documents,
 )
-from wayhound.topics.model import KIND, VERSION, TopicModel
-from wayhound.topics.training import TopicTraining
-from wayhound.topics.tree import TopicTree, read_tree
+from wayhound.topics.model import KIND, VERSION, TopicModel, TopicPlacement
+from wayhound.topics.suggest import PER_TOPIC, TopicSuggestions, suggest
+from wayhound.topics.training import STEPS, TopicSettings, TopicTraining, train
+from wayhound.topics.tree import (
+    TREE_NAME,
+    Topic,
+    TopicTree,
+    parse_tree,
+    read_tree_text,
+    tree_text,
+    with_keywords,
+    with_topic,
+    without_keywords,
+)
 from wayhound.workspace import Workspace
 
-TREE_NAME = "topics.txt"
+if TYPE_CHECKING:
+    from wayhound.app.train import OnProgress
 
 
-@dataclass(frozen=True)
-class Topics:
-    """The topics of one workspace."""
+@dataclass(frozen=True, slots=True)
+class TopicCorpus:
+    """The documents to train on, and the citations among them."""
 
-    workspace: Workspace
-    store: TopicStore
+    documents: tuple[TopicDocument, ...]
+    citations: CitationLinks
 
-    @classmethod
-    @contextmanager
-    def open(cls, folder: Path) -> Iterator[Topics]:
-        with Workspace.open(folder) as workspace:
-            yield cls(workspace, workspace.stores.topics)
+
+@dataclass(frozen=True, slots=True)
+class TopicCount:
+    """How many documents are placed at a topic itself, and at it or below it."""
+
+    topic: Topic
+    own: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReport:
+    """How the documents are distributed over the tree.
+
+    `history` describes the last training and is empty before the first one.
+    """
+
+    topics: tuple[TopicCount, ...]
+    nowhere: int
+    history: dict[str, Any]
 
     @property
-    def tree_path(self) -> Path:
-        path = self.workspace.folder / TREE_NAME
-        if not path.exists():
-            raise UsageError(f"{self.workspace.folder} has no topic tree. Next: wayhound topics init")
-        return path
+    def documents(self) -> int:
+        return self.nowhere + sum(count.own for count in self.topics)
+
+
+def read_corpus(
+    workspace: Workspace, files: Sequence[Path] = (), citations: Path | None = None
+) -> TopicCorpus:
+    """Return the documents of JSON-lines files, or the papers of the workspace if there are no files.
+
+    `citations` is a file of further citations. Raises UsageError if there are no documents.
+    """
+    documents = list(_documents_in(files) if files else _papers(workspace))
+    if not documents:
+        raise UsageError("There are no documents: give a file of JSON lines, or add papers first.")
+    pairs = [*(() if files else _citations(workspace)), *(read_citations(citations) if citations else ())]
+    return TopicCorpus(tuple(documents), CitationLinks.among(documents, pairs))
+
+
+def place_papers(
+    workspace: Workspace, default_tree: str, on_progress: OnProgress = lambda *_: None
+) -> tuple[int, int]:
+    """Train on the papers of a workspace; `default_tree` is written if there is no tree yet.
+
+    Return how many papers have a topic, and how many there are. Raises UsageError if none could be placed.
+    """
+    topics = Topics(workspace)
+    if not topics.tree_file.exists:
+        topics.tree_file.write(default_tree)
+    training = topics.train(on_progress=on_progress)
+    return sum(1 for placed in training.placements if placed.topic), len(training.placements)
+
+
+def _documents_in(files: Sequence[Path]) -> Iterator[TopicDocument]:
+    """Yield the documents of several files. Raises UsageError if an id occurs in two of them."""
+    ids: set[str] = set()
+    for file in files:
+        for document in read_documents(file):
+            if document.id in ids:
+                raise UsageError(f"The id {document.id!r} occurs in more than one file.")
+            ids.add(document.id)
+            yield document
+
+
+def _papers(workspace: Workspace) -> Iterator[TopicDocument]:
+    papers = workspace.stores.papers
+    for record in workspace.stores.records.iterate("paper"):
+        cited = (entry.citation.title for entry in papers.citations(record.id) if entry.number)
+        yield document_from_record(record, filter(None, cited))
+
+
+def _citations(workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Yield who cites whom; works that are not in the workspace go by their citation group."""
+    papers = workspace.stores.papers
+    for citation in papers.citations():
+        if citation.number:
+            yield citation.paper, papers.held(citation.group) or f"cited work {citation.group}"
+
+
+class TreeFile:
+    """The tree of a workspace, a text file that people edit. Every method reads it anew."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
     @property
-    def model_folder(self) -> Path:
-        return self.workspace.models_folder / KIND
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def text(self) -> str:
+        """Return the text of the file. Raises UsageError if there is none."""
+        if not self.exists:
+            raise UsageError(f"{self.path.parent} has no topic tree. Next: wayhound topics init")
+        return read_tree_text(self.path)
 
     def tree(self) -> TopicTree:
-        return read_tree(self.tree_path)
+        """Parse the file. Raises UsageError if there is none, or if it has a mistake."""
+        return parse_tree(self.text(), str(self.path))
+
+    def write(self, text: str, *, replace: bool = False) -> TopicTree:
+        """Write the file. Raises UsageError if the text is no tree, or if there is one and not `replace`."""
+        tree = parse_tree(text)
+        if self.exists and not replace:
+            raise UsageError(f"{self.path} is there already. Edit it, or give --replace.")
+        self.path.write_text(text, "utf-8")
+        return tree
+
+    def add_keywords(self, topic: str, keywords: Sequence[str]) -> None:
+        self.write(with_keywords(self.text(), topic, keywords), replace=True)
+
+    def drop_keywords(self, topic: str, keywords: Sequence[str]) -> None:
+        self.write(without_keywords(self.text(), topic, keywords), replace=True)
+
+    def add_topic(self, parent: str, name: str, keywords: Sequence[str]) -> None:
+        """Add a topic under `parent`; `/` is the top of the tree."""
+        self.write(with_topic(self.text(), parent, name, keywords), replace=True)
+
+
+class Topics:
+    """The topics of one workspace.
+
+    The model is in `models/topics`, placements and corrections are in the database.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.tree_file = TreeFile(workspace.folder / TREE_NAME)
+        self.store = workspace.stores.topics
+
+    def train(
+        self,
+        corpus: TopicCorpus | None = None,
+        *,
+        settings: TopicSettings | None = None,
+        seed: int = 0,
+        with_suggestions: bool = False,
+        on_progress: OnProgress = lambda *_: None,
+    ) -> TopicTraining:
+        """Train on a corpus, by default the papers of the workspace; save the model and all placements.
+
+        Corrections are kept. With suggestions, these are saved beside the model for `suggestions`. Raises
+        UsageError if there is no tree, no document, or nothing to learn from.
+        """
+        steps = ("reading documents", *STEPS, *(("looking for suggestions",) if with_suggestions else ()))
+
+        def on_step(name: str) -> None:
+            on_progress(name, steps.index(name), len(steps))
+
+        on_step(steps[0])
+        corpus = corpus or read_corpus(self.workspace)
+        training = self._train(corpus, seed, settings, on_step)
+        meta: dict[str, Any] = {"history": training.history}
+        if with_suggestions:
+            on_step(steps[-1])
+            meta["suggestions"] = suggest(training, corpus.documents).to_json()
+        self._save(training, corpus, meta)
+        on_progress(steps[-1], len(steps), len(steps))
+        return training
+
+    def _train(
+        self,
+        corpus: TopicCorpus,
+        seed: int,
+        settings: TopicSettings | None,
+        on_step: Callable[[str], None] = lambda _: None,
+    ) -> TopicTraining:
+        ids = {document.id for document in corpus.documents}
+        corrections = {name: path for name, path in self.store.corrections().items() if name in ids}
+        return train(
+            self.tree_file.tree(),
+            corpus.documents,
+            np.random.default_rng(seed),
+            citations=corpus.citations,
+            corrections=corrections,
+            settings=settings,
+            on_step=on_step,
+        )
+
+    def _save(self, training: TopicTraining, corpus: TopicCorpus, meta: dict[str, Any]) -> None:
+        arrays, model = training.model.to_arrays()
+        save_model(self._model_folder, KIND, VERSION, arrays, model | meta)
+        titles = {document.id: document.title for document in corpus.documents}
+        self.store.replace_all(training.placements, titles)
+
+    def place(self, documents: Sequence[TopicDocument]) -> list[TopicPlacement]:
+        """Place documents with the trained model and save where. Raises UsageError if there is no model."""
+        model = self.model()
+        placements = [model.place(document) for document in documents]
+        self.store.save(placements, {document.id: document.title for document in documents})
+        return placements
+
+    @property
+    def _model_folder(self) -> Path:
+        return self.workspace.models_folder / KIND
+
+    @property
+    def is_trained(self) -> bool:
+        return self._model_folder.exists()
 
     def model(self) -> TopicModel:
-        if not self.model_folder.exists():
+        """Load the trained model. Raises UsageError if there is none, ModelError if it is damaged."""
+        if not self.is_trained:
             raise UsageError("The topics have not been trained yet. Next: wayhound topics train")
-        return TopicModel.from_arrays(*load_model(self.model_folder, KIND, VERSION))
+        return TopicModel.from_arrays(*load_model(self._model_folder, KIND, VERSION))
 
-    def history(self) -> dict[str, Any]:
-        """How the last training went, as far as a report tells it."""
-        if not self.model_folder.exists():
-            return {}
-        _, meta = load_model(self.model_folder, KIND, VERSION)
-        told = meta.get("history")
-        return told if isinstance(told, dict) else {}
+    def report(self) -> TopicReport:
+        """Return how many documents are placed at each topic of the tree."""
+        counts = self.store.counts()
+        topics = (
+            TopicCount(topic, counts.get(topic.path, 0), _total_below(topic.path, counts))
+            for topic in self.tree_file.tree().topics
+        )
+        history = self._meta().get("history")
+        return TopicReport(tuple(topics), counts.get((), 0), history if isinstance(history, dict) else {})
 
-    def keep(self, training: TopicTraining, documents: Sequence[TopicDocument]) -> None:
-        """Save the model and where it puts the documents."""
-        arrays, meta = training.model.to_arrays()
-        save_model(self.model_folder, KIND, VERSION, arrays, meta | {"history": training.history})
-        self.store.replace_all(training.placements, {document.id: document.title for document in documents})
+    def documents_under(self, topic: str, limit: int = -1) -> list[tuple[TopicPlacement, str]]:
+        """Return the placements at or below a topic with the documents' titles, the most confident first.
 
-    def corrections_of(self, documents: Sequence[TopicDocument]) -> dict[str, tuple[str, ...]]:
-        """The corrections that concern these documents."""
-        ids = {document.id for document in documents}
-        return {name: path for name, path in self.store.corrections().items() if name in ids}
+        `/` is the top of the tree, with the documents that fit nowhere.
+        """
+        path = () if topic == "/" else self.tree_file.tree().find(topic).path
+        return [(placed, self.store.title(placed.document)) for placed in self.store.under(path, limit)]
 
-    def cited_papers(self) -> Iterator[tuple[str, str]]:
-        """Who cites whom among the papers of the workspace; works that are not held count by their group."""
-        papers = self.workspace.stores.papers
-        for citation in papers.citations():
-            if citation.number:
-                yield citation.paper, papers.held(citation.group) or f"cited work {citation.group}"
+    def tree_has_changed(self) -> bool:
+        """Return True if the tree file differs from the tree of the trained model."""
+        return self.is_trained and self._meta().get("tree") != tree_text(self.tree_file.tree())
+
+    def _meta(self) -> dict[str, Any]:
+        return load_meta(self._model_folder, KIND, VERSION) if self.is_trained else {}
+
+    def suggest(self, corpus: TopicCorpus, *, seed: int = 0, per_topic: int = PER_TOPIC) -> TopicSuggestions:
+        """Train on a corpus without saving anything, and return suggestions."""
+        return suggest(self._train(corpus, seed, None), corpus.documents, per_topic)
+
+    def suggestions(self) -> TopicSuggestions:
+        """Return the suggestions of the last training that still apply to the tree."""
+        saved = self._meta().get("suggestions")
+        return (
+            TopicSuggestions.from_json(saved).pending(self.tree_file.tree()) if saved else TopicSuggestions()
+        )
+
+    def correct(self, document: str, topic: str) -> int:
+        """Record where a document belongs, for the next training. Return the number of corrections.
+
+        Raises UsageError for an unknown document or topic.
+        """
+        if self.store.get(document) is None:
+            raise UsageError(f"There is no document {document} among those that were placed.")
+        self.store.correct(document, self.tree_file.tree().find(topic).path)
+        return len(self.store.corrections())
+
+    def undo_correction(self, document: str) -> int:
+        """Remove a correction. Return the number that remain. Raises UsageError if there is none."""
+        if not self.store.take_back(document):
+            raise UsageError(f"There is no correction of {document}.")
+        return len(self.store.corrections())
 
 
-def documents_from(
-    topics: Topics, files: Sequence[Path], citations: Path | None
-) -> tuple[list[TopicDocument], CitationLinks]:
-    """The documents of files, or the papers of the workspace; and who cites whom among them."""
-    if files:
-        documents = [document for file in files for document in read_documents(file)]
-        _refuse_twins(documents)
-        known: Iterator[tuple[str, str]] = iter(())
-    else:
-        papers = topics.workspace.stores.papers
-        documents = [
-            document_from_record(record, _cited_titles(papers, record.id))
-            for record in topics.workspace.stores.records.iterate("paper")
-        ]
-        known = topics.cited_papers()
-    if not documents:
-        raise UsageError("There are no documents: give a file of JSON lines, or extract papers first.")
-    given = read_citations(citations) if citations else ()
-    return documents, CitationLinks.among(documents, (*known, *given))
-
-
-def _cited_titles(papers: PaperStore, paper: str) -> list[str]:
-    return [each.citation.title for each in papers.citations(paper) if each.number and each.citation.title]
-
-
-def _refuse_twins(documents: Sequence[TopicDocument]) -> None:
-    seen: set[str] = set()
-    for document in documents:
-        if document.id in seen:
-            raise UsageError(f"The id {document.id!r} stands in more than one file.")
-        seen.add(document.id)
+def _total_below(path: tuple[str, ...], counts: dict[tuple[str, ...], int]) -> int:
+    return sum(number for placed, number in counts.items() if placed[: len(path)] == path)

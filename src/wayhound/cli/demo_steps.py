@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import resources
 
-import numpy as np
-
 from wayhound.app.forage import Order, open_run
 from wayhound.app.papers.adding import Added, Intake, incoming_from_forage
 from wayhound.app.papers.library import PaperLibrary
@@ -18,14 +16,14 @@ from wayhound.app.papers.reading import cores
 from wayhound.app.teach.plain_hand import play_plainly
 from wayhound.app.teach.playback import Script, play
 from wayhound.app.teach.teaching import open_session, teach
-from wayhound.app.topics import TREE_NAME, Topics, documents_from
+from wayhound.app.topics import Topics
 from wayhound.app.train import train
 from wayhound.cli.console import err, say
 from wayhound.cli.forage_display import closing_table, forage_with_display
 from wayhound.cli.papers_progress import take_up
 from wayhound.cli.papers_work import added_line
 from wayhound.cli.studio import say_how_to_open
-from wayhound.cli.topics import tree_table
+from wayhound.cli.topics import report_table
 from wayhound.cli.trails import remarks_list
 from wayhound.cli.train import labels_table
 from wayhound.errors import UsageError
@@ -37,7 +35,6 @@ from wayhound.site import Site
 from wayhound.store.forage import RunLimits
 from wayhound.studio.access import new_token
 from wayhound.studio.app import make_studio
-from wayhound.topics.training import train as train_topics
 from wayhound.trail import GOAL
 from wayhound.url import normalise
 from wayhound.visit import Visit
@@ -215,9 +212,7 @@ def add_papers(workspace: Workspace) -> None:
 
 def fill_topics(workspace: Workspace) -> None:
     tree = resources.files("wayhound.samples") / "trees" / "departments.topics"
-    (workspace.folder / TREE_NAME).write_text(tree.read_text("utf-8"), "utf-8")
-    with Topics.open(workspace.folder) as topics:
-        documents, citations = documents_from(topics, (), None)
-        training = train_topics(topics.tree(), documents, np.random.default_rng(0), citations=citations)
-        topics.keep(training, documents)
-        err.print(tree_table(topics.tree(), topics.store.counts(), topics.history()))
+    topics = Topics(workspace)
+    topics.tree_file.write(tree.read_text("utf-8"), replace=True)
+    topics.train()
+    err.print(report_table(topics.report()))

@@ -21,7 +21,7 @@ from wayhound.record_kinds import KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
 from wayhound.store.records import SiteVisited
-from wayhound.topics.tree import read_tree
+from wayhound.topics.tree import TREE_NAME, read_tree
 from wayhound.workspace import Workspace
 
 Answer = TypeVar("Answer")
@@ -31,8 +31,6 @@ THREADS = 4
 SLOW_THREADS = 2
 KEPT_SECONDS = 2.0
 """How long sums over the whole collection are kept: as long as a new document may take to be seen."""
-
-TREE_NAME = "topics.txt"
 
 
 @dataclass

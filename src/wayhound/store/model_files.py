@@ -36,6 +36,11 @@ def load_model(folder: Path, kind: str, version: int) -> tuple[dict[str, NDArray
     return _reader(folder).load(kind, version)
 
 
+def load_meta(folder: Path, kind: str, version: int) -> dict[str, Any]:
+    """Return the metadata of a model without reading its arrays. Raises ModelError like `load_model`."""
+    return _reader(folder).meta(kind, version)[0]
+
+
 def kind_of(folder: Path) -> str:
     """Return the kind of model that a folder holds; empty if it holds none."""
     try:

@@ -1,4 +1,4 @@
-"""Who cites whom, as evidence for topics: a paper is mostly about what its neighbours are about."""
+"""Documents to be placed, the citations between them, and the files that hold both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from wayhound.errors import UsageError
 from wayhound.record import Record
-from wayhound.topics.vocabulary import bag_of, even_bag, folded_words
+from wayhound.topics.vocabulary import scale_weights, singular_words, word_counts
 
 _TEXTS = ("title", "abstract", "text")
 _LISTS = ("title_words", "words")
@@ -21,28 +21,35 @@ _LISTS = ("title_words", "words")
 
 @dataclass(frozen=True, slots=True)
 class TopicDocument:
-    """The words of one document, how often each, and in what order if that is known; and what it cites."""
+    """One document: its word counts, its words in order if the order is known, and the ids that it cites."""
 
     id: str
     bag: Mapping[str, float]
     sequence: tuple[str, ...] = ()
     title: str = ""
     cites: tuple[str, ...] = ()
-    label: str = ""  # the topic that somebody gave it; read for measuring, never for training
+    label: str = ""  # the true topic; read by benchmarks, never by training
 
     @classmethod
     def from_text(cls, document_id: str, title: str, *texts: str, cites: Iterable[str] = ()) -> TopicDocument:
-        """From running text. An empty word stands between two texts, so that no phrase reaches across."""
+        """Make a document from running text. An empty word separates the texts, so no phrase spans two."""
         sequence: list[str] = []
         for text in (title, *texts):
-            sequence += [*folded_words(text), ""]
-        bag = bag_of(word for word in sequence if word)
+            sequence += [*singular_words(text), ""]
+        bag = word_counts(word for word in sequence if word)
         return cls(document_id, bag, tuple(sequence[:-1]), title, tuple(cites))
+
+
+def document_from_record(record: Record, cited_titles: Iterable[str] = ()) -> TopicDocument:
+    """Make a document from a paper's title, abstract, text and the titles of its references."""
+    texts = (record.first(name) for name in _TEXTS)
+    cites = (value.text for value in record.fields.get("cites", ()))
+    return TopicDocument.from_text(record.id, *texts, *cited_titles, cites=cites)
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One JSON object and where it stands, so that every complaint can say so."""
+    """One JSON object and its place in the file, which every error names."""
 
     fields: Mapping[str, Any]
     place: str
@@ -53,7 +60,7 @@ class _Line:
             raise UsageError(f"{self.place}: {name!r} must be text.")
         return value
 
-    def listed(self, name: str) -> list[str]:
+    def texts(self, name: str) -> list[str]:
         value = self.fields.get(name) or []
         if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
             raise UsageError(f"{self.place}: {name!r} must be a list of texts.")
@@ -62,12 +69,16 @@ class _Line:
     def weights(self, name: str) -> dict[str, float]:
         value = self.fields.get(name)
         if not isinstance(value, dict) or not all(_is_weight(weight) for weight in value.values()):
-            raise UsageError(f"{self.place}: {name!r} must give each word a number from 0 up.")
+            raise UsageError(f"{self.place}: {name!r} must map each word to a number that is 0 or more.")
         return value
 
 
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
 def read_documents(path: Path) -> list[TopicDocument]:
-    """Documents from JSON lines; ids must differ."""
+    """Read documents from JSON lines. Raises UsageError, with the line, for bad lines and repeated ids."""
     documents: dict[str, TopicDocument] = {}
     try:
         with path.open(encoding="utf-8") as lines:
@@ -75,7 +86,7 @@ def read_documents(path: Path) -> list[TopicDocument]:
                 if line.strip():
                     document = parse_document(line, f"{path}, line {number}")
                     if document.id in documents:
-                        raise UsageError(f"{path}, line {number}: the id {document.id!r} stands there twice.")
+                        raise UsageError(f"{path}, line {number}: the id {document.id!r} occurs twice.")
                     documents[document.id] = document
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
@@ -85,9 +96,10 @@ def read_documents(path: Path) -> list[TopicDocument]:
 
 
 def parse_document(text: str, place: str = "The document") -> TopicDocument:
-    """A document from a JSON object with `id`, any of `title`, `abstract` and `text`, or words in no order.
+    """Parse a JSON object with `id`, any of `title`, `abstract` and `text`, or words in no order.
 
-    `title_words` and `words` are lists of words, or `words` gives each word a weight. `cites` lists ids.
+    `title_words` and `words` are lists of words, or `words` maps each word to a weight. `cites` lists ids.
+    Raises UsageError for anything else.
     """
     try:
         fields = json.loads(text)
@@ -96,7 +108,7 @@ def parse_document(text: str, place: str = "The document") -> TopicDocument:
     if not isinstance(fields, dict) or not isinstance(fields.get("id"), str | int):
         raise UsageError(f"{place} must be a JSON object with an 'id'.")
     line = _Line(fields, place)
-    identity, label, cites = str(fields["id"]), line.text("label"), tuple(line.listed("cites"))
+    identity, label, cites = str(fields["id"]), line.text("label"), tuple(line.texts("cites"))
     texts = [line.text(name) for name in _TEXTS]
     if not any(name in fields for name in _LISTS):
         ordered = TopicDocument.from_text(identity, *texts, cites=cites)
@@ -104,27 +116,16 @@ def parse_document(text: str, place: str = "The document") -> TopicDocument:
     return TopicDocument(identity, _bag(line, texts), (), texts[0], cites, label)
 
 
-def document_from_record(record: Record, cited_titles: Iterable[str] = ()) -> TopicDocument:
-    """A paper that was extracted: title, abstract and the titles of its references, and the ids of what it cites."""
-    texts = (record.first(name) for name in _TEXTS)
-    cites = (value.text for value in record.fields.get("cites", ()))
-    return TopicDocument.from_text(record.id, *texts, *cited_titles, cites=cites)
-
-
 def _bag(line: _Line, texts: Iterable[str]) -> dict[str, float]:
     if isinstance(line.fields.get("words"), dict):
-        return even_bag(line.weights("words"))
-    listed = [word for name in _LISTS for word in line.listed(name)]
-    return bag_of(word for text in (*texts, *listed) for word in folded_words(text))
-
-
-def _is_weight(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+        return scale_weights(line.weights("words"))
+    listed = [word for name in _LISTS for word in line.texts(name)]
+    return word_counts(word for text in (*texts, *listed) for word in singular_words(text))
 
 
 @dataclass(frozen=True, slots=True)
 class CitationLinks:
-    """Who cites whom, by id. Papers of which no more is known than that they are cited count too."""
+    """Pairs of ids, citing and cited. Works known only by being cited take part as well."""
 
     pairs: tuple[tuple[str, str], ...] = ()
 
@@ -132,18 +133,18 @@ class CitationLinks:
     def among(
         cls, documents: Iterable[TopicDocument], pairs: Iterable[tuple[str, str]] = ()
     ) -> CitationLinks:
-        """Given pairs, and what the documents themselves say; each once."""
+        """Combine `pairs` with what the documents themselves cite, each pair once."""
         own = ((document.id, cited) for document in documents for cited in document.cites)
         return cls(tuple(dict.fromkeys((*pairs, *own))))
 
     def rows(self, documents: Iterable[TopicDocument]) -> dict[str, int]:
-        """A row for every document in order, then one for every other paper that is cited or cites."""
+        """Number the ids: the documents in order, then every other work that cites or is cited."""
         ids = dict.fromkeys(document.id for document in documents)
         ids |= dict.fromkeys(end for pair in self.pairs for end in pair)
         return {identity: row for row, identity in enumerate(ids)}
 
     def links(self, rows: Mapping[str, int]) -> csr_array:
-        """The weight of the link from each paper to each other one, both ways, (rows, rows)."""
+        """Return the symmetric link weights (rows, rows); citations of oneself are left out."""
         ends = np.array([(rows[citing], rows[cited]) for citing, cited in self.pairs], dtype=np.int64)
         ends = ends.reshape(-1, 2)[ends.reshape(-1, 2)[:, 0] != ends.reshape(-1, 2)[:, 1]]
         shape = (len(rows), len(rows))
@@ -152,7 +153,10 @@ class CitationLinks:
 
 
 def read_citations(path: Path) -> Iterator[tuple[str, str]]:
-    """Pairs of ids, citing and cited, parted by a tab; a first line `citing<TAB>cited` is a heading."""
+    """Yield pairs of ids, citing and cited, from a tab-separated file; a heading `citing<TAB>cited` is skipped.
+
+    Raises UsageError, with the line, where a line is not two ids.
+    """
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):

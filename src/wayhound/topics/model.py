@@ -1,4 +1,4 @@
-"""A trained topic tree: places documents one by one, and turns into arrays for a model file and back."""
+"""The trained topic model: places one document at a time, and converts to and from arrays for a model file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from wayhound.learn.topic_links import LinkWeights
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.rules import KeywordPrior, KeywordRules
 from wayhound.topics.tree import Topic, TopicTree, parse_tree, tree_text
-from wayhound.topics.vocabulary import LONGEST_DOCUMENT, TopicVocabulary
+from wayhound.topics.vocabulary import MAX_DOCUMENT_WORDS, TopicVocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class TopicPlacement:
-    """One document in the tree.
+    """One document's place in the tree.
 
-    `topic` may be an interior node where none of its children is likely enough, and is empty where the
-    document fits nowhere. `leaf` is the best leaf all the same; `words` speak for it, the strongest first.
+    `topic` is an interior topic where none of its children is likely enough, and empty where the document
+    fits nowhere. `leaf` is the best leaf in any case. `words` are those that favour it, strongest first.
     """
 
     document: str
@@ -42,53 +42,55 @@ class TopicPlacement:
         return " › ".join(self.topic) or "(nowhere)"
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """A document goes down the tree while the next topic is at least `settle` likely.
+def placed_nowhere(document: str) -> TopicPlacement:
+    """Return the placement of a document with neither a known word nor a known citation."""
+    return TopicPlacement(document, (), 1.0, (), outside=1.0)
 
-    A second leaf is named if it is at least `second` likely.
+
+@dataclass(frozen=True, slots=True)
+class PlacementThresholds:
+    """Probabilities needed to place a document.
+
+    It descends the tree while the next topic reaches `descend`. A second leaf is named if it reaches `second`.
     """
 
-    settle: float = 0.5
+    descend: float = 0.5
     second: float = 0.25
 
 
 class Placer:
-    """Turns probabilities of leaves, and of leaves without a topic, into placements."""
+    """Turns the probabilities of leaves, and of the extra leaves outside, into placements."""
 
-    def __init__(self, tree: TopicTree, thresholds: Thresholds) -> None:
+    def __init__(self, tree: TopicTree, thresholds: PlacementThresholds) -> None:
         self._tree = tree
         self._thresholds = thresholds
         self._nodes = tree.topics
         self._children: dict[tuple[str, ...], list[int]] = {}
         for number, topic in enumerate(self._nodes):
             self._children.setdefault(topic.path[:-1], []).append(number)
-        self._of_leaves = _below(self._nodes, tree.leaves)
-        self._of_interior = _below(self._nodes, tree.interior)
+        self._leaves_below = _membership(self._nodes, tree.leaves)
+        self._interior_below = _membership(self._nodes, tree.interior)
 
     def place(self, document: str, leaves: Floats, outside: Floats) -> TopicPlacement:
-        """`leaves` (C,) sum to one; `outside` (I,) are the probabilities of the extra leaves, root first."""
+        """Place a document. `leaves` (C,) sum to 1; `outside` (I,) are the extra leaves, the root's first."""
         leaves = leaves * (1.0 - outside.sum())
-        masses = self._of_leaves @ leaves + self._of_interior @ outside
-        topic, confidence = self._settled(masses, float(outside[0]))
+        masses = self._leaves_below @ leaves + self._interior_below @ outside
+        topic, confidence = self._descend(masses, float(outside[0]))
         first, second = self._best_two(leaves)
-        also = second is not None and leaves[second] >= self._thresholds.second
-        return TopicPlacement(
-            document,
-            topic,
-            confidence,
-            self._tree.leaves[first].path,
-            self._tree.leaves[second].path if also and second is not None else (),
-            float(leaves[second]) if also else 0.0,
-            float(outside.sum()),
+        placement = TopicPlacement(
+            document, topic, confidence, self._tree.leaves[first].path, outside=float(outside.sum())
         )
+        if second is None or leaves[second] < self._thresholds.second:
+            return placement
+        path, probability = self._tree.leaves[second].path, float(leaves[second])
+        return replace(placement, second=path, second_confidence=probability)
 
-    def _settled(self, masses: Floats, nowhere: float) -> tuple[tuple[str, ...], float]:
+    def _descend(self, masses: Floats, nowhere: float) -> tuple[tuple[str, ...], float]:
         path: tuple[str, ...] = ()
         confidence = max(nowhere, 1.0 - float(masses[self._children[()]].max()))
-        while below := self._children.get(path):
-            best = max(below, key=lambda number: masses[number])
-            if masses[best] < self._thresholds.settle:
+        while children := self._children.get(path):
+            best = max(children, key=lambda number: masses[number])
+            if masses[best] < self._thresholds.descend:
                 break
             path, confidence = self._nodes[best].path, float(masses[best])
         return path, confidence
@@ -96,12 +98,12 @@ class Placer:
     def _best_two(self, leaves: Floats) -> tuple[int, int | None]:
         if len(leaves) == 1:
             return 0, None
-        first, second = np.argsort(-leaves, kind="stable")[:2]  # of equals, the first in the tree
+        first, second = np.argsort(-leaves, kind="stable")[:2]  # ties go to the first in the tree
         return int(first), int(second)
 
 
-def _below(nodes: tuple[Topic, ...], ends: tuple[Topic, ...]) -> Floats:
-    """Which ends stand at or below each node, (nodes, ends)."""
+def _membership(nodes: tuple[Topic, ...], ends: tuple[Topic, ...]) -> Floats:
+    """Return 1 where an end is a node or lies below it, (nodes, ends)."""
     return np.array(
         [[end.path[: len(node.path)] == node.path for end in ends] for node in nodes], dtype=float
     )
@@ -114,30 +116,30 @@ N_WORDS_SHOWN = 6
 
 @dataclass(frozen=True)
 class TopicModel:
-    """What placing needs. V words, C leaves, I interior nodes, N documents that others may link to.
+    """Everything that placing needs. V words, C leaves, I interior nodes, N documents that others may cite.
 
-    `words` (V, C) and `priors` (C,) are logarithms, `scale` calibrates them; `outside_words` (V, C + I) and
-    `outside_priors` tell what fits nowhere. `met` (N, C) is what a link to each of `known` brings.
-    `keyword_worth` (rules,) and `keyword_weight` are what the keywords of the tree say by themselves.
+    `log_words` (V, C) and `log_priors` (C,) are the classifier, `scale` its calibration. `outside_words`
+    (V, C + I) and `outside_priors` recognise what fits nowhere. `link_scores` (N, C) is what a citation of each
+    of `linked_ids` adds. `keyword_worth` (rules,) and `keyword_weight` make the keyword prior.
     """
 
     tree: TopicTree
     vocabulary: TopicVocabulary
-    words: Floats
-    priors: Floats
+    log_words: Floats
+    log_priors: Floats
     outside_words: Floats
     outside_priors: Floats
     scale: float = 1.0
-    longest: float = LONGEST_DOCUMENT
+    max_words: float = MAX_DOCUMENT_WORDS
     links: LinkWeights | None = None
-    known: Sequence[str] = ()
-    met: Floats | None = None
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    linked_ids: Sequence[str] = ()
+    link_scores: Floats | None = None
+    thresholds: PlacementThresholds = field(default_factory=PlacementThresholds)
     keyword_worth: Floats | None = None
     keyword_weight: float = 0.0
 
     @cached_property
-    def keywords(self) -> KeywordPrior:
+    def keyword_prior(self) -> KeywordPrior:
         rules = KeywordRules(self.tree)
         worth = np.zeros(len(rules.rules)) if self.keyword_worth is None else self.keyword_worth
         return KeywordPrior(rules, worth, self.keyword_weight)
@@ -147,52 +149,53 @@ class TopicModel:
         return Placer(self.tree, self.thresholds)
 
     @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {identity: row for row, identity in enumerate(self.known)}
+    def _linked_rows(self) -> dict[str, int]:
+        return {identity: row for row, identity in enumerate(self.linked_ids)}
 
     @cached_property
-    def _everywhere(self) -> Floats:
-        """log P(w), whatever the topic, (V,)."""
-        return np.asarray(np.log(np.exp(self.words) @ np.exp(self.priors)), dtype=np.float64)
-
-    def place(self, document: TopicDocument) -> TopicPlacement:
-        """Place a document that need not have been there in training; costs its own words alone."""
-        row = self.vocabulary.counts([document.bag], self.longest)
-        columns, counts = row.indices.astype(np.int64), row.data
-        linked = [self._rows[cited] for cited in document.cites if cited in self._rows]
-        if not len(columns) and not linked:
-            return nowhere(document.id)
-        own = counts @ self.words[columns]
-        scores = own if self.links is None or self.met is None else self.links.join(own, self.met[linked])
-        leaves = softmax(self.scale * (scores + self.priors)[None])[0]
-        outside = counts @ self.outside_words[columns] + self.outside_priors
-        extra = softmax(outside[None])[0, len(leaves) :]
-        placed = self.placer.place(document.id, *self.keywords.join(document, leaves, extra))
-        return replace(placed, words=self.deciding_words(columns, counts, placed.leaf))
-
-    def deciding_words(
-        self, columns: Ints, counts: Floats, leaf: tuple[str, ...]
-    ) -> tuple[tuple[str, float], ...]:
-        """The words that speak most for a leaf, and by how much each raises its logarithm."""
-        at = self._leaf_columns[leaf]
-        gains = counts * (self.words[columns, at] - self._everywhere[columns])
-        best = [index for index in np.argsort(-gains, kind="stable")[:N_WORDS_SHOWN] if gains[index] > 0]
-        return tuple((self.vocabulary.words[columns[index]], round(float(gains[index]), 3)) for index in best)
+    def _log_marginals(self) -> Floats:
+        """log P(word), over all topics, (V,)."""
+        return np.asarray(np.log(np.exp(self.log_words) @ np.exp(self.log_priors)), dtype=np.float64)
 
     @cached_property
     def _leaf_columns(self) -> dict[tuple[str, ...], int]:
         return {leaf.path: column for column, leaf in enumerate(self.tree.leaves)}
 
+    def place(self, document: TopicDocument) -> TopicPlacement:
+        """Place a document, seen in training or not. The cost depends on the document alone."""
+        row = self.vocabulary.counts([document.bag], self.max_words)
+        columns, counts = row.indices.astype(np.int64), row.data
+        linked = [self._linked_rows[cited] for cited in document.cites if cited in self._linked_rows]
+        if not len(columns) and not linked:
+            return placed_nowhere(document.id)
+        scores = counts @ self.log_words[columns]
+        if self.links is not None and self.link_scores is not None:
+            scores = self.links.join(scores, self.link_scores[linked])
+        leaves = softmax(self.scale * (scores + self.log_priors)[None])[0]
+        outside = counts @ self.outside_words[columns] + self.outside_priors
+        extra = softmax(outside[None])[0, len(leaves) :]
+        placed = self.placer.place(document.id, *self.keyword_prior.mix(document, leaves, extra))
+        return replace(placed, words=self.deciding_words(columns, counts, placed.leaf))
+
+    def deciding_words(
+        self, columns: Ints, counts: Floats, leaf: tuple[str, ...]
+    ) -> tuple[tuple[str, float], ...]:
+        """Return the words that favour a leaf most, each with its gain in log-probability."""
+        at = self._leaf_columns[leaf]
+        gains = counts * (self.log_words[columns, at] - self._log_marginals[columns])
+        best = [index for index in np.argsort(-gains, kind="stable")[:N_WORDS_SHOWN] if gains[index] > 0]
+        return tuple((self.vocabulary.words[columns[index]], round(float(gains[index]), 3)) for index in best)
+
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays, and what is best written as JSON."""
+        """Return the arrays and the JSON of a model file; `from_arrays` reads them."""
         arrays: dict[str, NDArray[Any]] = {
-            "words": self.words.astype(np.float32),
-            "priors": self.priors,
+            "words": self.log_words.astype(np.float32),
+            "priors": self.log_priors,
             "outside_words": self.outside_words.astype(np.float32),
             "outside_priors": self.outside_priors,
         }
-        if self.met is not None:
-            arrays["met"] = self.met.astype(np.float32)
+        if self.link_scores is not None:
+            arrays["met"] = self.link_scores.astype(np.float32)
         if self.keyword_worth is not None:
             arrays["keyword_worth"] = self.keyword_worth
         links = self.links and [self.links.own, self.links.step, self.links.rounds, self.links.doubt]
@@ -200,59 +203,57 @@ class TopicModel:
             "tree": tree_text(self.tree),
             "vocabulary": list(self.vocabulary.words),
             "scale": self.scale,
-            "longest": self.longest,
+            "longest": self.max_words,
             "links": links,
-            "known": list(self.known),
-            "settle": self.thresholds.settle,
+            "known": list(self.linked_ids),
+            "settle": self.thresholds.descend,
             "second": self.thresholds.second,
             "keyword_weight": self.keyword_weight,
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> TopicModel:
+        """Read a model from the contents of its file. Raises ModelError if they are damaged."""
         try:
             model = cls._read(arrays, meta)
         except (KeyError, TypeError, ValueError, UsageError) as error:
-            raise ModelError(f"The topic model does not hold what it should: {error!r}.") from None
+            raise ModelError(f"The topic model is damaged ({error!r}). Train it again.") from None
         _check_shapes(model)
         return model
 
     @classmethod
     def _read(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> TopicModel:
         own, step, rounds, doubt = meta["links"] or (0.5, 0.35, 5, 2.0)
+        links = LinkWeights(float(own), float(step), int(rounds), float(doubt)) if meta["links"] else None
+        floats = {name: array.astype(np.float64) for name, array in arrays.items()}
         return cls(
-            parse_tree(meta["tree"], "The tree in the model"),
-            TopicVocabulary([str(word) for word in meta["vocabulary"]]),
-            arrays["words"].astype(np.float64),
-            arrays["priors"].astype(np.float64),
-            arrays["outside_words"].astype(np.float64),
-            arrays["outside_priors"].astype(np.float64),
-            float(meta["scale"]),
-            float(meta["longest"]),
-            LinkWeights(float(own), float(step), int(rounds), float(doubt)) if meta["links"] else None,
-            tuple(str(identity) for identity in meta["known"]),
-            arrays["met"].astype(np.float64) if "met" in arrays else None,
-            Thresholds(float(meta["settle"]), float(meta["second"])),
-            arrays["keyword_worth"].astype(np.float64) if "keyword_worth" in arrays else None,
-            float(meta.get("keyword_weight", 0.0)),
+            tree=parse_tree(meta["tree"], "The tree in the model"),
+            vocabulary=TopicVocabulary([str(word) for word in meta["vocabulary"]]),
+            log_words=floats["words"],
+            log_priors=floats["priors"],
+            outside_words=floats["outside_words"],
+            outside_priors=floats["outside_priors"],
+            scale=float(meta["scale"]),
+            max_words=float(meta["longest"]),
+            links=links,
+            linked_ids=tuple(str(identity) for identity in meta["known"]),
+            link_scores=floats.get("met"),
+            thresholds=PlacementThresholds(float(meta["settle"]), float(meta["second"])),
+            keyword_worth=floats.get("keyword_worth"),
+            keyword_weight=float(meta.get("keyword_weight", 0.0)),
         )
 
 
 def _check_shapes(model: TopicModel) -> None:
     n_words, n_leaves = len(model.vocabulary), len(model.tree.leaves)
     n_outside = n_leaves + len(model.tree.interior)
-    whole = (
-        model.words.shape == (n_words, n_leaves)
-        and model.priors.shape == (n_leaves,)
+    fits = (
+        model.log_words.shape == (n_words, n_leaves)
+        and model.log_priors.shape == (n_leaves,)
         and model.outside_words.shape == (n_words, n_outside)
         and model.outside_priors.shape == (n_outside,)
-        and (model.met is None or model.met.shape == (len(model.known), n_leaves))
-        and model.keywords.worth.shape == (len(model.keywords.rules.rules),)
+        and (model.link_scores is None or model.link_scores.shape == (len(model.linked_ids), n_leaves))
+        and model.keyword_prior.worth.shape == (len(model.keyword_prior.rules.rules),)
     )
-    if not whole:
+    if not fits:
         raise ModelError("The topic model is damaged: its parts do not fit together. Train it again.")
-
-
-def nowhere(document: str) -> TopicPlacement:
-    """A document of which nothing is known that could place it."""
-    return TopicPlacement(document, (), 1.0, (), outside=1.0)

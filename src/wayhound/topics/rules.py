@@ -1,7 +1,7 @@
-"""What the keywords in a document say by themselves, and how far they are believed beside what was learned.
+"""Keyword rules: which documents a tree's keywords match, and the prior over topics that the matches give.
 
-A topic that two documents teach has learned little more than those two documents: words that both happen to hold
-speak for it as loudly as its keyword. In a small collection the keywords themselves know better.
+A topic with two labelled documents has learned little beyond those two: any word that both happen to share
+counts as much as its keyword. So in a small collection the keywords act as a prior beside the learned words.
 """
 
 from __future__ import annotations
@@ -15,37 +15,48 @@ import numpy as np
 from wayhound.learn.naive_bayes import Floats
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.tree import Topic, TopicTree
-from wayhound.topics.vocabulary import folded_words
+from wayhound.topics.vocabulary import singular_words
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordRule:
-    """A keyword of a topic, as the words that must stand in a document."""
+    """A keyword of a topic, as the words that a document must contain."""
 
     topic: Topic
     keyword: str
     words: tuple[str, ...]
 
     def matches(self, document: TopicDocument) -> bool:
-        """In running text a phrase must stand in its order; where no order is known, all its words do."""
+        """Return True if the document contains the phrase, or all its words where their order is unknown."""
         if not all(word in document.bag for word in self.words):
             return False
-        return len(self.words) == 1 or not document.sequence or _stands_in(self.words, document.sequence)
+        return len(self.words) == 1 or not document.sequence or _contains(document.sequence, self.words)
 
     def count(self, document: TopicDocument) -> float:
-        """How often it stands in a document that it matches."""
+        """Return how often the keyword occurs in a document that it matches."""
         if len(self.words) == 1 or not document.sequence:
             return min(document.bag[word] for word in self.words)
-        places = (at for at, word in enumerate(document.sequence) if word == self.words[0])
-        return sum(document.sequence[at : at + len(self.words)] == self.words for at in places)
+        starts = (at for at, word in enumerate(document.sequence) if word == self.words[0])
+        return sum(document.sequence[at : at + len(self.words)] == self.words for at in starts)
+
+
+def _contains(sequence: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    start = -1
+    try:
+        while True:
+            start = sequence.index(phrase[0], start + 1)
+            if sequence[start : start + len(phrase)] == phrase:
+                return True
+    except ValueError:
+        return False
 
 
 class KeywordRules:
-    """The rules of a tree, in order: longer phrases first, as they say more; then as the file has them."""
+    """The rules of a tree: longer phrases first, because they are more specific, then in file order."""
 
     def __init__(self, tree: TopicTree) -> None:
         rules = [
-            KeywordRule(topic, keyword, tuple(folded_words(keyword)))
+            KeywordRule(topic, keyword, tuple(singular_words(keyword)))
             for topic in tree.topics
             for keyword in topic.keywords
         ]
@@ -54,26 +65,25 @@ class KeywordRules:
 
     @cached_property
     def _by_first_word(self) -> Mapping[str, tuple[int, ...]]:
-        found: dict[str, tuple[int, ...]] = {}
+        numbers: dict[str, tuple[int, ...]] = {}
         for number, rule in enumerate(self.rules):
-            found[rule.words[0]] = (*found.get(rule.words[0], ()), number)
-        return found
+            numbers[rule.words[0]] = (*numbers.get(rule.words[0], ()), number)
+        return numbers
 
     def matching(self, document: TopicDocument) -> list[int]:
-        """The numbers of all rules that match, the first in order first."""
+        """Return the numbers of all rules that match, in order."""
         candidates = (number for word in document.bag for number in self._by_first_word.get(word, ()))
         return sorted(number for number in candidates if self.rules[number].matches(document))
 
-    def most_exact(self, matched: Sequence[int]) -> Sequence[int]:
-        """Of rules that match, those that speak for one leaf alone; all of them where there are none."""
-        return [number for number in matched if self.shares[number].max() == 1.0] or matched
+    def most_specific(self, matched: Sequence[int]) -> Sequence[int]:
+        """Return the matches that belong to a single leaf, or all of them if there are none."""
+        return [number for number in matched if self.leaf_shares[number].max() == 1.0] or matched
 
     @cached_property
-    def shares(self) -> Floats:
-        """What one match of each rule says for each leaf, (rules, leaves).
+    def leaf_shares(self) -> Floats:
+        """How one match of each rule is shared among the leaves, (rules, leaves).
 
-        The keyword of a leaf speaks for it alone, that of a topic with children for all leaves below in equal
-        parts.
+        A leaf's keyword counts for that leaf alone, an interior topic's in equal parts for all leaves below it.
         """
         below = np.array(
             [
@@ -87,102 +97,98 @@ class KeywordRules:
 
 @dataclass(frozen=True)
 class KeywordMatches:
-    """Which rules match which documents, and what labels that gives."""
+    """The rules that match each document of a collection, and the preliminary labels that follow."""
 
     rules: KeywordRules
-    of_documents: Sequence[Sequence[int]]
+    by_document: Sequence[Sequence[int]]
 
     @classmethod
-    def of(cls, tree: TopicTree, documents: Iterable[TopicDocument]) -> KeywordMatches:
+    def find(cls, tree: TopicTree, documents: Iterable[TopicDocument]) -> KeywordMatches:
         rules = KeywordRules(tree)
         return cls(rules, [rules.matching(document) for document in documents])
 
     @property
     def coverage(self) -> float:
         """The share of documents with any keyword."""
-        return sum(map(bool, self.of_documents)) / max(len(self.of_documents), 1)
+        return sum(map(bool, self.by_document)) / max(len(self.by_document), 1)
 
     @cached_property
     def frequencies(self) -> Floats:
         """How many documents each rule matches, (rules,)."""
-        every = [number for matched in self.of_documents for number in matched]
+        every = [number for matched in self.by_document for number in matched]
         return np.bincount(every, minlength=len(self.rules.rules)).astype(np.float64)
 
     @property
     def rarity(self) -> Floats:
-        """What a match of each rule counts: log(documents / documents that match), (rules,)."""
-        return np.log(max(len(self.of_documents), 1) / np.maximum(self.frequencies, 1.0)) + 1e-9
+        """Weight of a match of each rule, log(documents / documents that match), (rules,)."""
+        return np.log(max(len(self.by_document), 1) / np.maximum(self.frequencies, 1.0)) + 1e-9
 
     def first(self) -> Floats:
-        """The rule list as the paper has it: the first match alone decides, (documents, leaves)."""
-        shares = self.rules.shares
-        labels = np.zeros((len(self.of_documents), shares.shape[1]))
-        for row, matched in zip(labels, self.of_documents, strict=True):
+        """Return labels by the rule list of the paper: the first match alone decides, (documents, leaves)."""
+        shares = self.rules.leaf_shares
+        labels = np.zeros((len(self.by_document), shares.shape[1]))
+        for row, matched in zip(labels, self.by_document, strict=True):
             if matched:
                 row[:] = shares[matched[0]]
         return labels
 
     def votes(self) -> Floats:
-        """All matches speak, rare keywords loudest, (n, leaves); those of leaves, where there are any.
+        """Return labels by a vote of all matches, weighted by rarity, (documents, leaves).
 
-        Each document with a match has one label in all, which its votes share.
+        Matches of single leaves outrank those of interior topics. Rows sum to 1, or to 0 without a match.
         """
-        shares = self.rules.shares * self.rarity[:, None]
-        labels = np.zeros((len(self.of_documents), shares.shape[1]))
-        for row, matched in zip(labels, self.of_documents, strict=True):
+        shares = self.rules.leaf_shares * self.rarity[:, None]
+        labels = np.zeros((len(self.by_document), shares.shape[1]))
+        for row, matched in zip(labels, self.by_document, strict=True):
             if matched:
-                spoken = shares[self.rules.most_exact(matched)].sum(axis=0)
-                row[:] = spoken / spoken.sum()
+                votes = shares[self.rules.most_specific(matched)].sum(axis=0)
+                row[:] = votes / votes.sum()
         return labels
 
 
-def _stands_in(phrase: tuple[str, ...], sequence: tuple[str, ...]) -> bool:
-    start = -1
-    try:
-        while True:
-            start = sequence.index(phrase[0], start + 1)
-            if sequence[start : start + len(phrase)] == phrase:
-                return True
-    except ValueError:
-        return False
-
-
-_TOO_QUIET = 0.01
+_MIN_PRIOR_WEIGHT = 0.01  # below this the prior changes no placement, and skipping it saves time
 
 
 @dataclass(frozen=True)
 class KeywordPrior:
-    """`worth` (rules,) is what a match of each rule counts, `weight` from 0 to 1 how far all of them are believed."""
+    """A prior over leaves from a document's keywords.
+
+    `worth` (rules,) is the weight of a match of each rule; `weight`, 0 to 1, is the share of the prior in the
+    mixture with the learned probabilities.
+    """
 
     rules: KeywordRules
     worth: Floats
     weight: float
 
     @classmethod
-    def among(cls, matches: KeywordMatches, enough: float) -> KeywordPrior:
-        """Believed by half where each topic has `enough` documents with a keyword, and by less with the square."""
-        labels = matches.votes()
-        taught = labels.any(axis=1).sum() / max(labels.any(axis=0).sum(), 1)
-        weight = 1.0 / (1.0 + (taught / enough) ** 2)
-        return cls(matches.rules, matches.rarity, weight if weight > _TOO_QUIET else 0.0)
+    def from_matches(cls, matches: KeywordMatches, enough_documents: float) -> KeywordPrior:
+        """Weight the prior by how little was learned.
 
-    def join(
+        The weight is 0.5 with `enough_documents` labelled documents a topic, and falls with their square.
+        """
+        labels = matches.votes()
+        labelled = labels.any(axis=1).sum() / max(labels.any(axis=0).sum(), 1)
+        weight = 1.0 / (1.0 + (labelled / enough_documents) ** 2)
+        return cls(matches.rules, matches.rarity, weight if weight > _MIN_PRIOR_WEIGHT else 0.0)
+
+    def mix(
         self, document: TopicDocument, leaves: Floats, outside: Floats, matched: Sequence[int] | None = None
     ) -> tuple[Floats, Floats]:
-        """The probabilities of leaves (C,) and of places outside (I,), as the keywords change them.
+        """Return the probabilities of leaves (C,) and of places outside (I,), mixed with the prior.
 
-        Words that fit nowhere are no sign of anything where no topic has learned its words.
+        Outside probabilities shrink as well: unfamiliar words mean nothing where no topic knows its words yet.
         """
         if not self.weight:
             return leaves, outside
-        said = self.votes(document, self.rules.matching(document) if matched is None else matched)
-        joined = self.weight * said + (1.0 - self.weight) * leaves if said.any() else leaves
-        return joined, (1.0 - self.weight) * outside
+        prior = self.votes(document, self.rules.matching(document) if matched is None else matched)
+        mixed = self.weight * prior + (1.0 - self.weight) * leaves if prior.any() else leaves
+        return mixed, (1.0 - self.weight) * outside
 
     def votes(self, document: TopicDocument, matched: Sequence[int]) -> Floats:
-        """What the rules that match say for each leaf, (C,); said four times, it counts twice."""
+        """Return the prior over leaves (C,); a keyword counts with the square root of its occurrences."""
         if not matched:
-            return np.zeros(self.rules.shares.shape[1])
+            return np.zeros(self.rules.leaf_shares.shape[1])
         counts = np.sqrt([self.rules.rules[number].count(document) for number in matched])
-        spoken = (counts * self.worth[list(matched)]) @ self.rules.shares[list(matched)]
-        return np.asarray(spoken / spoken.sum(), dtype=np.float64)
+        votes = (counts * self.worth[list(matched)]) @ self.rules.leaf_shares[list(matched)]
+        return np.asarray(votes / votes.sum(), dtype=np.float64)

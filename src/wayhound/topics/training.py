@@ -1,8 +1,8 @@
-"""From keywords and documents to a topic model and a place for every document."""
+"""Train a topic model from keywords and documents, and place every document."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -15,38 +15,39 @@ from wayhound.learn.naive_bayes import Bools, Floats, Ints
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes, OutsideLeaves, Round
 from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread, Spread
 from wayhound.topics.documents import CitationLinks, TopicDocument
-from wayhound.topics.model import Thresholds, TopicModel, TopicPlacement, nowhere
+from wayhound.topics.model import PlacementThresholds, TopicModel, TopicPlacement, placed_nowhere
 from wayhound.topics.rules import KeywordMatches, KeywordPrior
 from wayhound.topics.tree import Topic, TopicTree
-from wayhound.topics.vocabulary import LONGEST_DOCUMENT, TopicVocabulary
+from wayhound.topics.vocabulary import MAX_DOCUMENT_WORDS, TopicVocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
-    """What may be chosen.
+    """Hyperparameters of training.
 
-    One round of EM: the first gains most, and in later ones short documents drift away from the keywords.
-    The word of a person counts as much as `correction_weight` documents. Words in fewer than
-    `least_documents` are left out; in a small collection that would be most, so there fewer will do. With
-    `enough_documents` a topic, what was learned is believed as much as the keywords themselves.
+    One round of EM, because the first gains most and later ones let short documents drift from the keywords.
+    A correction weighs as much as `correction_weight` documents. Words in fewer than `min_documents` documents
+    are ignored; a small collection needs a lower limit, or most of its words would go. With `enough_documents`
+    labelled documents a topic, learned words and the keyword prior have equal weight. `held_out` is the share of
+    labelled documents that calibrates the confidences.
     """
 
-    least_documents: int = 5
-    longest: float = LONGEST_DOCUMENT
+    min_documents: int = 5
+    max_words: float = MAX_DOCUMENT_WORDS
     rounds: int = 1
     links: LinkWeights = field(default_factory=LinkWeights)
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    thresholds: PlacementThresholds = field(default_factory=PlacementThresholds)
     correction_weight: float = 5.0
     held_out: float = 1 / 3
     enough_documents: float = 10.0
 
-    def least_documents_of(self, n_documents: int) -> int:
-        return min(self.least_documents, max(2, n_documents // 300))
+    def min_documents_among(self, n_documents: int) -> int:
+        return min(self.min_documents, max(2, n_documents // 300))
 
 
 @dataclass(frozen=True)
 class TopicTraining:
-    """A model, where it puts the documents that it learned from, and how it came about."""
+    """A trained model, the placements of its training documents, and how training went."""
 
     model: TopicModel
     placements: tuple[TopicPlacement, ...]
@@ -59,18 +60,20 @@ class TopicTraining:
 
     @property
     def empty(self) -> tuple[Topic, ...]:
-        """The leaves for which no document speaks; they stay empty."""
+        """The leaves without any labelled document. They stay empty."""
         leaves = self.model.tree.leaves
-        return tuple(leaf for leaf, prior in zip(leaves, self.model.priors, strict=True) if np.isinf(prior))
+        return tuple(
+            leaf for leaf, prior in zip(leaves, self.model.log_priors, strict=True) if np.isinf(prior)
+        )
 
     @property
     def history(self) -> dict[str, Any]:
-        """How it came about, in plain numbers and words."""
+        """How training went, as JSON for the model file."""
         return {
             "documents": len(self.placements),
             "words": len(self.model.vocabulary),
             "coverage": self.matches.coverage,
-            "rounds": [asdict(told) for told in self.trace],
+            "rounds": [asdict(step) for step in self.trace],
             "converged": self.converged,
             "scale": self.model.scale,
             "nowhere": sum(not placed.topic for placed in self.placements),
@@ -86,10 +89,17 @@ def train(
     citations: CitationLinks | None = None,
     corrections: Mapping[str, tuple[str, ...]] | None = None,
     settings: TopicSettings | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> TopicTraining:
-    """Fill the tree. `corrections` give the paths that a person chose for documents, by id."""
+    """Train on documents and place them.
+
+    `corrections` map the ids of documents to the paths that a person chose. `on_step` is called with the name of
+    each of `STEPS` before it begins. Raises UsageError if there is nothing to learn from.
+    """
     settings = settings or TopicSettings()
+    on_step(STEPS[0])
     collection = _Collection(tree, documents, citations, corrections or {}, settings)
+    on_step(STEPS[1])
     model = HierarchicalNaiveBayes(tree.leaf_paths, settings.rounds).fit(
         collection.counts,
         collection.start,
@@ -98,14 +108,24 @@ def train(
         weights=collection.weights,
         spread=collection.spread,
     )
+    on_step(STEPS[2])
     scale = _calibrate(collection, rng, settings)
+    on_step(STEPS[3])
     outside = OutsideLeaves(tree.leaf_paths, tree.interior_paths)
     outside.fit(collection.own_counts, collection.start[: len(documents)], rng)
     return _Outcome(collection, model, outside, scale).training()
 
 
+STEPS = (
+    "matching keywords",
+    "learning the words of each topic",
+    "calibrating confidences",
+    "placing documents",
+)
+
+
 class _Collection:
-    """Documents as matrices: n of them, then the papers that are only cited, N in all."""
+    """Documents as matrices: n rows for them, then rows for works that are only cited, N in all."""
 
     def __init__(
         self,
@@ -117,13 +137,15 @@ class _Collection:
     ) -> None:
         self.tree, self.documents, self.settings = tree, documents, settings
         self.chosen = corrections
-        self.matches = KeywordMatches.of(tree, documents)
-        self.corrections = _known_corrections(tree, corrections)
-        least = settings.least_documents_of(len(documents))
-        self.vocabulary = TopicVocabulary.of((document.bag for document in documents), least)
+        self.matches = KeywordMatches.find(tree, documents)
+        self.corrections = _correction_labels(tree, corrections)
+        min_documents = settings.min_documents_among(len(documents))
+        self.vocabulary = TopicVocabulary.from_bags((document.bag for document in documents), min_documents)
         if not len(self.vocabulary):
-            raise UsageError("The documents hold no word to learn from, only stop words and single letters.")
-        self.own_counts = self.vocabulary.counts((document.bag for document in documents), settings.longest)
+            raise UsageError(
+                "The documents contain no word to learn from, only stop words and single letters."
+            )
+        self.own_counts = self.vocabulary.counts((document.bag for document in documents), settings.max_words)
         self.rows = citations.rows(documents) if citations and citations.pairs else {}
         self.counts = with_ids(self.own_counts, len(self.rows)) if self.rows else self.own_counts
         self.spread: Spread = NoSpread()
@@ -132,12 +154,12 @@ class _Collection:
         self.start, self.fixed, self.weights = self._labels()
         if not self.start.any():
             raise UsageError(
-                "No keyword of the tree stands in any document, so there is nothing to learn from. "
+                "No keyword of the tree occurs in any document, so there is nothing to learn from. "
                 "Give the topics keywords that the documents use."
             )
 
     def _labels(self) -> tuple[Floats, Bools, Floats]:
-        """Preliminary labels, which of them a person gave, and how much each document teaches."""
+        """Return preliminary labels, which of them are corrections, and the weight of each document."""
         n_rows = self.counts.shape[0]
         start = np.zeros((n_rows, len(self.tree.leaves)))
         start[: len(self.documents)] = self.matches.votes()
@@ -148,10 +170,10 @@ class _Collection:
         return start, fixed, np.where(fixed, self.settings.correction_weight, 1.0)
 
     def without_keywords(self, rows: Ints) -> csr_array:
-        """The counts again, but in these rows without the words of the keywords that labelled them."""
+        """Return the counts with, in these rows, the words of the matching keywords set to 0."""
         kept = self.counts.copy()
         for row in rows:
-            rules = (self.matches.rules.rules[number] for number in self.matches.of_documents[row])
+            rules = (self.matches.rules.rules[number] for number in self.matches.by_document[row])
             words = {word for rule in rules for word in rule.words if word in self.vocabulary}
             columns = [self.vocabulary.column(word) for word in words]
             here = slice(kept.indptr[row], kept.indptr[row + 1])
@@ -159,47 +181,50 @@ class _Collection:
         return kept
 
 
-def _known_corrections(tree: TopicTree, corrections: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:
-    """Corrections as labels over the leaves; the word for an interior topic is shared by its leaves."""
+def _correction_labels(tree: TopicTree, corrections: Mapping[str, tuple[str, ...]]) -> dict[str, Floats]:
+    """Return corrections as labels over the leaves; one for an interior topic is shared by its leaves."""
     labels = {}
     for document, path in corrections.items():
         below = np.array([leaf.path[: len(path)] == path for leaf in tree.leaves], dtype=np.float64)
         if not path or not below.any():
-            raise UsageError(f"{document} was put under {' › '.join(path)}, which is no topic of the tree.")
+            raise UsageError(
+                f"{document} was corrected to {' › '.join(path)}, which is no longer a topic of the tree. "
+                "Correct it again, or put the topic back."
+            )
         labels[document] = below / below.sum()
     return labels
 
 
 def with_ids(counts: csr_array, n_rows: int) -> csr_array:
-    """Rows for papers without words, and a column for every id: what is cited together belongs together."""
+    """Add rows for works without words, and a column for every id: works cited together belong together."""
     missing = csr_array((n_rows - counts.shape[0], counts.shape[1]))
     words = block_array([[counts], [missing]], format="csr") if missing.shape[0] else counts
     return csr_array(block_array([[words, eye_array(n_rows)]], format="csr"))
 
 
 def _calibrate(collection: _Collection, rng: np.random.Generator, settings: TopicSettings) -> float:
-    """The scale that makes held-out keyword labels most likely, when their keywords cannot be seen.
+    """Return the scale that makes held-out keyword labels most likely when their keywords are hidden.
 
-    A share of the labelled documents teaches nothing to a second model, which must then find their labels
-    from their other words.
+    A second model is trained without a share of the labelled documents, and predicts their labels from
+    their other words. Scored on its own training documents it would look surer than it is.
     """
     labelled = np.flatnonzero(collection.start.any(axis=1) & ~collection.fixed)
-    held = np.sort(rng.permutation(labelled)[: int(len(labelled) * settings.held_out)])
-    if not len(held) or len(held) == len(labelled):
+    held_out = np.sort(rng.permutation(labelled)[: int(len(labelled) * settings.held_out)])
+    if not len(held_out) or len(held_out) == len(labelled):
         return 1.0
     start, weights = collection.start.copy(), collection.weights.copy()
-    start[held], weights[held] = 0.0, 0.0
-    counts = collection.without_keywords(held)
+    start[held_out], weights[held_out] = 0.0, 0.0
+    counts = collection.without_keywords(held_out)
     model = HierarchicalNaiveBayes(collection.tree.leaf_paths, settings.rounds)
     model.fit(counts, start, rng, fixed=collection.fixed, weights=weights, spread=collection.spread)
     joint = collection.spread.gather(model.scores(counts)) + model.log_priors_
-    known = np.isfinite(model.log_priors_)
-    return Temperature().fit(joint[held][:, known], collection.start[held][:, known]).scale_
+    used = np.isfinite(model.log_priors_)
+    return Temperature().fit(joint[held_out][:, used], collection.start[held_out][:, used]).scale_
 
 
 @dataclass(frozen=True)
 class _Outcome:
-    """Puts together what was learned."""
+    """Assembles the model and the placements from what was learned."""
 
     collection: _Collection
     learned: HierarchicalNaiveBayes
@@ -214,47 +239,49 @@ class _Outcome:
         temperature = Temperature()
         temperature.scale_ = self.scale
         model = self._model(scores)
-        memberships, outside = self._with_keywords(
-            model.keywords, temperature.predict(joint), self.outside.predict(collection.own_counts)
+        memberships, outside = self._mix_keyword_prior(
+            model.keyword_prior, temperature.predict(joint), self.outside.predict(collection.own_counts)
         )
         return TopicTraining(
-            model,
-            tuple(self._placements(model, memberships, outside)),
-            collection.matches,
-            tuple(learned.trace_),
-            learned.converged_,
-            learned.weights_,
-            memberships,
-            outside,
+            model=model,
+            placements=tuple(self._placements(model, memberships, outside)),
+            matches=collection.matches,
+            trace=tuple(learned.trace_),
+            converged=learned.converged_,
+            weights=learned.weights_,
+            memberships=memberships,
+            outside=outside,
         )
 
-    def _with_keywords(self, voice: KeywordPrior, leaves: Floats, outside: Floats) -> tuple[Floats, Floats]:
-        """The same probabilities, (n, C) and (n, I), with what the keywords say by themselves."""
+    def _mix_keyword_prior(
+        self, prior: KeywordPrior, leaves: Floats, outside: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return the probabilities (n, C) and (n, I), mixed with the keyword prior of each document."""
         collection = self.collection
-        rows = zip(collection.documents, leaves, outside, collection.matches.of_documents, strict=True)
-        joined = [voice.join(*row) for row in rows]
-        return np.stack([each for each, _ in joined]), np.stack([extra for _, extra in joined])
+        rows = zip(collection.documents, leaves, outside, collection.matches.by_document, strict=True)
+        mixed = [prior.mix(*row) for row in rows]
+        return np.stack([leaf_row for leaf_row, _ in mixed]), np.stack([extra for _, extra in mixed])
 
     def _model(self, scores: Floats) -> TopicModel:
-        voice = KeywordPrior.among(self.collection.matches, self.collection.settings.enough_documents)
         collection, n_words = self.collection, len(self.collection.vocabulary)
+        prior = KeywordPrior.from_matches(collection.matches, collection.settings.enough_documents)
         spread = collection.spread
-        linked = isinstance(spread, LinkSpread)
+        is_linked = isinstance(spread, LinkSpread)
         return TopicModel(
-            collection.tree,
-            collection.vocabulary,
-            np.ascontiguousarray(self.learned.log_words_[:, :n_words].T),
-            self.learned.log_priors_,
-            np.ascontiguousarray(self.outside.log_words_.T),
-            self.outside.log_priors_,
-            self.scale,
-            collection.settings.longest,
-            collection.settings.links if linked else None,
-            tuple(collection.rows) if linked else (),
-            spread.met(scores) if isinstance(spread, LinkSpread) else None,
-            collection.settings.thresholds,
-            voice.worth,
-            voice.weight,
+            tree=collection.tree,
+            vocabulary=collection.vocabulary,
+            log_words=np.ascontiguousarray(self.learned.log_words_[:, :n_words].T),
+            log_priors=self.learned.log_priors_,
+            outside_words=np.ascontiguousarray(self.outside.log_words_.T),
+            outside_priors=self.outside.log_priors_,
+            scale=self.scale,
+            max_words=collection.settings.max_words,
+            links=collection.settings.links if is_linked else None,
+            linked_ids=tuple(collection.rows) if is_linked else (),
+            link_scores=spread.met(scores) if isinstance(spread, LinkSpread) else None,
+            thresholds=collection.settings.thresholds,
+            keyword_worth=prior.worth,
+            keyword_weight=prior.weight,
         )
 
     def _placements(self, model: TopicModel, memberships: Floats, outside: Floats) -> list[TopicPlacement]:
@@ -267,21 +294,21 @@ class _Outcome:
         self, model: TopicModel, row: int, document: TopicDocument, leaves: Floats, extra: Floats
     ) -> TopicPlacement:
         chosen = self.collection.chosen.get(document.id)
-        if chosen is None and not self._anything_known(row):
-            return nowhere(document.id)
+        if chosen is None and not self._has_evidence(row):
+            return placed_nowhere(document.id)
         placed = model.placer.place(document.id, leaves, extra)
         if chosen is not None:
-            placed = self._by_hand(placed, chosen)
+            placed = self._corrected(placed, chosen)
         counts = self.collection.own_counts
         here = slice(counts.indptr[row], counts.indptr[row + 1])
         words = model.deciding_words(counts.indices[here].astype(np.int64), counts.data[here], placed.leaf)
         return replace(placed, words=words)
 
-    def _by_hand(self, placed: TopicPlacement, chosen: tuple[str, ...]) -> TopicPlacement:
+    def _corrected(self, placed: TopicPlacement, chosen: tuple[str, ...]) -> TopicPlacement:
         below = [leaf.path for leaf in self.collection.tree.leaves if leaf.path[: len(chosen)] == chosen]
         leaf = placed.leaf if placed.leaf in below else below[0]
         return TopicPlacement(placed.document, chosen, 1.0, leaf, corrected=True)
 
-    def _anything_known(self, row: int) -> bool:
+    def _has_evidence(self, row: int) -> bool:
         words, spread = self.collection.own_counts.indptr, self.collection.spread
         return bool(words[row + 1] > words[row] or (isinstance(spread, LinkSpread) and spread.linked[row]))

@@ -1,4 +1,4 @@
-"""Changes the text of a tree file as a person would: accepted keywords and topics, remarks left alone."""
+"""The topic tree and its text file: parse it, find topics in it, and edit it without losing its comments."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ import numpy as np
 from wayhound.errors import UsageError
 from wayhound.learn.naive_bayes import Ints
 from wayhound.learn.shrinkage import NO_NODE
-from wayhound.topics.vocabulary import folded_words
+from wayhound.topics.vocabulary import singular_words
 
 _LINE = re.compile(r"(?P<name>[^:\[\]]+?)\s*(?:\[(?P<label>[^\[\]]*)\])?\s*(?::(?P<keywords>.*))?")
 _UNSAFE = re.compile(r"[^\w-]")
-_READY = "wayhound.topics.trees"
+_SHIPPED = "wayhound.topics.trees"
+
+TREE_NAME = "topics.txt"
+"""The name of the tree file in a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One node: its name, the names above it, what other files call it, and its keywords."""
+    """One node of the tree. `path` holds the names from the top down, `label` its name in other files."""
 
     path: tuple[str, ...]
     keywords: tuple[str, ...] = ()
@@ -36,18 +39,18 @@ class Topic:
 
     @property
     def title(self) -> str:
-        """How people read it: `Networking › Wireless`."""
+        """The path for people: `Networking › Wireless`."""
         return " › ".join(self.path)
 
     @property
     def slug(self) -> str:
-        """How files name it: `/Networking/Wireless/`."""
+        """The path for files: `/Networking/Wireless/`."""
         return "".join(f"/{_UNSAFE.sub('_', name)}" for name in self.path) + "/"
 
 
 @dataclass(frozen=True)
 class TopicTree:
-    """Topics in the order of the file, parents before their children."""
+    """Topics in file order, parents before their children."""
 
     topics: tuple[Topic, ...]
 
@@ -58,18 +61,18 @@ class TopicTree:
 
     @cached_property
     def interior(self) -> tuple[Topic, ...]:
-        """The nodes that have children, the root that stands above all first."""
+        """The nodes that have children; the unnamed root comes first."""
         leaves = set(self.leaves)
         return (Topic(()), *(topic for topic in self.topics if topic not in leaves))
 
     @cached_property
     def leaf_paths(self) -> Ints:
-        """Node numbers from each leaf up to the root, padded, (leaves, depth); the root has number 0."""
+        """Node numbers from each leaf up to the root, padded, (leaves, depth). The root has number 0."""
         return _paths([leaf.path for leaf in self.leaves], self._numbers)
 
     @cached_property
     def interior_paths(self) -> Ints:
-        """Node numbers from each interior node up to the root, padded, (interior, depth); the root first."""
+        """Node numbers from each interior node up to the root, padded, (interior, depth). The root comes first."""
         return _paths([topic.path for topic in self.interior], self._numbers)
 
     @cached_property
@@ -77,31 +80,50 @@ class TopicTree:
         return {(): 0} | {topic.path: number for number, topic in enumerate(self.topics, 1)}
 
     def find(self, name: str) -> Topic:
-        """The topic that a person means by a path, a label, or a name that stands but once in the tree."""
+        """Return the topic with this path, label or unique name. Raises UsageError for none or several."""
         wanted = name.strip().casefold()
-        exact = [topic for topic in self.topics if wanted in _names(topic)]
-        found = exact or [topic for topic in self.topics if topic.name.casefold() == wanted]
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        exact = [topic for topic in self.topics if wanted in _spellings(topic)]
+        matches = exact or [topic for topic in self.topics if topic.name.casefold() == wanted]
+        if len(matches) == 1:
+            return matches[0]
+        if not matches:
             raise UsageError(f"There is no topic {name!r} in the tree.")
-        raise UsageError(
-            f"{name!r} may mean {' or '.join(topic.slug for topic in found)}; give the whole path."
-        )
+        paths = " or ".join(topic.slug for topic in matches)
+        raise UsageError(f"{name!r} is ambiguous: it may mean {paths}. Give the whole path.")
 
 
 def read_tree(path: Path) -> TopicTree:
+    """Parse a tree file. Raises UsageError if it cannot be read or parsed."""
+    return parse_tree(read_tree_text(path), str(path))
+
+
+def read_tree_text(path: Path) -> str:
     try:
-        return parse_tree(path.read_text("utf-8"), str(path))
+        return path.read_text("utf-8")
     except OSError as error:
         raise UsageError(f"The topic tree {path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise UsageError(f"The topic tree {path} is not text in UTF-8.") from None
 
 
-def ready_trees() -> dict[str, str]:
-    """The trees that come with Wayhound: name and text."""
-    files = sorted(resources.files(_READY).iterdir(), key=lambda file: file.name)
+def load_tree_text(name: str) -> str:
+    """Return the text of a shipped tree, or of a tree file at this path.
+
+    Raises UsageError if there is neither, or if the file is no tree.
+    """
+    shipped = shipped_trees()
+    if name in shipped:
+        return shipped[name]
+    if not Path(name).exists():
+        raise UsageError(f"There is no tree {name!r}: neither a file nor one of {', '.join(shipped)}.")
+    text = read_tree_text(Path(name))
+    parse_tree(text, name)
+    return text
+
+
+def shipped_trees() -> dict[str, str]:
+    """Return the trees that come with Wayhound, text by name."""
+    files = sorted(resources.files(_SHIPPED).iterdir(), key=lambda file: file.name)
     return {
         file.name.removesuffix(".topics"): file.read_text("utf-8")
         for file in files
@@ -110,7 +132,7 @@ def ready_trees() -> dict[str, str]:
 
 
 def tree_text(tree: TopicTree) -> str:
-    """The file of a tree, without remarks."""
+    """Return the text of a tree file, without comments."""
     lines = []
     for topic in tree.topics:
         label = f" [{topic.label}]" if topic.label else ""
@@ -120,18 +142,18 @@ def tree_text(tree: TopicTree) -> str:
 
 
 def parse_tree(text: str, name: str = "The topic tree") -> TopicTree:
-    """Read a tree; whatever is wrong is said with its line number."""
+    """Parse the text of a tree file. Raises UsageError with the line number of the first mistake."""
     topics: list[Topic] = []
-    levels: list[tuple[int, str]] = []  # the indents and names that are open at this line
+    levels: list[tuple[int, str]] = []  # indents and names of the topics above this line
     first_seen: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         topic = _topic(line, number, levels, f"{name}, line {number}")
-        _refuse_second(topic, first_seen, f"{name}, line {number}")
+        _refuse_duplicate(topic, first_seen, f"{name}, line {number}")
         topics.append(topic)
     if not topics:
-        raise UsageError(f"{name} holds no topics.")
+        raise UsageError(f"{name} contains no topics.")
     return TopicTree(tuple(topics))
 
 
@@ -149,31 +171,31 @@ def _topic(line: str, number: int, levels: list[tuple[int, str]], place: str) ->
 
 
 def _descend(indent: int, levels: list[tuple[int, str]], place: str) -> None:
-    """Close the topics that do not stand above this line."""
+    """Drop the levels that are not ancestors of this line."""
     if not levels and indent:
         raise UsageError(f"{place}: the first topic must not be indented.")
     closed = False
     while levels and indent <= levels[-1][0]:
         closed = levels.pop()[0] != indent
     if closed:
-        raise UsageError(f"{place}: this indent fits no line above it.")
+        raise UsageError(f"{place}: this indent matches no line above it.")
 
 
-def _keywords(listed: str, place: str) -> tuple[str, ...]:
-    keywords = tuple(filter(None, (keyword.strip() for keyword in listed.split(","))))
+def _keywords(text: str, place: str) -> tuple[str, ...]:
+    keywords = tuple(filter(None, (keyword.strip() for keyword in text.split(","))))
     for keyword in keywords:
-        if not folded_words(keyword):
-            raise UsageError(f"{place}: the keyword {keyword!r} holds no word.")
+        if not singular_words(keyword):
+            raise UsageError(f"{place}: the keyword {keyword!r} contains no word.")
     return keywords
 
 
-def _refuse_second(topic: Topic, first_seen: dict[tuple[str, ...], int], place: str) -> None:
-    """Topics under one parent need different names, also as files name them; labels are theirs alone."""
+def _refuse_duplicate(topic: Topic, first_seen: dict[tuple[str, ...], int], place: str) -> None:
+    """Raise UsageError if an earlier topic has the same path, spelt for files, or the same label."""
     for key in filter(
         None, ((topic.slug.casefold(),), ("label", topic.label.casefold()) if topic.label else ())
     ):
         if key in first_seen:
-            raise UsageError(f"{place}: {topic.title} was named on line {first_seen[key]} already.")
+            raise UsageError(f"{place}: {topic.title} is already on line {first_seen[key]}.")
         first_seen[key] = topic.line
 
 
@@ -184,7 +206,7 @@ def _paths(ends: list[tuple[str, ...]], numbers: dict[tuple[str, ...], int]) -> 
     return paths
 
 
-def _names(topic: Topic) -> Iterator[str]:
+def _spellings(topic: Topic) -> Iterator[str]:
     yield topic.slug.casefold()
     yield topic.slug.strip("/").casefold()
     yield topic.title.casefold()
@@ -193,26 +215,25 @@ def _names(topic: Topic) -> Iterator[str]:
 
 
 def with_keywords(text: str, topic: str, keywords: Sequence[str]) -> str:
-    """The file with more keywords for a topic; those that it has already are not added again."""
-    found = parse_tree(text).find(topic)
-    have = {keyword.casefold() for keyword in found.keywords}
-    added = [keyword for keyword in keywords if keyword.casefold() not in have]
-    return _checked(_rewritten(text, found, (*found.keywords, *added)))
+    """Return the file with more keywords for a topic; those that it has already are not added again."""
+    node = parse_tree(text).find(topic)
+    present = {keyword.casefold() for keyword in node.keywords}
+    added = [keyword for keyword in keywords if keyword.casefold() not in present]
+    return _checked(_with_keywords(text, node, (*node.keywords, *added)))
 
 
 def without_keywords(text: str, topic: str, keywords: Sequence[str]) -> str:
-    """The file with fewer keywords for a topic."""
-    found = parse_tree(text).find(topic)
+    """Return the file with fewer keywords for a topic. Raises UsageError for one that it does not have."""
+    node = parse_tree(text).find(topic)
     dropped = {keyword.casefold() for keyword in keywords}
-    for keyword in dropped - {keyword.casefold() for keyword in found.keywords}:
-        raise UsageError(f"{found.title} has no keyword {keyword!r}.")
-    return _checked(
-        _rewritten(text, found, tuple(kept for kept in found.keywords if kept.casefold() not in dropped))
-    )
+    for keyword in dropped - {keyword.casefold() for keyword in node.keywords}:
+        raise UsageError(f"{node.title} has no keyword {keyword!r}.")
+    kept = tuple(keyword for keyword in node.keywords if keyword.casefold() not in dropped)
+    return _checked(_with_keywords(text, node, kept))
 
 
 def with_topic(text: str, parent: str, name: str, keywords: Sequence[str]) -> str:
-    """The file with a new topic as the last child of another, or at the top if no parent is given."""
+    """Return the file with a new topic as the last child of `parent`, or at the top if that is empty or `/`."""
     tree = parse_tree(text)
     lines = text.splitlines()
     above = tree.find(parent) if parent.strip("/ ") else None
@@ -221,7 +242,7 @@ def with_topic(text: str, parent: str, name: str, keywords: Sequence[str]) -> st
     return _checked("\n".join(lines) + "\n")
 
 
-def _rewritten(text: str, topic: Topic, keywords: Sequence[str]) -> str:
+def _with_keywords(text: str, topic: Topic, keywords: Sequence[str]) -> str:
     lines = text.splitlines()
     head = lines[topic.line - 1].partition(":")[0].rstrip()
     lines[topic.line - 1] = f"{head}: {', '.join(keywords)}" if keywords else head

@@ -1,4 +1,4 @@
-"""Turns documents into counts of the words that are worth counting."""
+"""Turn documents into counts of the words worth counting."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from scipy.sparse import csr_array
 from wayhound.text.plurals import singular
 from wayhound.words import words
 
-LONGEST_DOCUMENT = 200.0
+MAX_DOCUMENT_WORDS = 200.0
 
-# Words without a topic. One list for English; in other languages the words that stand in most documents play
-# the same part, and shrinkage takes care of them.
+# English only. In other languages the commonest words play the same part, and shrinkage discounts them.
 STOP_WORDS = frozenset(
     """
     a about above after again against all also although always am among an and any are as at be because
@@ -34,7 +33,8 @@ STOP_WORDS = frozenset(
 _singular = lru_cache(maxsize=100_000)(singular)
 
 
-def folded_words(text: str) -> list[str]:
+def singular_words(text: str) -> list[str]:
+    """Return the words of a text in lower case and in the singular."""
     return [_singular(word) for word in words(text)]
 
 
@@ -46,14 +46,14 @@ class TopicVocabulary:
         self._columns = {word: column for column, word in enumerate(self.words)}
 
     @classmethod
-    def of(cls, bags: Iterable[Mapping[str, float]], least_documents: int) -> TopicVocabulary:
-        """All words in at least so many documents that are not on the stop list, in order of the alphabet.
+    def from_bags(cls, bags: Iterable[Mapping[str, float]], min_documents: int) -> TopicVocabulary:
+        """Collect the words that occur in at least `min_documents` documents, sorted, without stop words.
 
-        Where so many would leave nothing, as in a handful of documents, every word counts.
+        If that leaves none, as in a handful of documents, every word is kept.
         """
         documents = Counter(word for bag in bags for word in bag)
         usable = {word for word in documents if len(word) > 1 and word not in STOP_WORDS}
-        common = {word for word in usable if documents[word] >= least_documents}
+        common = {word for word in usable if documents[word] >= min_documents}
         return cls(sorted(common or usable))
 
     def __len__(self) -> int:
@@ -65,40 +65,40 @@ class TopicVocabulary:
     def column(self, word: str) -> int:
         return self._columns[word]
 
-    def counts(self, bags: Iterable[Mapping[str, float]], longest: float = LONGEST_DOCUMENT) -> csr_array:
-        """Counts (documents, words). A document longer than `longest` words weighs no more than one so long.
+    def counts(self, bags: Iterable[Mapping[str, float]], max_words: float = MAX_DOCUMENT_WORDS) -> csr_array:
+        """Return counts (documents, words). A document of more than `max_words` is scaled down to that length.
 
-        Naive Bayes takes the words of a document as independent; in a long one it grows far too sure, and
-        long ones would drown short ones in EM.
+        Naive Bayes takes the words of a document to be independent, so it is far too sure of long documents,
+        and these would outweigh the short ones in EM.
         """
         columns: list[int] = []
         values: list[float] = []
         ends = [0]
         for bag in bags:
-            known = [(self._columns[word], count) for word, count in bag.items() if word in self._columns]
-            scale = min(1.0, longest / max(sum(count for _, count in known), 1e-9))
-            columns += [column for column, _ in known]
-            values += [count * scale for _, count in known]
+            counted = [(self._columns[word], count) for word, count in bag.items() if word in self._columns]
+            scale = min(1.0, max_words / max(sum(count for _, count in counted), 1e-9))
+            columns += [column for column, _ in counted]
+            values += [count * scale for _, count in counted]
             ends.append(len(columns))
         parts = np.asarray(values, dtype=np.float64), np.asarray(columns, dtype=np.int64), np.asarray(ends)
         return csr_array(parts, shape=(len(ends) - 1, len(self.words)))
 
 
-def bag_of(listed: Iterable[str]) -> dict[str, float]:
-    """How often each word stands in a list."""
+def word_counts(listed: Iterable[str]) -> dict[str, float]:
+    """Return how often each word occurs in a list."""
     return {word: float(count) for word, count in Counter(listed).items()}
 
 
-def even_bag(weights: Mapping[str, float]) -> dict[str, float]:
-    """A weighted bag, as other tools write them, scaled so that a word weighs one on average."""
-    folded: dict[str, float] = {}
-    for word, weight in _folded(weights):
-        folded[word] = folded.get(word, 0.0) + weight
-    total = sum(folded.values())
-    return {word: weight * len(folded) / total for word, weight in folded.items()} if total > 0 else {}
+def scale_weights(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return word weights, such as tf-idf, scaled to a mean of 1 so that they can stand in for counts."""
+    combined: dict[str, float] = {}
+    for word, weight in _singular_weights(weights):
+        combined[word] = combined.get(word, 0.0) + weight
+    total = sum(combined.values())
+    return {word: weight * len(combined) / total for word, weight in combined.items()} if total > 0 else {}
 
 
-def _folded(weights: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+def _singular_weights(weights: Mapping[str, float]) -> Iterator[tuple[str, float]]:
     for text, weight in weights.items():
         if weight > 0:
-            yield from ((word, weight) for word in folded_words(text))
+            yield from ((word, weight) for word in singular_words(text))
