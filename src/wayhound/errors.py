@@ -4,7 +4,8 @@
     ├── UsageError            the request cannot be carried out as it was put
     │   ├── MissingExtra      a library of an extra is not installed
     │   ├── ConfigError       wayhound.toml does not say what it should
-    │   └── PageUnavailable   a page that was asked for could not be fetched or read
+    │   ├── PageUnavailable   a page that was asked for could not be fetched or read
+    │   └── PluginError       an installed plugin is broken
     ├── WorkspaceError        the workspace folder cannot be used
     │   ├── WorkspaceLocked   another process holds it
     │   └── LeaseLost         another worker has taken over a site
@@ -53,6 +54,10 @@ class PageUnavailable(UsageError):  # noqa: N818 - reads as what happened
         super().__init__(f"{url} could not be read ({reason}).")
         self.url = url
         self.reason = reason
+
+
+class PluginError(UsageError):
+    """An installed plugin cannot be loaded, or fails; the message names it and its package."""
 
 
 class WorkspaceError(WayhoundError):

@@ -1,5 +1,6 @@
-"""What each kind of record holds and what its fields are good for, so that lists, pages and searches need no
-code of their own for a kind.
+"""Declarations of the kinds of records: their fields, and what lists, pages and searches do with each field.
+
+Code that shows or searches records follows the roles declared here and needs nothing of its own for a kind.
 """
 
 from __future__ import annotations
@@ -11,22 +12,32 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from wayhound.errors import ConfigError
+from wayhound.plugins import RECORD_KINDS, load_plugins
 
 FILE_NAME = "kinds.toml"
 
-Role = Literal["title", "people", "date", "facet", "text", "link", "plain"]
-"""`title` names the record, `people` are names, `date` sorts, `facet` can be chosen from a list, `text` is
-long, `link` is an address, `plain` is any other value."""
+Role = Literal["title", "people", "date", "facet", "text", "link", "data", "plain"]
+"""The use of a field:
+
+- `title` names the record, `people` are names of people, `date` is sorted by.
+- `facet` can be searched and chosen from a list of values. `text` is long, searched, and quoted in results.
+- `link` is a web address. `data` is shown and exported, and not searched.
+- `plain` is any other value; it is searched.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """A field of a kind: what it is good for, what people call it, and whether it may have several values."""
+    """A field of a kind: its role, what people call it, and whether it may have several values.
+
+    A `fact` comes from the file or the visit itself: there is nothing in it that a visitor could correct.
+    """
 
     name: str
     role: Role = "plain"
     label: str = ""
     many: bool = False
+    fact: bool = False
 
     @property
     def shown(self) -> str:
@@ -46,15 +57,15 @@ class KindSpec:
         return tuple(field for field in self.fields if field.role == role)
 
     def field(self, name: str) -> FieldSpec:
-        """The field of that name; one that was not declared is plain and may have several values."""
-        known = next((field for field in self.fields if field.name == name), None)
-        return known or FieldSpec(name, many=True)
+        """Return the field of that name; an undeclared one is plain and may have several values."""
+        declared = next((field for field in self.fields if field.name == name), None)
+        return declared or FieldSpec(name, many=True)
 
     @property
     def title(self) -> str:
-        """The name of the field that names a record; "" where none was declared."""
-        named = self.with_role("title")
-        return named[0].name if named else ""
+        """The name of the field that names a record; empty if none was declared."""
+        titles = self.with_role("title")
+        return titles[0].name if titles else ""
 
 
 _PAPER = KindSpec(
@@ -85,11 +96,11 @@ _PAPER = KindSpec(
         FieldSpec("pubnum", label="Publication number"),
         FieldSpec("note", many=True),
         FieldSpec("doi", label="DOI"),
-        FieldSpec("url", "link", "Found at", many=True),
-        FieldSpec("file"),
-        FieldSpec("file_type", "facet", "Type of file"),
-        FieldSpec("page_count", label="Number of pages"),
-        FieldSpec("remark", label="Remarks", many=True),
+        FieldSpec("url", "link", "Found at", many=True, fact=True),
+        FieldSpec("file", fact=True),
+        FieldSpec("file_type", "facet", "Type of file", fact=True),
+        FieldSpec("page_count", label="Number of pages", fact=True),
+        FieldSpec("remark", label="Remarks", many=True, fact=True),
     ),
 )
 
@@ -99,13 +110,13 @@ _DOCUMENT = KindSpec(
     "Documents",
     (
         FieldSpec("title", "title"),
-        FieldSpec("reason", "facet", "Why it is no paper"),
+        FieldSpec("reason", "facet", "Why it is not a paper", fact=True),
         FieldSpec("text", "text", "Beginning"),
-        FieldSpec("url", "link", "Found at", many=True),
-        FieldSpec("file"),
-        FieldSpec("file_type", "facet", "Type of file"),
-        FieldSpec("page_count", label="Number of pages"),
-        FieldSpec("remark", label="Remarks", many=True),
+        FieldSpec("url", "link", "Found at", many=True, fact=True),
+        FieldSpec("file", fact=True),
+        FieldSpec("file_type", "facet", "Type of file", fact=True),
+        FieldSpec("page_count", label="Number of pages", fact=True),
+        FieldSpec("remark", label="Remarks", many=True, fact=True),
     ),
 )
 
@@ -115,47 +126,23 @@ _PAGE = KindSpec(
     "Pages",
     (
         FieldSpec("title", "title"),
+        FieldSpec("snippet", "text", "Summary"),
         FieldSpec("label", "facet"),
-        FieldSpec("description", "text"),
-        FieldSpec("text", "text"),
+        FieldSpec("certainty", "facet", fact=True),
+        FieldSpec("probability", "data", "Probability of a goal", fact=True),
+        FieldSpec("why", "data", "Reasons", many=True, fact=True),
+        FieldSpec("path", label="Clicks", fact=True),
         FieldSpec("language", "facet"),
-        FieldSpec("url", "link", "Address"),
+        FieldSpec("found", "data", "Last found", fact=True),
+        FieldSpec("first_found", "data", fact=True),
+        FieldSpec("run", "data", fact=True),
+        FieldSpec("url", "link", "Address", fact=True),
+        FieldSpec("text", "text", "Text of the page", fact=True),
     ),
 )
 
-_PERSON = KindSpec(
-    "person",
-    "Person",
-    "People",
-    (
-        FieldSpec("name", "title"),
-        FieldSpec("position", "facet"),
-        FieldSpec("group", "facet"),
-        FieldSpec("organisation", "facet"),
-        FieldSpec("email"),
-        FieldSpec("phone"),
-        FieldSpec("room"),
-        FieldSpec("url", "link", "Home page"),
-    ),
-)
-
-_CONTACT = KindSpec(
-    "contact",
-    "Contact",
-    "Contacts",
-    (
-        FieldSpec("organisation", "title"),
-        FieldSpec("street"),
-        FieldSpec("town", "facet"),
-        FieldSpec("country", "facet"),
-        FieldSpec("phone", many=True),
-        FieldSpec("email", many=True),
-        FieldSpec("url", "link", "Page"),
-    ),
-)
-
-KINDS: dict[str, KindSpec] = {spec.kind: spec for spec in (_PAPER, _DOCUMENT, _PAGE, _PERSON, _CONTACT)}
-"""The kinds that Wayhound itself makes; `read_kinds` adds those of a workspace."""
+KINDS: dict[str, KindSpec] = {spec.kind: spec for spec in (_PAPER, _DOCUMENT, _PAGE)}
+"""The kinds that Wayhound itself makes; `read_kinds` adds those of plugins and of a workspace."""
 
 _USUAL_ROLES: Mapping[str, Role] = {
     "url": "link", "text": "text", "abstract": "text", "date": "date", "year": "date",
@@ -163,21 +150,21 @@ _USUAL_ROLES: Mapping[str, Role] = {
 
 
 def spec_of(kind: str, field_names: Iterable[str] = (), kinds: Mapping[str, KindSpec] = KINDS) -> KindSpec:
-    """What is known of a kind. Of one that nobody declared, `title`, `name` or else the first field names it.
+    """Return the declaration of a kind, or guess one from the names of the fields that its records have.
 
-    `field_names` are those that records of the kind have, which a kind that nobody declared is made of.
+    In a guess, `title`, `name` or else the first field names the record.
     """
     if kind in kinds:
         return kinds[kind]
     names = list(dict.fromkeys(field_names))
     title = next((name for name in ("title", "name", *names) if name in names), "")
-    fields = (FieldSpec(name, _guessed_role(name, title), many=True) for name in names)
+    fields = (FieldSpec(name, _guess_role(name, title), many=True) for name in names)
     label = kind.replace("_", " ").capitalize()
     return KindSpec(kind, label, f"{label}s", tuple(fields))
 
 
 def read_kinds(path: Path) -> dict[str, KindSpec]:
-    """All kinds: ours, and those that the file declares or changes, if there is one.
+    """Return all kinds: built in, of plugins, and those that a workspace's file declares or changes.
 
     [talk]
     label = "Talk"
@@ -185,19 +172,27 @@ def read_kinds(path: Path) -> dict[str, KindSpec]:
     [talk.fields]
     title = "title"
     speaker = {role = "people", label = "Speakers", many = true}
+
+    Raises ConfigError if the file cannot be read. A plugin that cannot be loaded is left out.
     """
+    kinds = KINDS | {spec.kind: spec for spec in _plugin_kinds()}
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return dict(KINDS)
+        return kinds
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}.") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error}.") from None
-    return KINDS | {kind: _declared(kind, table, f"{path}, [{kind}]") for kind, table in tables.items()}
+    return kinds | {kind: _declared(kind, table, f"{path}, [{kind}]") for kind, table in tables.items()}
 
 
-def _guessed_role(name: str, title: str) -> Role:
+def _plugin_kinds() -> list[KindSpec]:
+    loaded, _ = load_plugins(RECORD_KINDS)
+    return [spec for spec in loaded.values() if isinstance(spec, KindSpec) and spec.kind not in KINDS]
+
+
+def _guess_role(name: str, title: str) -> Role:
     return "title" if name == title else _USUAL_ROLES.get(name, "plain")
 
 
@@ -208,13 +203,13 @@ def _declared(kind: str, table: Any, where: str) -> KindSpec:
     fields = table.get("fields", {})
     if not isinstance(fields, dict):
         raise ConfigError(f"{where}: fields must be a section.")
-    specs = tuple(_declared_field(name, told, where) for name, told in fields.items())
+    specs = tuple(_declared_field(name, declaration, where) for name, declaration in fields.items())
     return KindSpec(kind, label, str(table.get("plural", f"{label}s")), specs)
 
 
-def _declared_field(name: str, told: Any, where: str) -> FieldSpec:
-    """A role alone, or a table with role, label and many."""
-    table = {"role": told} if isinstance(told, str) else told
+def _declared_field(name: str, declaration: Any, where: str) -> FieldSpec:
+    """Read a role alone, or a table with role, label and many."""
+    table = {"role": declaration} if isinstance(declaration, str) else declaration
     if not isinstance(table, dict) or not set(table) <= {"role", "label", "many"}:
         raise ConfigError(f"{where}: {name} must be a role, or have role, label and many.")
     role: Role = table.get("role", "plain")

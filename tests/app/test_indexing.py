@@ -290,7 +290,7 @@ def test_scores_wait_for_a_quiet_moment_and_then_rest(workspace: Workspace) -> N
     keeper, store = ScoreKeeper(clock=lambda: now[0]), workspace.stores.scores
     workspace.stores.records.save([paper("a", "Seminal"), paper("b", "Survey")])
     keeper.look(workspace)
-    keeper.worked_out = workspace.stores.changes.newest()
+    keeper.computed = workspace.stores.changes.newest()
     cite(workspace, "a")
     cite(workspace, "b", "a")
     keeper.look(workspace)

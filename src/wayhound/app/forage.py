@@ -157,12 +157,13 @@ def a_mark() -> str:
 
 def run_before(store: ForageStore, run: Run) -> Run | None:
     """The run that this one repeats: the last one before it by the same order, whatever its model had learned."""
-    order = _repeated(run)
-    same = (each for each in store.runs() if each.id < run.id and _repeated(each) == order)
+    order = repeated_order(run)
+    same = (each for each in store.runs() if each.id < run.id and repeated_order(each) == order)
     return max(same, key=lambda each: each.id, default=None)
 
 
-def _repeated(run: Run) -> Order:
+def repeated_order(run: Run) -> Order:
+    """Return what a run looks for: runs of equal orders repeat one another, whatever their models had learned."""
     return replace(Order.from_identity(run.identity), fresh="", model_digest="")
 
 

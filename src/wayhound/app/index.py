@@ -1,4 +1,4 @@
-"""Keeps the search index in step with the store: built anew, brought up to date, or followed while it grows."""
+"""The search index of a workspace: rebuild it, update it, or follow the store while records keep coming."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Self
 
+from wayhound.app.goal_records import GoalFollower, GoalSync, sync_goals
 from wayhound.app.papers.works import CITED_ONLY, as_cited, document_of_work
 from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
@@ -21,52 +22,53 @@ from wayhound.store.records import Change
 from wayhound.workspace import Workspace
 
 COMMIT_EVERY = 5_000  # records
-FOLLOW_SECONDS = 0.25  # a record can be found two seconds after it was saved; a commit takes part of one
+FOLLOW_SECONDS = 0.25  # a record is found within two seconds of being saved; a commit takes part of one
 HOLD_SECONDS = 3.0  # without a change, after which a follower lets others write
-QUIET_SECONDS = 2.0  # without a change of papers, after which their scores are worked out anew
-REST = 20  # times as long as that took, before it is done again
+QUIET_SECONDS = 2.0  # without a change of papers, after which their scores are computed again
+REST = 20  # times as long as computing them took, before it is done again
 
 Progress = Callable[[int, int], None]
-"""Is told how many records are done, and of how many."""
+"""Called with the number of records done and their total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What a run did: records added or replaced, what was taken out, how long it took, and works only cited."""
+    """What an update did: records added or replaced, records removed, works that are only cited, and the goals."""
 
     added: int
     removed: int
     seconds: float
     works: int = 0
+    goals: GoalSync = GoalSync()  # noqa: RUF009 - frozen
 
 
 def build(workspace: Workspace, progress: Progress = lambda _done, _of: None) -> Indexed:
-    """Build the index anew from the store. The one in use answers until the new one is whole."""
+    """Rebuild the index from the store. The old one answers until the new one is complete."""
     refresh_scores(workspace)
     return _feed(workspace, progress, fresh=True)
 
 
 def catch_up(workspace: Workspace, progress: Progress = lambda _done, _of: None) -> Indexed:
-    """Bring into the index what has changed since its last commit; without an index, everything."""
+    """Add to the index what has changed since its last commit; without an index, everything."""
     return _feed(workspace, progress, fresh=False)
 
 
 def refresh_scores(workspace: Workspace) -> int:
-    """Work out hubs and authorities, in the whole citation graph and in each topic's; tell how many changed."""
+    """Compute hubs and authorities, in the whole citation graph and in that of each topic; return how many changed."""
     store = workspace.stores.scores
     graph = CitationGraph.of(store.edges())
-    whole = {paper: _rounded(each) for paper, each in graph.scores().items()}
-    of_topics = {
-        (paper, topic): _rounded(each)
+    whole = {paper: _rounded(scores) for paper, scores in graph.scores().items()}
+    by_topic = {
+        (paper, topic): _rounded(scores)
         for topic, papers in _topic_papers(workspace).items()
-        for paper, each in graph.within(papers).scores().items()
+        for paper, scores in graph.within(papers).scores().items()
     }
     unlinked = HubScores()
-    return store.replace_all(whole, {key: each for key, each in of_topics.items() if each != unlinked})
+    return store.replace_all(whole, {key: scores for key, scores in by_topic.items() if scores != unlinked})
 
 
 def _topic_papers(workspace: Workspace) -> dict[tuple[str, ...], set[str]]:
-    """The papers of every topic, with those of all topics below it."""
+    """Return the papers of every topic, those of all topics below it included."""
     papers: dict[tuple[str, ...], set[str]] = {}
     for placement in workspace.stores.topics.under(()):
         for path in (placement.topic, placement.second):
@@ -81,18 +83,19 @@ def _rounded(scores: HubScores) -> HubScores:
 
 def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
     started = time.monotonic()
-    feeding = Feeding(workspace)
+    goals = sync_goals(workspace)
+    feed = IndexFeed(workspace)
     with workspace.index_writer(fresh=fresh) as writer:
-        feeding.bring(writer, progress)
+        feed.update(writer, progress)
         if fresh:
-            writer.commit()  # also where there is nothing to find
+            writer.commit()  # an empty collection has an index too
         writer.finish()
-    return Indexed(feeding.added, feeding.removed, time.monotonic() - started, feeding.works)
+    return Indexed(feed.added, feed.removed, time.monotonic() - started, feed.works, goals)
 
 
 @dataclass
-class Feeding:
-    """Reads changed records with all that is known of them, and hands them to a writer."""
+class IndexFeed:
+    """Reads changed records, with their topics, citations and scores, into an index writer."""
 
     workspace: Workspace
     added: int = 0
@@ -100,7 +103,7 @@ class Feeding:
     works: int = 0
     uncommitted: int = 0
     change: int | None = None
-    new_until: int = 0  # changes up to this one are of records that the index cannot hold yet
+    new_until: int = 0  # records of changes up to this one are new to the index: nothing needs to be replaced
 
     def __post_init__(self) -> None:
         stores = self.workspace.stores
@@ -114,8 +117,8 @@ class Feeding:
     def done(self) -> int:
         return self.added + self.removed + self.works
 
-    def bring(self, writer: IndexWriter, progress: Progress = lambda _done, _of: None) -> bool:
-        """Bring in all that changed since the writer's last commit; tell whether there was anything."""
+    def update(self, writer: IndexWriter, progress: Progress = lambda _done, _of: None) -> bool:
+        """Add all that changed since the writer's last commit; return True if there was anything."""
         before, total = self.done, self.changes.waiting(writer.change)
         self.new_until = self.changes.newest() if writer.began_empty and not writer.change else 0
         for batch in self.changes.since(writer.change):
@@ -153,15 +156,15 @@ class Feeding:
         return index_document(as_cited(self._papers, record), self._standing(change), self._kinds)
 
     def _works(self, batch: list[Change]) -> dict[str, IndexDocument | None]:
-        """Works that are only cited, all of a batch by one query."""
+        """Return the works of a batch that are only cited, read by one query."""
         changes = {int(change.id): change.number for change in batch if change.kind == CITED_ONLY}
-        said = self.workspace.stores.citations.citations_to([*changes]) if changes else {}
+        cited = self.workspace.stores.citations.citations_to([*changes]) if changes else {}
         return {
-            str(group): document_of_work(group, by_paper, changes[group]) for group, by_paper in said.items()
+            str(group): document_of_work(group, by_paper, changes[group]) for group, by_paper in cited.items()
         }
 
     def _standing(self, change: Change) -> RecordContext:
-        """Topics, citations and scores are known of papers alone."""
+        """Return topics, citations and scores, which only papers have."""
         if change.kind != "paper":
             return RecordContext(change=change.number)
         placed = self._topics.get(change.id)
@@ -177,12 +180,12 @@ class Feeding:
 
 @dataclass
 class ScoreKeeper:
-    """Works hubs and authorities out anew when papers, citations or topics have changed and then rest for a while.
+    """Computes hubs and authorities again when papers, citations or topics have changed and then been quiet.
 
-    Of a large graph that takes seconds: so it is done seldom enough to cost a twentieth of one core at most.
+    On a large graph that takes seconds, so it is done seldom enough to cost a twentieth of one core at most.
     """
 
-    worked_out: int = -1  # the change up to which the scores know everything
+    computed: int = -1  # the change up to which the scores are complete
     quiet_seconds: float = QUIET_SECONDS
     clock: Callable[[], float] = time.monotonic
     _newest: int = -1
@@ -190,35 +193,36 @@ class ScoreKeeper:
     _rest_until: float = 0.0
 
     def look(self, workspace: Workspace) -> None:
-        """Refresh the scores if it is time to."""
+        """Refresh the scores if it is time."""
         changes, now = workspace.stores.changes, self.clock()
         newest = changes.newest()
         if newest != self._newest:
             self._newest, self._changed_at = newest, now
-        if newest == self.worked_out or now < max(self._changed_at + self.quiet_seconds, self._rest_until):
+        if newest == self.computed or now < max(self._changed_at + self.quiet_seconds, self._rest_until):
             return
-        if changes.has("paper", self.worked_out):
+        if changes.has("paper", self.computed):
             refresh_scores(workspace)
-        self.worked_out = newest
+        self.computed = newest
         self._rest_until = self.clock() + REST * (self.clock() - now)
 
 
 @dataclass
 class Follower:
-    """A thread that brings every change of a workspace into its index, while a portal serves it.
+    """A thread that adds every change of a workspace to its index, while a portal serves it.
 
-    It keeps the scores of papers up to date as well. While records keep coming it stays the index's writer, so that
-    none waits for files to be merged; after some seconds without any it lets go. Where another process is writing
-    the index, that one does the work.
-    `trouble` is the sentence of what last went wrong, and is empty again after the next success.
+    It also turns new goals into records and keeps the scores of papers up to date. While records keep coming it holds
+    the index's lock, so that none waits for files to be merged; after some seconds without any it releases it. If
+    another process holds the lock, that one does the work. `trouble` is the last error message, empty after the next
+    success.
     """
 
     folder: Path
     every_seconds: float = FOLLOW_SECONDS
     scores: ScoreKeeper = field(default_factory=ScoreKeeper)
+    goals: GoalFollower = field(default_factory=GoalFollower)
     trouble: str = ""
     _stop: Event = field(default_factory=Event)
-    _held: ExitStack = field(default_factory=ExitStack)
+    _open: ExitStack = field(default_factory=ExitStack)
     _writer: IndexWriter | None = None
     _last_change: float = 0.0
 
@@ -234,7 +238,7 @@ class Follower:
         self._thread.join()
 
     def _run(self) -> None:
-        with Workspace.open(self.folder) as workspace, self._held:
+        with Workspace.open(self.folder) as workspace, self._open:
             while True:
                 self._follow(workspace)
                 if self._stop.wait(self.every_seconds):
@@ -242,32 +246,33 @@ class Follower:
 
     def _follow(self, workspace: Workspace) -> None:
         try:
+            self.goals.look(workspace)
             if self._writer is None and is_behind(workspace):
-                self._writer = self._held.enter_context(workspace.index_writer())
+                self._writer = self._open.enter_context(workspace.index_writer())
             if self._writer:
-                self._bring(workspace, self._writer)
+                self._update(workspace, self._writer)
             self.scores.look(workspace)
             self.trouble = ""
         except WorkspaceLocked:
             return
         except (WayhoundError, OSError) as error:
             self.trouble = str(error)
-            self._let_go()
+            self._release()
 
-    def _bring(self, workspace: Workspace, writer: IndexWriter) -> None:
-        if Feeding(workspace).bring(writer):
+    def _update(self, workspace: Workspace, writer: IndexWriter) -> None:
+        if IndexFeed(workspace).update(writer):
             self._last_change = time.monotonic()
         elif time.monotonic() - self._last_change > HOLD_SECONDS:
             writer.finish()
-            self._let_go()
+            self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._writer = None
-        self._held.close()
+        self._open.close()
 
 
 def is_behind(workspace: Workspace) -> bool:
-    """Whether the store has changed since the index was last brought up to date."""
+    """Return True if the store has changed since the index was last updated."""
     in_use = current_build(workspace.index_folder)
     followed = read_followed(in_use).change if in_use else 0
     return workspace.stores.changes.newest() > followed

@@ -83,19 +83,19 @@ def read_page(
 
 
 def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, tag: RobotsTag) -> Page:
-    markup = _prepared(html, media_type)
-    tree, found = _parsed(markup)
+    markup = prepare_markup(html, media_type)
+    tree, found = parse_markup(markup)
     frames: list[Target] = []
     if (not found.links or _body(tree) is None) and (frameset := _FRAMESET.search(markup)):
-        frames = link_targets(_parsed(markup[frameset.start() :])[1].links, base_of(found.bases, url))
-        tree, found = _parsed(_FRAMESET_TAGS.sub(" ", markup))
+        frames = link_targets(parse_markup(markup[frameset.start() :])[1].links, base_of(found.bases, url))
+        tree, found = parse_markup(_FRAMESET_TAGS.sub(" ", markup))
     base = base_of(found.bases, url)
     head = read_head(found.metas, found.relations, url, base, tag)
     nofollow = head.rules.nofollow
     body = _body(tree)
     targets = link_targets(found.links, base) if body else []
     places = mark_links(targets)
-    _join_words(tree, found)
+    join_words(tree, found)
     text = body.text(separator=" ") if body else ""
     tokens, links = read_marked_text(text, targets, places, nofollow)
     return Page(
@@ -116,7 +116,8 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, ta
     )
 
 
-def _prepared(html: str, media_type: str) -> str:
+def prepare_markup(html: str, media_type: str) -> str:
+    """Return markup that the parser can read in bounded time and memory."""
     if media_type != "text/html" or html.startswith("<?xml"):
         html = _SELF_CLOSED.sub(r"<\1\2></\1>", html[:MAX_CHARS])
     return limit_markup(strip_marks(_with_comments_closed(html)))
@@ -128,7 +129,8 @@ def _with_comments_closed(html: str) -> str:
     return html if unclosed < 0 else html[:unclosed] + html[unclosed:].replace("<!--", "<!")
 
 
-def _parsed(markup: str) -> tuple[LexborHTMLParser, _Elements]:
+def parse_markup(markup: str) -> tuple[LexborHTMLParser, _Elements]:
+    """Return the tree without what no reader sees, and the elements that say something."""
     tree = LexborHTMLParser(markup)
     found = _elements(tree)
     if "hidden" in markup:
@@ -170,7 +172,8 @@ def _elements(tree: LexborHTMLParser) -> _Elements:
     return found
 
 
-def _join_words(tree: LexborHTMLParser, found: _Elements) -> None:
+def join_words(tree: LexborHTMLParser, found: _Elements) -> None:
+    """Put the texts of images in their places, and let words run on through inline elements."""
     for image in found.images:
         if alt := image.attributes.get("alt"):
             image.insert_before(f" {alt} ")

@@ -9,6 +9,7 @@ from wayhound.store.compared_sites import ComparedSites
 from wayhound.store.database import Database
 from wayhound.store.document_files import DocumentFileStore
 from wayhound.store.forage import ForageStore
+from wayhound.store.goal_pages import GoalPageStore
 from wayhound.store.goals import ClickPaths, GoalStore
 from wayhound.store.jobs import JobStore
 from wayhound.store.papers import PaperStore
@@ -78,6 +79,10 @@ class Stores:
     @cached_property
     def catalogue(self) -> Catalogue:
         return Catalogue(self._database)
+
+    @cached_property
+    def goal_pages(self) -> GoalPageStore:
+        return GoalPageStore(self._database)
 
     @cached_property
     def submissions(self) -> SubmissionStore:

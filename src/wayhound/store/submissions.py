@@ -93,6 +93,18 @@ class SubmissionStore:
         where, values = ("", ()) if state is None else (" WHERE state = ?", (state,))
         return [_submission(row) for row in self._database.execute(f"{_SELECT}{where} ORDER BY id", values)]
 
+    def corrections(self, record_kind: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return the approved corrections of a kind of records, by record id and field; the last one counts."""
+        rows = self._database.execute(
+            "SELECT record_id, field, texts FROM submission WHERE state = 'approved' AND kind = 'correction' "
+            "AND record_kind = ? ORDER BY decided_at, id",
+            (record_kind,),
+        )
+        corrections: dict[str, dict[str, tuple[str, ...]]] = {}
+        for record_id, field, texts in rows:
+            corrections.setdefault(record_id, {})[field] = tuple(json.loads(texts))
+        return corrections
+
     def decide(self, number: int, state: SubmissionState, reply: str, now: float) -> Submission:
         """Note what the operator decided; what has been decided already stays so."""
         with self._database.transaction():

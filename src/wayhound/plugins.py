@@ -1,0 +1,104 @@
+"""Scorers, extractors and record kinds that other packages add by entry points.
+
+A package names them in its `pyproject.toml`::
+
+    [project.entry-points."wayhound.scorers"]
+    harbour-first = "my_package:HarbourFirst"
+
+Looking a plugin up reads package metadata alone; its code is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal, Protocol
+
+from wayhound.errors import PluginError
+from wayhound.record import Record
+
+Group = Literal["wayhound.scorers", "wayhound.extractors", "wayhound.record_kinds"]
+SCORERS: Group = "wayhound.scorers"
+EXTRACTORS: Group = "wayhound.extractors"
+RECORD_KINDS: Group = "wayhound.record_kinds"
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An entry point of an installed package."""
+
+    group: Group
+    name: str
+    package: str
+    version: str
+    entry: EntryPoint
+
+    @property
+    def description(self) -> str:
+        return f"The plugin {self.name!r} of the package {self.package} {self.version} ({self.group})"
+
+    def load(self) -> Any:
+        """Import the plugin. Raises PluginError if that fails for whatever reason."""
+        try:
+            return self.entry.load()
+        except Exception as error:
+            raise self.failure("cannot be loaded", error) from error
+
+    def failure(self, what: str, error: Exception) -> PluginError:
+        """Return an error that names the plugin and what went wrong in it."""
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return PluginError(f"{self.description} {what}: {reason}. Repair or uninstall {self.package}.")
+
+
+@lru_cache
+def find_plugins(group: Group) -> dict[str, Plugin]:
+    """Return the installed plugins of a group by name, without importing them; the first of a name counts."""
+    found: dict[str, Plugin] = {}
+    for entry in entry_points(group=group):
+        package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("(unknown)", "")
+        found.setdefault(entry.name, Plugin(group, entry.name, package, version, entry))
+    return found
+
+
+def load_plugins(group: Group) -> tuple[dict[str, Any], list[str]]:
+    """Return the plugins of a group that can be loaded, by name, and a message for each that cannot."""
+    loaded: dict[str, Any] = {}
+    problems: list[str] = []
+    for name, plugin in find_plugins(group).items():
+        try:
+            loaded[name] = plugin.load()
+        except PluginError as error:
+            problems.append(str(error))
+    return loaded, problems
+
+
+@dataclass(frozen=True, slots=True)
+class GoalContent:
+    """A goal page or document as an extractor gets it: the bytes that were fetched, and what is known of them.
+
+    `text` is what a reader of the page sees, a line for each block; it is empty for documents such as PDFs.
+    """
+
+    url: str
+    site: str
+    label: str
+    title: str
+    text: str
+    content_type: str
+    body: bytes
+
+
+class Extractor(Protocol):
+    """Makes records of the plugin's own kind from a goal.
+
+    Called once for each goal, and again when the goal was fetched anew. Ids should be made from the URL, so that the
+    same page gives the same records. When a goal leaves the collection, its records leave with it.
+    """
+
+    def __call__(self, goal: GoalContent) -> Iterable[Record]: ...
+
+
+ScorerMaker = Callable[[Any], Any]
+"""What a `wayhound.scorers` entry point is: takes a `StrategyInput`, returns a `Scorer` for one site."""
