@@ -33,7 +33,7 @@ from wayhound.app.index import build
 from wayhound.app.teach.plain_hand import play_plainly
 from wayhound.app.teach.playback import Script
 from wayhound.app.train import train
-from wayhound.paths.training import Settings
+from wayhound.paths.settings import PathSettings
 from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings
 from wayhound.samples import SampleServer, sample_web, serve_samples
@@ -92,7 +92,7 @@ def walk(folder: Path) -> str:
 def _teach_and_forage(workspace: Workspace, server: SampleServer) -> None:
     lesson = Script.sample()
     asyncio.run(play_plainly(lesson, lesson.sites_at(server.port), workspace, lambda _: None))
-    train(workspace, settings=Settings(), at=time.time())
+    train(workspace, settings=PathSettings(), at=time.time())
     fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=0.0)
     sites = [Site(normalise(f"http://{host}:{server.port}/")) for host in FORAGED]
     run = open_run(workspace, Order(strategy="path-learner"), RunLimits(BUDGET), sites, time.time())

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from wayhound.pages.charset import decode
 from wayhound.pages.guard import MAX_CHARS
 from wayhound.pages.head import RobotsTag, language_of, read_head, title_of
-from wayhound.pages.kind import kind_of
+from wayhound.pages.kind import sniff_kind
 from wayhound.pages.reader import join_words, parse_markup, prepare_markup
 
 MAX_TEXT_CHARS = 20_000
@@ -63,7 +63,7 @@ def read_prose(body: bytes, content_type: str = "", charset: str = "") -> Prose:
     """Return the text of a fetched page; an empty `Prose` if it is not a page. Never raises."""
     media_type, _, parameters = content_type.lower().partition(";")
     charset = charset or parameters.partition("charset=")[2].partition(";")[0]
-    kind = kind_of(body, media_type.strip(), charset)
+    kind = sniff_kind(body, media_type.strip(), charset)
     if kind in {"empty", "not_html", "binary"}:
         return Prose()
     text, _ = decode(body[: 4 * MAX_CHARS], charset)
