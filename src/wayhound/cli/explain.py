@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wayhound.app.explain import Way, explain_way, fetched_way, known_way
-from wayhound.app.seeds import site_of
+from wayhound.app.site_list import parse_site
 from wayhound.cli.console import err, label_text, out, workspace_option
 from wayhound.forage.explain import Explanation
 from wayhound.forage.scorer import Reason
@@ -66,7 +66,7 @@ def explain(
 
 def _normal(url: str) -> str:
     """An address as people type it: `acme.example` will do, as for a forage."""
-    return site_of(url, "explain URL").start
+    return parse_site(url, "explain URL").start
 
 
 def _way(workspace: Workspace, urls: list[str], *, fresh: bool, allow_private: bool) -> Way:

@@ -15,84 +15,25 @@ from typing import Any
 import click
 
 from wayhound.app.forage import Order, a_mark, open_run
-from wayhound.app.seeds import Seeds, is_address, read_seeds, site_of
+from wayhound.app.site_list import read_sites
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
 from wayhound.cli.console import err, say, workspace_option
 from wayhound.cli.forage_display import conclude, forage_with_display, warn_about
 from wayhound.config import Config
-from wayhound.errors import UsageError
 from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
 from wayhound.store.forage import RunLimits
 from wayhound.visit import Visit
-from wayhound.wording.quantities import count
+from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
 
-MAX_SEED_FILE_BYTES = 200_000_000
-TABLES = (".csv", ".tsv", ".tab")
-FILES = (*TABLES, ".txt", ".list", ".lst", ".md", ".json", ".jsonl", ".html", ".htm", ".xls", ".xlsx", ".ods")
-"""Endings of files: a name with one of them is no address, even if no such file is there."""
-SPREADSHEETS = (".xls", ".xlsx", ".ods", ".numbers")
-WITHOUT_SHOWN = 5
-_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
-
-def read_sites(arguments: Iterable[str]) -> list[Site]:
-    """Sites from addresses and files, each start once, in their order."""
-    seeds = Seeds()
-    for argument in arguments:
-        _take(argument, seeds)
-    if not seeds.sites:
-        raise UsageError("No start page was given: name a URL, or a file with one URL a line.")
-    _tell_without(seeds.without)
-    return list(seeds.sites.values())
-
-
-def _take(argument: str, seeds: Seeds) -> None:
-    path = Path(argument)
-    if "://" in argument or (_could_be_address(path) and is_address(argument)):
-        seeds.add(site_of(argument, argument))
-    else:
-        read_seeds(_text(path), str(path), seeds, is_table=path.suffix.lower() in TABLES)
-
-
-def _could_be_address(path: Path) -> bool:
-    return path.suffix.lower() not in FILES and not path.exists()
-
-
-def _tell_without(lines: list[str]) -> None:
-    if lines:
-        more = f" and {len(lines) - WITHOUT_SHOWN} more" if len(lines) > WITHOUT_SHOWN else ""
-        shown = "; ".join(lines[:WITHOUT_SHOWN])
-        err.print(f"{count(len(lines), 'line')} without a web address left out: {shown}{more}.", markup=False)
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > MAX_SEED_FILE_BYTES:
-            raise UsageError(f"{path} is too large for a seed file ({path.stat().st_size:,} bytes).")
-        return _decoded(path.read_bytes(), path)
-    except FileNotFoundError:
-        raise UsageError(
-            f"There is no file {path} here ({Path.cwd()}). Name a file with one web address a line, or an address."
-        ) from None
-    except IsADirectoryError:
-        raise UsageError(f"{path} is a folder. Name a file with one web address a line.") from None
-    except OSError as error:
-        raise UsageError(f"The seed file {path} cannot be read: {error.strerror}.") from None
-
-
-def _decoded(content: bytes, path: Path) -> str:
-    """Text as editors and spreadsheets of today and of old save it."""
-    if path.suffix.lower() in SPREADSHEETS:
-        raise UsageError(f"{path} is a spreadsheet. Save it as CSV (comma-separated), and name that file.")
-    try:
-        text = content.decode(_BYTE_ORDER_MARKS.get(content[:2], "utf-8-sig"))
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", errors="replace")  # as spreadsheets on Windows save it
-    if any(ord(char) < 9 for char in text):
-        raise UsageError(f"{path} is not a text file: it should hold one web address a line.")
-    return text
+def requested_sites(arguments: Iterable[str]) -> list[Site]:
+    """Return the sites that the arguments name; rows without an address are reported on stderr."""
+    listed = read_sites(arguments)
+    if skipped := format_skipped(listed.skipped):
+        err.print(skipped, markup=False)
+    return list(listed.sites.values())
 
 
 @click.command()
@@ -148,7 +89,7 @@ def forage(
     wayhound forage firms.csv --keyword contact      by a word, without teaching
     wayhound forage sites.txt --again                every month: what is new?
     """
-    sites = read_sites(seeds)
+    sites = requested_sites(seeds)
     with Workspace.open(folder) as workspace:
         order = _order(workspace, options, a_mark() if fresh else "")
         config = _configured(workspace.config, options)

@@ -15,7 +15,7 @@ import click
 from wayhound.app.forage import Order, open_run
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli.console import err, ourselves
-from wayhound.cli.forage import read_sites
+from wayhound.cli.forage import requested_sites
 from wayhound.cli.forage_display import forage_with_display
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.fetched import Fetched
@@ -49,7 +49,7 @@ def record(
 
     The same command again goes on where it stopped.
     """
-    sites = read_sites(urls)
+    sites = requested_sites(urls)
     folders = _folders(sites, out_folder)
     with _unfinished(out_folder) as workspace:
         fetch = replace(workspace.config.fetch, allow_private=allow_private)

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.explain import Way, explain_way, fetched_page
 from wayhound.app.rate_visits import VisitedPage, explained, visited_page
-from wayhound.app.seeds import site_of
+from wayhound.app.site_list import parse_site
 from wayhound.fetched import Fetched
 from wayhound.forage.explain import Explanation, RatedLink
 from wayhound.studio.forms import read_form
@@ -78,7 +78,7 @@ def address_for(workspace: Workspace, asked: str, shelf: Shelf) -> dict[str, obj
     """What names the page at an address: the last visit of a run to it; else it is fetched now."""
     if not asked:
         raise BadRequest("Name the address of a page.")
-    url = site_of(asked, "the address of a page").start
+    url = parse_site(asked, "the address of a page").start
     if visited := _last_visit(workspace, url):
         return visited.fields
     return {"fetched": shelf.put(*fetched_page(workspace.config, url))}

@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass
 
 from wayhound.app.forage import Order, a_mark, go_on, open_run
-from wayhound.app.seeds import Seeds, read_seeds
+from wayhound.app.site_list import SiteList
 from wayhound.errors import UsageError
 from wayhound.store.runs import Run, RunLimits
 from wayhound.studio.forms import Form
 from wayhound.web.errors import BadRequest
-from wayhound.wording.runs import format_left_out
+from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
 
 MOST_SEEDS = 10_000
@@ -54,11 +54,11 @@ class Filled:
 
 def open_ordered(workspace: Workspace, form: Form) -> tuple[Run, str]:
     """Open the run that a form orders, and say in words what that means."""
-    seeds = _seeds(form)
+    listed = _sites(form)
     limits = RunLimits(budget_per_site=form.whole("budget", 1, MOST_PAGES))
     form.number("delay", 0, 3600)
-    run = open_run(workspace, _order(workspace, form), limits, seeds.sites.values(), time.time())
-    return run, " ".join(filter(None, (_begun(workspace, run), format_left_out(seeds.without))))
+    run = open_run(workspace, _order(workspace, form), limits, listed.sites.values(), time.time())
+    return run, " ".join(filter(None, (_begun(workspace, run), format_skipped(listed.skipped))))
 
 
 def open_again(workspace: Workspace, run: Run, budget: int) -> bool:
@@ -85,18 +85,18 @@ def filled_like(workspace: Workspace, run: Run) -> Filled:
     )
 
 
-def _seeds(form: Form) -> Seeds:
-    seeds = Seeds()
+def _sites(form: Form) -> SiteList:
+    listed = SiteList()
     try:
         for text in (form.text("seeds"), "\n".join(form.texts("site"))):
-            read_seeds(text, "the list", seeds)
+            listed.add_text(text, "the list")
     except UsageError as error:
         raise BadRequest(str(error)) from None
-    if not seeds.sites:
+    if not listed.sites:
         raise BadRequest("Name at least one start page.")
-    if len(seeds.sites) > MOST_SEEDS:
+    if len(listed.sites) > MOST_SEEDS:
         raise BadRequest(f"More than {MOST_SEEDS:,} start pages: use `wayhound forage` with a file.")
-    return seeds
+    return listed
 
 
 def _order(workspace: Workspace, form: Form) -> Order:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from wayhound.app.seeds import starts_of
+from wayhound.app.site_list import start_pages
 from wayhound.app.teach.session import Way
 from wayhound.errors import WayhoundError
 from wayhound.store.teaching import TeachSession
@@ -59,7 +59,7 @@ def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
     async def begin(request: Request) -> Response:
         form = await read_form(studio, request)
         try:
-            await room.begin(starts_of(form.text("urls")), _way(form.text("way")))
+            await room.begin(start_pages(form.text("urls")), _way(form.text("way")))
         except WayhoundError as error:
             raise BadRequest(str(error)) from None
         return to("/teach")

@@ -96,13 +96,16 @@ def format_change(change: GoalChange) -> str:
     return f" ({format_fault(format_ending(change.why))})" if change.why else ""
 
 
-def format_left_out(lines: Sequence[str], most: int = 5) -> str:
-    """Return which rows of a list of sites were skipped; empty if none was.
-
-    Each line is named as `FILE, line 3`.
-    """
-    if not lines:
+def format_skipped(rows: Sequence[str], most: int = 5) -> str:
+    """Return which rows of lists of sites were skipped, each named as `FILE, line 3`; empty if none was."""
+    if not rows:
         return ""
-    rows = ", ".join(line.rpartition(" ")[2] for line in lines[:most])
-    more = " …" if len(lines) > most else ""
-    return f"Skipped {count(len(lines), 'row')} without a web address: {rows}{more}."
+    lines: dict[str, list[str]] = {}
+    for row in rows[:most]:
+        name, _, number = row.rpartition(", line ")
+        lines.setdefault(name, []).append(number)
+    where = "; ".join(
+        f"line{'s' * (len(numbers) > 1)} {', '.join(numbers)} of {name}" for name, numbers in lines.items()
+    )
+    more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
+    return f"Skipped {count(len(rows), 'row')} without a web address: {where}{more}."

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from wayhound.app.seeds import Seeds, is_address, read_seeds
+from wayhound.app.site_list import SiteList, is_address
 from wayhound.errors import UsageError
 
 
 def sites(text: str, *, is_table: bool = False) -> list[str]:
-    seeds = Seeds()
-    read_seeds(text, "list", seeds, is_table=is_table)
-    return list(seeds.sites)
+    sites = SiteList()
+    sites.add_text(text, "list", is_table=is_table)
+    return list(sites.sites)
 
 
 def test_blank_lines_comments_line_ends_and_repetitions_do_not_matter() -> None:
@@ -20,9 +20,9 @@ def test_blank_lines_comments_line_ends_and_repetitions_do_not_matter() -> None:
 
 
 def test_hosts_that_belong_to_the_site_may_follow_its_start() -> None:
-    seeds = Seeds()
-    read_seeds("https://a.example/ www.a.example people.a.example:8080", "list", seeds)
-    [site] = seeds.sites.values()
+    sites = SiteList()
+    sites.add_text("https://a.example/ www.a.example people.a.example:8080", "list")
+    [site] = sites.sites.values()
     assert site.hosts == ("www.a.example", "people.a.example:8080")
 
 
@@ -60,10 +60,10 @@ def test_one_column_with_a_heading_is_a_table_too() -> None:
 
 
 def test_rows_without_an_address_are_told_and_not_guessed() -> None:
-    seeds = Seeds()
-    read_seeds("name,website\nAcme,acme.example\nBit,\nCog,soon\n", "list.csv", seeds, is_table=True)
-    assert list(seeds.sites) == ["http://acme.example/"]
-    assert seeds.without == ["list.csv, line 3", "list.csv, line 4"]
+    sites = SiteList()
+    sites.add_text("name,website\nAcme,acme.example\nBit,\nCog,soon\n", "list.csv", is_table=True)
+    assert list(sites.sites) == ["http://acme.example/"]
+    assert sites.skipped == ["list.csv, line 3", "list.csv, line 4"]
 
 
 def test_an_address_with_commas_is_no_table() -> None:
