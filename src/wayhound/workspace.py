@@ -1,8 +1,11 @@
-"""One folder, one project: opens its settings, database, archive, models and index."""
+"""One folder, one project: the only place that opens its settings, database, archive, models and index."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -14,7 +17,8 @@ from wayhound.archive.archive import ArchiveWriter
 from wayhound.archive.reader import ArchiveReader
 from wayhound.config import FILE_NAME, Config, default_toml
 from wayhound.errors import WorkspaceError
-from wayhound.store.database import Database
+from wayhound.files import write_file
+from wayhound.store.database import Database, rename_database
 from wayhound.store.model_files import ForageModels
 from wayhound.store.stores import Stores
 
@@ -25,9 +29,18 @@ if TYPE_CHECKING:
 DATABASE_NAME = "wayhound.db"
 FOLDER_NAMES = ("archive", "models", "index")
 
+OLD_FILE_NAME = "trailmark.toml"
+OLD_DATABASE_NAME = "trailmark.db"
+"""Names of version 0.1. Its archive files (trailmark-*.warc.gz) keep their names: records refer to them."""
+
 
 class Workspace:
-    """A workspace folder. Make one with `create`, open it with `open`; the database is opened when needed."""
+    """A workspace folder. Make one with `create`, open it with `open`.
+
+    The database, the archive and the index are opened when they are first used. A workspace has one database
+    connection, which belongs to the thread that uses it first; another thread or process opens a workspace of its
+    own.
+    """
 
     def __init__(self, folder: Path, config: Config) -> None:
         self.folder = folder
@@ -38,11 +51,15 @@ class Workspace:
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        """Make a folder a workspace. What is in it already stays, as long as it is not in the way."""
+        """Make a folder a workspace and open it; other files in it stay.
+
+        Raises WorkspaceError if it is a workspace already, if a name that Wayhound needs is taken, or if the folder
+        cannot be written.
+        """
         with _plain_errors(path):
             _make_folder(path)
             _refuse_clashes(path)
-            _write_settings(path / FILE_NAME)  # from here on it is a workspace: `open` makes what is missing
+            write_file(path / FILE_NAME, default_toml().encode())  # now a workspace: `open` makes the rest
         workspace = cls.open(path)
         try:
             _ = workspace.database
@@ -53,9 +70,15 @@ class Workspace:
 
     @classmethod
     def open(cls, path: Path) -> Self:
+        """Open a workspace; one made under the product's old name is brought up to date.
+
+        Raises WorkspaceError if it is not a workspace or cannot be read, ConfigError if its settings are wrong.
+        """
         with _plain_errors(path):
             if path.exists() and not path.is_dir():
                 raise WorkspaceError(f"{path} is a file; a workspace is a folder.")
+            if (path / OLD_FILE_NAME).exists():
+                _rename_old_files(path)
             if not (path / FILE_NAME).exists():
                 raise WorkspaceError(
                     f"{_named(path)} is not a workspace. Make it one with: wayhound init {path}"
@@ -110,25 +133,14 @@ class Workspace:
 
 
 def _make_folder(path: Path) -> None:
-    """Make it unless it is there; a file of that name is in the way."""
+    """Create a folder if it is missing. Raises WorkspaceError if a file has its name."""
     if path.exists() and not path.is_dir():
         raise WorkspaceError(f"{path} is a file, and a folder must stand there. Move it away.")
     path.mkdir(parents=True, exist_ok=True)
 
 
-def _write_settings(path: Path) -> None:
-    """Whole or not at all: half a file would be taken for settings."""
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        draft.write_text(default_toml(), "utf-8")
-        draft.rename(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-
-
 def _refuse_clashes(path: Path) -> None:
-    if (path / FILE_NAME).exists():
+    if (path / FILE_NAME).exists() or (path / OLD_FILE_NAME).exists():
         raise WorkspaceError(f"{_named(path)} is a workspace already.")
     for name in (DATABASE_NAME, *FOLDER_NAMES):
         if _holds_something(path / name):
@@ -143,26 +155,74 @@ def _holds_something(path: Path) -> bool:
 
 
 def _named(path: Path) -> str:
-    """The folder as the person named it; `.` says too little."""
+    """Return the folder as the person named it, but `.` in full."""
     return str(path if path.name else path.absolute())
+
+
+# Workspaces of version 0.1, when the product was called Trailmark
+
+
+def _rename_old_files(path: Path) -> None:
+    """Give the settings and the database their present names.
+
+    The settings are renamed last: until then the folder counts as an old workspace, so that an upgrade that was
+    killed is continued by the next `open`. Raises WorkspaceLocked if another process has the database open, and
+    WorkspaceError if files of both names exist.
+    """
+    with _folder_lock(path):
+        settings, database = path / OLD_FILE_NAME, path / OLD_DATABASE_NAME
+        if not settings.exists():
+            return  # another process was quicker
+        for old, new in ((settings, path / FILE_NAME), (database, path / DATABASE_NAME)):
+            if old.exists() and new.exists():
+                raise WorkspaceError(
+                    f"{_named(path)} holds both {old.name}, of a workspace made by Trailmark, and {new.name}. "
+                    "Wayhound cannot tell which one counts: move the other one away."
+                )
+        if database.exists():
+            rename_database(database, path / DATABASE_NAME)
+        write_file(settings, _with_new_name(settings.read_bytes()))
+        settings.rename(path / FILE_NAME)
+
+
+def _with_new_name(settings: bytes) -> bytes:
+    """Return settings that name us Wayhound where they had the default; a name that a person chose stays."""
+    settings = settings.replace(
+        b"# The settings of this Trailmark workspace.", b"# The settings of this Wayhound workspace."
+    )
+    return re.sub(rb'(?m)^name = "Trailmark"', b'name = "Wayhound"', settings)
+
+
+@contextmanager
+def _folder_lock(path: Path) -> Iterator[None]:
+    """Hold a lock on the folder itself, which leaves no file behind."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+# Errors
 
 
 @contextmanager
 def _plain_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the operating system into a WorkspaceError that says what to do."""
     try:
         yield
     except OSError as error:
-        where = error.filename or path
-        raise WorkspaceError(_in_words(error, str(where))) from error
+        raise WorkspaceError(_advice(error, str(error.filename or path))) from error
 
 
-def _in_words(error: OSError, where: str) -> str:
+def _advice(error: OSError, path: str) -> str:
     match error.errno:
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            return f"{where} may not be read or written. Check its permissions, or choose another folder."
+            return f"{path} may not be read or written. Check its permissions, or choose another folder."
         case errno.ENOSPC | errno.EDQUOT:
-            return f"The disk is full: {where} could not be written. Free some space and try again."
+            return f"The disk is full: {path} could not be written. Free some space and try again."
         case errno.ENOTDIR | errno.EEXIST:
-            return f"A file is in the way of {where}. Move it away, or choose another folder."
+            return f"A file is in the way of {path}. Move it away, or choose another folder."
         case _:
-            return f"{where} cannot be used: {error.strerror}."
+            return f"{path} cannot be used: {error.strerror}."

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from wayhound.app.evaluate.strategies import make_trails
 from wayhound.app.evaluate.world import World
-from wayhound.app.teach.saver import SEEN_PREFIX
+from wayhound.app.teach.saver import OLD_SEEN_PREFIX, SEEN_PREFIX
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
@@ -53,7 +53,7 @@ def step_page(workspace: Workspace, trail_id: int, step: int) -> Fetched | None:
         answer = workspace.archive.read(place)
     except ArchiveError:
         return None
-    url = answer.url.removeprefix(SEEN_PREFIX)
+    url = answer.url.removeprefix(SEEN_PREFIX).removeprefix(OLD_SEEN_PREFIX)
     return Fetched(url, answer.status, body=answer.body, charset=answer.charset)
 
 

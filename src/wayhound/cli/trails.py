@@ -19,6 +19,7 @@ from rich.text import Text
 from wayhound.cli.console import err, next_steps, out, typed, workspace_option
 from wayhound.cli.verbs import HelpfulGroup
 from wayhound.errors import TeachingError, UsageError
+from wayhound.files import atomic_file
 from wayhound.paths.trail_check import Remark, check_trails
 from wayhound.paths.trail_file import link_to_json, read_trails, write_trails
 from wayhound.store.trails import Added, KeptTrail, TrailChange, TrailSummary
@@ -155,13 +156,8 @@ def export(folder: Path, path: Path | None, site: str | None) -> None:
         if path is None:
             written = write_trails(kept, sys.stdout.buffer)
         else:
-            draft = path.with_name(f".{path.name}.part")
-            try:
-                with draft.open("wb") as stream:
-                    written = write_trails(kept, stream)
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
+            with atomic_file(path) as stream:
+                written = write_trails(kept, stream)
     err.print(count(written, "trail") + (f" in {path}" if path else ""))
 
 

@@ -164,7 +164,8 @@ class _Reader:
 
 def _check_head(data: dict[str, Any]) -> None:
     version = data.get("version")
-    if data.get("wayhound") != FORMAT or not isinstance(version, int):
+    kind = data.get("wayhound", data.get("trailmark"))  # the latter: files of version 0.1
+    if kind != FORMAT or not isinstance(version, int):
         raise ValueError(
             'this is no trail file: the first line should be {"wayhound": "trails", "version": 1}'
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from wayhound.errors import WorkspaceLocked
+from wayhound.files import write_file
 from wayhound.search.schema import FORMAT
 
 CURRENT, FOLLOWED, LOCK = "current.json", "followed.json", "writer.lock"
@@ -105,10 +105,4 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, noted: dict[str, Any]) -> None:
-    """Whole or not at all, and on disk before anything that relies on it."""
-    draft = path.with_name(f".{path.name}.part")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(noted, file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    write_file(path, json.dumps(noted).encode())

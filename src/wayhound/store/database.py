@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -86,14 +86,7 @@ class Database:
             raise self.explain(error) from error
 
     def explain(self, error: sqlite3.Error) -> Exception:
-        """What a person should read; mistakes in our own SQL stay as they are."""
-        code = getattr(error, "sqlite_errorcode", 0)
-        if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return WorkspaceLocked(
-                f"{self.name} is in use by another process. Wait until it has finished, or stop it."
-            )
-        advice = _ADVICE.get(code & 0xFF)
-        return WorkspaceError(advice.format(name=self.name, detail=error)) if advice else error
+        return explain(error, self.name)
 
     def close(self) -> None:
         self.connection.close()
@@ -103,6 +96,17 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def explain(error: sqlite3.Error, name: str) -> Exception:
+    """Return the error that a person should read; mistakes in our own SQL stay as they are."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return WorkspaceLocked(
+            f"{name} is in use by another process. Wait until it has finished, or stop it."
+        )
+    advice = _ADVICE.get(code)
+    return WorkspaceError(advice.format(name=name, detail=error)) if advice else error
 
 
 class _Transaction:
@@ -130,6 +134,21 @@ class _Transaction:
         # A full disk may have rolled back by itself.
         if self._database.connection.in_transaction:
             self._database.execute("ROLLBACK")
+
+
+def rename_database(old: Path, new: Path) -> None:
+    """Rename a database file that no process has open.
+
+    Leaving WAL mode needs the file alone, and writes what the log beside it (`-wal`) holds into the file, so that one
+    rename moves everything. `Database` turns WAL mode on again. Raises WorkspaceLocked if it is in use.
+    """
+    # mode=rw: without it, SQLite would create a file that another process has just renamed
+    with closing(sqlite3.connect(f"{old.absolute().as_uri()}?mode=rw", uri=True, timeout=1.0)) as connection:
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error as error:
+            raise explain(error, str(old)) from error
+    old.rename(new)
 
 
 def migrate(database: Database, folder: Traversable = MIGRATIONS) -> None:

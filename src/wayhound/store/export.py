@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from wayhound.errors import MissingExtra, UsageError, WorkspaceError
+from wayhound.files import atomic_file
 from wayhound.store.database import Database
 from wayhound.store.goals import FoundGoal, GoalStore
 
@@ -211,23 +211,12 @@ def _opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
             with target.open("wb") as stream:
                 yield stream
         else:
-            with _draft_of(target) as stream:
+            with atomic_file(target) as stream:
                 yield stream
     except BrokenPipeError:
         raise
     except OSError as error:
         raise WorkspaceError(f"{out} cannot be written: {error.strerror}.") from error
-
-
-@contextmanager
-def _draft_of(target: Path) -> Iterator[BinaryIO]:
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with draft.open("wb") as stream:
-            yield stream
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _write_jsonl(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:

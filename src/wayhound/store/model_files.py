@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wayhound.errors import ModelError, UsageError
+from wayhound.files import write_file
 from wayhound.learn.model_file import Arrays, ModelReader, pack_model
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def save_model(folder: Path, kind: str, version: int, arrays: Arrays, meta: Mapp
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            _put(folder / name, content)
+            write_file(folder / name, content)
         for old in folder.glob("arrays-*.npz"):
             if old.name not in files:
                 old.unlink(missing_ok=True)
@@ -51,16 +52,6 @@ def kind_of(folder: Path) -> str:
 
 def _reader(folder: Path) -> ModelReader:
     return ModelReader(str(folder), lambda name: (folder / name).read_bytes())
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Write to a draft, then rename: a reader sees the old file or the new one, never half of one."""
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 KIND = "forage"

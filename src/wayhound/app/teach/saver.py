@@ -68,6 +68,7 @@ def _without_value(found: re.Match[str]) -> str:
 
 
 SEEN_PREFIX = "urn:wayhound:seen:"
+OLD_SEEN_PREFIX = "urn:trailmark:seen:"  # of version 0.1
 """Put before the URL of a page as it was seen, so that nobody takes it for what the server sent."""
 
 SOURCES: Mapping[Way, str] = {"trails": "browser", "free": "free browsing"}
