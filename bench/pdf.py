@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.documents.document import Document, Unread
-from wayhound.documents.limits import Limits
+from wayhound.documents.limits import ReadingLimits
 from wayhound.documents.reader import DocumentReader
 from wayhound.papers import header_reader
 from wayhound.papers.contexts import find_contexts
@@ -278,7 +278,7 @@ def mutation_report(papers: list[Paper], count: int) -> Report:
     """Every mutation must come back as a document or a reason, soon, and the pool must live on."""
     outcomes: dict[str, Counter[str]] = {}
     slowest, raised = 0.0, 0
-    limits = Limits(wall_seconds=10, cpu_seconds=8)
+    limits = ReadingLimits(wall_seconds=10, cpu_seconds=8)
     with DocumentReader(limits, workers=2) as reader:
         for kind, body in mutated([paper.body for paper in papers], count):
             started = time.monotonic()

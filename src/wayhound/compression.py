@@ -6,9 +6,10 @@ import zlib
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aiohttp import StreamReader
+if TYPE_CHECKING:
+    from aiohttp import StreamReader
 
 MAX_GZIP_MEMBERS = 100
 """Each further member copies what is left of the input, so that thousands of them would cost minutes."""

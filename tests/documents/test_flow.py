@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayhound.documents.document import Line, Word
-from wayhound.documents.flow import Place, flow, words_of
+from wayhound.documents.flow import PageRegion, flow, whole_words
 
 
 def lines_of(*texts: str) -> list[Line]:
@@ -14,7 +14,7 @@ def lines_of(*texts: str) -> list[Line]:
 
 
 def joined(*texts: str, known: str = "") -> str:
-    return flow(lines_of(*texts), words_of(lines_of(known))).text
+    return flow(lines_of(*texts), whole_words(lines_of(known))).text
 
 
 def test_lines_are_joined_by_blanks() -> None:
@@ -49,7 +49,7 @@ def test_an_address_goes_on_at_the_next_line() -> None:
 
 
 def test_halves_of_cut_words_are_no_words() -> None:
-    assert words_of(lines_of("we esti-", "mate all")) == {"we", "all"}
+    assert whole_words(lines_of("we esti-", "mate all")) == {"we", "all"}
 
 
 def test_superscripts_move_with_their_line() -> None:
@@ -67,12 +67,15 @@ def test_every_character_leads_back_to_its_line(texts: list[str]) -> None:
     assert len(running.text) <= sum(len(text) + 1 for text in texts)
 
 
-def test_a_range_of_characters_has_its_places() -> None:
+def test_a_range_of_characters_has_its_regions() -> None:
     running = flow([placed("one two", page=1), placed("three", page=2), Line("four", page=3)])
     assert running.text == "one two three four"
-    assert running.places(4, 7) == (Place(1, (20.0, 0.0, 35.0, 10.0)),)
-    assert running.places(0, 13) == (Place(1, (0.0, 0.0, 35.0, 10.0)), Place(2, (0.0, 0.0, 25.0, 10.0)))
-    assert running.places(14, 18) == (Place(3, None),)
+    assert running.regions(4, 7) == (PageRegion(1, (20.0, 0.0, 35.0, 10.0)),)
+    assert running.regions(0, 13) == (
+        PageRegion(1, (0.0, 0.0, 35.0, 10.0)),
+        PageRegion(2, (0.0, 0.0, 25.0, 10.0)),
+    )
+    assert running.regions(14, 18) == (PageRegion(3, None),)
 
 
 def placed(text: str, page: int) -> Line:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.documents.letters import repaired
+from wayhound.documents.letters import repair_text
 
 
 @pytest.mark.parametrize(
@@ -27,15 +27,15 @@ from wayhound.documents.letters import repaired
     ],
 )
 def test_text_is_repaired(raw: str, meant: str) -> None:
-    assert repaired(raw) == meant
+    assert repair_text(raw) == meant
 
 
 @pytest.mark.parametrize("plain", ["f(x) = x^2 ~ y", "a `quoted' word", "¨5 and ´!", "naïve café", "東京"])
 def test_what_is_in_order_stays(plain: str) -> None:
-    assert repaired(plain) == plain
+    assert repair_text(plain) == plain
 
 
 @given(st.text())
 def test_repaired_text_is_not_changed_again(text: str) -> None:
-    once = repaired(text)
-    assert repaired(once) == once
+    once = repair_text(text)
+    assert repair_text(once) == once

@@ -9,8 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from wayhound.documents.limited import run_limited
-from wayhound.documents.limits import Limits
+from wayhound.documents.limits import ReadingLimits, run_limited
 
 BACKGROUND = "sleep 600 & echo $! > child; "
 
@@ -34,16 +33,16 @@ def is_gone(pid: int) -> bool:
 
 
 def test_what_a_program_leaves_running_ends_with_it(tmp_path: Path) -> None:
-    code = run_limited(["sh", "-c", f"{BACKGROUND} exit 3"], b"", Limits(), str(tmp_path))
+    code = run_limited(["sh", "-c", f"{BACKGROUND} exit 3"], b"", ReadingLimits(), str(tmp_path))
     assert code == 3
     assert is_gone(child_of(tmp_path))
 
 
 def test_an_interrupt_ends_the_program_too(tmp_path: Path) -> None:
     script = (
-        "from wayhound.documents.limited import run_limited\n"
-        "from wayhound.documents.limits import Limits\n"
-        f"run_limited(['sh', '-c', {BACKGROUND + 'sleep 600'!r}], b'', Limits(wall_seconds=600), {str(tmp_path)!r})"
+        "from wayhound.documents.limits import ReadingLimits, run_limited\n"
+        f"command, limits = ['sh', '-c', {BACKGROUND + 'sleep 600'!r}], ReadingLimits(wall_seconds=600)\n"
+        f"run_limited(command, b'', limits, {str(tmp_path)!r})"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with subprocess.Popen(

@@ -17,7 +17,7 @@ import pytest
 import wayhound
 from tests.documents.pages import Shown, assembled, paragraph, pdf_of, stream
 from wayhound.documents.document import Document, Unread
-from wayhound.documents.limits import MIB, Limits
+from wayhound.documents.limits import MIB, ReadingLimits
 from wayhound.documents.pdf import PdfReader
 
 SOUND = pdf_of(paragraph([f"line {i} of a sound file" for i in range(10)]))
@@ -30,7 +30,7 @@ stands at the edge of the page without being a part of the text must be set asid
 itself, and yet a program that does it for every file does not exist, because files are written by programs
 that nobody has heard of.
 """
-SHORT = Limits(wall_seconds=30, cpu_seconds=2)
+SHORT = ReadingLimits(wall_seconds=30, cpu_seconds=1)  # in two seconds the file could use up the memory first
 
 
 def reason(outcome: Document | Unread) -> str:
@@ -113,7 +113,7 @@ def test_unreadable_letters_are_garbled(pdf_reader: PdfReader) -> None:
 
 
 def test_pages_beyond_the_limit_are_named() -> None:
-    with PdfReader(Limits(most_pages=2)) as reader:
+    with PdfReader(ReadingLimits(max_pages=2)) as reader:
         outcome = reader.read(pdf_of(*(paragraph([f"page number {i} of five"]) for i in range(5))))
     assert isinstance(outcome, Document)
     assert len(outcome.pages) == 2
@@ -121,12 +121,12 @@ def test_pages_beyond_the_limit_are_named() -> None:
 
 
 def test_too_many_bytes_are_refused_unread() -> None:
-    with PdfReader(Limits(most_bytes=1_000)) as reader:
+    with PdfReader(ReadingLimits(max_bytes=1_000)) as reader:
         assert reason(reader.read(SOUND + b"\0" * 1_000)) == "too_big"
 
 
 def test_more_text_than_allowed_is_refused() -> None:
-    with PdfReader(Limits(answer_bytes=500)) as reader:
+    with PdfReader(ReadingLimits(answer_bytes=500)) as reader:
         assert reason(reader.read(SOUND)) == "too_big"
         assert reason(reader.read(SOUND)) == "too_big"
 
@@ -141,13 +141,13 @@ def test_a_file_that_swells_is_given_up_and_the_next_one_read() -> None:
     swollen = zlib.compress(b" " * 250 * MIB, 1)
     extra = [stream(swollen, b"/Filter /FlateDecode")]
     body = pdf_of([Shown("small")], extra=extra).replace(b"/Contents 7 0 R", b"/Contents 8 0 R")
-    with PdfReader(Limits(memory_bytes=384 * MIB, wall_seconds=60)) as reader:
+    with PdfReader(ReadingLimits(memory_bytes=384 * MIB, wall_seconds=60)) as reader:
         assert reason(reader.read(body)) in {"too_big", "crashed", "scanned"}
         assert isinstance(reader.read(SOUND), Document)
 
 
 def test_a_process_that_hangs_is_replaced() -> None:
-    with PdfReader(Limits(wall_seconds=4)) as reader:
+    with PdfReader(ReadingLimits(wall_seconds=4)) as reader:
         reader.read(SOUND)
         first = worker_pid(reader)
         os.kill(first, signal.SIGSTOP)
@@ -182,7 +182,7 @@ def test_a_process_that_was_killed_costs_no_file() -> None:
 
 def test_a_process_that_dies_of_its_first_file_says_so() -> None:
     """Address space that is all but used up before the file is read."""
-    with PdfReader(Limits(memory_bytes=1 * MIB)) as reader:
+    with PdfReader(ReadingLimits(memory_bytes=1 * MIB)) as reader:
         assert reason(reader.read(pdf_of(*(paragraph(["page"] * 50) for _ in range(300))))) in {
             "crashed",
             "too_big",

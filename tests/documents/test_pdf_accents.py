@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.documents.document import Box
-from wayhound.documents.letters import repaired, reseated
+from wayhound.documents.letters import repair_text, reseat_accents
 
 
 def read(text: str, above: dict[int, int], wide: frozenset[int] = frozenset()) -> str:
@@ -21,10 +21,10 @@ def read(text: str, above: dict[int, int], wide: frozenset[int] = frozenset()) -
     for accent, below in above.items():
         left, _, right, top = boxes[below]
         boxes[accent] = (left + 1, top + 1, right - 1, top + 2)
-    found = reseated(text, lambda index: boxes[index])
+    found = reseat_accents(text, lambda index: boxes[index])
     if found:
         assert sorted({*found.order, *text_blanks(text)}) == list(range(len(text)))
-    return repaired(found.text if found else text)
+    return repair_text(found.text if found else text)
 
 
 def text_blanks(text: str) -> list[int]:
@@ -52,4 +52,4 @@ def test_an_accent_is_read_with_the_letter_below_it(
 
 
 def test_pages_without_loose_accents_stay_as_they_are() -> None:
-    assert reseated("Schölkopf and Müller", lambda _: (0.0, 0.0, 0.0, 0.0)) is None
+    assert reseat_accents("Schölkopf and Müller", lambda _: (0.0, 0.0, 0.0, 0.0)) is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wayhound.documents.document import Document, Unread
-from wayhound.documents.limits import Limits
-from wayhound.documents.plain_text import MOST_CHARS, MOST_LINES, read_plain
+from wayhound.documents.limits import ReadingLimits
+from wayhound.documents.plain_text import MAX_CHARS, MAX_LINES, read_plain
 
 
 def read(body: bytes) -> Document:
@@ -61,20 +61,20 @@ def test_what_is_no_text_has_a_reason(body: bytes, reason: str) -> None:
 
 
 def test_limits_hold_for_text() -> None:
-    too_big = read_plain(b"a" * 100, Limits(most_bytes=50))
+    too_big = read_plain(b"a" * 100, ReadingLimits(max_bytes=50))
     assert isinstance(too_big, Unread)
     assert too_big.reason == "too_big"
-    cut = read_plain(b"a\fb\fc", Limits(most_pages=2))
+    cut = read_plain(b"a\fb\fc", ReadingLimits(max_pages=2))
     assert isinstance(cut, Document)
     assert cut.notes == ("Only the first 2 of 3 pages were read.",)
 
 
 def test_of_text_without_end_the_beginning_is_read() -> None:
-    lines = read_plain(b"words of a line\n" * (MOST_LINES + 10))
+    lines = read_plain(b"words of a line\n" * (MAX_LINES + 10))
     assert isinstance(lines, Document)
-    assert len(lines.lines) == MOST_LINES
+    assert len(lines.lines) == MAX_LINES
     assert lines.notes == ("Only the beginning was read: the file is longer than a thousand pages.",)
-    one_line = read_plain(b"words of a line " * (MOST_CHARS // 16 + 10))
+    one_line = read_plain(b"words of a line " * (MAX_CHARS // 16 + 10))
     assert isinstance(one_line, Document)
-    assert len(one_line.lines[0].text) <= MOST_CHARS
+    assert len(one_line.lines[0].text) <= MAX_CHARS
     assert one_line.notes == lines.notes

@@ -12,7 +12,7 @@ import pytest
 
 from tests.documents.pages import paragraph, pdf_of
 from wayhound.documents.document import Document, Unread
-from wayhound.documents.limits import Limits
+from wayhound.documents.limits import ReadingLimits
 from wayhound.documents.reader import DocumentReader
 
 PDF = pdf_of(paragraph(["a line of the PDF"]))
@@ -61,7 +61,7 @@ def test_many_files_come_back_in_order() -> None:
 
 
 def test_packed_files_that_are_damaged_or_swell_have_a_reason() -> None:
-    with DocumentReader(Limits(most_bytes=10_000)) as reader:
+    with DocumentReader(ReadingLimits(max_bytes=10_000)) as reader:
         assert reason(reader.read(gzip.compress(PDF)[:-20])) == "broken"
         assert reason(reader.read(b"\x1f\x8b" + b"\0" * 30)) == "broken"
         assert reason(reader.read(gzip.compress(b"a" * 1_000_000))) == "too_big"
@@ -88,7 +88,7 @@ def test_without_ghostscript_postscript_says_what_is_missing(
 
 def test_a_converter_that_hangs_is_stopped(tmp_path: Path) -> None:
     hanging = program(tmp_path, "sleep 100")
-    with DocumentReader(Limits(wall_seconds=1), ghostscript=hanging) as reader:
+    with DocumentReader(ReadingLimits(wall_seconds=1), ghostscript=hanging) as reader:
         assert reason(reader.read(POSTSCRIPT)) == "too_slow"
 
 
@@ -102,7 +102,7 @@ def test_a_converter_that_writes_too_much_is_stopped(tmp_path: Path) -> None:
     writing = program(
         tmp_path, 'for a in "$@"; do case $a in -sOutputFile=*) cat /dev/zero > "${a#*=}";; esac; done'
     )
-    with DocumentReader(Limits(most_bytes=100_000), ghostscript=writing) as reader:
+    with DocumentReader(ReadingLimits(max_bytes=100_000), ghostscript=writing) as reader:
         assert reason(reader.read(POSTSCRIPT)) == "broken"
 
 
@@ -129,7 +129,7 @@ def test_postscript_is_read_with_places() -> None:
     ],
 )
 def test_postscript_that_cannot_be_read_has_a_reason(body: bytes, expected: set[str]) -> None:
-    with DocumentReader(Limits(wall_seconds=30, cpu_seconds=3)) as reader:
+    with DocumentReader(ReadingLimits(wall_seconds=30, cpu_seconds=3)) as reader:
         assert reason(reader.read(body)) in expected
 
 

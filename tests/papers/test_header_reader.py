@@ -71,8 +71,8 @@ def test_every_field_says_where_it_stands_and_how_sure_it_is() -> None:
         said = document.text[found.start : found.end]
         assert said.replace("-\n", "").replace("\n", " ") == found.text
         assert 0 < found.confidence <= 1
-        assert [place.page for place in found.places] == [1] * (said.count("\n") + 1)
-        assert all(place.box for place in found.places)
+        assert [region.page for region in found.regions] == [1] * (said.count("\n") + 1)
+        assert all(region.box for region in found.regions)
 
 
 def test_another_model_may_be_given() -> None:

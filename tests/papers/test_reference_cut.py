@@ -153,12 +153,12 @@ def test_cut_words_are_healed_and_lines_kept() -> None:
     assert reference.lines == tuple(lines[:2])
 
 
-def test_a_part_of_a_reference_has_its_places() -> None:
+def test_a_part_of_a_reference_has_its_regions() -> None:
     lines = placed(["[1] L. Rabiner. Hidden Mar-", "kov models. 1989.", "[2] L. Baum. Growth. 1972."])
     reference = cut_references(lines)[0]
     start = reference.text.index("Markov")
-    assert [place.box for place in reference.places(start, start + 6)] == [lines[0].box, lines[1].box]
-    assert [place.box for place in reference.places(0, 2)] == [lines[0].box]
+    assert [region.box for region in reference.regions(start, start + 6)] == [lines[0].box, lines[1].box]
+    assert [region.box for region in reference.regions(0, 2)] == [lines[0].box]
 
 
 def test_the_last_entry_does_not_run_on() -> None:

@@ -1,4 +1,4 @@
-"""Documents as plain data, for pipes and files: lists in a fixed order, since lines are many."""
+"""A document that has been read: pages of lines, and their form as JSON for pipes and files."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ DocumentKind = Literal["pdf", "postscript", "text"]
 LineRole = Literal["text", "margin"]
 PageTrouble = Literal[
     "broken",  # the page could not be loaded
-    "no_text",  # loaded, but it holds no text: blank, or a picture
+    "no_text",  # loaded, but without text: blank, or a picture
     "not_read",  # beyond the limit of pages or time
 ]
 UnreadReason = Literal[
-    "empty",  # no bytes at all
+    "empty",  # no bytes
     "not_a_document",  # neither PDF nor PostScript nor text
-    "encrypted",  # cannot be opened without a password
-    "broken",  # damaged past reading
+    "encrypted",  # needs a password
+    "broken",  # too damaged to be read
     "scanned",  # pages without text
-    "garbled",  # text came out that no one could read
-    "too_big",  # more bytes, or more memory, than is allowed
-    "too_slow",  # more time than is allowed
-    "crashed",  # the reading process died of it
+    "garbled",  # unreadable text
+    "too_big",  # more bytes, or more memory, than allowed
+    "too_slow",  # more time than allowed
+    "crashed",  # the reading process crashed
     "no_ghostscript",  # PostScript needs a program that is not installed
 ]
 
@@ -44,11 +44,11 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as a reader sees it.
+    """A line of text in reading order.
 
-    `column` is 0 where a line crosses columns or there is only one; `indent` is the distance from the left
-    edge of the column in ems. `superscripts` are character ranges of `text`. Where the source has no layout,
-    as plain text, `box` is missing and sizes are 0. A word cut at the end of the line keeps its hyphen.
+    `column` is 0 for lines across columns and on pages with one column; `indent` is the distance from the
+    left edge of the column in ems. `superscripts` are character ranges of `text`. Sources without layout,
+    such as plain text, have no `box`, and sizes are 0. A word cut at the end of the line keeps its hyphen.
     """
 
     text: str
@@ -66,7 +66,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
-    """A page, from 1, with its lines in reading order; `trouble` says why there are none."""
+    """A page, numbered from 1, with its lines in reading order; `trouble` is the reason if there are none."""
 
     number: int
     width: float = 0.0
@@ -77,10 +77,10 @@ class DocumentPage:
 
 @dataclass(frozen=True)
 class Document:
-    """A file with text. Running heads, page numbers and the like are lines whose role is `margin`.
+    """A file with text. Running heads and page numbers are lines with the role `margin`.
 
-    Every page of the file is in `pages`, with its trouble where it has no lines; only where a file has more
-    than may be read at all do `notes` tell of the rest. Each note is a sentence.
+    `pages` has every page of the file, with its trouble if it has no lines; pages beyond the limit are
+    counted in `notes`. Each note is a sentence.
     """
 
     kind: DocumentKind
@@ -97,27 +97,27 @@ class Document:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """The lines of the running text, margins set aside."""
+        """The lines of the running text, without margins."""
         return tuple(line for line in self.all_lines() if line.role == "text")
 
     @cached_property
     def text(self) -> str:
-        """The running text, line by line."""
+        """`lines`, joined by line ends."""
         return "\n".join(line.text for line in self.lines)
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """Where each of `lines` begins in `text`."""
-        offsets, at = list[int](), 0
+        """The offset of each of `lines` in `text`."""
+        offsets, offset = list[int](), 0
         for line in self.lines:
-            offsets.append(at)
-            at += len(line.text) + 1
+            offsets.append(offset)
+            offset += len(line.text) + 1
         return tuple(offsets)
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A file whose text cannot be had: a reason code, and a sentence for people."""
+    """A file without usable text: a reason code, and a sentence for people."""
 
     reason: UnreadReason
     detail: str
@@ -128,7 +128,7 @@ FORMAT = 1
 
 
 def to_data(outcome: Document | Unread) -> dict[str, Any]:
-    """Data that `json` can write, and `from_data` reads."""
+    """Return data for `json`. Lines become lists in a fixed order, since there are many of them."""
     if isinstance(outcome, Unread):
         return {"format": FORMAT, "unread": [outcome.reason, outcome.detail, outcome.n_pages]}
     pages = [
@@ -139,35 +139,38 @@ def to_data(outcome: Document | Unread) -> dict[str, Any]:
 
 
 def from_data(data: dict[str, Any]) -> Document | Unread:
+    """Return what `to_data` was given. Raises ModelError for data of another format."""
     if data.get("format") != FORMAT:
-        raise ModelError(f"Documents of format {data.get('format')} cannot be read: only {FORMAT} is known.")
+        raise ModelError(
+            f"Documents of format {data.get('format')} cannot be read; this version reads {FORMAT}."
+        )
     if "unread" in data:
         return Unread(*data["unread"])
     pages = tuple(
-        DocumentPage(number, width, height, tuple(_line(each, number) for each in lines), trouble)
+        DocumentPage(number, width, height, tuple(_line(line, number) for line in lines), trouble)
         for number, width, height, lines, trouble in data["pages"]
     )
     return Document(data["kind"], pages, tuple(data["notes"]))
 
 
 def _line_data(line: Line) -> list[Any]:
-    face = line.bold + 2 * line.italic + 4 * (line.role == "margin")
+    flags = line.bold + 2 * line.italic + 4 * (line.role == "margin")
     words = [(word.text, *word.box, word.size) for word in line.words]
-    return [line.text, line.box, line.size, face, line.column, line.indent, line.superscripts, words]
+    return [line.text, line.box, line.size, flags, line.column, line.indent, line.superscripts, words]
 
 
 def _line(data: list[Any], page: int) -> Line:
-    text, box, size, face, column, indent, marks, words = data
+    text, box, size, flags, column, indent, superscripts, words = data
     return Line(
         text,
         page,
         tuple(box) if box else None,
         size,
-        bool(face & 1),
-        bool(face & 2),
-        column,
-        indent,
-        "margin" if face & 4 else "text",
-        tuple((start, end) for start, end in marks),
-        tuple(Word(word[0], (word[1], word[2], word[3], word[4]), word[5]) for word in words),
+        bool(flags & 1),
+        bool(flags & 2),
+        column=column,
+        indent=indent,
+        role="margin" if flags & 4 else "text",
+        superscripts=tuple((start, end) for start, end in superscripts),
+        words=tuple(Word(word[0], (word[1], word[2], word[3], word[4]), word[5]) for word in words),
     )

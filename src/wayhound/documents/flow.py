@@ -1,4 +1,4 @@
-"""Lines as running text: words cut at the end of a line made whole, and the way back to the lines."""
+"""Running text made of lines: words cut at line ends are rejoined, and offsets lead back to the lines."""
 
 from __future__ import annotations
 
@@ -12,88 +12,88 @@ from wayhound.documents.document import Box, Line
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A part of a page; no box where the source has no layout."""
+class PageRegion:
+    """A region of a page; no box if the source has no layout."""
 
     page: int
     box: Box | None
 
 
-def places_of(lines: Sequence[Line], starts: Sequence[int], start: int, end: int) -> tuple[Place, ...]:
-    """The places of the characters from `start` up to `end`, where `starts` is where each line begins."""
-    first = max(0, bisect_right(starts, start) - 1)
-    last = max(first + 1, bisect_right(starts, end - 1))
+def regions_of(lines: Sequence[Line], offsets: Sequence[int], start: int, end: int) -> tuple[PageRegion, ...]:
+    """Return a region for each line that the characters [start, end) are on, where line i is at `offsets[i]`."""
+    first = max(0, bisect_right(offsets, start) - 1)
+    last = max(first + 1, bisect_right(offsets, end - 1))
     return tuple(
-        Place(line.page, box_in_line(line, start - at, end - at))
-        for line, at in zip(lines[first:last], starts[first:last], strict=True)
+        PageRegion(line.page, box_in_line(line, start - offset, end - offset))
+        for line, offset in zip(lines[first:last], offsets[first:last], strict=True)
     )
 
 
 def box_in_line(line: Line, start: int, end: int) -> Box | None:
-    """The box around the words that the characters from `start` up to `end` touch; else that of the line."""
-    found, at = list[Box](), 0
+    """Return the box around the words that the characters [start, end) touch, or else that of the line."""
+    boxes, position = list[Box](), 0
     for word in line.words:
-        begin = line.text.find(word.text, at)
-        if begin < 0:
-            continue  # spelled otherwise since it was repaired
-        at = begin + len(word.text)
-        if begin < end and at > start:
-            found.append(word.box)
-    return around(found) if found else line.box
+        word_start = line.text.find(word.text, position)
+        if word_start < 0:
+            continue  # the line's spelling has been repaired since
+        position = word_start + len(word.text)
+        if word_start < end and position > start:
+            boxes.append(word.box)
+    return bounding_box(boxes) if boxes else line.box
 
 
-def around(boxes: Sequence[Box]) -> Box:
+def bounding_box(boxes: Sequence[Box]) -> Box:
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return (min(lefts), min(tops), max(rights), max(bottoms))
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT = re.compile(r"([^\W\d_]+)[-\u2010]$")
-_TAIL = 80  # characters at the end of a line that are looked at
+_TAIL = 80  # characters at the end of a line that are examined
 _OPEN_ADDRESS = re.compile(r"(?:://|www\.)\S*[/._=?&~-]$")
 
 
 @dataclass(frozen=True)
 class Flow:
-    """`starts[i]` is where `lines[i]` begins in `text`; `superscripts` are ranges of `text`."""
+    """Running text. `lines[i]` begins at `offsets[i]`; `superscripts` are ranges of `text`."""
 
     text: str
     lines: tuple[Line, ...]
-    starts: tuple[int, ...]
+    offsets: tuple[int, ...]
     superscripts: tuple[tuple[int, int], ...] = ()
 
     def line_at(self, offset: int) -> Line:
-        return self.lines[max(0, bisect_right(self.starts, offset) - 1)]
+        return self.lines[max(0, bisect_right(self.offsets, offset) - 1)]
 
-    def places(self, start: int, end: int) -> tuple[Place, ...]:
-        """Where the characters from `start` up to `end` stand: a box for each line."""
-        return places_of(self.lines, self.starts, start, end)
+    def regions(self, start: int, end: int) -> tuple[PageRegion, ...]:
+        """Return a region for each line that the characters [start, end) are on."""
+        return regions_of(self.lines, self.offsets, start, end)
 
 
-def words_of(lines: Sequence[Line]) -> frozenset[str]:
-    """Whole words and compounds, in lower case: what a document says of how its words are spelled."""
+def whole_words(lines: Sequence[Line]) -> frozenset[str]:
+    """Return the words and compounds of a document in lower case, without those cut at a line end."""
     words, cut = set[str](), False
     for line in lines:
-        found = _WORD.findall(line.text.lower())
-        last = len(found) - 1 if (goes_on := bool(_CUT.search(line.text[-_TAIL:]))) else len(found)
-        words.update(found[cut:last])
-        cut = goes_on
+        in_line = _WORD.findall(line.text.lower())
+        cut_after = bool(_CUT.search(line.text[-_TAIL:]))
+        words.update(in_line[cut : len(in_line) - cut_after])
+        cut = cut_after
     return frozenset(words)
 
 
 def flow(lines: Sequence[Line], words: AbstractSet[str] = frozenset()) -> Flow:
-    """One text out of many lines. `words`, of the whole document, tell a cut word from a compound."""
-    parts, starts, marks, at = list[str](), list[int](), list[tuple[int, int]](), 0
-    for line, text in zip(lines, _joined(lines, words), strict=True):
-        starts.append(at)
-        marks += [(at + start, at + end) for start, end in line.superscripts]
+    """Join lines into running text. `words`, from `whole_words`, tell a cut word from a compound."""
+    parts, offsets, superscripts, offset = list[str](), list[int](), list[tuple[int, int]](), 0
+    for line, text in zip(lines, _joinable(lines, words), strict=True):
+        offsets.append(offset)
+        superscripts += [(offset + start, offset + end) for start, end in line.superscripts]
         parts.append(text)
-        at += len(text)
-    return Flow("".join(parts).rstrip(), tuple(lines), tuple(starts), tuple(marks))
+        offset += len(text)
+    return Flow("".join(parts).rstrip(), tuple(lines), tuple(offsets), tuple(superscripts))
 
 
-def _joined(lines: Sequence[Line], words: AbstractSet[str]) -> Iterator[str]:
-    """Each line's text, with a blank behind it, or less, where the next line goes on with the same word."""
+def _joinable(lines: Sequence[Line], words: AbstractSet[str]) -> Iterator[str]:
+    """Yield the text of each line with a blank at its end, unless the next line continues the same word."""
     for number, line in enumerate(lines):
         after = lines[number + 1].text if number + 1 < len(lines) else ""
         cut = _CUT.search(line.text[-_TAIL:])
@@ -108,11 +108,11 @@ def _joined(lines: Sequence[Line], words: AbstractSet[str]) -> Iterator[str]:
 
 
 def _is_compound(stem: str, after: str, words: AbstractSet[str]) -> bool:
-    """Whether the hyphen belongs to the word: Shawe-Taylor, actor-critic, but not esti-mate."""
+    """Return True if the hyphen belongs to the word: Shawe-Taylor, actor-critic, but not esti-mate."""
     if not after[0].islower():
         return True
-    found = _WORD.match(after)
-    rest, stem = found[0] if found else "", stem.lower()
+    match = _WORD.match(after)
+    rest, stem = match[0] if match else "", stem.lower()
     if stem + rest in words:
         return False
     if f"{stem}-{rest}" in words:

@@ -1,4 +1,4 @@
-"""The headings by which a paper's parts are told, in the languages and spellings that papers have them in."""
+"""Recognition of the headings that begin the parts of a paper, in seven languages and many spellings."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ _MAYBE = re.compile(
 
 
 def heading_key(text: str) -> str:
-    """The letters of a heading alone, in lower case, without accents, number, blanks or dots.
+    """Return only the letters of a heading, in lower case and without accents; empty if it is too long.
 
-    So that "5. R EFERENCES", "References:" and "RÉFÉRENCES" all become "references".
+    "R EFERENCES", "References:" and "RÉFÉRENCES" all become "references".
     """
     plain = without_accents(text.strip().lower())
     return _NOT_LETTERS.sub("", plain) if len(plain) < 80 else ""
 
 
 def may_be_heading(text: str) -> bool:
-    """Whether it is worth a closer look: quick, since it is asked of every line."""
+    """Return False quickly for most lines that are no heading of a part; called for every line."""
     return len(text) <= 40 and bool(_MAYBE.match(text))
 
 
@@ -76,18 +76,18 @@ def is_introduction_heading(text: str) -> bool:
 
 
 def inline_abstract(text: str) -> int:
-    """Where the abstract's own text begins in a line such as "Abstract. We show …"; 0 when it is none."""
-    found = _INLINE_ABSTRACT.match(text)
-    return found.end() if found else 0
+    """Return where the abstract begins in a line such as "Abstract. We show …"; 0 for other lines."""
+    match = _INLINE_ABSTRACT.match(text)
+    return match.end() if match else 0
 
 
 def is_heading_after_references(text: str) -> bool:
-    """Appendices and the like, which end a list of references."""
+    """Return True for the heading of an appendix, of acknowledgements or the like, which ends a reference list."""
     if len(text) > 80 or not text[:1].isalnum() or text.rstrip().endswith((",", ";")):
         return False
     return bool(_AFTER_REFERENCES.match(heading_key(_NUMBER.sub("", text)) or heading_key(text)))
 
 
 def _ends_in_page_number(text: str) -> bool:
-    """As in a table of contents."""
+    """Return True for a line as in a table of contents."""
     return bool(re.search(r"[\s.]\d{1,4}\s*$", text))

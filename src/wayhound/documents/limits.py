@@ -1,8 +1,18 @@
-"""What reading a document may cost, and how a process binds itself to that before it reads."""
+"""Resource limits for reading one document, and running a program within them.
+
+As `python -m wayhound.documents.limits MEMORY WRITTEN CPU PROGRAM …`, this module limits its own process and
+then becomes the program.
+"""
 
 from __future__ import annotations
 
+import os
 import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from wayhound.documents.document import Unread
@@ -11,40 +21,87 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds for one file. Memory is address space, of which a fresh reading process takes about 150 MiB."""
+class ReadingLimits:
+    """Limits for one file. Memory is address space, of which an idle reading process uses about 150 MiB."""
 
-    most_bytes: int = 100 * MIB
-    most_pages: int = 1_000
+    max_bytes: int = 100 * MIB
+    max_pages: int = 1_000
     wall_seconds: float = 60.0
     cpu_seconds: int = 30
     memory_bytes: int = 1_024 * MIB
     answer_bytes: int = 64 * MIB
 
     def too_big(self, n_bytes: int) -> Unread:
-        detail = f"The file has {n_bytes / 1e6:.0f} MB; at most {self.most_bytes / 1e6:.0f} MB are read."
+        detail = f"The file has {n_bytes / 1e6:.0f} MB; at most {self.max_bytes / 1e6:.0f} MB are read."
         return Unread("too_big", detail)
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ReadingLimits()
 
 
-def bind_process(memory_bytes: int, written_bytes: int = 0) -> None:
-    """For good: memory, no core files, and no file grows past `written_bytes`. Pipes are not files."""
+def limit_process(memory_bytes: int, written_bytes: int = 0) -> None:
+    """Limit this process for good: its memory, and the size of files it writes (pipes are not files)."""
     _lower(resource.RLIMIT_AS, memory_bytes)
     _lower(resource.RLIMIT_FSIZE, written_bytes)
     _lower(resource.RLIMIT_CORE, 0)
 
 
 def allow_cpu(seconds: int) -> None:
-    """From now on; past it the kernel ends the process with SIGXCPU. Called again for each file."""
+    """Allow this process so many CPU seconds from now on; then the kernel ends it with SIGXCPU.
+
+    Call again for each file.
+    """
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    most = int(usage.ru_utime + usage.ru_stime) + 1 + seconds
+    limit = int(usage.ru_utime + usage.ru_stime) + 1 + seconds
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (most if hard < 0 else min(most, hard), hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard < 0 else min(limit, hard), hard))
 
 
-def _lower(what: int, most: int) -> None:
-    hard = resource.getrlimit(what)[1]
-    most = most if hard < 0 else min(most, hard)
-    resource.setrlimit(what, (most, most))
+def _lower(which: int, limit: int) -> None:
+    hard = resource.getrlimit(which)[1]
+    limit = limit if hard < 0 else min(limit, hard)
+    resource.setrlimit(which, (limit, limit))
+
+
+def run_limited(command: Sequence[str], stdin: bytes, limits: ReadingLimits, folder: str) -> int | None:
+    """Run a program and return its exit code, or None if it exceeded `limits.wall_seconds`.
+
+    Its output is discarded; it may write files to `folder`, which is also its working directory.
+    """
+    numbers = [limits.memory_bytes, limits.max_bytes, limits.cpu_seconds]
+    wrapper = [sys.executable, "-m", "wayhound.documents.limits", *map(str, numbers)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": folder}
+    process = subprocess.Popen(  # noqa: S603 - no shell; the program is the operator's own
+        [*wrapper, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        process.communicate(stdin, timeout=limits.wall_seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        _kill_group(process)
+    return process.returncode
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End the program and everything that it has started, however the wait ended."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def main() -> None:
+    memory, written, cpu = map(int, sys.argv[1:4])
+    limit_process(memory, written)
+    allow_cpu(cpu)
+    os.execvp(sys.argv[4], sys.argv[4:])  # noqa: S606 - that is what this module is for
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
-"""PDF files, read by a few processes that may die of them, so that the caller does not.
+"""PDF files, read by child processes, so that a file that crashes PDFium does not crash the caller.
 
-PDFium is quick but written in C++, not made for threads, and what is fetched is hostile: so each reading
-process has bounds on memory and time, is killed and replaced when it hangs or crashes, and answers in JSON.
+PDFium is fast, but written in C++ and not thread-safe, and fetched files may be hostile. Each reading process
+is therefore limited in memory and time, killed and replaced if it hangs or crashes, and answers in JSON.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import os
 import select
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -19,24 +20,26 @@ from types import TracebackType
 from typing import Any, Self
 
 from wayhound.documents.document import Document, Unread, from_data
-from wayhound.documents.limits import DEFAULT_LIMITS, Limits
-from wayhound.documents.pdf_worker import LENGTH
+from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits
 from wayhound.errors import MissingExtra, WayhoundError
 
+FRAME_LENGTH = struct.Struct(">I")
+"""Precedes every message between this module and `pdf_worker`."""
+
 _START_SECONDS = 60.0
-_SERVES = 500  # files, after which a process is replaced: what leaks stays small
+_FILES_PER_PROCESS = 500  # then it is replaced, so that memory leaks stay small
 _CHUNK = 1 << 16
 
 
 class PdfReader:
-    """A small pool of reading processes, started when needed. May be used by several threads at once.
+    """A small pool of reading processes, started when needed. Several threads may use it at once.
 
     >>> with PdfReader() as reader:
     ...     reader.read(b"not a PDF").reason
     'broken'
     """
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS, workers: int = 1) -> None:
+    def __init__(self, limits: ReadingLimits = DEFAULT_LIMITS, workers: int = 1) -> None:
         if find_spec("pypdfium2") is None:
             raise MissingExtra("Reading PDF files", "pypdfium2", "papers")
         self.limits = limits
@@ -54,7 +57,7 @@ class PdfReader:
         self.close()
 
     def close(self) -> None:
-        """End the processes; those that are reading are waited for."""
+        """End the processes, after the files that they are reading."""
         for _ in range(self.workers):
             worker = self._idle.get()
             if worker:
@@ -63,10 +66,10 @@ class PdfReader:
             self._idle.put(None)
 
     def read(self, body: bytes) -> Document | Unread:
-        """The document in these bytes. Waits for a free process; never raises for what is in the file."""
+        """Return the document in these bytes. Waits for an idle process; never raises for a file's content."""
         if not body:
             return Unread("empty", "The file is empty.")
-        if len(body) > self.limits.most_bytes:
+        if len(body) > self.limits.max_bytes:
             return self.limits.too_big(len(body))
         worker = self._idle.get()
         try:
@@ -81,7 +84,7 @@ class PdfReader:
         return outcome
 
     def _read_with(self, worker: _Worker | None, body: bytes) -> tuple[_Worker | None, Document | Unread]:
-        used = worker is not None and worker.served > 0
+        used = worker is not None and worker.n_files > 0
         worker = worker or _Worker(self.limits)
         outcome = worker.read(body)
         if (
@@ -90,17 +93,17 @@ class PdfReader:
             and isinstance(outcome, Unread)
             and outcome.reason in {"crashed", "too_big"}
         ):
-            worker = _Worker(self.limits)  # it may have been the files before this one: try afresh
+            worker = _Worker(self.limits)  # an earlier file may have caused it: try again in a new process
             outcome = worker.read(body)
-        if worker.alive and worker.served >= _SERVES:
+        if worker.alive and worker.n_files >= _FILES_PER_PROCESS:
             worker.close()
         return worker if worker.alive else None, outcome
 
 
 class _Worker:
-    """One reading process, seen from outside."""
+    """One reading process, seen from its parent."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ReadingLimits) -> None:
         command = [sys.executable, "-m", "wayhound.documents.pdf_worker", str(limits.memory_bytes)]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         self._limits = limits
@@ -112,7 +115,7 @@ class _Worker:
         assert self._process.stdout
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._to, False)
-        self.alive, self.served = True, 0
+        self.alive, self.n_files = True, 0
         self._wait_until_ready()
 
     def _wait_until_ready(self) -> None:
@@ -124,15 +127,15 @@ class _Worker:
 
     def read(self, body: bytes) -> Document | Unread:
         limits, deadline = self._limits, time.monotonic() + self._limits.wall_seconds
-        # The process may hand in what it has shortly before it would be killed for lateness.
-        wanted = {
-            "most_pages": limits.most_pages,
+        # A little less than the deadline, so that a slow file still yields the pages read so far.
+        request = {
+            "max_pages": limits.max_pages,
             "seconds": 0.8 * limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,
         }
-        self.served += 1
+        self.n_files += 1
         try:
-            self._send(json.dumps(wanted).encode(), deadline)
+            self._send(json.dumps(request).encode(), deadline)
             self._send(body, deadline)
             return from_data(self._receive(deadline))
         except _TooLate:
@@ -145,7 +148,7 @@ class _Worker:
             return self._post_mortem()
 
     def _post_mortem(self) -> Unread:
-        """What a dead process, or one that no longer speaks sense, died of."""
+        """Return the outcome for a process that has ended, or that no longer answers in the protocol."""
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
@@ -156,40 +159,40 @@ class _Worker:
                 "too_slow", f"Reading the PDF took more than {self._limits.cpu_seconds} CPU seconds."
             )
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return Unread("crashed", f"The PDF reader died of this file ({how}).")
+        return Unread("crashed", f"The PDF reader crashed on this file ({how}).")
 
     def _send(self, frame: bytes, deadline: float) -> None:
-        left = memoryview(LENGTH.pack(len(frame)) + frame)
-        while left:
+        unsent = memoryview(FRAME_LENGTH.pack(len(frame)) + frame)
+        while unsent:
             _wait(self._to, select.POLLOUT, deadline)
             try:
-                left = left[os.write(self._to, left[:_CHUNK]) :]
+                unsent = unsent[os.write(self._to, unsent[:_CHUNK]) :]
             except BlockingIOError:
                 continue
             except BrokenPipeError:
                 raise _Broken from None
 
     def _receive(self, deadline: float) -> dict[str, Any]:
-        length = LENGTH.unpack(self._take(LENGTH.size, deadline))[0]
+        length = FRAME_LENGTH.unpack(self._receive_bytes(FRAME_LENGTH.size, deadline))[0]
         if length > self._limits.answer_bytes:
             raise _TooLong
-        answer = json.loads(self._take(length, deadline))
+        answer = json.loads(self._receive_bytes(length, deadline))
         if not isinstance(answer, dict):
             raise _Broken
         return answer
 
-    def _take(self, length: int, deadline: float) -> bytes:
-        taken = bytearray()
-        while len(taken) < length:
+    def _receive_bytes(self, length: int, deadline: float) -> bytes:
+        received = bytearray()
+        while len(received) < length:
             _wait(self._from, select.POLLIN, deadline)
-            part = os.read(self._from, min(length - len(taken), 1 << 20))
+            part = os.read(self._from, min(length - len(received), 1 << 20))
             if not part:
                 raise _Broken
-            taken += part
-        return bytes(taken)
+            received += part
+        return bytes(received)
 
     def close(self) -> None:
-        """Let it end by itself: its input is at an end."""
+        """Close the process's input, at which it ends."""
         self.alive = False
         self._close_pipes()
         try:
@@ -210,19 +213,19 @@ class _Worker:
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:
-    """Until a pipe can be used. `select` knows no descriptors from 1,024 on, which a busy server has."""
-    waiting = select.poll()
-    waiting.register(descriptor, event)
-    if not waiting.poll(1000 * max(0.0, deadline - time.monotonic())):
+    """Wait until a pipe is ready. Not `select`: it rejects descriptors from 1,024 on, which a server has."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    if not poll.poll(1000 * max(0.0, deadline - time.monotonic())):
         raise _TooLate
 
 
 class _Broken(Exception):  # noqa: N818
-    """The other end is gone, or speaks another language."""
+    """The process has ended, or does not follow the protocol."""
 
 
 class _TooLate(Exception):  # noqa: N818
-    """The time is over."""
+    """The deadline has passed."""
 
 
 class _TooLong(Exception):  # noqa: N818

@@ -1,10 +1,9 @@
-"""The one door: bytes of any kind in, a document or the reason why there is none out."""
+"""Reading of files of any kind: bytes in, a document or a reason out."""
 
 from __future__ import annotations
 
 import shutil
 import signal
-import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,68 +14,65 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
+from wayhound.compression import DecompressionError, decompress
 from wayhound.documents.document import Document, Unread
-from wayhound.documents.limited import run_limited
-from wayhound.documents.limits import DEFAULT_LIMITS, Limits
+from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits, run_limited
 from wayhound.documents.pdf import PdfReader
 from wayhound.documents.plain_text import read_plain
 
-_SAFE = ("-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dNOPLATFONTS")
+_GHOSTSCRIPT_OPTIONS = ("-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dNOPLATFONTS")
 
 
 def read_postscript(
-    body: bytes, pdf: PdfReader, limits: Limits, ghostscript: str | None = None
+    body: bytes, pdf: PdfReader, limits: ReadingLimits, ghostscript: str | None = None
 ) -> Document | Unread:
-    """By way of PDF, so that there are places and sizes; if that gives no text, by Ghostscript's own reading.
+    """Convert to PDF, which has positions and sizes, and read that; or else Ghostscript's own text output.
 
-    Fonts of old PostScript often do not say which letters they draw: what comes out must pass for a language.
+    Fonts of old PostScript often do not say which letters they draw, so the text must look like a language.
     """
     program = ghostscript or shutil.which("gs")
     if not program:
-        return Unread(
-            "no_ghostscript", "PostScript is read by Ghostscript (gs), which is not installed here."
-        )
-    if len(body) > limits.most_bytes:
+        return Unread("no_ghostscript", "Reading PostScript needs Ghostscript (gs), which is not installed.")
+    if len(body) > limits.max_bytes:
         return limits.too_big(len(body))
     converted = _converted(program, "pdfwrite", body, limits)
     if isinstance(converted, Unread):
         return converted
     outcome = pdf.read(converted)
     if isinstance(outcome, Unread) and outcome.reason in {"scanned", "garbled"}:
-        return _second_reading(program, body, limits, outcome)
+        return _read_text_output(program, body, limits, outcome)
     return replace(outcome, kind="postscript") if isinstance(outcome, Document) else outcome
 
 
-def _second_reading(program: str, body: bytes, limits: Limits, first: Unread) -> Document | Unread:
+def _read_text_output(program: str, body: bytes, limits: ReadingLimits, first: Unread) -> Document | Unread:
     text = _converted(program, "txtwrite", body, limits)
     outcome = text if isinstance(text, Unread) else read_plain(text, limits, "postscript")
     if isinstance(outcome, Unread):
         detail = "The fonts of the PostScript file do not say which letters they draw, or it holds pictures."
         return Unread("garbled", detail, first.n_pages)
-    return replace(outcome, notes=(*outcome.notes, "Places and sizes of the text are not known."))
+    return replace(outcome, notes=(*outcome.notes, "The positions and sizes of the text are unknown."))
 
 
-def _converted(program: str, device: str, body: bytes, limits: Limits) -> bytes | Unread:
-    """What Ghostscript's device makes of the file. It reads from a pipe and may write one file."""
+def _converted(program: str, device: str, body: bytes, limits: ReadingLimits) -> bytes | Unread:
+    """Return the output of a Ghostscript device. Ghostscript reads from a pipe and may write one file."""
     with TemporaryDirectory(prefix="wayhound-") as folder:
         target = Path(folder, "converted")
-        command = [program, *_SAFE, f"-sDEVICE={device}", f"-sOutputFile={target}", "-"]
+        command = [program, *_GHOSTSCRIPT_OPTIONS, f"-sDEVICE={device}", f"-sOutputFile={target}", "-"]
         code = run_limited(command, body, limits, folder)
         if code is None or code == -signal.SIGXCPU:
-            return Unread("too_slow", "Ghostscript needed more time for the file than is allowed.")
+            return Unread("too_slow", "Converting the PostScript file took longer than is allowed.")
         converted = target.read_bytes() if target.exists() else b""
         if code or not converted:
-            return Unread("broken", "Ghostscript cannot make sense of the PostScript file.")
+            return Unread("broken", "Ghostscript cannot read the PostScript file.")
         return converted
 
 
 _GZIP = b"\x1f\x8b"
-_MOST_MEMBERS = 100  # each copies what is left of the file
-_HEAD = 1_024  # in which readers of PDF and printers look for the file's mark
+_HEAD = 1_024  # bytes in which PDF readers and printers look for the signature of a file
 
 
 class DocumentReader:
-    """Reads PDF, PostScript and plain text, each also packed with gzip; told apart by content, not by name.
+    """Reads PDF, PostScript and plain text, also compressed with gzip; recognised by content, not by name.
 
     Several threads may use one reader; `workers` PDFs are read at a time. Close it, or use it in a `with`.
 
@@ -87,7 +83,7 @@ class DocumentReader:
 
     def __init__(
         self,
-        limits: Limits = DEFAULT_LIMITS,
+        limits: ReadingLimits = DEFAULT_LIMITS,
         workers: int = 1,
         ghostscript: str | None = None,
     ) -> None:
@@ -111,12 +107,12 @@ class DocumentReader:
                 self._pdf.close()
 
     def read(self, body: bytes) -> Document | Unread:
-        """Never raises for what is in the file; UsageError when a package that is needed is not installed."""
+        """Return the document, or why it cannot be read. Raises MissingExtra if a needed package is missing."""
         if body.startswith(_GZIP):
-            unpacked = unpack(body, self.limits)
-            if isinstance(unpacked, Unread):
-                return unpacked
-            body = unpacked
+            decompressed = _gunzip(body, self.limits)
+            if isinstance(decompressed, Unread):
+                return decompressed
+            body = decompressed
         head = body[:_HEAD]
         if b"%PDF-" in head:
             return self._pdf_reader().read(body)
@@ -125,15 +121,15 @@ class DocumentReader:
         return read_plain(body, self.limits)
 
     def read_all(self, bodies: Iterable[bytes]) -> Iterator[Document | Unread]:
-        """The outcome of each file in turn, read as many at a time as there are workers."""
-        waiting: deque[Future[Document | Unread]] = deque()
+        """Yield the outcome of each file in order; `workers` files are read at a time."""
+        pending: deque[Future[Document | Unread]] = deque()
         with ThreadPoolExecutor(self.workers) as threads:
             for body in bodies:
-                waiting.append(threads.submit(self.read, body))
-                if len(waiting) > self.workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+                pending.append(threads.submit(self.read, body))
+                if len(pending) > self.workers:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
 
     def _pdf_reader(self) -> PdfReader:
         with self._lock:
@@ -142,20 +138,13 @@ class DocumentReader:
             return self._pdf
 
 
-def unpack(body: bytes, limits: Limits) -> bytes | Unread:
-    """The content of all members of a gzip file, as far as it is allowed to swell."""
-    content = b""
-    for _ in range(_MOST_MEMBERS):
-        unpacker = zlib.decompressobj(wbits=31)
-        try:
-            content += unpacker.decompress(body, limits.most_bytes + 1 - len(content))
-        except zlib.error:
-            return Unread("broken", "The file is packed with gzip, but damaged.")
-        if len(content) > limits.most_bytes:
-            return Unread("too_big", f"Unpacked, the file has more than {limits.most_bytes / 1e6:.0f} MB.")
-        if not unpacker.eof:
-            return Unread("broken", "The file is packed with gzip, but its end is missing.")
-        body = unpacker.unused_data
-        if not body.startswith(_GZIP):  # what follows is padding
-            return content
-    return Unread("broken", "The file is packed with gzip in far too many parts.")
+def _gunzip(body: bytes, limits: ReadingLimits) -> bytes | Unread:
+    try:
+        content, complete = decompress(body, "gzip", limits.max_bytes)
+    except DecompressionError:
+        return Unread("broken", "The file is compressed with gzip, but damaged.")
+    if len(content) > limits.max_bytes:
+        return Unread("too_big", f"Decompressed, the file has more than {limits.max_bytes / 1e6:.0f} MB.")
+    return (
+        content if complete else Unread("broken", "The file is compressed with gzip, but its end is missing.")
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wayhound.documents.document import Box, Document, Line
-from wayhound.documents.flow import Flow, flow, words_of
+from wayhound.documents.flow import Flow, flow, whole_words
 from wayhound.papers.callouts import find_callouts
 from wayhound.papers.reference_cut import RawReference
 from wayhound.papers.sections import Sections, find_sections
@@ -61,7 +61,7 @@ def _without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
 
 def _around_headings(flow: Flow) -> Iterable[int]:
     usual, before, heading = _usual_size(flow.lines), Line(""), False
-    for line, start, after in zip(flow.lines, flow.starts, [*flow.starts[1:], len(flow.text)], strict=True):
+    for line, start, after in zip(flow.lines, flow.offsets, [*flow.offsets[1:], len(flow.text)], strict=True):
         short = len(line.text) < 80 and not line.text.endswith((".", ",", ";", "-"))
         large = line.box is not None and line.size > 1.08 * usual
         goes_on = heading and line.bold and (line.bold, line.size) == (before.bold, before.size)
@@ -111,7 +111,7 @@ def find_contexts(
     if not references:
         return ()
     sections = sections or find_sections(document)
-    words = words_of(document.lines)
+    words = whole_words(document.lines)
     lines = [document.lines[i] for part in (sections.abstract, *sections.body) for i in part]
     return tuple(_contexts(lines, references, words))
 

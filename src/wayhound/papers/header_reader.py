@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from wayhound.documents.document import Document, Line
-from wayhound.documents.flow import Place, flow, places_of, words_of
+from wayhound.documents.flow import PageRegion, flow, regions_of, whole_words
 from wayhound.documents.headings import inline_abstract, is_abstract_heading, is_introduction_heading
 from wayhound.papers.fields import MOST_WORDS, FieldSpan, spans_of
 from wayhound.papers.lexicon import shipped_lexicon
@@ -48,7 +48,7 @@ class Front:
 
 def read_layout(document: Document, sections: Sections | None = None) -> Front:
     sections = sections or find_sections(document)
-    words = words_of(document.lines)
+    words = whole_words(document.lines)
     before = sections.abstract.start if sections.abstract else sections.header.stop
     head = [line for line in document.lines[:before] if line.text]
     first, last = title_span(head)
@@ -115,7 +115,7 @@ SURE = 3.0
 class FrontField:
     """A field of the front matter: the characters [start, end) of `document.text`, and where they stand.
 
-    `places` has a page and box for each line that the field is on.
+    `regions` has a page and box for each line that the field is on.
     """
 
     field: str
@@ -123,7 +123,7 @@ class FrontField:
     start: int
     end: int
     confidence: float
-    places: tuple[Place, ...]
+    regions: tuple[PageRegion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def read_front(
     size = (page.width, page.height) if page else (0.0, 0.0)
     tokens = first_words(document_lines(lines, size), MOST_WORDS)
     labelling = (model or shipped_crf("header")).label(tokens, list(_hints(lines, tokens, sections)))
-    words = words_of(document.lines)
+    words = whole_words(document.lines)
     spans = spans_of(tokens, document.offsets, labelling)
     return FrontMatter(tuple(_field(document, span, words) for span in spans))
 
@@ -192,10 +192,10 @@ def _hints(lines: Sequence[Line], tokens: Sequence[TokenLine], sections: Section
 
 def _field(document: Document, span: FieldSpan, words: AbstractSet[str]) -> FrontField:
     start = _after_heading(document, span) if span.field == "abstract" else span.start
-    places = places_of(document.lines, document.offsets, start, span.end)
+    regions = regions_of(document.lines, document.offsets, start, span.end)
     cut = list(_cut_lines(document, start, span.end))
     text = _names(cut) if span.field == "author" else flow(cut, words).text
-    return FrontField(span.field, text, start, span.end, span.confidence, places)
+    return FrontField(span.field, text, start, span.end, span.confidence, regions)
 
 
 def _after_heading(document: Document, span: FieldSpan) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from wayhound.documents.document import Document, Line
-from wayhound.documents.flow import flow, words_of
+from wayhound.documents.flow import flow, whole_words
 from wayhound.papers.contexts import CitationContext, find_contexts
 from wayhound.papers.fields import mended
 from wayhound.papers.fields import read_reference as read_reference_fields
@@ -87,7 +87,7 @@ def read_paper(document: Document, models: PaperModels, url: str, kind: str = ""
     if (kind or sections.verdict) != "paper":
         return ReadPaper("document", reason, _as_document(document, reason) | about)
     spans = SpanMaker(document, url)
-    raw = cut_references(reference_lines(document), words_of(document.lines))
+    raw = cut_references(reference_lines(document), whole_words(document.lines))
     references = tuple(_read_reference(each, models, spans) for each in raw)
     front = _front_fields(read_front(document, models.header, sections), spans, models)
     fields = front | _doi(spans, sections.header) | about
@@ -244,7 +244,7 @@ def _beginning(document: Document) -> str:
             break
         lines.append(line)
         at += len(line.text) + 1
-    running = flow(lines, words_of(document.lines))
-    ends = [*running.starts[1:], len(running.text) + 1]
-    parts = (running.text[start:end] for start, end in zip(running.starts, ends, strict=True))
+    running = flow(lines, whole_words(document.lines))
+    ends = [*running.offsets[1:], len(running.text) + 1]
+    parts = (running.text[start:end] for start, end in zip(running.offsets, ends, strict=True))
     return "".join(f"{part[:-1]}\n" if part.endswith(" ") else part for part in parts)[:_BEGINNING]

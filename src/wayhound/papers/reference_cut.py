@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 
 from wayhound.documents.document import Line
-from wayhound.documents.flow import Place, flow, places_of
+from wayhound.documents.flow import PageRegion, flow, regions_of
 from wayhound.text.numbers import RECENT_YEAR
 from wayhound.text.person_names import PARTICLE_PATTERN
 
@@ -50,17 +50,17 @@ _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 class RawReference:
     """One entry of a list: its label without brackets, its text without the label, healed; its lines.
 
-    `starts[i]` is where `lines[i]` begins in `text`; below 0 for the first, which also holds the label.
+    `lines[i]` begins at `offsets[i]` of `text`; below 0 for the first, which also holds the label.
     """
 
     text: str
     label: str = ""
     lines: tuple[Line, ...] = ()
-    starts: tuple[int, ...] = ()
+    offsets: tuple[int, ...] = ()
 
-    def places(self, start: int, end: int) -> tuple[Place, ...]:
+    def regions(self, start: int, end: int) -> tuple[PageRegion, ...]:
         """Where the characters from `start` up to `end` stand: a box for each line."""
-        return places_of(self.lines, self.starts, start, end)
+        return regions_of(self.lines, self.offsets, start, end)
 
 
 def cut_references(lines: Sequence[Line], words: AbstractSet[str] = frozenset()) -> list[RawReference]:
@@ -77,7 +77,7 @@ def _reference(entry: list[Line], words: AbstractSet[str]) -> RawReference | Non
     text = running.text[begin:]
     if sum(map(str.isalpha, text)) < 8:
         return None
-    return RawReference(text, label, running.lines, tuple(start - begin for start in running.starts))
+    return RawReference(text, label, running.lines, tuple(offset - begin for offset in running.offsets))
 
 
 def _label_of(text: str) -> tuple[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from wayhound.documents.document import Document, Line
-from wayhound.documents.flow import around, box_in_line
+from wayhound.documents.flow import bounding_box, box_in_line
 from wayhound.papers.reference_cut import RawReference
 from wayhound.record import Span
 from wayhound.text.folding import letters_and_digits
@@ -32,7 +32,7 @@ class SpanMaker:
 
     def in_reference(self, reference: RawReference, start: int, end: int) -> Span | None:
         """The span of the characters from `start` up to `end` of a reference's text."""
-        placed = _cut(reference.lines, reference.starts, start, end)
+        placed = _cut(reference.lines, reference.offsets, start, end)
         if not placed:
             return None
         (first, begin, _), (last, _, stop) = placed[0], placed[-1]
@@ -43,7 +43,7 @@ class SpanMaker:
         page = placed[0][0].page if placed else 0
         boxes = [box_in_line(line, first, last) for line, first, last in placed if line.page == page]
         known = [box for box in boxes if box]
-        return Span(self.url, start, end, page, around(known) if known else None)
+        return Span(self.url, start, end, page, bounding_box(known) if known else None)
 
     def _offset(self, line: Line) -> int:
         number = self._numbers.get(id(line))

@@ -13,8 +13,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wayhound.documents.limited import run_limited
-from wayhound.documents.limits import MIB, Limits
+from wayhound.documents.limits import MIB, ReadingLimits, run_limited
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in points, from the upper left corner of the page."""
 
-LIMITS = Limits(most_bytes=50 * MIB, wall_seconds=20.0, cpu_seconds=10)
+LIMITS = ReadingLimits(max_bytes=50 * MIB, wall_seconds=20.0, cpu_seconds=10)
 SCALE = 1.5  # pixels for a point
 _MOST_PIXELS = 2_000
 _INK, _THICK, _MARGIN = (200, 60, 10), 3, 4

@@ -96,7 +96,7 @@ def incoming_from_forage(library: PaperLibrary, run_id: int | None) -> list[Inco
 
 def _file_loader(path: Path) -> Callable[[], bytes]:
     def load() -> bytes:
-        if path.stat().st_size > DEFAULT_LIMITS.most_bytes:  # not even brought into memory
+        if path.stat().st_size > DEFAULT_LIMITS.max_bytes:  # not even brought into memory
             raise _Refused(DEFAULT_LIMITS.too_big(path.stat().st_size).detail)
         return path.read_bytes()
 

@@ -11,7 +11,7 @@ from wayhound.app.papers.corrections import latest
 from wayhound.app.papers.library import PAPER, PaperLibrary
 from wayhound.app.papers.models import ModelPlace
 from wayhound.documents.document import Document
-from wayhound.documents.flow import words_of
+from wayhound.documents.flow import whole_words
 from wayhound.documents.headings import is_introduction_heading
 from wayhound.documents.reader import DocumentReader
 from wayhound.errors import TeachingError
@@ -63,7 +63,7 @@ def lessons_of(kind: TextKind, told: ToldOf, model: FieldCRF, missing: list[str]
 
 
 def reference_texts(document: Document) -> list[str]:
-    raw = cut_references(reference_lines(document), words_of(document.lines))
+    raw = cut_references(reference_lines(document), whole_words(document.lines))
     return [each.text for each in raw]
 
 

@@ -1,7 +1,7 @@
-"""What PDFium sees on a page: pieces of lines with their places, asked for at as few characters as will do.
+"""The text runs of a PDF page with their positions, from as few calls to PDFium as possible.
 
-A call for each character costs ten times what the text itself does. Lines need their first and last
-character, words theirs, and superscripts are looked for only where a number hangs on a word.
+A call for each character costs ten times as much as the text itself. A line therefore needs its first and last
+character, a word likewise, and superscripts are looked for only where a number follows a word.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium_c  # type: ignore[import-untyped]
 
 from wayhound.documents.document import Box
-from wayhound.documents.letters import reseated
+from wayhound.documents.letters import reseat_accents
 
-HYPHEN = "\ufffe"  # PDFium's sign for a hyphen at the end of a line; it stands for the line break, too
-_PIECE = re.compile(rf"[^\r\n{HYPHEN}](?:[^\n{HYPHEN}]*[^\r\n{HYPHEN}])?{HYPHEN}?|{HYPHEN}")
+HYPHEN = "\ufffe"  # PDFium's character for a hyphen at the end of a line and the line break after it
+_RUN = re.compile(rf"[^\r\n{HYPHEN}](?:[^\n{HYPHEN}]*[^\r\n{HYPHEN}])?{HYPHEN}?|{HYPHEN}")
 _WORD = re.compile(r"[^\s\u00a0]+")
 _NUMBER = re.compile(r"\d{1,3}(?: ?[,–−-] ?\d{1,3})*(?!\.?\d)")
-_HOLDS_A_NUMBER = re.compile(r"[^\W\d_][.,;:]? ?$|[)\]”’'\"][.,;:]? ?$")
+_MAY_HAVE_SUPERSCRIPT = re.compile(r"[^\W\d_][.,;:]? ?$|[)\]”’'\"][.,;:]? ?$")
 _BOLD = re.compile(
     r"bold|black|heavy|medi(?:um)?$|demi|^(?:[A-Z]{6}\+)?(?:cmb|sfb|ecbx|lmb|ptmb|phvb)", re.IGNORECASE
 )
@@ -36,7 +36,7 @@ _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1 << 6, 1 << 18
 
 
 class PlacedWord(NamedTuple):
-    """A word by its range of the piece's text."""
+    """A word, by its range of the run's text."""
 
     start: int
     end: int
@@ -45,8 +45,8 @@ class PlacedWord(NamedTuple):
 
 
 @dataclass(slots=True)
-class Piece:
-    """A run of text on one baseline. Places are in points from the page's upper left corner."""
+class TextRun:
+    """A run of text on one baseline. Positions are in points from the upper left corner of the page."""
 
     text: str
     left: float
@@ -58,10 +58,10 @@ class Piece:
     italic: bool = False
     rotated: bool = False
     hyphen: bool = False
-    start: int = 0  # in the text of the page
+    start: int = 0  # offset in the text of the page
     superscripts: list[tuple[int, int]] = field(default_factory=list)
     words: list[PlacedWord] = field(default_factory=list)
-    cut: bool = False  # at its left from the piece before it, at a wide gap
+    cut: bool = False  # from the run before it, at a wide gap
 
     @property
     def height(self) -> float:
@@ -69,17 +69,17 @@ class Piece:
 
 
 class PageText:
-    """The text of one loaded page, and what PDFium can tell of its characters."""
+    """The text of one loaded page, and PDFium's information about its characters."""
 
     def __init__(self, page: pdfium.PdfPage) -> None:
         self._page = page
         self._textpage = page.get_textpage()
         self._raw = self._textpage.raw
         self.text = self._restored(_in_utf16_units(self._textpage.get_text_range(errors="replace")))
-        self._char = self._finder_of_chars()
+        self._char = self._char_finder()
         self._ink = [ctypes.c_double() for _ in range(4)]
         self._reseat_accents()
-        self._placed, self.width, self.height = _placing(page)
+        self._to_box, self.width, self.height = _page_geometry(page)
         self._turned = page.get_rotation() in {90, 270}
         self._box, self._matrix = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
         self._font_name, self._font_flags = ctypes.create_string_buffer(96), ctypes.c_int()
@@ -89,23 +89,24 @@ class PageText:
         self._textpage.close()
         self._page.close()
 
-    def pieces(self) -> list[Piece]:
-        """All pieces in the order of the file, without words."""
-        pieces: list[Piece] = []
-        for found in _PIECE.finditer(self.text):
-            pieces += self._pieces_between(*found.span())
-        self._mark_superscripts(pieces)
-        return pieces
+    def runs(self) -> list[TextRun]:
+        """Return all runs in the order of the file, without words."""
+        runs: list[TextRun] = []
+        for match in _RUN.finditer(self.text):
+            runs += self._runs_between(*match.span())
+        self._mark_superscripts(runs)
+        return runs
 
-    def add_words(self, pieces: Iterable[Piece]) -> None:
-        for piece in pieces:
-            piece.words = [self._word(piece, *found.span()) for found in _WORD.finditer(piece.text)]
+    def add_words(self, runs: Iterable[TextRun]) -> None:
+        """Set the `words` of these runs."""
+        for run in runs:
+            run.words = [self._word(run, *match.span()) for match in _WORD.finditer(run.text)]
 
     def _restored(self, text: str) -> str:
-        """The text with the characters that PDFium leaves out of it, because their codes are no letters.
+        """Return the text with the characters that PDFium leaves out, because their codes are not letters.
 
-        Fonts with TeX's encoding 8r have fi and fl at 2 and 3, those of Windows have dashes and quotation
-        marks at 0x80 and up. What remains unknown holds its place, and is dropped with other controls.
+        Fonts in TeX's encoding 8r have fi and fl at 2 and 3; those of Windows have dashes and quotation marks
+        from 0x80 on. Unknown codes become control characters, which are dropped later.
         """
         gaps = list(self._gaps(len(text))) if text else []
         parts, at = list[str](), 0
@@ -117,7 +118,7 @@ class PageText:
         return "".join([*parts, text[at:]]) if gaps else text
 
     def _gaps(self, length: int) -> Iterator[int]:
-        """Which of PDFium's characters are not in its text: where its two counts drift apart."""
+        """Yield the indices of PDFium's characters that are not in its text, where its two counts diverge."""
         n_chars, shift, at = self._textpage.count_chars(), 0, 0
         find, raw = pdfium_c.FPDFText_GetCharIndexFromTextIndex, self._raw
         while shift < n_chars - length and at < length:
@@ -126,25 +127,25 @@ class PageText:
             yield from range(at + shift, at + grown)
             shift = grown
 
-    def _finder_of_chars(self) -> Callable[[int], int]:
-        """From an index of the text to PDFium's own; they part where a glyph stands for several letters."""
+    def _char_finder(self) -> Callable[[int], int]:
+        """Return a function from an index of the text to PDFium's; they differ after glyphs of several letters."""
         if self._textpage.count_chars() == len(self.text):
-            return operator.index  # the index itself, without a call of Python's
+            return operator.index  # the identity, without the cost of a Python call
         find, raw = pdfium_c.FPDFText_GetCharIndexFromTextIndex, self._raw
         return lambda index: find(raw, index)
 
     def _reseat_accents(self) -> None:
-        if (found := reseated(self.text, self._ink_at)) is not None:
-            order, char = found.order, self._char
-            self.text, self._char = found.text, lambda index: char(order[index])
+        if (reseated := reseat_accents(self.text, self._ink_at)) is not None:
+            order, char = reseated.order, self._char
+            self.text, self._char = reseated.text, lambda index: char(order[index])
 
     def _ink_at(self, index: int) -> Box:
         left, right, bottom, top = self._ink
         pdfium_c.FPDFText_GetCharBox(self._raw, self._char(index), left, right, bottom, top)
         return left.value, bottom.value, right.value, top.value
 
-    def _pieces_between(self, start: int, end: int) -> list[Piece]:
-        """One piece as a rule: none of mere blanks, several where PDFium missed the end of a line."""
+    def _runs_between(self, start: int, end: int) -> list[TextRun]:
+        """Return usually one run; none for blanks, and several where PDFium missed the end of a line."""
         hyphen = self.text[end - 1] == HYPHEN
         last = end - 1 - hyphen
         while last > start and self.text[last].isspace():
@@ -154,41 +155,58 @@ class PageText:
         first = self._box_at(start)
         final = self._box_at(last + hyphen) if last + hyphen > start else first
         size, rotated = self._size_between(start, last)
-        if not rotated and abs(first[3] - final[3]) > 0.6 * size and (cut := self._fall(start, end)):
-            return self._pieces_between(start, cut) + self._pieces_between(cut, end)
+        if (
+            not rotated
+            and abs(first[3] - final[3]) > 0.6 * size
+            and (cut := self._baseline_change(start, end))
+        ):
+            return self._runs_between(start, cut) + self._runs_between(cut, end)
         upright = first if abs(first[3] - final[3]) < 0.5 else self._box_at((start + last) // 2)
         bold, italic = self._face_at(start) if last > start + 2 else (False, False)
         left, right = min(first[0], final[0]), max(first[2], final[2])
-        text = self.text[start : last + 1]
-        return [Piece(text, left, upright[1], right, upright[3], size, bold, italic, rotated, hyphen, start)]
+        return [
+            TextRun(
+                self.text[start : last + 1],
+                left,
+                upright[1],
+                right,
+                upright[3],
+                size,
+                bold=bold,
+                italic=italic,
+                rotated=rotated,
+                hyphen=hyphen,
+                start=start,
+            )
+        ]
 
-    def _fall(self, start: int, end: int) -> int:
-        """Where a word begins that stands on quite another baseline than the one before it; 0 for nowhere."""
-        begins = [start + found.start() for found in _WORD.finditer(self.text[start:end])]
+    def _baseline_change(self, start: int, end: int) -> int:
+        """Return where a word begins that is on another baseline than the word before it; 0 if none does."""
+        begins = [start + match.start() for match in _WORD.finditer(self.text[start:end])]
         boxes = [self._box_at(begin) for begin in begins]
         for begin, box, before in zip(begins[1:], boxes[1:], boxes, strict=False):
             if abs(box[3] - before[3]) > 0.6 * (box[3] - box[1]):
                 return begin
         return 0
 
-    def _word(self, piece: Piece, start: int, end: int) -> PlacedWord:
-        left, top, right, bottom = self._box_at(piece.start + start)
+    def _word(self, run: TextRun, start: int, end: int) -> PlacedWord:
+        left, top, right, bottom = self._box_at(run.start + start)
         if end > start + 1:
-            right = self._box_at(piece.start + end - 1)[2]
-        size = piece.size * (bottom - top) / piece.height if piece.height > 0 else piece.size
+            right = self._box_at(run.start + end - 1)[2]
+        size = run.size * (bottom - top) / run.height if run.height > 0 else run.size
         return PlacedWord(start, end, (left, top, right, bottom), size)
 
-    def _mark_superscripts(self, pieces: list[Piece]) -> None:
-        """Numbers that hang on a word, smaller and higher than it."""
-        starts = [piece.start for piece in pieces]
-        for found in _NUMBER.finditer(self.text):
-            number = found.start()
+    def _mark_superscripts(self, runs: list[TextRun]) -> None:
+        """Mark numbers after a word that are smaller and higher than it."""
+        starts = [run.start for run in runs]
+        for match in _NUMBER.finditer(self.text):
+            number = match.start()
             before = number - 1 - (self.text[number - 1 : number] == " ")
-            if before < 0 or not _HOLDS_A_NUMBER.search(self.text, max(0, before - 1), number):
+            if before < 0 or not _MAY_HAVE_SUPERSCRIPT.search(self.text, max(0, before - 1), number):
                 continue
             if self._is_raised(before, number) and (at := bisect_right(starts, number)):
                 offset = number - starts[at - 1]
-                pieces[at - 1].superscripts.append((offset, offset + len(found[0])))
+                runs[at - 1].superscripts.append((offset, offset + len(match[0])))
 
     def _is_raised(self, before: int, number: int) -> bool:
         size = pdfium_c.FPDFText_GetFontSize
@@ -205,12 +223,13 @@ class PageText:
         box = self._box
         if not pdfium_c.FPDFText_GetLooseCharBox(self._raw, self._char(index), box):
             return (0.0, 0.0, 0.0, 0.0)
-        return self._placed(box.left, box.top, box.right, box.bottom)
+        return self._to_box(box.left, box.top, box.right, box.bottom)
 
     def _size_between(self, start: int, last: int) -> tuple[float, bool]:
-        """The size of the font as it appears, and whether the text runs another way than the page.
+        """Return the font size as it appears, and whether the text is rotated against the page.
 
-        Of two letters the larger counts, since one may be an index. Blanks may be of PDFium's own making.
+        The larger of two letters counts, since one may be an index. Blanks are skipped: PDFium may have
+        inserted them.
         """
         middle = (start + last) // 2
         while middle > start and self.text[middle].isspace():
@@ -233,13 +252,14 @@ class PageText:
 
 
 def _letter(code: int, before: str, after: str) -> str:
+    """Return the letter for a character code that PDFium does not map to Unicode."""
     if code in _LIGATURES_OF_8R and before.isalpha() and after.islower():
         return _LIGATURES_OF_8R[code]
     return bytes([code]).decode("cp1252", "replace") if 0x80 <= code <= 0x9F else "\x01"
 
 
 def _in_utf16_units(text: str) -> str:
-    """One character for each of PDFium's, which counts letters beyond U+FFFF twice."""
+    """Return one character for each of PDFium's, which counts letters beyond U+FFFF twice."""
     units = text.encode("utf-16-le", "surrogatepass")
     return text if len(units) == 2 * len(text) else "".join(map(chr, memoryview(units).cast("H")))
 
@@ -250,8 +270,8 @@ def _face(font: str, flags: int) -> tuple[bool, bool]:
     return bold, bool(_ITALIC.search(font)) or bool(flags & _ITALIC_FLAG)
 
 
-def _placing(page: pdfium.PdfPage) -> tuple[Callable[[float, float, float, float], Box], float, float]:
-    """How PDF's places (from below, before the page is turned) become ours; the width and the height."""
+def _page_geometry(page: pdfium.PdfPage) -> tuple[Callable[[float, float, float, float], Box], float, float]:
+    """Return a function from PDF coordinates (upwards, before rotation) to a `Box`, the width and the height."""
     left, bottom, right, top = page.get_bbox()
     wide, high = right - left, top - bottom
     turned: dict[int, Callable[[float, float, float, float], Box]] = {
