@@ -18,7 +18,7 @@ from wayhound.topics.documents import (
     read_citations,
     read_documents,
 )
-from wayhound.topics.model import KIND, VERSION, TopicModel, TopicPlacement
+from wayhound.topics.model import KIND, NOWHERE, VERSION, TopicModel, TopicPlacement
 from wayhound.topics.suggest import PER_TOPIC, TopicSuggestions, suggest
 from wayhound.topics.training import STEPS, TopicSettings, TopicTraining, train
 from wayhound.topics.tree import (
@@ -63,12 +63,9 @@ class TopicReport:
     """
 
     topics: tuple[TopicCount, ...]
+    documents: int
     nowhere: int
     history: dict[str, Any]
-
-    @property
-    def documents(self) -> int:
-        return self.nowhere + sum(count.own for count in self.topics)
 
 
 def read_corpus(
@@ -145,23 +142,21 @@ class TreeFile:
         """Parse the file. Raises UsageError if there is none, or if it has a mistake."""
         return parse_tree(self.text(), str(self.path))
 
-    def write(self, text: str, *, replace: bool = False) -> TopicTree:
-        """Write the file. Raises UsageError if the text is no tree, or if there is one and not `replace`."""
+    def write(self, text: str) -> TopicTree:
+        """Write the file, in place of the one that may be there. Raises UsageError if the text is no tree."""
         tree = parse_tree(text)
-        if self.exists and not replace:
-            raise UsageError(f"{self.path} is there already. Edit it, or give --replace.")
         self.path.write_text(text, "utf-8")
         return tree
 
     def add_keywords(self, topic: str, keywords: Sequence[str]) -> None:
-        self.write(with_keywords(self.text(), topic, keywords), replace=True)
+        self.write(with_keywords(self.text(), topic, keywords))
 
     def drop_keywords(self, topic: str, keywords: Sequence[str]) -> None:
-        self.write(without_keywords(self.text(), topic, keywords), replace=True)
+        self.write(without_keywords(self.text(), topic, keywords))
 
     def add_topic(self, parent: str, name: str, keywords: Sequence[str]) -> None:
         """Add a topic under `parent`; `/` is the top of the tree."""
-        self.write(with_topic(self.text(), parent, name, keywords), replace=True)
+        self.write(with_topic(self.text(), parent, name, keywords))
 
 
 class Topics:
@@ -259,15 +254,25 @@ class Topics:
             for topic in self.tree_file.tree().topics
         )
         history = self._meta().get("history")
-        return TopicReport(tuple(topics), counts.get((), 0), history if isinstance(history, dict) else {})
+        return TopicReport(
+            topics=tuple(topics),
+            documents=sum(counts.values()),
+            nowhere=counts.get((), 0),
+            history=history if isinstance(history, dict) else {},
+        )
 
-    def documents_under(self, topic: str, limit: int = -1) -> list[tuple[TopicPlacement, str]]:
-        """Return the placements at or below a topic with the documents' titles, the most confident first.
+    def documents_under(
+        self, topic: str, limit: int = -1, *, offset: int = 0, least_confident_first: bool = False
+    ) -> list[tuple[TopicPlacement, str]]:
+        """Return the placements at or below a topic, with the documents' titles.
 
-        `/` is the top of the tree, with the documents that fit nowhere.
+        `/` is the top of the tree, with every document; `NOWHERE` has those that fit no topic.
         """
-        path = () if topic == "/" else self.tree_file.tree().find(topic).path
-        return [(placed, self.store.title(placed.document)) for placed in self.store.under(path, limit)]
+        path = None if topic == NOWHERE else () if topic == "/" else self.tree_file.tree().find(topic).path
+        placements = self.store.titled(
+            path, limit, offset=offset, least_confident_first=least_confident_first
+        )
+        return list(placements)
 
     def tree_has_changed(self) -> bool:
         """Return True if the tree file differs from the tree of the trained model."""

@@ -213,6 +213,6 @@ def add_papers(workspace: Workspace) -> None:
 def fill_topics(workspace: Workspace) -> None:
     tree = resources.files("wayhound.samples") / "trees" / "departments.topics"
     topics = Topics(workspace)
-    topics.tree_file.write(tree.read_text("utf-8"), replace=True)
+    topics.tree_file.write(tree.read_text("utf-8"))
     topics.train()
     err.print(report_table(topics.report()))

@@ -16,7 +16,7 @@ from wayhound.app.topics import TopicReport, Topics, read_corpus
 from wayhound.cli.console import err, next_steps, out, typed, workspace_option
 from wayhound.errors import UsageError
 from wayhound.topics.documents import read_documents
-from wayhound.topics.model import TopicPlacement
+from wayhound.topics.model import NOWHERE, TopicPlacement
 from wayhound.topics.suggest import PER_TOPIC, TopicSuggestions
 from wayhound.topics.training import TopicSettings, TopicTraining
 from wayhound.topics.tree import load_tree_text, shipped_trees
@@ -57,7 +57,9 @@ def init_tree(folder: Path, tree: str, replace: bool) -> None:
     """Write a topic tree into the workspace, as a text file for you to edit."""
     text = load_tree_text(tree)
     with _opened(folder) as opened:
-        leaves = opened.tree_file.write(text, replace=replace).leaves
+        if opened.tree_file.exists and not replace:
+            raise UsageError(f"{opened.tree_file.path} is there already. Edit it, or give --replace.")
+        leaves = opened.tree_file.write(text).leaves
         click.echo(f"{opened.tree_file.path}: {len(leaves)} leaves.")
     next_steps(
         (typed(folder, "topics train"), "place the papers of the workspace"),
@@ -152,7 +154,7 @@ def report_table(report: TopicReport) -> Table:
         name = "  " * (len(count.topic.path) - 1) + count.topic.name
         bar = "▇" * round(_BAR_WIDTH * count.total / most)
         table.add_row(escape(name), f"{count.total:,}", f"{count.own:,}", bar)
-    table.add_row("(nowhere)", f"{report.nowhere:,}", "", "")
+    table.add_row(NOWHERE, f"{report.nowhere:,}", "", "")
     return table
 
 

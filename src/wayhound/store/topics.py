@@ -47,11 +47,34 @@ class TopicStore:
         return str(row[0]) if row else ""
 
     def under(self, topic: tuple[str, ...], limit: int = -1) -> Iterator[TopicPlacement]:
-        """The documents of a topic and of all below it, the surest first."""
-        path = _BETWEEN.join(topic)
-        where, values = (_UNDER, (path, path + _BETWEEN, path + _AFTER)) if topic else ("", ())
-        query = f"{_SELECT} {where} ORDER BY confidence DESC, document LIMIT ?"
-        yield from map(_placement, self._database.stream(query, (*values, limit)))
+        """Yield the placements at or below a topic, the most confident first."""
+        return (placement for placement, _ in self.titled(topic, limit))
+
+    def titled(
+        self,
+        topic: tuple[str, ...] | None,
+        limit: int = -1,
+        *,
+        offset: int = 0,
+        least_confident_first: bool = False,
+    ) -> Iterator[tuple[TopicPlacement, str]]:
+        """Yield placements at or below a topic with the documents' titles, in order of confidence.
+
+        `()` is the top of the tree, with every document; None has those that fit no topic.
+        """
+        where, values = "", tuple[str, ...]()
+        if topic is None:
+            where = "WHERE topic = ''"
+        elif topic:
+            path = _BETWEEN.join(topic)
+            where, values = _UNDER, (path, path + _BETWEEN, path + _AFTER)
+        order = "confidence" if least_confident_first else "confidence DESC"
+        query = (
+            f"SELECT title, {_COLUMNS} FROM topic_placement {where} "  # noqa: S608 - no value is part of the text
+            f"ORDER BY {order}, document LIMIT ? OFFSET ?"
+        )
+        for title, *row in self._database.stream(query, (*values, limit, offset)):
+            yield _placement(tuple(row)), str(title)
 
     def counts(self) -> dict[tuple[str, ...], int]:
         """How many documents stand at each topic itself; under the empty path, those that fit nowhere."""

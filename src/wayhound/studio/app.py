@@ -20,6 +20,7 @@ from wayhound.studio.run_pages import run_deeds, run_routes
 from wayhound.studio.studio import NAME, Studio, make_pages
 from wayhound.studio.teach_pages import picture_routes, teach_routes
 from wayhound.studio.teach_room import TeachRoom
+from wayhound.studio.topic_pages import topic_changes, topic_routes
 from wayhound.studio.trail_pages import trail_changes, trail_routes
 from wayhound.studio.train_pages import train_routes
 from wayhound.web.app import WebSettings, make_app
@@ -38,6 +39,8 @@ _ROUTES = (
     goal_routes,
     rating_routes,
     review_routes,
+    topic_routes,
+    topic_changes,
 )
 
 

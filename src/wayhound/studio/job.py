@@ -14,11 +14,13 @@ from typing import Any
 
 from wayhound.app.held_out import save_held_back
 from wayhound.app.review import prepare, retrain
+from wayhound.app.topics import Topics
 from wayhound.app.train import OnProgress, train
 from wayhound.errors import WayhoundError
 from wayhound.paths.settings import PathSettings
 from wayhound.store.jobs import JobStore
 from wayhound.studio.forage_job import TELL_SECONDS, forage
+from wayhound.wording.topics import training_summary
 from wayhound.workspace import Workspace
 
 Work = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
@@ -47,7 +49,12 @@ def review_job(workspace: Workspace, given: Mapping[str, Any], on_progress: OnPr
     return "The questions are ready."
 
 
-WORK: dict[str, Work] = {"train": train_job, "review": review_job, "forage": forage}
+def topics_job(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:  # noqa: ARG001
+    training = Topics(workspace).train(with_suggestions=True, on_progress=on_progress)
+    return f"Trained. {training_summary(training.history)}."
+
+
+WORK: dict[str, Work] = {"train": train_job, "review": review_job, "forage": forage, "topics": topics_job}
 
 
 def main(arguments: list[str]) -> int:

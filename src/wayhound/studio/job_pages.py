@@ -12,7 +12,7 @@ from wayhound.studio.studio import Studio, to
 from wayhound.web.errors import NotFound
 from wayhound.workspace import Workspace
 
-PAGES = {"train": "/train", "review": "/review", "forage": "/runs"}
+PAGES = {"train": "/train", "review": "/review", "forage": "/runs", "topics": "/topics"}
 
 
 def job_of(workspace: Workspace, job_id: int) -> Job:

@@ -60,6 +60,7 @@ SECTIONS = (
     ("/runs", "Runs"),
     ("/results", "Results"),
     ("/review", "Review"),
+    ("/topics", "Topics"),
 )
 
 

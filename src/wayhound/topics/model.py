@@ -18,6 +18,9 @@ from wayhound.topics.rules import KeywordPrior, KeywordRules
 from wayhound.topics.tree import Topic, TopicTree, parse_tree, tree_text
 from wayhound.topics.vocabulary import MAX_DOCUMENT_WORDS, TopicVocabulary
 
+NOWHERE = "(nowhere)"
+"""The name of the place of documents that fit no topic."""
+
 
 @dataclass(frozen=True, slots=True)
 class TopicPlacement:
@@ -39,7 +42,7 @@ class TopicPlacement:
 
     @property
     def title(self) -> str:
-        return " › ".join(self.topic) or "(nowhere)"
+        return " › ".join(self.topic) or NOWHERE
 
 
 def placed_nowhere(document: str) -> TopicPlacement:
