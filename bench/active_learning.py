@@ -177,7 +177,7 @@ class AskWhereItMatters:
 
     def tell(self, was_goal: bool | None) -> None:
         self._asked += 1
-        self._asking.tell(self._question, was_goal)
+        self._asking.record_answer(self._question, was_goal)
 
 
 class AskAtRandom:

@@ -25,8 +25,8 @@ from bench.citation_data import Labelled, as_text, made_citations, read_cora, re
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.citations.baseline import WordMatcher
 from wayhound.citations.grouping import CitationMatcher, group_citations, training_pairs
-from wayhound.citations.pair_model import shipped_classifier
-from wayhound.learn.logistic import PairClassifier
+from wayhound.citations.pair_model import pair_classifier, shipped_classifier
+from wayhound.learn.logistic import LogisticRegression
 
 Ints = npt.NDArray[np.int64]
 FOLDS = 5
@@ -74,8 +74,9 @@ def part(data: Labelled, at: Sequence[int]) -> Labelled:
     return Labelled([data.citations[i] for i in at], [data.papers[i] for i in at])
 
 
-def teach(parts: Sequence[tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]) -> PairClassifier:
-    return PairClassifier().fit(np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts]))
+def teach(parts: Sequence[tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]) -> LogisticRegression:
+    features, same = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return pair_classifier().fit(features, same.astype(np.int64))
 
 
 def cross_validate(data: Labelled, seed: int) -> Counts:

@@ -19,7 +19,7 @@ from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, say, splits
 from wayhound.learn.hmm import HiddenMarkovModel
-from wayhound.learn.hmm_training import baum_welch, mixed_by_state, mixed_uniformly
+from wayhound.learn.hmm_parameters import baum_welch, mix_by_state, mix_uniformly
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.lexicon import build_lexicon
@@ -158,8 +158,8 @@ class BaumWelchTable:
             cut = len(texts) * 9 // 10
             most = baum_welch(model.model_, texts[:cut], BAUM_WELCH_ROUNDS)
             self._judge(name, "Initial (L*D)", model, model.model_, split)
-            self._judge(name, "BW-uniform", model, mixed_uniformly(model.model_, trained), split)
-            self._judge(name, "BW-varied", model, mixed_by_state(model.model_, most, texts[cut:]), split)
+            self._judge(name, "BW-uniform", model, mix_uniformly(model.model_, trained), split)
+            self._judge(name, "BW-varied", model, mix_by_state(model.model_, most, texts[cut:]), split)
 
     def _judge(self, name: str, row: str, model: FieldHMM, chain: HiddenMarkovModel, split: Split) -> None:
         for truth, guess in seed_answers(model, chain, split):

@@ -28,8 +28,8 @@ from bench.topics_sets import (
     supervised_with_citations,
 )
 from bench.topics_trials import LINK_TRIALS, TRIALS
-from wayhound.learn.calibration import calibration_error, reliability
-from wayhound.learn.naive_bayes import Floats
+from wayhound.learn.arrays import Floats
+from wayhound.learn.naive_bayes import calibration_error, reliability
 from wayhound.topics.training import TopicSettings, TopicTraining, train
 from wayhound.topics.tree import TopicTree, read_tree
 

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wayhound.errors import UsageError
-from wayhound.learn.naive_bayes import ExpectationMaximisation, Floats, Ints, NaiveBayes
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.naive_bayes import ExpectationMaximisation, NaiveBayes
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
 from wayhound.learn.topic_links import LinkSpread
 from wayhound.topics.documents import CitationLinks, TopicDocument, read_citations, read_documents

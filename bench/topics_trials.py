@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from bench.topics_sets import SEED, LabelledSet
-from wayhound.learn.logistic import Softmax
-from wayhound.learn.naive_bayes import Floats, softmax
+from wayhound.learn.arrays import Floats, softmax
+from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
 from wayhound.learn.topic_links import LinkSpread, LinkWeights
 from wayhound.topics.training import TopicSettings
@@ -79,7 +79,7 @@ def self_trained_linear(data: LabelledSet) -> Floats:
     shares = _bootstrap(data)
     sure = shares.max(axis=1) >= np.quantile(shares.max(axis=1), 1 / 3)
     rows = _unit_rows(data.counts)
-    model = Softmax(shares.shape[1], prior_variance=10.0, max_iterations=40)
+    model = LogisticRegression(shares.shape[1], prior_variance=10.0, max_iterations=40)
     return model.fit(rows[sure], shares.argmax(axis=1)[sure]).probabilities(rows)
 
 

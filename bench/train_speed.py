@@ -156,7 +156,7 @@ def _rating_ms(model: ForageModel, rng: np.random.Generator) -> _Cost:
 
 def _all_features(model: ForageModel, pages: list[Page]) -> None:
     for page in pages:
-        around = PageContext.of(page)
+        around = PageContext.from_page(page)
         for link in page.links:
             own_link_tokens(link, around, model.settings.window, added=model.settings.features == "all")
 

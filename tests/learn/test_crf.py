@@ -14,10 +14,22 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 from scipy.special import logsumexp
 
+from tests.learn.estimator_checks import EstimatorCase, check_estimator
 from wayhound.errors import NotFitted, TeachingError
-from wayhound.learn.chain import Floats, Ints, Steps, expected_steps, forward, log_product, pair_marginals
-from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.crf import ChainCRF, Chains, Rules
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.chain import (
+    Chains,
+    Rules,
+    TransitionScores,
+    best_step,
+    expected_transitions,
+    forward,
+    forward_step,
+    log_product,
+    pair_marginals,
+    shift_to_zero,
+)
+from wayhound.learn.crf import ChainCRF
 from wayhound.learn.crf_likelihood import Likelihood
 
 N_STATES, N_FEATURES, N_EDGE_FEATURES = 3, 5, 2
@@ -40,7 +52,7 @@ def alternating_rules() -> Rules:
 def with_random_weights(model: ChainCRF, seed: int, *, edges: bool = False) -> ChainCRF:
     rng = np.random.default_rng(seed)
     model.state_weights_ = rng.normal(size=(N_FEATURES, N_STATES))
-    model.step_weights_ = np.where(model.rules.allowed, rng.normal(size=(N_STATES, N_STATES)), 0.0)
+    model.transition_weights_ = np.where(model.rules.allowed, rng.normal(size=(N_STATES, N_STATES)), 0.0)
     shape = (N_EDGE_FEATURES if edges else 0, N_STATES, N_STATES)
     model.edge_weights_ = rng.normal(size=shape) * model.rules.allowed
     return model
@@ -60,7 +72,7 @@ def all_paths(model: ChainCRF, chains: Chains, number: int) -> dict[tuple[int, .
             continue
         total = sum(float(seen[first + i] @ model.state_weights_[:, y]) for i, y in enumerate(path))
         for i, (a, b) in enumerate(itertools.pairwise(path), start=1):
-            total += model.step_weights_[a, b]
+            total += model.transition_weights_[a, b]
             if edges is not None:
                 total += float(edges[first + i] @ model.edge_weights_[:, a, b])
         weights[path] = total
@@ -116,8 +128,9 @@ def test_single_steps_along_a_path_give_the_whole_forward_pass(edges: bool) -> N
     alpha, delta = scores[0], scores[0]
     for i in range(1, 4):
         seen = None if chains.edges is None else chains.edges[[i]]
-        alpha = model.forward_step(alpha, scores[[i]], seen)[0]
-        delta = model.best_step(delta, scores[[i]], seen)[0]
+        transitions = model.transitions(seen)
+        alpha = shift_to_zero(forward_step(alpha, transitions) + scores[[i]])[0]
+        delta = shift_to_zero(best_step(delta, transitions) + scores[[i]])[0]
     assert np.exp(alpha - logsumexp(alpha)) == pytest.approx(model.marginals(chains)[-1], abs=1e-10)
     assert delta.argmax() == model.decode(chains)[-1]
     assert delta.max() == 0.0
@@ -127,9 +140,10 @@ def test_steps_to_many_links_are_the_steps_to_each() -> None:
     model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 8)
     rng = np.random.default_rng(9)
     alpha, scores = rng.normal(size=N_STATES), rng.normal(size=(4, N_STATES))
-    together = model.forward_step(alpha, scores)
+    together = forward_step(alpha, model.transitions()) + scores
     for i in range(4):
-        assert together[i] == pytest.approx(model.forward_step(alpha, scores[[i]])[0])
+        by_hand = logsumexp(alpha[:, None] + model.transitions(), axis=0) + scores[i]
+        assert together[i] == pytest.approx(by_hand)
 
 
 def test_training_reaches_the_objective_of_crfsuite() -> None:
@@ -174,7 +188,7 @@ def test_scores_of_any_size_neither_overflow_nor_vanish(values: list[float], alt
     chains = Chains(csr_array(np.eye(4)[:, :4]), np.array([3, 1]))
     model = ChainCRF(alternating_rules() if alternate else Rules.free(N_STATES))
     model.state_weights_ = np.array(values).reshape(4, N_STATES)
-    model.step_weights_ = np.zeros((N_STATES, N_STATES))
+    model.transition_weights_ = np.zeros((N_STATES, N_STATES))
     model.edge_weights_ = np.zeros((0, N_STATES, N_STATES))
     marginals = model.marginals(chains)
     assert np.isfinite(marginals).all()
@@ -195,20 +209,20 @@ def test_the_product_keeps_its_digits_where_numbers_nearly_vanish(gap: float) ->
 def test_expected_steps_are_the_sum_of_the_pair_marginals() -> None:
     chains = tiny_chains(11, (4, 4))
     model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 12)
-    steps = Steps(model.log_steps)
-    alpha = forward(model.scores(chains.features).reshape(2, 4, N_STATES), steps, model.log_starts)
+    transitions = TransitionScores(model.transitions())
+    alpha = forward(model.scores(chains.features).reshape(2, 4, N_STATES), transitions, model.log_starts)
     marginals = model.marginals(chains).reshape(2, 4, N_STATES)
-    added = sum(pair_marginals(alpha, marginals, steps, i).sum(axis=0) for i in (1, 2, 3))
-    assert expected_steps(alpha, marginals, steps) == pytest.approx(added)
+    added = sum(pair_marginals(alpha, marginals, transitions, i).sum(axis=0) for i in (1, 2, 3))
+    assert expected_transitions(alpha, marginals, transitions) == pytest.approx(added)
 
 
 def test_expected_steps_are_not_lost_where_exponentials_vanish() -> None:
-    steps = Steps(np.array([[0.0, -2000.0], [-2000.0, 0.0]]))
+    transitions = TransitionScores(np.array([[0.0, -2000.0], [-2000.0, 0.0]]))
     alpha = np.array([[[0.0, -800.0], [0.0, -800.0]], [[0.0, 0.0], [0.0, 0.0]]])
     marginals = np.array([[[0.0, 1.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]])
-    added = pair_marginals(alpha, marginals, steps, 1).sum(axis=0)
+    added = pair_marginals(alpha, marginals, transitions, 1).sum(axis=0)
     assert added == pytest.approx(np.array([[0.5, 0.0], [0.0, 1.5]]))
-    assert expected_steps(alpha, marginals, steps) == pytest.approx(added)
+    assert expected_transitions(alpha, marginals, transitions) == pytest.approx(added)
 
 
 def test_forbidden_states_have_no_probability() -> None:

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from wayhound.learn.chain import Floats, Ints
-from wayhound.learn.crf import Chains, Rules
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.chain import Chains, Rules
 from wayhound.learn.crf_likelihood import Likelihood
 from wayhound.learn.crf_prefixes import Prefixes
 from wayhound.paths.labellers import pair_rules
@@ -64,7 +64,7 @@ def objective_by_enumeration(problem: Likelihood, flat: Floats) -> float:
     """Every labelling of every chain, its score added up term by term."""
     state_weights, step_weights, edge_weights = problem.unpack(flat)
     chains, value = problem.chains, float(problem.precision @ flat**2) / 2
-    seen = chains.features.toarray()[chains.shown()]
+    seen = chains.features.toarray()[chains.row_of_position()]
     edges = np.zeros((len(seen), 0)) if chains.edges is None else chains.edges.toarray()
     ends = np.cumsum(chains.lengths)
     for first, end, weight in zip(ends - chains.lengths, ends, problem.weights, strict=True):
@@ -169,7 +169,7 @@ def test_weights_of_any_size_give_a_gradient_that_is_a_number(edges: bool) -> No
 
 
 def prefixes_of(chains: Chains) -> Prefixes:
-    return Prefixes.of(chains, np.ones(len(chains)), Rules.free(2))
+    return Prefixes.from_chains(chains, np.ones(len(chains)), Rules.free(2))
 
 
 def test_a_beginning_that_chains_share_is_gone_through_once() -> None:
@@ -196,7 +196,9 @@ def test_a_model_is_the_same_as_if_taught_by_logarithms(edges: bool) -> None:
     def by_logs(flat: Floats) -> tuple[float, Floats]:
         total, counts = problem.expected_by_logs(flat)
         pull = problem.precision * flat
-        return total - float(problem.taught @ flat) + float(pull @ flat) / 2, counts - problem.taught + pull
+        return total - float(problem.observed @ flat) + float(
+            pull @ flat
+        ) / 2, counts - problem.observed + pull
 
     nothing = np.zeros(problem.size)
     by_either = [

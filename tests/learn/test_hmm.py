@@ -11,13 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayhound.learn.hmm import HiddenMarkovModel, Transitions, WordSequence
-from wayhound.learn.hmm_training import (
-    baum_welch,
-    expected_counts,
-    mixed_by_state,
-    mixed_uniformly,
-    reestimated,
-)
+from wayhound.learn.hmm_parameters import baum_welch, expected_counts, mix_by_state, mix_uniformly, reestimate
 
 N_STATES, N_WORDS, N_CLASSES = 3, 4, 2
 
@@ -30,7 +24,9 @@ def random_model(seed: int, n_gaps: int) -> HiddenMarkovModel:
     steps = onward[:, :, :-1] / onward[:, :, :-1].sum(axis=2, keepdims=True) * (1 - ends)[None, :, None]
     starts = rng.dirichlet(np.ones(N_STATES))
     emissions = rng.dirichlet(np.ones(N_WORDS), size=N_STATES)
-    return HiddenMarkovModel.of(np.array([0, 0, 1]), Transitions(starts, steps, ends), emissions)
+    return HiddenMarkovModel.from_probabilities(
+        np.array([0, 0, 1]), Transitions(starts, steps, ends), emissions
+    )
 
 
 def random_texts(seed: int, n_gaps: int, lengths: tuple[int, ...] = (3, 1, 3, 5)) -> list[WordSequence]:
@@ -76,7 +72,7 @@ def test_words_are_given_the_class_of_their_state_on_the_best_path() -> None:
 
 
 def test_perplexity_counts_the_end_of_each_text_as_a_word() -> None:
-    model, text = random_model(3, 1), WordSequence.of([0, 1, 2])
+    model, text = random_model(3, 1), WordSequence.from_words([0, 1, 2])
     total = sum(all_paths(model, text).values())
     assert model.perplexity([text]) == pytest.approx(total ** (-1 / 4))
 
@@ -86,7 +82,7 @@ def test_the_probabilities_of_all_texts_sum_to_one() -> None:
     model = random_model(5, 1)
     total = 0.0
     for length in range(1, 7):
-        every = [WordSequence.of(words) for words in itertools.product(range(N_WORDS), repeat=length)]
+        every = [WordSequence.from_words(words) for words in itertools.product(range(N_WORDS), repeat=length)]
         total += float(np.exp(model.log_likelihoods(every)).sum())
     going_on = np.exp(model.starts)
     for _ in range(6):
@@ -96,8 +92,14 @@ def test_the_probabilities_of_all_texts_sum_to_one() -> None:
 
 def test_an_empty_text_has_no_states_and_an_impossible_one_no_preference() -> None:
     certain = Transitions(np.array([1.0, 0.0]), np.zeros((1, 2, 2)), np.array([1.0, 1.0]))
-    model = HiddenMarkovModel.of(np.array([0, 1]), certain, np.array([[1.0, 0.0], [0.0, 1.0]]))
-    empty, impossible, possible = WordSequence.of([]), WordSequence.of([1]), WordSequence.of([0])
+    model = HiddenMarkovModel.from_probabilities(
+        np.array([0, 1]), certain, np.array([[1.0, 0.0], [0.0, 1.0]])
+    )
+    empty, impossible, possible = (
+        WordSequence.from_words([]),
+        WordSequence.from_words([1]),
+        WordSequence.from_words([0]),
+    )
     marginals = model.class_marginals([empty, impossible, possible], 2)
     assert marginals[0].shape == (0, 2)
     assert marginals[1].tolist() == [[0.5, 0.5]]
@@ -130,7 +132,7 @@ def test_no_round_of_baum_welch_makes_the_texts_less_likely(seed: int, n_gaps: i
     model, texts = random_model(seed, n_gaps), random_texts(seed, n_gaps, (4, 6, 2, 5, 5))
     before = model.log_likelihoods(texts).sum()
     for _ in range(6):
-        model = reestimated(model, expected_counts(model, texts))
+        model = reestimate(model, expected_counts(model, texts))
         after = model.log_likelihoods(texts).sum()
         assert after >= before - 1e-9
         before = after
@@ -145,9 +147,9 @@ def test_baum_welch_keeps_distributions_distributions() -> None:
 
 
 def test_uniform_mixing_takes_half_of_the_old_words_and_half_of_the_new() -> None:
-    old, texts = random_model(1, 1), [WordSequence.of([0, 0, 1])]
+    old, texts = random_model(1, 1), [WordSequence.from_words([0, 0, 1])]
     new = baum_welch(old, texts, rounds=2)
-    mixed = mixed_uniformly(old, new)
+    mixed = mix_uniformly(old, new)
     assert np.exp(mixed.emissions) == pytest.approx((np.exp(old.emissions) + np.exp(new.emissions)) / 2)
     assert np.exp(new.emissions)[:, 3] == pytest.approx(np.zeros(N_STATES))
     assert (np.exp(mixed.emissions)[:, 3] > 0).all()
@@ -157,6 +159,6 @@ def test_varied_mixing_explains_held_out_words_at_least_as_well_as_uniform() -> 
     old = random_model(1, 1)
     new = baum_welch(old, random_texts(4, 1), rounds=4)
     held_out = random_texts(9, 1, (6, 6, 6))
-    counts = expected_counts(mixed_uniformly(old, new), held_out).words
-    varied, uniform = mixed_by_state(old, new, held_out), mixed_uniformly(old, new)
+    counts = expected_counts(mix_uniformly(old, new), held_out).words
+    varied, uniform = mix_by_state(old, new, held_out), mix_uniformly(old, new)
     assert (counts * varied.emissions).sum() >= (counts * uniform.emissions).sum() - 1e-9

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from wayhound.errors import NotFitted, TeachingError
 from wayhound.learn.hmm import WordSequence
-from wayhound.learn.hmm_emissions import (
+from wayhound.learn.hmm_parameters import (
     UNKNOWN,
     absolute_discounting,
     count_words,
@@ -94,7 +94,7 @@ def test_em_finds_the_weights_that_made_the_words() -> None:
 
 def header(words: str, labels: str) -> tuple[WordSequence, np.ndarray]:
     """Words and classes by letter: a–d title words, w–z author words."""
-    return WordSequence.of([1 + "abcdwxyz".index(word) for word in words]), np.array(
+    return WordSequence.from_words([1 + "abcdwxyz".index(word) for word in words]), np.array(
         [int(label) for label in labels]
     )
 
@@ -131,7 +131,7 @@ def test_teaching_twice_gives_the_same_model_and_leaves_the_input_alone() -> Non
 
 def test_an_untaught_tagger_says_so() -> None:
     with pytest.raises(NotFitted):
-        TaggerHMM(2, 9).predict([WordSequence.of([1])])
+        TaggerHMM(2, 9).predict([WordSequence.from_words([1])])
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayhound.learn.chain import Ints
-from wayhound.learn.hmm import TRANSITIONS, maximum_likelihood, self_loops, shrunk
+from wayhound.learn.arrays import Ints
+from wayhound.learn.hmm_parameters import (
+    TRANSITIONS,
+    counted_transitions,
+    self_loop_transitions,
+    shrunk_transitions,
+)
 from wayhound.learn.hmm_structure import (
     Structure,
-    _Search,
+    _MergeSearch,
     costs_by_size,
     maximally_specific,
     merge_neighbours,
@@ -57,7 +62,7 @@ def test_three_adjacent_title_words_become_one_state_that_stays_two_times_in_thr
     """The worked example of section 4.2.1."""
     merged = merge_neighbours(maximally_specific(FIGURE_8[:1]))
     assert merged.classes.tolist() == [TITLE, AUTHOR, ABSTRACT]
-    assert maximum_likelihood(merged).steps[0, 0, 0] == pytest.approx(2 / 3)
+    assert counted_transitions(merged).steps[0, 0, 0] == pytest.approx(2 / 3)
 
 
 def test_neighbour_merging_leaves_one_state_for_each_run_of_a_class() -> None:
@@ -107,11 +112,11 @@ def test_merging_loses_no_counts_and_mixes_no_classes(labels: list[Ints], n_gaps
 def test_the_cost_of_a_merge_is_the_likelihood_that_it_loses(labels: list[Ints]) -> None:
     structure = merge_neighbours(maximally_specific(labels))
     before = log_likelihood(structure)
-    for _, one, other in _Search(structure)._queue:
+    for _, one, other in _MergeSearch(structure)._queue:
         groups = np.arange(structure.n_states)
         groups[other] = one
         after = log_likelihood(structure.merged(np.unique(groups, return_inverse=True)[1]))
-        assert _Search(structure).loss(one, other) == pytest.approx(before - after, abs=1e-9)
+        assert _MergeSearch(structure).loss(one, other) == pytest.approx(before - after, abs=1e-9)
 
 
 def test_the_path_of_merges_goes_down_one_state_at_a_time_to_one_a_class() -> None:
@@ -136,7 +141,7 @@ def test_the_first_merge_is_the_one_that_costs_least() -> None:
 
 def _all_single_merges(structure: Structure) -> list[Structure]:
     merges = []
-    for _, one, other in _Search(structure)._queue:
+    for _, one, other in _MergeSearch(structure)._queue:
         groups = np.arange(structure.n_states)
         groups[other] = one
         merges.append(structure.merged(np.unique(groups, return_inverse=True)[1]))
@@ -158,7 +163,7 @@ def test_every_way_gives_distributions(name: str, n_gaps: int) -> None:
 
 
 def test_the_self_model_keeps_only_how_long_a_class_lasts() -> None:
-    transitions = self_loops(one_per_class(maximally_specific(FIGURE_8)))
+    transitions = self_loop_transitions(one_per_class(maximally_specific(FIGURE_8)))
     title = transitions.steps[0, TITLE]
     assert title[TITLE] == pytest.approx(4 / 8)
     assert title[AUTHOR] == title[NOTE] == title[ABSTRACT] == transitions.ends[TITLE] == pytest.approx(1 / 8)
@@ -166,6 +171,6 @@ def test_the_self_model_keeps_only_how_long_a_class_lasts() -> None:
 
 def test_shrinking_makes_the_unseen_possible_and_stays_near_the_seen() -> None:
     structure = one_per_class(maximally_specific(FIGURE_8))
-    plain, drawn = maximum_likelihood(structure), shrunk(structure, strength=0.3)
+    plain, drawn = counted_transitions(structure), shrunk_transitions(structure, strength=0.3)
     assert plain.steps[0, AUTHOR, TITLE] == 0.0 < drawn.steps[0, AUTHOR, TITLE]
     assert drawn.steps[0, TITLE] == pytest.approx(plain.steps[0, TITLE], abs=0.03)

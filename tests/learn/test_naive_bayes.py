@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from tests.learn.estimator_checks import EstimatorCase, check_estimator
 from wayhound.errors import NotFitted
-from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.naive_bayes import ExpectationMaximisation, Floats, NaiveBayes, log_sum_exp, softmax
+from wayhound.learn.arrays import Floats, log_sum_exp, softmax
+from wayhound.learn.naive_bayes import ExpectationMaximisation, NaiveBayes
 
 # Three words, two classes: the first document is of class 0, the others of class 1.
 COUNTS = csr_array(np.array([[2.0, 1, 0], [0, 1, 1], [0, 0, 3]]))
@@ -92,7 +93,7 @@ def test_em_labels_unlabelled_documents_by_their_company() -> None:
 
 
 def test_em_asked_before_fit_says_so() -> None:
-    with pytest.raises(NotFitted, match="not been trained"):
+    with pytest.raises(NotFitted, match="not been fitted"):
         ExpectationMaximisation().predict(COUNTS)
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.naive_bayes import Floats, Ints
+from tests.learn.estimator_checks import EstimatorCase, check_estimator
+from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.shrinkage import NO_NODE, Shrinkage, node_estimates, uniform_weights
 
 # A root, number 0, with two leaves.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.naive_bayes import Floats, Ints, softmax
+from tests.learn.estimator_checks import EstimatorCase, check_estimator
+from wayhound.learn.arrays import Floats, Ints, softmax
 from wayhound.learn.shrinkage import Shrinkage
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes
 from wayhound.learn.topic_links import LinkSpread

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from wayhound.learn.calibration import Temperature, calibration_error, reliability
-from wayhound.learn.checks import EstimatorCase, check_estimator
-from wayhound.learn.naive_bayes import Floats, softmax
+from tests.learn.estimator_checks import EstimatorCase, check_estimator
+from wayhound.learn.arrays import Floats, softmax
+from wayhound.learn.naive_bayes import Temperature, calibration_error, reliability
 from wayhound.learn.topic_bootstrap import OutsideLeaves
 
 PATHS = np.array([[2, 1, 0], [3, 1, 0], [4, 0, -1]])

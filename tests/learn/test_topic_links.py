@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from wayhound.learn.naive_bayes import Floats
+from wayhound.learn.arrays import Floats
 from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread
 
 
@@ -47,7 +47,7 @@ def test_a_document_without_links_keeps_its_own_words_whole() -> None:
 
 
 def test_few_links_are_trusted_less_than_many() -> None:
-    own, step = LinkWeights(step=1.0, doubt=2.0).of(np.array([0, 1, 2, 8]))
+    own, step = LinkWeights(step=1.0, doubt=2.0).by_degree(np.array([0, 1, 2, 8]))
     assert list(own) == [1.0, 0.5, 0.5, 0.5]
     assert step == pytest.approx([0, 1 / 3, 1 / 2, 4 / 5])
 
@@ -59,7 +59,7 @@ def test_a_newcomer_gathers_what_it_would_as_a_member_that_nobody_links_to() -> 
     with_newcomer[4, [0, 3]] = 1
     scores = np.random.default_rng(2).random((5, 2))
     as_member = LinkSpread(csr_array(with_newcomer)).gather(scores)[4]
-    met = LinkSpread(csr_array(known)).met(scores[:4])[[0, 3]]
+    met = LinkSpread(csr_array(known)).neighbour_scores(scores[:4])[[0, 3]]
     assert LinkWeights().join(scores[4], met) == pytest.approx(as_member)
 
 

@@ -17,10 +17,23 @@ def test_tokens_of_one_group_alone_get_no_column_and_the_others_are_counted_once
 
 def test_a_saved_vocabulary_gives_the_same_rows() -> None:
     fitted = TokenVocabulary(min_groups=1).fit([{"a", "b"}], ["site"])
-    again = TokenVocabulary.of(list(fitted.columns_))
+    again = TokenVocabulary.from_tokens(list(fitted.columns_))
     assert np.array_equal(again.rows([{"b"}]).toarray(), fitted.rows([{"b"}]).toarray())
 
 
 def test_it_says_that_it_was_not_fitted() -> None:
     with pytest.raises(NotFitted):
         TokenVocabulary().rows([{"a"}])
+
+
+def test_a_vocabulary_keeps_what_several_sites_say() -> None:
+    vocabulary = TokenVocabulary(2).fit([{"a", "b"}, {"a", "c"}, {"c"}], ["s1", "s2", "s2"])
+    assert vocabulary.columns_ == {"a": 0}
+    assert vocabulary.rows([{"a", "c"}, {"b"}]).toarray().tolist() == [[1.0], [0.0]]
+
+
+def test_a_vocabulary_that_was_saved_counts_the_same_columns() -> None:
+    fitted = TokenVocabulary(1).fit([{"b", "a"}, {"c"}], ["s", "s"])
+    again = TokenVocabulary.from_tokens(list(fitted.columns_))
+    assert again.columns_ == fitted.columns_
+    assert again.rows([{"c", "a"}]).toarray().tolist() == [[1.0, 0.0, 1.0]]

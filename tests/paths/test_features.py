@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from wayhound.page import Link, Page
-from wayhound.paths.features import PageContext, link_tokens, page_tokens, plain, trust
+from wayhound.paths.features import PageContext, fold_word, link_tokens, page_tokens, token_scale
 
 HOME = "http://www.example.edu/~smith/index.html"
 PAPERS = Link(
@@ -22,15 +22,15 @@ def test_a_page_shows_its_head_its_first_words_and_its_url() -> None:
 
 
 def test_what_a_link_says_is_trusted_more_than_other_words() -> None:
-    assert trust("says papers") > trust("body papers") > trust("near papers")
+    assert token_scale("says papers") > token_scale("body papers") > token_scale("near papers")
 
 
 def test_a_link_shows_its_words_its_neighbours_its_url_and_its_place() -> None:
-    tokens = link_tokens(PAPERS, PageContext.of(PAGE))
+    tokens = link_tokens(PAPERS, PageContext.from_page(PAGE))
     assert {"says paper", "near see", "near 9", "to paper", "to html", "looks XX"} <= tokens
     assert {"on title jane", "on heading research", "way 0 2", "stands ul>li>a", "kind a"} <= tokens
 
 
 def test_words_lose_numbers_and_plurals() -> None:
     spoken = ("papers", "studies", "cs314", "class", "classes", "bus")
-    assert [plain(word) for word in spoken] == ["paper", "study", "cs9", "class", "class", "bus"]
+    assert [fold_word(word) for word in spoken] == ["paper", "study", "cs9", "class", "class", "bus"]

@@ -14,19 +14,19 @@ def page(url: str, *targets: str) -> Page:
 
 
 def test_pages_are_labelled_by_clicks_to_the_nearest_useful_one() -> None:
-    graph = WebGraph.of(
+    graph = WebGraph.from_pages(
         [page("home", "list", "news"), page("list", "paper", "home"), page("news"), page("paper")]
     )
     assert hops_to_nearest(graph, ["paper"]) == {"paper": 0, "list": 1, "home": 2}
 
 
 def test_links_to_pages_that_were_not_visited_and_to_themselves_are_left_out() -> None:
-    graph = WebGraph.of([page("a", "a", "unseen", "b", "b"), page("b")])
+    graph = WebGraph.from_pages([page("a", "a", "unseen", "b", "b"), page("b")])
     assert graph.edges() == [("a", "b")]
 
 
 def test_a_click_that_was_redirected_is_a_link_too() -> None:
-    graph = WebGraph.of([page("a", "old"), page("new")], [("a", "new")])
+    graph = WebGraph.from_pages([page("a", "old"), page("new")], [("a", "new")])
     assert hops_to_nearest(graph, ["new"]) == {"new": 0, "a": 1}
 
 
@@ -41,7 +41,7 @@ graphs = st.dictionaries(names, st.lists(names, max_size=4), min_size=1)
 
 @given(graphs, st.sets(names))
 def test_hops_are_shortest_ways(links: dict[str, list[str]], useful: set[str]) -> None:
-    graph = WebGraph.of([page(url, *targets) for url, targets in links.items()])
+    graph = WebGraph.from_pages([page(url, *targets) for url, targets in links.items()])
     hops = hops_to_nearest(graph, useful)
     for url in links:
         reached, steps = {url}, 0

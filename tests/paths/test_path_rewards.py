@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from wayhound.paths.samples import PathSample, discounted, goal_end_probabilities, harvest_rewards
+from wayhound.paths.samples import PathSample
+from wayhound.paths.trainers import discounted, goal_end_probabilities, harvest_rewards
 from wayhound.trail import FAIL, GOAL
 
 # Two states, goal is the second. Steps weigh e^w: from 0 to 0 and 1: 1 and 3; from 1: 1 and 1.

@@ -24,7 +24,7 @@ candidates = st.lists(
         Candidate,
         key=st.text(min_size=1, max_size=4),
         site=st.sampled_from("ab"),
-        chances=chances,
+        probabilities=chances,
         group=st.sampled_from("xyz"),
         stake=st.floats(0.1, 10),
     ),
@@ -37,7 +37,7 @@ candidates = st.lists(
 def asked(asking: QuestionPicker, pages: list[Candidate], answer: bool | None = None) -> Question:
     question = asking.next_question(pages)
     assert isinstance(question, Question)
-    asking.tell(question, answer)
+    asking.record_answer(question, answer)
     return question
 
 
@@ -84,7 +84,7 @@ def test_answers_as_expected_one_after_the_other_end_the_asking_in_words() -> No
     pages = [page(f"page {number}", 0.9) for number in range(20)]
     answers = 0
     while isinstance(question := asking.next_question(pages), Question):
-        asking.tell(question, was_goal=True)
+        asking.record_answer(question, was_goal=True)
         answers += 1
     assert 3 <= answers < 20
     assert "as expected" in question.reason
@@ -96,7 +96,7 @@ def test_where_goals_are_rare_a_row_of_noes_is_no_reason_to_stop() -> None:
     for _ in range(20):
         question = asking.next_question(pages)
         assert isinstance(question, Question), question
-        asking.tell(question, was_goal=False)
+        asking.record_answer(question, was_goal=False)
 
 
 def test_asking_ends_when_questions_have_been_worth_little_for_a_while() -> None:
@@ -104,7 +104,7 @@ def test_asking_ends_when_questions_have_been_worth_little_for_a_while() -> None
     pages = [page("much", 0.5, stake=100), *(page(f"page {number}", 0.3) for number in range(20))]
     answers = 0
     while isinstance(question := asking.next_question(pages), Question):
-        asking.tell(question, was_goal=answers % 2 == 0)
+        asking.record_answer(question, was_goal=answers % 2 == 0)
         answers += 1
     assert answers == 1 + PATIENCE
     assert "change much" in question.reason
@@ -121,7 +121,7 @@ def test_what_nobody_asked_for_is_no_question_that_was_worth_little() -> None:
     asking = QuestionPicker()
     assert asked(asking, [page("much", 0.5, stake=100)], True).value > 0
     for number in range(2 * PATIENCE):
-        asking.tell(Question(page(f"said {number}", 0.5), 1.0, -1.0), None)
+        asking.record_answer(Question(page(f"said {number}", 0.5), 1.0, -1.0), None)
     assert isinstance(asking.next_question([page("little", 0.3)]), Question)
 
 
@@ -131,7 +131,7 @@ def test_a_surprise_keeps_the_asking_going() -> None:
     for number in range(20):
         question = asking.next_question(pages)
         assert isinstance(question, Question), question
-        asking.tell(question, was_goal=number % 3 != 0)
+        asking.record_answer(question, was_goal=number % 3 != 0)
 
 
 def test_a_person_who_cannot_say_teaches_nothing_but_is_not_asked_again() -> None:
@@ -150,7 +150,7 @@ def test_what_is_asked_was_offered_and_never_before(pages: list[Candidate]) -> N
         assert question.candidate in pages
         assert question.candidate.key not in seen
         seen.add(question.candidate.key)
-        asking.tell(question, None)
+        asking.record_answer(question, None)
     assert isinstance(question, StopAsking)
 
 

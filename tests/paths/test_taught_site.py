@@ -27,7 +27,7 @@ def trail(*pages: Page, labels: str, ending: str) -> Trail:
 
 def taught() -> TaughtSite:
     good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
-    return TaughtSite.of([*good, trail(HOME, NEWS, STORY, labels=",", ending=FAIL)])
+    return TaughtSite.from_trails([*good, trail(HOME, NEWS, STORY, labels=",", ending=FAIL)])
 
 
 def test_unlabelled_pages_take_the_state_before_their_goal() -> None:
@@ -41,54 +41,57 @@ def test_unlabelled_pages_take_the_state_before_their_goal() -> None:
 
 
 def test_a_label_that_a_person_gave_is_kept() -> None:
-    marked = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)])
+    marked = TaughtSite.from_trails([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)])
     assert marked.state("http://s/people") == "people"
 
 
 def test_pages_before_a_label_take_its_prefix_on_the_trail_that_is_gone() -> None:
     good = trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)
     bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
-    site = TaughtSite.of([bad, good], "prefix")
+    site = TaughtSite.from_trails([bad, good], "prefix")
     assert site.states_along(good.steps) == ["<people", "people", GOAL]
     assert site.states_along(bad.steps) == ["<Fail", "<Fail", FAIL]
     assert site.state("http://s/home") == "<people"  # a way to the goal counts for more than one astray
 
 
 def test_two_states_know_goals_and_others_alone() -> None:
-    site = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)], "binary")
+    site = TaughtSite.from_trails([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)], "binary")
     assert [site.state(f"http://s/{name}") for name in ("home", "people", "p1")] == [FAIL, FAIL, GOAL]
 
 
 def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
     site = taught()
-    assert site.worth["http://s/p1"] == 1.0
-    assert site.worth["http://s/people"] == 3 / 4
-    assert site.worth["http://s/home"] == 3 / 5
-    assert "http://s/news" not in site.worth
+    assert site.values["http://s/p1"] == 1.0
+    assert site.values["http://s/people"] == 3 / 4
+    assert site.values["http://s/home"] == 3 / 5
+    assert "http://s/news" not in site.values
 
 
 def test_links_that_no_trail_took_are_those_left_on_the_way_to_a_goal() -> None:
-    site = TaughtSite.of([trail(HOME, PEOPLE, PERSONS[0], labels=",", ending=GOAL)])
-    assert [link.text for link in site.links_left(HOME.url)] == ["news", "about"]
-    assert not site.links_left(PERSONS[0].url)  # who has arrived looks no further
+    site = TaughtSite.from_trails([trail(HOME, PEOPLE, PERSONS[0], labels=",", ending=GOAL)])
+    assert [link.text for link in site.unclicked_links(HOME.url)] == ["news", "about"]
+    assert not site.unclicked_links(PERSONS[0].url)  # who has arrived looks no further
 
 
 def test_of_who_showed_little_and_refused_a_page_links_passed_by_say_nothing() -> None:
     good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
     bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
-    assert not TaughtSite.of([*good[:2], bad]).links_left(HOME.url)
-    assert [link.text for link in TaughtSite.of([*good, bad]).links_left(HOME.url)] == ["about"]
+    assert not TaughtSite.from_trails([*good[:2], bad]).unclicked_links(HOME.url)
+    assert [link.text for link in TaughtSite.from_trails([*good, bad]).unclicked_links(HOME.url)] == ["about"]
 
 
 def test_a_list_of_goals_that_was_shown_in_part_leaves_nothing_behind() -> None:
     good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
-    assert [link.text for link in TaughtSite.of(good[:1]).links_left(PEOPLE.url)] == ["p2", "p3"]
-    assert not TaughtSite.of(good[:2]).links_left(PEOPLE.url)
+    assert [link.text for link in TaughtSite.from_trails(good[:1]).unclicked_links(PEOPLE.url)] == [
+        "p2",
+        "p3",
+    ]
+    assert not TaughtSite.from_trails(good[:2]).unclicked_links(PEOPLE.url)
 
 
 def test_links_to_other_sites_are_not_left_but_out_of_reach() -> None:
     home = Page("http://a.example/", links=(Link("http://a.example/g"), Link("http://www.a.example/x"),
                                             Link("http://b.example/"), Link("http://www.a.example/x")))  # fmt: skip
     way = (Step(home), Step(Page("http://a.example/g"), home.links[0], GOAL))
-    left = TaughtSite.of([Trail(home.url, way)]).links_left(home.url)
+    left = TaughtSite.from_trails([Trail(home.url, way)]).unclicked_links(home.url)
     assert [link.url for link in left] == ["http://www.a.example/x"]

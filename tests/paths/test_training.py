@@ -33,8 +33,8 @@ GOAL_TOKENS = {
     if trail.reached_goal
     for token in (
         *page_tokens(trail.steps[2].page, depth=2),
-        *link_tokens(trail.steps[1].page.links[0], PageContext.of(trail.steps[1].page)),
-        *link_tokens(trail.steps[1].page.links[1], PageContext.of(trail.steps[1].page)),
+        *link_tokens(trail.steps[1].page.links[0], PageContext.from_page(trail.steps[1].page)),
+        *link_tokens(trail.steps[1].page.links[1], PageContext.from_page(trail.steps[1].page)),
     )
 }
 TESTED = {
@@ -83,7 +83,7 @@ def test_what_speaks_for_a_label_is_named(model: ForageModel) -> None:
     assert [weight for _, weight in strongest] == sorted((weight for _, weight in strongest), reverse=True)
     assert strongest[0][1] > 0
     assert {token for token, _ in strongest} <= GOAL_TOKENS
-    with pytest.raises(UsageError, match="knows no label 'nobody'"):
+    with pytest.raises(UsageError, match="has no label 'nobody'"):
         model.strongest("nobody", 1)
 
 
@@ -124,7 +124,7 @@ def test_what_a_link_says_is_trusted_more_than_the_same_word_beside_it(name: str
     """Both come together always, so that nothing but trust can tell them apart; to the paper they are one."""
     for settings, ratio in ((EASY, (2.0 / 0.5) ** 2), (replace(EASY, features="paper"), 1.0)):
         model = TRAINERS[name](TRAILS, settings)
-        column, weights = model.vocabulary.columns_, model.judge.link_weights()
+        column, weights = model.vocabulary.columns_, model.labeller.link_weights()
         on_the_way = model.labels.index("<" + GOAL)
         says, near = (weights[column[f"{kind} staff"], on_the_way] for kind in ("says", "near"))
         assert says > 0
@@ -186,7 +186,7 @@ def test_without_a_goal_nothing_can_be_taught(name: str) -> None:
 
 def test_a_model_is_not_used_for_another_strategy() -> None:
     brief = StrategyInput(model=TRAINERS["maxent"](TRAILS, EASY))
-    with pytest.raises(UsageError, match="taught for maxent, not for focused"):
+    with pytest.raises(UsageError, match="trained for maxent, not for focused"):
         SCORERS["focused"](brief)
 
 
@@ -197,8 +197,8 @@ def packed() -> tuple[dict[str, Any], dict[str, Any]]:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"strategy": "telepathy"}, "strategy that this version does not know"),
-        ({"strategy": None}, "strategy that this version does not know"),
+        ({"strategy": "telepathy"}, "strategy that this version does not have"),
+        ({"strategy": None}, "strategy that this version does not have"),
         ({"settings": {"body_tokens": 5}}, "settings are not those"),
         ({"settings": []}, "settings are not those"),
         (
@@ -212,7 +212,7 @@ def packed() -> tuple[dict[str, Any], dict[str, Any]]:
         ({"settings": PathSettings().to_json() | {"within_site": 1}}, "setting within_site cannot be 1"),
         ({"labels": ["a", "b"]}, "no label Goal"),
         ({"labels": "Goal"}, "labels are not a list of names"),
-        ({"labels": [GOAL, GOAL]}, "labels comes twice"),
+        ({"labels": [GOAL, GOAL]}, "labels occurs twice"),
         ({"labels": [GOAL, FAIL]}, "state_weights is of shape"),
         ({"tokens": ["title a"]}, "state_weights is of shape"),
         ({"tokens": [1, 2]}, "tokens are not a list of names"),

@@ -69,7 +69,7 @@ class Review:
         for each in answers:
             candidate = Candidate(_key(each.site, each.number), each.site, (each.chance,), each.group)
             was_goal = each.answer == GOAL if each.answer and each.worth > UNASKED else None
-            asking.tell(Question(candidate, 1.0, each.worth), was_goal)
+            asking.record_answer(Question(candidate, 1.0, each.worth), was_goal)
         return asking
 
     # Answering

@@ -9,8 +9,14 @@ import numpy.typing as npt
 
 from wayhound.citations.blocking import BlockIndex, candidate_pairs
 from wayhound.citations.citation import Citation, NormalisedCitation, normalise
-from wayhound.citations.pair_model import FEATURES, WordWeights, pair_features, shipped_classifier
-from wayhound.learn.logistic import PairClassifier
+from wayhound.citations.pair_model import (
+    FEATURES,
+    WordWeights,
+    match_probabilities,
+    pair_features,
+    shipped_classifier,
+)
+from wayhound.learn.logistic import LogisticRegression
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -100,12 +106,12 @@ class PairScorer:
         return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
 
     def probabilities(
-        self, classifier: PairClassifier, pairs: Ints, on_progress: Progress | None = None
+        self, classifier: LogisticRegression, pairs: Ints, on_progress: Progress | None = None
     ) -> Floats:
         known = np.zeros(len(pairs))
         for start in range(0, len(pairs), _AT_ONCE):
             part = pairs[start : start + _AT_ONCE]
-            known[start : start + len(part)] = classifier.probabilities(self.features(part.tolist()))
+            known[start : start + len(part)] = match_probabilities(classifier, self.features(part.tolist()))
             if on_progress:
                 on_progress(start + len(part), len(pairs))
         return known
@@ -113,7 +119,7 @@ class PairScorer:
 
 def group_citations(
     citations: Sequence[Citation],
-    classifier: PairClassifier,
+    classifier: LogisticRegression,
     threshold: float = THRESHOLD,
     on_progress: Progress | None = None,
 ) -> list[int]:
@@ -126,7 +132,7 @@ def group_citations(
 
 def group_normal(
     citations: Sequence[NormalisedCitation],
-    classifier: PairClassifier,
+    classifier: LogisticRegression,
     threshold: float = THRESHOLD,
     on_progress: Progress | None = None,
 ) -> list[int]:
@@ -140,7 +146,7 @@ def group_normal(
         len(numbers),
         pairs,
         scorer.probabilities(classifier, pairs, on_progress),
-        lambda asked: classifier.probabilities(scorer.features(asked)),
+        lambda asked: match_probabilities(classifier, scorer.features(asked)),
         threshold,
     )
     return [groups[number] for number in alike]
@@ -173,7 +179,7 @@ class CitationMatcher:
     True
     """
 
-    def __init__(self, classifier: PairClassifier | None = None, threshold: float = THRESHOLD) -> None:
+    def __init__(self, classifier: LogisticRegression | None = None, threshold: float = THRESHOLD) -> None:
         self.classifier = classifier or shipped_classifier()
         self.threshold = threshold
         self._weights = WordWeights()
@@ -213,4 +219,4 @@ class CitationMatcher:
         members = self._members[group]
         asked = (members[at] for at in spokesmen(range(len(members))))
         features = [pair_features(normal, member, self._weights) for member in asked]
-        return float(self.classifier.probabilities(features).mean())
+        return float(match_probabilities(self.classifier, features).mean())

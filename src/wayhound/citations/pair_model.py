@@ -10,10 +10,12 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from wayhound.citations.citation import NormalisedCitation
 from wayhound.errors import ModelError
-from wayhound.learn.logistic import PairClassifier
+from wayhound.learn.arrays import Floats
+from wayhound.learn.logistic import LogisticRegression
 from wayhound.text.author_lists import CitedName
 
 FEATURES = (
@@ -176,19 +178,32 @@ VERSION = 1
 FILE_NAME = "matcher.json"
 
 
-def shipped_classifier() -> PairClassifier:
+def pair_classifier() -> LogisticRegression:
+    """Return an unfitted classifier of pairs: class 1 means that both citations are of the same work."""
+    return LogisticRegression(2, prior_variance=10.0, max_iterations=300, reference=True)
+
+
+def match_probabilities(classifier: LogisticRegression, features: npt.ArrayLike) -> Floats:
+    """Return the probability that each pair is of the same work, (pairs,), from features (pairs, features)."""
+    return classifier.probabilities(np.asarray(features, dtype=np.float64))[:, 1]
+
+
+def shipped_classifier() -> LogisticRegression:
     """Made by `scripts/train_citation_matcher.py`, which also says from what."""
     file = resources.files("wayhound.citations") / FILE_NAME
     return classifier_from_json(file.read_text("utf-8"))
 
 
-def classifier_to_json(classifier: PairClassifier, trained_on: str) -> str:
-    weights = dict(zip(FEATURES, classifier.weights_.round(6).tolist(), strict=True))
+def classifier_to_json(classifier: LogisticRegression, trained_on: str) -> str:
+    weights = dict(zip(FEATURES, classifier.weights_[:, 0].round(6).tolist(), strict=True))
     data = {"format": FORMAT, "version": VERSION, "trained_on": trained_on}
-    return json.dumps({**data, "bias": round(classifier.bias_, 6), "weights": weights}, indent=1) + "\n"
+    return (
+        json.dumps({**data, "bias": round(float(classifier.bias_[0]), 6), "weights": weights}, indent=1)
+        + "\n"
+    )
 
 
-def classifier_from_json(text: str) -> PairClassifier:
+def classifier_from_json(text: str) -> LogisticRegression:
     data = _object(text)
     if data.get("format") != FORMAT or data.get("version") != VERSION:
         raise ModelError("This is no citation matcher, or one of another version of Wayhound.")
@@ -197,8 +212,8 @@ def classifier_from_json(text: str) -> PairClassifier:
         bias = float(data["bias"])
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"The citation matcher is damaged: {error!r}. Train it again.") from None
-    classifier = PairClassifier()
-    classifier.weights_, classifier.bias_ = np.array(weights), bias
+    classifier = pair_classifier()
+    classifier.weights_, classifier.bias_ = np.array(weights)[:, None], np.array([bias])
     return classifier
 
 

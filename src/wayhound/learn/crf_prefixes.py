@@ -1,79 +1,22 @@
-"""Forward-backward over the distinct prefixes of many chains, in probabilities: what training a CRF spends its time on.
+"""Forward–backward over the distinct prefixes of many chains, in probabilities: where CRF training spends its time.
 
-Taught chains begin alike: every link of a page is taught with the whole path to that page. The forward variables of
-a shared beginning are the same for all, and expected counts are linear in the backward ones, so a prefix is gone
-through once, however many chains have it. Probabilities are scaled at each position (Rabiner 1989, section V.A), so
-that one matrix product does a step of all prefixes of one length.
+Taught chains share beginnings: every link of a page is taught with the whole path to that page. The forward
+variables of a shared prefix are equal, and expected counts are linear in the backward ones, so a prefix is
+processed once, however many chains have it. Probabilities are scaled at each position (Rabiner 1989, section
+V.A), so that one matrix product advances all prefixes of one length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from wayhound.learn.chain import Bools, Floats, Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Chains:
-    """Sequences laid end to end.
-
-    `features` (rows, n_features) holds what is seen, `rows` (positions,) which row each position shows: the
-    start page of a site is one row, however many trails begin there. With no `rows`, every position has its
-    own. `lengths` (n_chains,) cuts the positions into chains. `edges` (positions, n_edge_features), if any,
-    holds what is seen on the step *into* each position (section 2.4.1: anchor words as transition features);
-    that of a chain's first position is not used.
-    """
-
-    features: csr_array
-    lengths: Ints
-    rows: Ints | None = None
-    edges: csr_array | None = None
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    @property
-    def n_positions(self) -> int:
-        return int(self.lengths.sum())
-
-    def shown(self) -> Ints:
-        """The row of `features` that each position shows, (positions,)."""
-        return np.arange(self.n_positions) if self.rows is None else self.rows
-
-    def starts(self) -> Ints:
-        """The first position of each chain, (n_chains,)."""
-        return np.concatenate(([0], np.cumsum(self.lengths)[:-1])).astype(np.int64)
-
-    def by_length(self) -> Iterator[tuple[Ints, Ints]]:
-        """For each length: the numbers of its chains (N,), and their positions (N, L)."""
-        starts = self.starts()
-        for length in np.unique(self.lengths):
-            chains = np.flatnonzero(self.lengths == length)
-            yield chains, starts[chains][:, None] + np.arange(length)
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Which states may follow which (S, S), begin (S,) and end (S,) a chain."""
-
-    allowed: Bools
-    starts: Bools
-    ends: Bools
-
-    @classmethod
-    def free(cls, n_states: int) -> Rules:
-        every = np.ones(n_states, dtype=bool)
-        return cls(np.ones((n_states, n_states), dtype=bool), every, every)
-
-    @property
-    def n_states(self) -> int:
-        return len(self.starts)
-
+from wayhound.learn.arrays import Bools, Floats, Ints
+from wayhound.learn.chain import Chains, Rules
 
 # No entry may fall below this before it is scaled. What exp rounds to 0 is below 1e-307, so it is then less than
 # 1e-57 of whatever it would have been added to, and quotients by an entry stay far from overflow.
@@ -84,21 +27,21 @@ _TINY = 1e-250
 class Level:
     """The prefixes of one length, those with the same parent side by side.
 
-    `first` is the number of the first one, `parents` (n,) their prefixes one shorter. `having` are the parents
+    `first` is the number of the first one, `parents` (n,) the prefixes one shorter. `inner` are the parents
     that occur, and `bounds` where the children of each begin.
     """
 
     first: int
     parents: Ints
-    having: Ints
+    inner: Ints
     bounds: Ints
 
     @property
     def own(self) -> slice:
         return slice(self.first, self.first + len(self.parents))
 
-    def to_parents(self, values: Floats) -> Floats:
-        """The sum over the children of each of `having`."""
+    def sum_by_parent(self, values: Floats) -> Floats:
+        """Return the sum over the children of each of `inner`."""
         return np.add.reduceat(values, self.bounds, axis=0)
 
 
@@ -106,8 +49,9 @@ class Level:
 class Prefixes:
     """The distinct prefixes of some chains, shorter ones first.
 
-    `positions` (n,) is a position that shows what each ends with; `ending` (n,) the weight of the chains that are
-    it, `passing` (n,) of those that begin with it. `reached` (n, S) are the states that the rules let it end in.
+    `positions` (n,) is a position that shows what each prefix ends with; `ending` (n,) the weight of the chains
+    that equal it, `passing` (n,) of those that begin with it. `reached` (n, S) marks the states that the rules
+    let it end in.
     """
 
     levels: Sequence[Level]
@@ -118,140 +62,145 @@ class Prefixes:
     ends: Bools
 
     @classmethod
-    def of(cls, chains: Chains, weights: Floats, rules: Rules) -> Prefixes:
-        levels, node_of = _levels(chains)
-        n_nodes = levels[-1].own.stop
-        positions = np.empty(n_nodes, dtype=np.int64)
-        positions[node_of] = np.arange(len(node_of))
-        last = node_of[chains.starts() + chains.lengths - 1]
-        ending = np.bincount(last, weights, n_nodes).astype(np.float64)
-        passing = np.bincount(node_of, np.repeat(weights, chains.lengths), n_nodes).astype(np.float64)
-        return cls(levels, positions, ending, passing, _reached(levels, rules, n_nodes), rules.ends)
+    def from_chains(cls, chains: Chains, weights: Floats, rules: Rules) -> Prefixes:
+        levels, prefix_of = _levels(chains)
+        n_prefixes = levels[-1].own.stop
+        positions = np.empty(n_prefixes, dtype=np.int64)
+        positions[prefix_of] = np.arange(len(prefix_of))
+        last = prefix_of[chains.starts() + chains.lengths - 1]
+        ending = np.bincount(last, weights, n_prefixes).astype(np.float64)
+        passing = np.bincount(prefix_of, np.repeat(weights, chains.lengths), n_prefixes).astype(np.float64)
+        return cls(levels, positions, ending, passing, _reached(levels, rules, n_prefixes), rules.ends)
 
-    def expect(self, scores: Floats, steps: Floats) -> Expected | None:
-        """What the chains are expected to hold by `scores` (n, S) of each prefix's end.
+    def expect(self, scores: Floats, transitions: Floats) -> ExpectedCounts | None:
+        """Return the expected counts of all chains, or None if a number became too small to go on.
 
-        `steps` are the scores of steps, minus infinity where there is none: (S, S), or (n, S, S), one matrix for
-        the step into each prefix. None if a number became too small: then logarithms have to do.
+        `scores` (n, S) are those of each prefix's last position; `transitions` are minus infinity where there
+        is none: (S, S), or (n, S, S), one matrix for the transition into each prefix.
         """
         own = np.where(self.reached, scores, -np.inf)
         top = own.max(axis=1, keepdims=True)
         peak = np.maximum(
-            steps.max(axis=(-2, -1), keepdims=True), np.finfo(float).min
-        )  # if there is no step at all
-        pass_ = _Pass(self, np.exp(own - top), np.exp(steps - peak))
+            transitions.max(axis=(-2, -1), keepdims=True), np.finfo(float).min
+        )  # if there is no transition at all
+        pass_ = _Pass(self, np.exp(own - top), np.exp(transitions - peak))
         if not pass_.forward():
             return None
         entered = self.passing.copy()
-        entered[self.levels[0].own] = 0.0  # no step leads into a first position
+        entered[self.levels[0].own] = 0.0  # no transition leads into a first position
         scale = float(self.passing @ (np.log(pass_.scales) + top)[:, 0])
         return pass_.backward(scale + float((entered * peak.ravel()).sum()))
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """`log_total` is log Z of all chains, by weight; `states` (n, S) how often each prefix ends in each state.
+class ExpectedCounts:
+    """`log_total` is the weighted sum of log Z; `states` (n, S) how often each prefix ends in each state.
 
-    `steps` is how often each step is taken: (S, S) in all, or (n, S, S) into each prefix, as the scores were.
+    `transitions` counts each transition: (S, S) in all, or (n, S, S) into each prefix, as the scores were.
     """
 
     log_total: float
     states: Floats
-    steps: Floats
+    transitions: Floats
 
 
 class _Pass:
-    """Once forward and once backward over the prefixes, with the exponentials of scores and steps."""
+    """One forward and one backward pass over the prefixes, on the exponentials of the scores."""
 
-    def __init__(self, prefixes: Prefixes, own: Floats, steps: Floats) -> None:
+    def __init__(self, prefixes: Prefixes, own: Floats, transitions: Floats) -> None:
         self.prefixes = prefixes
         self.own = own
-        self.steps = steps
+        self.transitions = transitions
         self.alpha = np.empty_like(own)
         self.scales = np.empty((len(own), 1))
 
     def forward(self) -> bool:
-        """α (Eq. 6), each scaled to a sum of 1; whether every number was large enough."""
+        """Compute α (Eq. 6), each scaled to a sum of 1; return False if a number became too small."""
         for depth, level in enumerate(self.prefixes.levels):
             here = self.own[level.own]
             if depth:
-                here = here * self._passed_on(self.prefixes.levels[depth - 1], level)
+                here = here * self._from_parents(self.prefixes.levels[depth - 1], level)
             if (here[self.prefixes.reached[level.own]] < _TINY).any():
                 return False
             self.scales[level.own] = here.sum(axis=1, keepdims=True)
             self.alpha[level.own] = here / self.scales[level.own]
         return True
 
-    def _passed_on(self, before: Level, level: Level) -> Floats:
+    def _from_parents(self, before: Level, level: Level) -> Floats:
         alpha = self.alpha[before.own]
-        if self.steps.ndim == 2:
-            return np.asarray((alpha @ self.steps)[level.parents])
-        return np.asarray((alpha[level.parents][:, None] @ self.steps[level.own])[:, 0])
+        if self.transitions.ndim == 2:
+            return np.asarray((alpha @ self.transitions)[level.parents])
+        return np.asarray((alpha[level.parents][:, None] @ self.transitions[level.own])[:, 0])
 
-    def backward(self, scale: float) -> Expected:
-        """β of all chains through a prefix, added up by weight; it is scaled so that α · β is their weight."""
+    def backward(self, scale: float) -> ExpectedCounts:
+        """Sum β over all chains through a prefix, scaled so that α · β is the weight of those chains."""
         prefixes = self.prefixes
         ended = prefixes.ending > 0
         last = (self.alpha * prefixes.ends).sum(axis=1)
         beta = np.where(ended, prefixes.ending / np.where(ended, last, 1.0), 0.0)[:, None] * prefixes.ends
-        taken = np.zeros_like(self.steps)
+        taken = np.zeros_like(self.transitions)
         for before, level in zip(prefixes.levels[-2::-1], prefixes.levels[:0:-1], strict=True):
             after = self.own[level.own] * beta[level.own] / self.scales[level.own]
-            self._pass_back(before, level, after, beta[before.own], taken)
+            self._add_to_parents(before, level, after, beta[before.own], taken)
         log_total = scale + float(prefixes.ending[ended] @ np.log(last[ended]))
-        return Expected(log_total, self.alpha * beta, taken * self.steps)
+        return ExpectedCounts(log_total, self.alpha * beta, taken * self.transitions)
 
-    def _pass_back(self, before: Level, level: Level, after: Floats, beta: Floats, taken: Floats) -> None:
-        """Add what comes `after` each prefix of a level to `beta` of those before, and the steps between."""
+    def _add_to_parents(
+        self, before: Level, level: Level, after: Floats, beta: Floats, taken: Floats
+    ) -> None:
+        """Add what comes `after` each prefix of a level to its parent's `beta`, and the transitions to `taken`."""
         alpha = self.alpha[before.own]
-        if self.steps.ndim == 2:
-            joined = level.to_parents(after)
-            beta[level.having] += joined @ self.steps.T
-            taken += alpha[level.having].T @ joined
+        if self.transitions.ndim == 2:
+            joined = level.sum_by_parent(after)
+            beta[level.inner] += joined @ self.transitions.T
+            taken += alpha[level.inner].T @ joined
         else:
-            beta[level.having] += level.to_parents((self.steps[level.own] @ after[:, :, None])[:, :, 0])
+            passed = (self.transitions[level.own] @ after[:, :, None])[:, :, 0]
+            beta[level.inner] += level.sum_by_parent(passed)
             taken[level.own] = alpha[level.parents][:, :, None] * after[:, None, :]
 
 
 def _levels(chains: Chains) -> tuple[list[Level], Ints]:
-    """The prefixes of each length, and which one each position ends, (positions,)."""
-    starts, shown = chains.starts(), _shown(chains)
-    n_shown = int(shown.max()) + 1
-    node_of = np.empty(chains.n_positions, dtype=np.int64)
+    """Return the prefixes of each length, and the number of the prefix that each position ends, (positions,)."""
+    starts, observations = chains.starts(), _observations(chains)
+    n_observations = int(observations.max()) + 1
+    prefix_of = np.empty(chains.n_positions, dtype=np.int64)
     levels: list[Level] = []
     first, parent_of = 0, np.zeros(len(chains), dtype=np.int64)
     for depth in range(int(chains.lengths.max())):
         alive = np.flatnonzero(chains.lengths > depth)
         at = starts[alive] + depth
-        different, parent_of[alive] = np.unique(parent_of[alive] * n_shown + shown[at], return_inverse=True)
-        node_of[at] = first + parent_of[alive]
-        having, bounds = np.unique(different // n_shown, return_index=True)
-        levels.append(Level(first, different // n_shown, having, bounds))
-        first += len(different)
-    return levels, node_of
+        distinct, parent_of[alive] = np.unique(
+            parent_of[alive] * n_observations + observations[at], return_inverse=True
+        )
+        prefix_of[at] = first + parent_of[alive]
+        inner, bounds = np.unique(distinct // n_observations, return_index=True)
+        levels.append(Level(first, distinct // n_observations, inner, bounds))
+        first += len(distinct)
+    return levels, prefix_of
 
 
-def _shown(chains: Chains) -> Ints:
-    """A number for what each position shows, its step with it if steps show something."""
-    rows = chains.shown()
+def _observations(chains: Chains) -> Ints:
+    """Return equal numbers for positions that show the same row, and the same edge if there are edges."""
+    rows = chains.row_of_position()
     if chains.edges is None:
         return rows
-    steps = _numbered_rows(chains.edges)
-    steps[chains.starts()] = 0
-    _, number = np.unique(rows * (int(steps.max()) + 1) + steps, return_inverse=True)
+    edges = _row_numbers(chains.edges)
+    edges[chains.starts()] = 0
+    _, number = np.unique(rows * (int(edges.max()) + 1) + edges, return_inverse=True)
     return np.asarray(number, dtype=np.int64)
 
 
-def _numbered_rows(matrix: csr_array) -> Ints:
-    """Equal numbers for equal rows."""
-    kinds: dict[tuple[bytes, bytes], int] = {}
-    cuts = [slice(*each) for each in pairwise(matrix.indptr.tolist())]
-    held = ((matrix.indices[cut].tobytes(), matrix.data[cut].tobytes()) for cut in cuts)
-    return np.array([kinds.setdefault(each, len(kinds)) for each in held], dtype=np.int64)
+def _row_numbers(matrix: csr_array) -> Ints:
+    """Return equal numbers for equal rows."""
+    numbers: dict[tuple[bytes, bytes], int] = {}
+    cuts = [slice(*bounds) for bounds in pairwise(matrix.indptr.tolist())]
+    rows = ((matrix.indices[cut].tobytes(), matrix.data[cut].tobytes()) for cut in cuts)
+    return np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.int64)
 
 
-def _reached(levels: Sequence[Level], rules: Rules, n_nodes: int) -> Bools:
-    reached = np.empty((n_nodes, rules.n_states), dtype=bool)
+def _reached(levels: Sequence[Level], rules: Rules, n_prefixes: int) -> Bools:
+    reached = np.empty((n_prefixes, rules.n_states), dtype=bool)
     reached[levels[0].own] = rules.starts
     for before, level in pairwise(levels):
         reached[level.own] = (reached[before.own] @ rules.allowed)[level.parents]

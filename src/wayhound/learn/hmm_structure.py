@@ -1,8 +1,7 @@
-"""A search over merges of states, in place of the hand of section 4.3.2 of McCallum et al. (2000).
+"""The states of a hidden Markov model, found by merging: automatic where McCallum et al. (2000) merge by hand (4.3.2).
 
-States of one class are merged one pair at a time, always the pair whose merging makes the labelled paths
-least less likely. That gives a model of every size; which size is best is for held-out texts to say (figure
-9).
+States of one class are merged one pair at a time, always the pair that costs the labelled paths the least
+likelihood. That gives a model of every size; held-out texts choose among them (figure 9).
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from wayhound.learn.chain import Floats, Ints
+from wayhound.learn.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """S states. `classes` (S,) names the class of each; `starts` (S,), `steps` (K times S, S), `ends` (S,)
-    count.
+    """Transition counts among S states: `starts` (S,), `steps` (K times S, S), `ends` (S,).
 
-    `steps` holds a sparse matrix for each kind of gap: a maximally specific model has a state for every word.
+    `classes` (S,) is the class of each state. `steps` holds a sparse matrix for each kind of gap, since a
+    maximally specific model has a state for every word.
     """
 
     classes: Ints
@@ -37,16 +36,16 @@ class Structure:
 
     @property
     def n_transitions(self) -> int:
-        """Transitions with a count, those from the initial and into the final state included."""
+        """The number of transitions that occur, those from the initial and into the final state included."""
         between = int((self.all_steps().data > 0).sum())
         return int((self.starts > 0).sum() + (self.ends > 0).sum()) + between
 
     def all_steps(self) -> csr_array:
-        """The counts of steps, whatever the gap, (S, S)."""
+        """Return the counts over all kinds of gap, (S, S)."""
         return csr_array(sum(self.steps[1:], start=self.steps[0]))
 
     def merged(self, groups: Ints) -> Structure:
-        """The same counts with the states of one group made one. `groups` (S,) numbers them from 0."""
+        """Return the counts with the states of one group merged; `groups` (S,) are numbered from 0."""
         n_groups = int(groups.max()) + 1
         ones = np.ones(self.n_states)
         into = csr_array((ones, (np.arange(self.n_states), groups)), shape=(self.n_states, n_groups))
@@ -62,8 +61,9 @@ class Structure:
 def maximally_specific(
     labels: Sequence[Ints], gaps: Sequence[Ints] | None = None, n_gaps: int = 1
 ) -> Structure:
-    """A state for every word (figure 8). `gaps` gives the kind of gap before each word; the first is not
-    used.
+    """Return a structure with a state for every word (figure 8).
+
+    `gaps` gives the kind of gap before each word; the first of a text is not used.
     """
     paths, first = [], 0
     for sequence in labels:
@@ -75,7 +75,7 @@ def maximally_specific(
 def count_paths(
     paths: Sequence[Ints], classes: Ints, gaps: Sequence[Ints] | None = None, n_gaps: int = 1
 ) -> Structure:
-    """The structure whose counts are those of `paths`, each an array of states."""
+    """Return the structure that counts the transitions of `paths`, each an array of states."""
     n_states = len(classes)
     starts, ends = np.zeros(n_states), np.zeros(n_states)
     np.add.at(starts, [int(path[0]) for path in paths], 1.0)
@@ -92,12 +92,12 @@ def _count(sources: Ints, targets: Ints, n_states: int) -> csr_array:
 
 
 def one_per_class(structure: Structure) -> Structure:
-    """The model with a single state for each class that occurs."""
+    """Return the structure with a single state for each class that occurs."""
     return structure.merged(np.unique(structure.classes, return_inverse=True)[1].astype(np.int64))
 
 
 def merge_neighbours(structure: Structure) -> Structure:
-    """Neighbour-merging: states that share a transition and a class become one, with a loop to itself."""
+    """Neighbour-merging: merge states that share a transition and a class into one with a self-loop."""
     union = _Union(structure.n_states)
     steps = structure.all_steps().tocoo()
     same = structure.classes[steps.row] == structure.classes[steps.col]
@@ -107,9 +107,9 @@ def merge_neighbours(structure: Structure) -> Structure:
 
 
 def merge_v(structure: Structure, max_states: int = 0) -> Structure:
-    """V-merging: states of one class with a common state before or after them become one, round after round.
+    """V-merging: merge states of one class with a common state before or after them, round after round.
 
-    Ends when nothing is left to merge, or sooner: as soon as no more than `max_states` are left.
+    Stops when nothing is left to merge, or when at most `max_states` are left.
     """
     while structure.n_states > max_states:
         fewer = structure.merged(_v_groups(structure))
@@ -128,7 +128,7 @@ def _v_groups(structure: Structure) -> Ints:
 
 
 def _neighbours(steps: csr_array) -> list[Ints]:
-    """For every state, the others that it has a transition to."""
+    """Return, for every state, the others that it has a transition to."""
     rows = np.split(steps.indices.astype(np.int64), steps.indptr[1:-1])
     return [row[row != state] for state, row in enumerate(rows)]
 
@@ -141,7 +141,7 @@ def _join_fans(union: _Union, classes: Ints, fans: Sequence[Ints]) -> None:
 
 
 class _Union:
-    """Disjoint sets, joined one pair at a time."""
+    """Disjoint sets with path compression."""
 
     def __init__(self, size: int) -> None:
         self._parent = list(range(size))
@@ -159,35 +159,35 @@ class _Union:
         self._parent[high] = low
 
     def groups(self) -> Ints:
-        """A number from 0 for the set of each item, in order of first appearance."""
+        """Return a number from 0 for the set of each item."""
         roots = [self.find(item) for item in range(len(self._parent))]
         return np.unique(roots, return_inverse=True)[1].astype(np.int64)
 
 
 def merge_path(structure: Structure) -> Iterator[Structure]:
-    """The structure itself, then one state fewer each time, down to one state a class."""
-    search = _Search(structure)
+    """Yield the structure itself, then one state fewer each time, down to one state per class."""
+    search = _MergeSearch(structure)
     yield structure
     while search.merge_best():
         yield structure.merged(search.groups())
 
 
 def merge_to(structure: Structure, n_states: int) -> Structure:
-    """The structure of that path with at most `n_states`, or the smallest that there is."""
-    search = _Search(structure)
+    """Return the first structure of `merge_path` with at most `n_states`, or its last."""
+    search = _MergeSearch(structure)
     while search.n_left > n_states and search.merge_best():
         pass
     return structure.merged(search.groups())
 
 
 def costs_by_size(structure: Structure, cost: Callable[[Structure], float], stride: int) -> dict[int, float]:
-    """What every `stride`-th structure of the path costs (held-out error, say), by its number of states."""
+    """Return the cost (such as held-out error) of every `stride`-th structure of the path, by number of states."""
     path = list(merge_path(structure))
-    return {one.n_states: cost(one) for one in [*path[::-1][::stride], structure]}
+    return {smaller.n_states: cost(smaller) for smaller in [*path[::-1][::stride], structure]}
 
 
-class _Search:
-    """Counts of steps among the states that are left, and what each merge would cost.
+class _MergeSearch:
+    """Transition counts among the remaining states, and a queue of what each merge would cost.
 
     `counts` (K, S + 1, S + 1): the last row is the initial state, the last column the final one.
     """
@@ -208,10 +208,10 @@ class _Search:
         return np.unique(self.into, return_inverse=True)[1].astype(np.int64)
 
     def merge_best(self) -> bool:
-        """Merge the pair that costs least; false when no two states of a class are left.
+        """Merge the pair that costs least; return False when no two states of a class are left.
 
-        A merge changes the cost of others. A cost is therefore worked out again when its pair comes up, and
-        the pair goes back into the queue if another is cheaper now.
+        A merge changes the cost of others. So a cost is recomputed when its pair comes up, and the pair goes
+        back into the queue if another is cheaper now.
         """
         while self._queue:
             _, one, other = heappop(self._queue)
@@ -226,7 +226,7 @@ class _Search:
         return False
 
     def loss(self, one: int, other: int) -> float:
-        """How much log-likelihood of the counted paths is lost by making two states one."""
+        """Return the log-likelihood of the counted paths that merging two states loses."""
         rows = self.counts[:, [one, other]]
         joined = rows.sum(axis=1)
         joined[:, one] += joined[:, other]
@@ -251,7 +251,7 @@ def _same_class(classes: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _row_score(rows: Floats) -> Floats:
-    """Σ_c n_c log(n_c / n): the log-likelihood of the steps counted in each row."""
+    """Return Σ_c n_c log(n_c / n): the log-likelihood of the transitions counted in each row."""
     score: Floats = _xlogx(rows).sum(axis=-1) - _xlogx(rows.sum(axis=-1))
     return score
 

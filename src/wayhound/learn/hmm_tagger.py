@@ -1,4 +1,4 @@
-"""The estimator that puts structure, transitions and emissions together: labelled texts in, a tagger out."""
+"""The HMM estimator: structure, transitions and emissions from labelled texts, as one tagger."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Literal, Self
 import numpy as np
 
 from wayhound.errors import NotFitted, TeachingError
-from wayhound.learn.chain import Floats, Ints
-from wayhound.learn.hmm import TRANSITIONS, HiddenMarkovModel, WordSequence
-from wayhound.learn.hmm_emissions import (
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.hmm import HiddenMarkovModel, WordSequence
+from wayhound.learn.hmm_parameters import (
+    TRANSITIONS,
     absolute_discounting,
     count_words,
     maximum_likelihood,
@@ -34,11 +35,11 @@ EmissionSource = Literal["L", "L+D", "L*D"]
 class TaggerHMM:
     """A class for every word, by a hidden Markov model whose states are tied to classes.
 
-    `merging` says how states are had: one a class, neighbour-merged, V-merged until at most `max_states`
-    are left, or searched: merged from there on while held-out error falls. `transitions` is a key of
-    `TRANSITIONS`. `emissions` come from labelled words (L, Eq. 7), with distant ones pooled (L+D, Eq. 8) or
-    mixed in (L*D, Eq. 9). `sole_words` are classes that say a single word and nothing else. `n_gaps` is how
-    many kinds of gap there may be; more, if the texts have more.
+    `merging` chooses the states: "one" per class, "neighbour"-merged, "v"-merged until at most `max_states`
+    are left, or "search", which goes on merging from there while held-out error falls. `transitions` is a key
+    of `TRANSITIONS`. `emissions` come from labelled words (L, Eq. 7), with distant ones pooled (L+D, Eq. 8) or
+    mixed in (L*D, Eq. 9). `sole_words` maps classes that emit one word alone to that word. `n_gaps` is the
+    least number of kinds of gap.
 
     After `fit`: `model_` (a `HiddenMarkovModel`), `structure_`, `class_emissions_` (C, V), `mixture_` (C, 2),
     the weights of L and D; and `search_`, the held-out error by number of states, if there was a search.
@@ -68,7 +69,10 @@ class TaggerHMM:
     def fit(
         self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None = None
     ) -> Self:
-        """Learn from the class of every word; `distant` (C, V) counts words that classes say elsewhere."""
+        """Learn from the class of every word; `distant` (C, V) counts words that classes emit elsewhere.
+
+        Raises TeachingError if there are no labelled words.
+        """
         if not any(len(text) for text in texts):
             raise TeachingError("There are no labelled words to learn from.")
         pairs = [(text, np.asarray(label)) for text, label in zip(texts, labels, strict=True) if len(text)]
@@ -82,12 +86,14 @@ class TaggerHMM:
         return self._fitted().decode(texts)
 
     def predict_proba(self, texts: Sequence[WordSequence]) -> list[Floats]:
-        """For each text (L, C)."""
+        """Return class probabilities, (L, C) for each text."""
         return self._fitted().class_marginals(texts, self.n_classes)
 
     def _model(self, structure: Structure) -> HiddenMarkovModel:
         transitions = TRANSITIONS[self.transitions](structure)
-        return HiddenMarkovModel.of(structure.classes, transitions, self.class_emissions_[structure.classes])
+        return HiddenMarkovModel.from_probabilities(
+            structure.classes, transitions, self.class_emissions_[structure.classes]
+        )
 
     def _emissions(
         self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None
@@ -95,17 +101,17 @@ class TaggerHMM:
         own = count_words([text.words for text in texts], labels, self.n_classes, self.n_words)
         weights = np.tile([1.0, 0.0], (self.n_classes, 1))
         if distant is None or self.emissions == "L":
-            said = absolute_discounting(own)
+            emissions = absolute_discounting(own)
         elif self.emissions == "L+D":
-            said = absolute_discounting(own + distant)
+            emissions = absolute_discounting(own + distant)
         else:
-            known = distant.sum(axis=1) > 0
-            weights[known] = mixture_weights(own, [maximum_likelihood(distant)])[known]
-            said = mixture([absolute_discounting(own), absolute_discounting(distant)], weights)
+            has_distant = distant.sum(axis=1) > 0
+            weights[has_distant] = mixture_weights(own, [maximum_likelihood(distant)])[has_distant]
+            emissions = mixture([absolute_discounting(own), absolute_discounting(distant)], weights)
         for label, word in (self.sole_words or {}).items():
-            said[label] = 0.0
-            said[label, word] = 1.0
-        return said, weights
+            emissions[label] = 0.0
+            emissions[label, word] = 1.0
+        return emissions, weights
 
     def _structure(
         self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None
@@ -129,24 +135,23 @@ class TaggerHMM:
     def _held_out_errors(
         self, texts: Sequence[WordSequence], labels: Sequence[Ints], distant: Floats | None
     ) -> dict[int, float]:
-        """Word error on every fifth text by number of states, learned from the other texts."""
-        held = [number % 5 == 4 for number in range(len(texts))]
-        taught = [number for number, out in enumerate(held) if not out]
-        asked = [number for number, out in enumerate(held) if out] or taught
+        """Return the word error on every fifth text by number of states, learned from the other texts."""
+        training = [number for number in range(len(texts)) if number % 5 != 4]
+        held_out = list(range(4, len(texts), 5)) or training
         inner = TaggerHMM(
             self.n_classes, self.n_words, transitions=self.transitions, emissions=self.emissions
         )
         inner.sole_words, inner.max_states, inner.n_gaps = self.sole_words, self.max_states, self.n_gaps
-        inner.fit([texts[n] for n in taught], [labels[n] for n in taught], distant)
-        questions, truth = [texts[n] for n in asked], np.concatenate([labels[n] for n in asked])
+        inner.fit([texts[n] for n in training], [labels[n] for n in training], distant)
+        test, truth = [texts[n] for n in held_out], np.concatenate([labels[n] for n in held_out])
 
         def error(structure: Structure) -> float:
-            answers = np.concatenate(inner._model(structure).decode(questions))
-            return float((answers != truth).mean())
+            decoded = np.concatenate(inner._model(structure).decode(test))
+            return float((decoded != truth).mean())
 
         return costs_by_size(inner.structure_, error, stride=5)
 
     def _fitted(self) -> HiddenMarkovModel:
         if not hasattr(self, "model_"):
-            raise NotFitted("This tagger has not been taught yet.")
+            raise NotFitted("This tagger has not been fitted: call fit first.")
         return self.model_

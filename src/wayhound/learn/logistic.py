@@ -1,118 +1,97 @@
-"""Multinomial logistic regression on sparse rows: maximum entropy without any sequence."""
+"""Multinomial logistic regression on dense or sparse rows: maximum entropy without a sequence."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.special import expit
 
 from wayhound.errors import NotFitted
-from wayhound.learn.chain import Floats, Ints
+from wayhound.learn.arrays import Floats, Ints, log_softmax, softmax
+
+Rows = Floats | csr_array
 
 
-class PairClassifier:
-    """P(same) = 1 / (1 + exp(-(w · x + b))), with a Gaussian prior on w but not on b.
+class LogisticRegression:
+    """P(class | row) ∝ exp(row · W + b), by L-BFGS under a Gaussian prior on W but not on b.
 
-    After `fit`: `weights_` (features,) and `bias_`.
+    With `reference`, class 0 has no weights of its own and always scores 0. Two classes are then ordinary
+    binary logistic regression, and the scores of class 1 are its log odds.
+
+    After `fit`: `weights_` (features, columns) and `bias_` (columns,), one column for each class that has
+    weights.
     """
 
-    def __init__(self, prior_variance: float = 10.0, max_iterations: int = 300) -> None:
-        self.prior_variance = prior_variance
-        self.max_iterations = max_iterations
-
-    def fit(self, features: npt.ArrayLike, same: npt.ArrayLike, counts: npt.ArrayLike | None = None) -> Self:
-        """Learn from pairs (pairs, features) and whether each is the same (pairs,), weighted by `counts`."""
-        x = np.asarray(features, dtype=np.float64)
-        signs = np.where(np.asarray(same, dtype=bool), 1.0, -1.0)
-        share = np.ones(len(x)) if counts is None else np.asarray(counts, dtype=np.float64)
-        from scipy.optimize import minimize  # noqa: PLC0415 - who only uses a model never needs it
-
-        answer = minimize(
-            _loss,
-            np.zeros(x.shape[1] + 1),
-            args=(x, signs, share, 1.0 / self.prior_variance),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iterations},
-        )
-        self.weights_: Floats = answer.x[:-1]
-        self.bias_ = float(answer.x[-1])
-        return self
-
-    def log_odds(self, features: npt.ArrayLike) -> Floats:
-        """w · x + b of each pair, (pairs,)."""
-        if not hasattr(self, "weights_"):
-            raise NotFitted("This pair classifier has not been taught yet.")
-        return np.asarray(np.asarray(features, dtype=np.float64) @ self.weights_ + self.bias_)
-
-    def probabilities(self, features: npt.ArrayLike) -> Floats:
-        """P(same) of each pair, (pairs,)."""
-        return np.asarray(expit(self.log_odds(features)))
-
-
-def _loss(flat: Floats, x: Floats, signs: Floats, share: Floats, decay: float) -> tuple[float, Any]:
-    """The penalised negative log-likelihood and its gradient."""
-    margins = signs * (x @ flat[:-1] + flat[-1])
-    pull = -signs * expit(-margins) * share
-    value = share @ np.logaddexp(0.0, -margins) + 0.5 * decay * flat[:-1] @ flat[:-1]
-    gradient = np.append(pull @ x + decay * flat[:-1], pull.sum())
-    return float(value), gradient
-
-
-class Softmax:
-    """P(class | row) ∝ exp(row · W + b), by L-BFGS under a Gaussian prior on W.
-
-    After `fit`: `weights_` (features, classes) and `bias_` (classes,).
-    """
-
-    def __init__(self, n_classes: int, prior_variance: float = 1.0, max_iterations: int = 100) -> None:
+    def __init__(
+        self,
+        n_classes: int,
+        prior_variance: float = 1.0,
+        max_iterations: int = 100,
+        *,
+        reference: bool = False,
+    ) -> None:
         self.n_classes = n_classes
         self.prior_variance = prior_variance
         self.max_iterations = max_iterations
+        self.reference = reference
 
-    def fit(self, rows: csr_array, classes: Ints, weights: Floats | None = None) -> Self:
-        """Learn from rows (N, features), their classes (N,), and how much each counts (N,)."""
-        n_features = rows.shape[1]
-        counts = np.ones(len(classes)) if weights is None else weights
-        columns = rows.T.tocsr()
-        own = np.arange(len(classes))
+    def fit(self, rows: Rows, classes: Ints, weights: Floats | None = None) -> Self:
+        """Learn from rows (N, features), their classes (N,), and how much each row counts (N,)."""
+        from scipy.optimize import minimize  # noqa: PLC0415 - only training needs it, and it loads slowly
 
-        def value_and_gradient(flat: Floats) -> tuple[float, Floats]:
-            table, bias = self._unpack(flat, n_features)
-            logs = _log_softmax(rows @ table + bias)
-            value = -counts @ logs[own, classes] + (table**2).sum() / (2 * self.prior_variance)
-            errors = np.exp(logs)
-            errors[own, classes] -= 1
-            errors *= counts[:, None]
-            gradient = columns @ errors + table / self.prior_variance
-            return float(value), np.concatenate([gradient.ravel(), errors.sum(axis=0)])
-
-        from scipy.optimize import minimize  # noqa: PLC0415 - who only uses a model never needs it
-
-        answer = minimize(
-            value_and_gradient,
-            np.zeros((n_features + 1) * self.n_classes),
+        loss = _Loss(self, rows, classes, np.ones(len(classes)) if weights is None else weights)
+        optimum = minimize(
+            loss.value_and_gradient,
+            np.zeros(loss.size),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": self.max_iterations},
         )
-        self.weights_, self.bias_ = self._unpack(answer.x, n_features)
+        self.weights_, self.bias_ = loss.unpack(optimum.x)
         return self
 
-    def probabilities(self, rows: csr_array) -> Floats:
-        """(N, classes)."""
+    def scores(self, rows: Rows) -> Floats:
+        """Return row · W + b, (N, columns)."""
         if not hasattr(self, "weights_"):
             raise NotFitted("This model has not been fitted: call fit first.")
-        return np.asarray(np.exp(_log_softmax(rows @ self.weights_ + self.bias_)))
+        return np.asarray(rows @ self.weights_ + self.bias_)
 
-    def _unpack(self, flat: Floats, n_features: int) -> tuple[Floats, Floats]:
-        cut = n_features * self.n_classes
-        return flat[:cut].reshape(n_features, self.n_classes), flat[cut:]
+    def probabilities(self, rows: Rows) -> Floats:
+        """Return the probability of each class, (N, n_classes)."""
+        return softmax(self.class_scores(self.scores(rows)))
+
+    def class_scores(self, scores: Floats) -> Floats:
+        """Return scores (N, columns) with those of the reference, if there is one: (N, n_classes)."""
+        return np.hstack((np.zeros((len(scores), 1)), scores)) if self.reference else scores
 
 
-def _log_softmax(scores: Floats) -> Floats:
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+class _Loss:
+    """The penalised negative log-likelihood as a function of one flat vector, with its gradient."""
+
+    def __init__(self, model: LogisticRegression, rows: Rows, classes: Ints, weights: Floats) -> None:
+        self.model = model
+        self.rows = rows
+        self.by_column = rows.T.tocsr() if isinstance(rows, csr_array) else rows.T
+        self.own = np.arange(len(classes)), classes
+        self.weights = weights
+        self.n_columns = model.n_classes - model.reference
+
+    @property
+    def size(self) -> int:
+        return (int(self.rows.shape[1]) + 1) * self.n_columns
+
+    def unpack(self, flat: Floats) -> tuple[Floats, Floats]:
+        """Return weights (features, columns) and bias (columns,)."""
+        return flat[: -self.n_columns].reshape(-1, self.n_columns), flat[-self.n_columns :]
+
+    def value_and_gradient(self, flat: Floats) -> tuple[float, Floats]:
+        table, bias = self.unpack(flat)
+        logs = log_softmax(self.model.class_scores(np.asarray(self.rows @ table + bias)))
+        value = -self.weights @ logs[self.own] + (table**2).sum() / (2 * self.model.prior_variance)
+        errors = np.exp(logs)
+        errors[self.own] -= 1
+        errors *= self.weights[:, None]
+        errors = errors[:, self.model.reference :]
+        gradient = self.by_column @ errors + table / self.model.prior_variance
+        return float(value), np.concatenate([np.ravel(gradient), errors.sum(axis=0)])

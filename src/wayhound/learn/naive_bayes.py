@@ -1,7 +1,7 @@
-"""Naive Bayes over word counts, taught by hard or probabilistic labels, with EM over unlabelled documents.
+"""Naive Bayes over word counts, with hard or probabilistic labels, EM over unlabelled documents, and calibration.
 
-Topics are filled from a few keywords a class, so most documents come without a label. Equation numbers are
-those of McCallum, Nigam, Rennie & Seymore (2000), section 5.2.
+Topics are filled from a few keywords each, so most documents have no label. Equation numbers are those of
+McCallum, Nigam, Rennie & Seymore (2000), section 5.2.
 """
 
 from __future__ import annotations
@@ -9,27 +9,23 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from wayhound.errors import NotFitted
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from wayhound.learn.arrays import Floats, log_sum_exp, softmax
 
 
 class NaiveBayes:
     """A multinomial for each class and a prior over classes, both smoothed by extra counts (Eq. 10 and 11).
 
-    Laplace smoothing is `smoothing=1`. After `fit`: `log_words_` (C, V), log P(w | c); `log_priors_` (C,).
+    `smoothing=1` is Laplace smoothing. After `fit`: `log_words_` (C, V), log P(w | c); `log_priors_` (C,).
     """
 
     def __init__(self, smoothing: float = 1.0) -> None:
         self.smoothing = smoothing
 
     def fit(self, counts: csr_array, memberships: Floats) -> Self:
-        """Learn from counts N(w, d) (n, V) and P(c | d) (n, C); a document of all zeros does not count."""
+        """Learn from counts N(w, d) (n, V) and P(c | d) (n, C); a document with a row of zeros is ignored."""
         words = class_counts(counts, memberships) + self.smoothing
         priors = memberships.sum(axis=0) + 1.0
         self.log_words_ = np.log(words / words.sum(axis=1, keepdims=True))  # Eq. 10
@@ -37,31 +33,31 @@ class NaiveBayes:
         return self
 
     def joint(self, counts: csr_array) -> Floats:
-        """log P(c) + log P(d | c), (n, C)."""
+        """Return log P(c) + log P(d | c), (n, C)."""
         if not hasattr(self, "log_words_"):
-            raise NotFitted("This topic model has not been trained yet.")
+            raise NotFitted("This topic model has not been fitted: call fit first.")
         return np.asarray(counts @ self.log_words_.T + self.log_priors_, dtype=np.float64)
 
     def predict(self, counts: csr_array) -> Floats:
-        """P(c | d) by Bayes' rule (Eq. 12), (n, C)."""
+        """Return P(c | d) by Bayes' rule (Eq. 12), (n, C)."""
         return softmax(self.joint(counts))
 
     def log_posterior(self, counts: csr_array) -> float:
-        """log P(documents | parameters) + log P(parameters), up to a constant: what EM never lets fall.
+        """Return log P(documents | parameters) + log P(parameters), up to a constant: EM never lowers it.
 
-        The extra counts of Eq. 10 and 11 are those of Dirichlet priors, so that EM climbs the posterior of
-        the parameters; the likelihood alone may fall.
+        The extra counts of Eq. 10 and 11 are those of Dirichlet priors, so EM climbs the posterior of the
+        parameters; the likelihood alone may fall.
         """
         documents = float(log_sum_exp(self.joint(counts)).sum())
         return documents + self.smoothing * float(self.log_words_.sum()) + float(self.log_priors_.sum())
 
 
 class ExpectationMaximisation:
-    """EM over labelled and unlabelled documents (section 5.2.2), from the labels as the starting point.
+    """EM over labelled and unlabelled documents (section 5.2.2), with the labels as the starting point.
 
-    The first classifier is taught by the labelled documents alone; then all documents get probabilistic
-    labels and teach the next one. After `fit`: `model_`, the last classifier; `memberships_` (n, C);
-    `trace_`, the log posterior after every round; `converged_`.
+    The first classifier learns from the labelled documents alone; then all documents get probabilistic labels
+    and train the next one. After `fit`: `model_`, the last classifier; `memberships_` (n, C); `trace_`, the log
+    posterior after every round; `converged_`.
     """
 
     def __init__(self, smoothing: float = 1.0, max_iterations: int = 20, tolerance: float = 1e-5) -> None:
@@ -70,7 +66,7 @@ class ExpectationMaximisation:
         self.tolerance = tolerance
 
     def fit(self, counts: csr_array, start: Floats) -> Self:
-        """`start` (n, C) holds P(c | d) of the labelled documents, and rows of zeros for the others."""
+        """Learn from counts (n, V); `start` (n, C) is P(c | d), with rows of zeros for unlabelled documents."""
         self.model_ = NaiveBayes(self.smoothing).fit(counts, start)
         self.memberships_ = self.model_.predict(counts)
         self.trace_ = [self.model_.log_posterior(counts)]
@@ -84,22 +80,59 @@ class ExpectationMaximisation:
 
     def predict(self, counts: csr_array) -> Floats:
         if not hasattr(self, "model_"):
-            raise NotFitted("This topic model has not been trained yet.")
+            raise NotFitted("This topic model has not been fitted: call fit first.")
         return self.model_.predict(counts)
 
 
 def class_counts(counts: csr_array, memberships: Floats) -> Floats:
-    """Σ_d N(w, d) P(c | d), (C, V)."""
+    """Return Σ_d N(w, d) P(c | d), (C, V)."""
     return np.ascontiguousarray((counts.T @ memberships).T, dtype=np.float64)
 
 
-def log_sum_exp(log: Floats) -> Floats:
-    """log Σ_c exp of each row, (n,)."""
-    highest = log.max(axis=1)
-    return np.asarray(highest + np.log(np.exp(log - highest[:, None]).sum(axis=1)), dtype=np.float64)
+# Bounds for the logarithm of the scale: naive Bayes is overconfident by far, hardly ever underconfident.
+_LOG_SCALE_BOUNDS = (-4.0, 1.0)
 
 
-def softmax(log: Floats) -> Floats:
-    """Rows of logarithms as probabilities that sum to one."""
-    shares = np.exp(log - log.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
+class Temperature:
+    """Calibration by temperature scaling: log joint probabilities are multiplied by one number.
+
+    After `fit`: `scale_`, the number that maximises the likelihood of held-out labels, below 1 where the model
+    was overconfident. The order of the classes does not change.
+    """
+
+    def fit(self, joint: Floats, labels: Floats) -> Self:
+        """Learn from log P(c, d) (n, C) and P(c | d) (n, C) of documents that the model was not trained on."""
+        from scipy.optimize import minimize_scalar  # noqa: PLC0415 - only training needs it, and it loads slowly
+
+        def loss(log_scale: float) -> float:
+            posterior = softmax(np.exp(log_scale) * joint)
+            return -float((labels * np.log(np.maximum(posterior, 1e-300))).sum())
+
+        optimum = minimize_scalar(loss, bounds=_LOG_SCALE_BOUNDS, method="bounded") if labels.any() else None
+        self.scale_ = float(np.exp(optimum.x)) if optimum is not None else 1.0
+        return self
+
+    def predict(self, joint: Floats) -> Floats:
+        """Return the calibrated P(c | d), (n, C)."""
+        if not hasattr(self, "scale_"):
+            raise NotFitted("The confidences have not been calibrated: call fit first.")
+        return softmax(self.scale_ * joint)
+
+
+def reliability(confidences: Floats, correct: Floats, n_bins: int = 10) -> list[tuple[float, float, int]]:
+    """Return mean confidence, share correct and count for each bin of confidence that occurs."""
+    bins = np.minimum((confidences * n_bins).astype(int), n_bins - 1)
+    return [
+        (
+            float(confidences[bins == number].mean()),
+            float(correct[bins == number].mean()),
+            int((bins == number).sum()),
+        )
+        for number in np.unique(bins)
+    ]
+
+
+def calibration_error(confidences: Floats, correct: Floats) -> float:
+    """Return the expected calibration error: |confidence - share correct|, averaged over documents."""
+    bins = reliability(confidences, correct)
+    return sum(count * abs(mean - share) for mean, share, count in bins) / max(len(correct), 1)

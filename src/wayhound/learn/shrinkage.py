@@ -1,4 +1,4 @@
-"""Hierarchical shrinkage: word estimates of a sparse leaf, steadied by those of its ancestors.
+"""Hierarchical shrinkage: word estimates of a sparse leaf, smoothed by those of its ancestors.
 
 Equation numbers are those of McCallum, Nigam, Rennie & Seymore (2000), section 5.2.3.
 """
@@ -10,11 +10,11 @@ from typing import Self
 import numpy as np
 
 from wayhound.errors import NotFitted
-from wayhound.learn.naive_bayes import Floats, Ints
+from wayhound.learn.arrays import Floats, Ints
 
 NO_NODE = -1
 _HARDLY_EVER = 1e-6  # expected occurrences below this cannot move a weight
-_LEAST_UNIFORM = 1e-6  # what blending keeps of the uniform estimate, so that no word is impossible
+_LEAST_UNIFORM = 1e-6  # the least weight of the uniform estimate, so that no word is impossible
 
 
 class Shrinkage:
@@ -22,7 +22,7 @@ class Shrinkage:
 
     `paths` (C, K) names the nodes from each leaf up to the root, padded with `NO_NODE`; nodes are numbered
     from 0. After `fit`: `weights_` (C, K + 1), the last column for the uniform estimate, and
-    `log_likelihoods_`, that of the held-out words after every round, which never falls.
+    `log_likelihoods_`, of the held-out words after every round; it never falls.
     """
 
     def __init__(self, paths: Ints, max_iterations: int = 30, tolerance: float = 1e-4) -> None:
@@ -31,10 +31,10 @@ class Shrinkage:
         self.tolerance = tolerance
 
     def fit(self, folds: Floats, start: Floats | None = None) -> Self:
-        """Learn λ from the words of each class in each part of the documents, (F, C, V).
+        """Learn λ from the word counts of each class in each fold of the documents, (F, C, V).
 
-        Every part in turn is the held-out data ℋ of Eq. 14 and 15 for estimates from the others, so that
-        small classes lose no words to it. `start` (C, K + 1) are weights to go on from, equal ones if none.
+        Each fold in turn is the held-out data ℋ of Eq. 14 and 15 for estimates from the others, so that small
+        classes lose no words to it. `start` (C, K + 1) are the initial weights; equal ones by default.
         """
         self.weights_ = uniform_weights(self.paths) if start is None else start.copy()
         leaves = _held_out(folds, self.paths)
@@ -47,11 +47,11 @@ class Shrinkage:
         return self
 
     def _step(self, leaves: list[tuple[Floats, Floats]]) -> float:
-        """One E- and M-step for all leaves; the likelihood is that of the weights before it."""
+        """Run one E- and M-step for all leaves; return the log-likelihood of the weights before it."""
         log_likelihood = 0.0
         for leaf, (estimates, occurrences) in enumerate(leaves):
             if not len(occurrences):
-                continue  # nothing was held out for this class: its weights stay
+                continue  # no held-out words for this class: its weights stay
             parts = self.weights_[leaf][:, None] * estimates
             total = parts.sum(axis=0)
             responsible = (parts / total) @ occurrences  # Eq. 14, summed over ℋ
@@ -60,9 +60,9 @@ class Shrinkage:
         return log_likelihood
 
     def blend(self, counts: Floats) -> Floats:
-        """P̌(w | c) of Eq. 13 for every leaf, (C, V), from the words counted in the leaves."""
+        """Return P̌(w | c) of Eq. 13 for every leaf, (C, V), from the word counts of the leaves."""
         if not hasattr(self, "weights_"):
-            raise NotFitted("The shrinkage weights have not been learned yet.")
+            raise NotFitted("The shrinkage weights have not been fitted: call fit first.")
         estimates = node_estimates(counts, self.paths)
         uniform = np.maximum(self.weights_[:, -1:], _LEAST_UNIFORM) / counts.shape[1]
         blended = np.repeat(uniform, counts.shape[1], axis=1)
@@ -72,15 +72,15 @@ class Shrinkage:
 
 
 def uniform_weights(paths: Ints) -> Floats:
-    """The starting λ: equal along each path, the uniform estimate included (Table 7)."""
-    there = np.hstack([paths != NO_NODE, np.ones((len(paths), 1), dtype=bool)])
-    return np.asarray(there / there.sum(axis=1, keepdims=True), dtype=np.float64)
+    """Return the initial λ: equal along each path, the uniform estimate included (Table 7)."""
+    present = np.hstack([paths != NO_NODE, np.ones((len(paths), 1), dtype=bool)])
+    return np.asarray(present / present.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def node_estimates(counts: Floats, paths: Ints) -> Floats:
-    """Maximum-likelihood word estimates P^a of every node from the union of its leaves, (nodes, V).
+    """Return maximum-likelihood word estimates P^a of every node from the union of its leaves, (nodes, V).
 
-    A node whose leaves hold no word at all gets the uniform estimate.
+    A node whose leaves hold no words gets the uniform estimate.
     """
     totals = np.zeros((paths.max(initial=0) + 1, counts.shape[1]))
     for leaf, level in zip(*np.nonzero(paths != NO_NODE), strict=True):
@@ -92,20 +92,20 @@ def node_estimates(counts: Floats, paths: Ints) -> Floats:
 
 
 def _held_out(folds: Floats, paths: Ints) -> list[tuple[Floats, Floats]]:
-    """For each leaf: the estimates of its path and the uniform one (K + 1, n), and words held out (n,)."""
+    """Return, for each leaf, the estimates along its path and the uniform one (K + 1, n), and held-out counts (n,)."""
     total = folds.sum(axis=0)
     gathered: list[list[tuple[Floats, Floats]]] = [[] for _ in paths]
     for fold in folds:
-        estimates = node_estimates(np.maximum(total - fold, 0.0), paths)  # never below zero by rounding
+        estimates = node_estimates(np.maximum(total - fold, 0.0), paths)  # rounding may go below zero
         for leaf, path in enumerate(paths):
-            seen = np.flatnonzero(fold[leaf] > _HARDLY_EVER)
-            gathered[leaf].append((_along(estimates, path, seen), fold[leaf, seen]))
-    return [(np.hstack([e for e, _ in of]), np.concatenate([n for _, n in of])) for of in gathered]
+            words = np.flatnonzero(fold[leaf] > _HARDLY_EVER)
+            gathered[leaf].append((_along(estimates, path, words), fold[leaf, words]))
+    return [(np.hstack([e for e, _ in parts]), np.concatenate([n for _, n in parts])) for parts in gathered]
 
 
 def _along(estimates: Floats, path: Ints, words: Ints) -> Floats:
     levels = np.zeros((len(path) + 1, len(words)))
-    there = path != NO_NODE
-    levels[:-1][there] = estimates[np.ix_(path[there], words)]
+    present = path != NO_NODE
+    levels[:-1][present] = estimates[np.ix_(path[present], words)]
     levels[-1] = 1.0 / estimates.shape[1]
     return levels

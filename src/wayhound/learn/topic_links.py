@@ -1,4 +1,4 @@
-"""Lets linked documents share their words: what a paper cites says what it is about."""
+"""Share words along links between documents: the works that a paper cites show what it is about."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from wayhound.learn.naive_bayes import Floats, Ints
+from wayhound.learn.arrays import Floats, Ints
 
 
 class Spread(Protocol):
-    """A linear map S that makes the words of one document those of several: its row says whose, and how much.
+    """A linear map S that replaces the words of a document by a weighted sum over several documents.
 
-    Counts S · N are never formed. Scores are linear in counts, so `gather` can apply S to the scores of the
-    E-step instead, and `scatter` its transpose to the memberships of the M-step.
+    The counts S · N are never formed. Scores are linear in counts, so `gather` applies S to the scores of the
+    E-step, and `scatter` its transpose to the memberships of the M-step.
     """
 
     def gather(self, scores: Floats) -> Floats: ...
@@ -24,7 +24,7 @@ class Spread(Protocol):
 
 
 class NoSpread:
-    """Every document has its own words and no others."""
+    """The identity: every document keeps its own words."""
 
     def gather(self, scores: Floats) -> Floats:
         return scores
@@ -35,10 +35,10 @@ class NoSpread:
 
 @dataclass(frozen=True, slots=True)
 class LinkWeights:
-    """How much a document's own words count, and those met on random walks of up to `rounds` steps.
+    """The weights of a document's own words, and of those met on random walks of up to `rounds` steps.
 
-    A document with links counts its own words by `own`, and what it meets at every step by `step`, less where
-    the links are few: with k of them by k / (k + `doubt`) of it. One without links keeps its own words whole.
+    A document with k links weighs its own words by `own`, and what it meets at every step by `step` times
+    k / (k + `doubt`): few links are weak evidence. One without links keeps its own words at weight 1.
     """
 
     own: float = 0.5
@@ -46,21 +46,26 @@ class LinkWeights:
     rounds: int = 5
     doubt: float = 2.0
 
-    def of(self, degrees: Ints) -> tuple[Floats, Floats]:
-        """The weights of own words and of each step, for documents with so many links."""
+    def by_degree(self, degrees: Ints) -> tuple[Floats, Floats]:
+        """Return the weights of own words and of each step, for documents with that many links."""
         linked = degrees > 0
         trust = np.where(linked, degrees / np.maximum(degrees + self.doubt, 1.0), 0.0)
         return np.where(linked, self.own, 1.0), self.step * trust
 
-    def join(self, own: Floats, met: Floats) -> Floats:
-        """The scores of a newcomer (C,), from its own words and from what `LinkSpread.met` says of the
-        documents that it links to, (k, C)."""
-        own_weight, step_weight = self.of(np.array(len(met)))
-        return np.asarray(own_weight * own + step_weight * met.mean(axis=0) if len(met) else own)
+    def join(self, own: Floats, neighbours: Floats) -> Floats:
+        """Return the scores of a new document (C,).
+
+        `own` (C,) are the scores of its words; `neighbours` (k, C) the rows of `LinkSpread.neighbour_scores` of
+        the documents that it links to.
+        """
+        own_weight, step_weight = self.by_degree(np.array(len(neighbours)))
+        return np.asarray(
+            own_weight * own + step_weight * neighbours.mean(axis=0) if len(neighbours) else own
+        )
 
 
 class LinkSpread:
-    """Shares words along links; `links` (n, n) holds the weight of the link from each document to each."""
+    """Shares words along links; `links` (n, n) holds the weight of the link from row to column."""
 
     def __init__(self, links: csr_array, weights: LinkWeights | None = None) -> None:
         self._weights = weights or LinkWeights()
@@ -69,7 +74,7 @@ class LinkSpread:
         self._back = csr_array(self._walk.T)
         degrees = np.diff(self._walk.indptr)
         self.linked = degrees > 0
-        own, step = self._weights.of(degrees)
+        own, step = self._weights.by_degree(degrees)
         self._own, self._step = own[:, None], step[:, None]
 
     def gather(self, scores: Floats) -> Floats:
@@ -78,8 +83,8 @@ class LinkSpread:
     def scatter(self, memberships: Floats) -> Floats:
         return self._own * memberships + self._walked(self._back, self._step * memberships)
 
-    def met(self, scores: Floats) -> Floats:
-        """What a newcomer with a link to a document would meet over it, for every document, (n, C)."""
+    def neighbour_scores(self, scores: Floats) -> Floats:
+        """Return what a new document would receive over a link to each document, (n, C)."""
         total = reached = scores
         for _ in range(self._weights.rounds - 1):
             reached = np.asarray(self._walk @ reached)
@@ -87,7 +92,7 @@ class LinkSpread:
         return total
 
     def _walked(self, walk: csr_array, values: Floats) -> Floats:
-        """The sum of what is met at each step, (n, C)."""
+        """Return the sum of what is met at each step, (n, C)."""
         total = np.zeros_like(values)
         for _ in range(self._weights.rounds):
             values = np.asarray(walk @ values)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, TeachingError
-from wayhound.learn.chain import Floats, Ints, Steps, backward, best_path, forward, log_total
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.chain import TransitionScores, backward, best_path, forward, log_total
 from wayhound.learn.model_file import array_to_text, text_to_array
 from wayhound.papers.tokens import Hint, Labelling, Segment, runs
 
@@ -52,18 +53,18 @@ class CrfWeights:
                 hint.weight
             )
         labels = tuple(self.field_of(state) for state in self.best_states(scores))
-        return Labelling(labels, self._segments(labels, scores[None], Steps(self.allowed_steps())))
+        return Labelling(labels, self._segments(labels, scores[None], TransitionScores(self.allowed_steps())))
 
     def best_states(self, scores: Floats) -> Ints:
         ends = np.zeros(len(self.states))
-        path: Ints = best_path(scores[None], Steps(self.allowed_steps()), self.starts(), ends)[0]
+        path: Ints = best_path(scores[None], TransitionScores(self.allowed_steps()), self.starts(), ends)[0]
         return path
 
     def marginals(self, features: Sequence[Sequence[str]]) -> Floats:
         """How likely each state is at each word, (L, S)."""
         scores, steps, ends = (
             self.scores(features)[None],
-            Steps(self.allowed_steps()),
+            TransitionScores(self.allowed_steps()),
             np.zeros(len(self.states)),
         )
         alpha = forward(scores, steps, self.starts())
@@ -91,7 +92,9 @@ class CrfWeights:
         allowed = [[_may_follow(before, after) for after in self.states] for before in self.states]
         return np.where(allowed, self.steps, -np.inf)
 
-    def _segments(self, labels: tuple[str, ...], scores: Floats, steps: Steps) -> tuple[Segment, ...]:
+    def _segments(
+        self, labels: tuple[str, ...], scores: Floats, steps: TransitionScores
+    ) -> tuple[Segment, ...]:
         ends = np.zeros(len(self.states))
         alpha, beta = forward(scores, steps, self.starts()), backward(scores, steps, ends)
         total = float(log_total(alpha, ends)[0])
@@ -99,7 +102,7 @@ class CrfWeights:
         segments = []
         for field, first, last in runs(labels):
             inside = np.flatnonzero(fields == field)
-            within = Steps(steps.log[np.ix_(inside, inside)])
+            within = TransitionScores(steps.log[np.ix_(inside, inside)])
             stretch = forward(
                 scores[:, first:last][:, :, inside], within, _entry(alpha, scores, first, inside)
             )

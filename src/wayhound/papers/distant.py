@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from wayhound.learn.chain import Floats
+from wayhound.learn.arrays import Floats
 from wayhound.papers.bibtex_read import BibEntry
 from wayhound.papers.tagged import Tagged
 

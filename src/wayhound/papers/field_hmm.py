@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, NotFitted
-from wayhound.learn.chain import Floats, Ints
+from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.hmm import HiddenMarkovModel, WordSequence
-from wayhound.learn.hmm_emissions import UNKNOWN
+from wayhound.learn.hmm_parameters import UNKNOWN
 from wayhound.learn.hmm_tagger import EmissionSource, Merging, TaggerHMM
 from wayhound.learn.model_file import array_to_text, text_to_array
 from wayhound.papers.distant import DistantWords
@@ -255,7 +255,7 @@ class FieldHMM:
 
     def numbers(self, text: HmmText) -> WordSequence:
         words = [self.vocabulary_.get(word, UNKNOWN) for word in text.words]
-        return WordSequence.of(words, text.gaps if self.use_gaps else None)
+        return WordSequence.from_words(words, text.gaps if self.use_gaps else None)
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays and plain data, for `store.models.save_model` or a file; states of one class say the same."""

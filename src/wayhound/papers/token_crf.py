@@ -10,7 +10,7 @@ from typing import Literal, Self
 import numpy as np
 
 from wayhound.errors import MissingExtra, NotFitted, TeachingError
-from wayhound.learn.chain import Floats, Ints
+from wayhound.learn.arrays import Floats, Ints
 from wayhound.papers.crf_weights import BEGIN, INSIDE, CrfWeights, with_begins
 from wayhound.papers.tokens import Labelling
 

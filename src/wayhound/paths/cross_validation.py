@@ -1,4 +1,4 @@
-"""How well a model tells the labels of a site that it was not taught, and settings chosen by that alone."""
+"""Cross-validation over sites: how well a model labels a site that it was not taught, and settings chosen by it."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ from wayhound.trail import GOAL, Trail
 
 PRIORS = (0.1, 0.3, 1.0)
 BODY_TOKENS = (100, 10, 0)
-MOST_FOLDS = 5  # when settings are tried
-CHANCE_AT_LEAST = 1e-6  # of a label that was never taught
+MAX_FOLDS = 5  # when settings are compared
+MIN_PROBABILITY = 1e-6  # of a label that was never taught, so that its logarithm is finite
 
 LabelPair = tuple[str, str]
-"""The label that a page has, and the one that it was given."""
+"""The true label of a page, and the predicted one."""
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many models have been taught."""
+"""Called with the number of models trained so far, and their total."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """How well one label is told: of the pages given it, the share that have it; and the other way round."""
+    """Precision and recall of one label."""
 
     label: str
     precision: float
     recall: float
-    support: int  # pages that have it
+    support: int  # pages that truly have the label
 
     @property
     def f1(self) -> float:
-        return _harmonic(self.precision, self.recall)
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class LabelScores:
-    """All labels, as told on sites that were held out."""
+    """The scores of all labels on held-out sites."""
 
     by_label: tuple[LabelScore, ...]
 
@@ -54,75 +55,76 @@ class LabelScores:
 
     @property
     def mean(self) -> LabelScore:
-        """Over all labels that some page has: mean precision and mean recall, as in Tables 2 and 3."""
-        held = [score for score in self.by_label if score.support]
-        precision = sum(score.precision for score in held) / len(held)
-        recall = sum(score.recall for score in held) / len(held)
-        return LabelScore("all labels", precision, recall, sum(score.support for score in held))
+        """Mean precision and recall over all labels that some page has, as in Tables 2 and 3."""
+        present = [score for score in self.by_label if score.support]
+        precision = sum(score.precision for score in present) / len(present)
+        recall = sum(score.recall for score in present) / len(present)
+        return LabelScore("all labels", precision, recall, sum(score.support for score in present))
 
 
 def leave_one_site_out(
     trails: Sequence[Trail], strategy: str, settings: PathSettings, progress: Progress | None = None
 ) -> LabelScores:
-    """Teach on all sites but one, label the pages of that one's trails, for each in turn."""
+    """Return the label scores of each site in turn, with a model trained on all others."""
     return label_scores(held_out_labels(trails, strategy, settings, progress))
 
 
 def held_out_labels(
     trails: Sequence[Trail], strategy: str, settings: PathSettings, progress: Progress | None = None
 ) -> list[LabelPair]:
-    """The same, page by page."""
-    told: list[LabelPair] = []
+    """Return the true and the predicted label of every page of the trails, each site held out in turn.
+
+    Raises TeachingError if the trails are of fewer than two sites.
+    """
+    pairs: list[LabelPair] = []
     folds = [frozenset([site]) for site in trails_by_site(trails)]
     for number, (model, held_out) in enumerate(_models(trails, strategy, settings, folds), start=1):
-        told += [pair for sample in held_out for pair in decode_labels(model, sample)]
+        pairs += [pair for sample in held_out for pair in decode_labels(model, sample)]
         if progress:
             progress(number, len(folds))
-    return told
+    return pairs
 
 
 def choose_settings(
     trails: Sequence[Trail], strategy: str, progress: Progress | None = None, base: PathSettings | None = None
 ) -> PathSettings:
-    """The prior, then the number of body words, that tell most of sites held out.
+    """Return the best prior, then the best number of body words, by cross-validation over sites.
 
-    Compared by the mean logarithm of the chance that each page and link of a held-out trail was given its
-    right label, with what was seen up to it: that is what foraging lives on.
+    The criterion is the mean log probability of the true label of each page and link of a held-out trail, given
+    the path up to it: that is what foraging relies on. With one site, return `base`.
     """
     chosen = base or PathSettings()
     if len(trails_by_site(trails)) < 2:
         return chosen
-    tries = [replace(chosen, prior_variance=variance) for variance in PRIORS]
+    candidates = [replace(chosen, prior_variance=variance) for variance in PRIORS]
     total = (len(PRIORS) + len(BODY_TOKENS) - 1) * len(_folds(trails))
-    search = _Search(trails, strategy, progress, total)
-    chosen = search.best(tries)
+    search = _SettingsSearch(trails, strategy, progress, total)
+    chosen = search.best(candidates)
     fewer = [replace(chosen, body_tokens=n) for n in BODY_TOKENS if n != chosen.body_tokens]
     return search.best([chosen, *fewer])
 
 
-class _Search:
-    """Remembers what was tried, and tells how far it is."""
+class _SettingsSearch:
+    """Evaluates settings, each once, and reports progress."""
 
     def __init__(self, trails: Sequence[Trail], strategy: str, progress: Progress | None, total: int) -> None:
         self._trails, self._strategy, self._progress, self._total = trails, strategy, progress, total
-        self._found: dict[PathSettings, float] = {}
+        self._qualities: dict[PathSettings, float] = {}
         self._done = 0
 
-    def best(self, tries: Sequence[PathSettings]) -> PathSettings:
-        """Of equal ones the first."""
-        return max(tries, key=self._quality)
+    def best(self, candidates: Sequence[PathSettings]) -> PathSettings:
+        """Return the best candidate; ties go to the first."""
+        return max(candidates, key=self._quality)
 
     def _quality(self, settings: PathSettings) -> float:
-        if settings not in self._found:
-            self._found[settings] = self._measure(settings)
-        return self._found[settings]
+        if settings not in self._qualities:
+            self._qualities[settings] = self._measure(settings)
+        return self._qualities[settings]
 
     def _measure(self, settings: PathSettings) -> float:
         logs: list[float] = []
         for model, held_out in _models(self._trails, self._strategy, settings, _folds(self._trails)):
-            logs += [
-                math.log(chance) for sample in held_out for chance in true_label_probabilities(model, sample)
-            ]
+            logs += [math.log(p) for sample in held_out for p in true_label_probabilities(model, sample)]
             self._done += 1
             if self._progress:
                 self._progress(self._done, self._total)
@@ -130,64 +132,65 @@ class _Search:
 
 
 def decode_labels(model: ForageModel, sample: PathSample) -> list[LabelPair]:
-    """The true label of each page on a path, and the one that the best labelling gives it (Eq. 2)."""
+    """Return the true label of each page on a path, and that of the best labelling (Eq. 2)."""
     pages, links = (model.vocabulary.rows(sample.tokens[kind::2]) for kind in (0, 1))
-    given = model.judge.decode(pages, links)
-    return [(true, model.labels[number]) for true, number in zip(sample.labels[::2], given, strict=True)]
+    predicted = model.labeller.decode(pages, links)
+    return [(true, model.labels[number]) for true, number in zip(sample.labels[::2], predicted, strict=True)]
 
 
 def true_label_probabilities(model: ForageModel, sample: PathSample) -> Iterator[float]:
-    """How likely the model finds the right label of each page and link, by what came before it on the path."""
-    judge, belief = model.judge, model.judge.start()
+    """Yield the probability of the true label of each page and link, given the path up to it."""
+    labeller, belief = model.labeller, model.labeller.start()
     for at, (tokens, label) in enumerate(zip(sample.tokens, sample.labels, strict=True)):
         row = model.vocabulary.rows([tokens])
         if at % 2:
-            onward = judge.links(belief, judge.link_scores(row))
-            chances, belief = onward.chances[0], onward.belief(0)
+            links = labeller.follow_links(belief, labeller.link_scores(row))
+            probabilities, belief = links.probabilities[0], links.belief(0)
         else:
-            belief = judge.page(belief, judge.page_scores(row)[0])
-            chances = judge.chances(belief)
-        known = label in model.labels
-        yield max(float(chances[model.labels.index(label)]), CHANCE_AT_LEAST) if known else CHANCE_AT_LEAST
+            belief = labeller.read_page(belief, labeller.page_scores(row)[0])
+            probabilities = labeller.label_probabilities(belief)
+        taught = label in model.labels
+        yield (
+            max(float(probabilities[model.labels.index(label)]), MIN_PROBABILITY)
+            if taught
+            else MIN_PROBABILITY
+        )
 
 
-def label_scores(told: Sequence[LabelPair]) -> LabelScores:
-    """From pairs of the true and the given label."""
-    labels = sorted({label for pair in told for label in pair} | {GOAL})
-    return LabelScores(tuple(_label_score(told, label) for label in labels))
+def label_scores(pairs: Sequence[LabelPair]) -> LabelScores:
+    """Return precision and recall of every label in these pairs."""
+    labels = sorted({label for pair in pairs for label in pair} | {GOAL})
+    return LabelScores(tuple(_label_score(pairs, label) for label in labels))
 
 
-def _label_score(told: Sequence[LabelPair], label: str) -> LabelScore:
-    right = sum(true == given == label for true, given in told)
-    given = sum(given == label for _, given in told)
-    support = sum(true == label for true, _ in told)
-    return LabelScore(label, right / given if given else 0.0, right / support if support else 0.0, support)
+def _label_score(pairs: Sequence[LabelPair], label: str) -> LabelScore:
+    correct = sum(true == predicted == label for true, predicted in pairs)
+    n_predicted = sum(predicted == label for _, predicted in pairs)
+    support = sum(true == label for true, _ in pairs)
+    precision = correct / n_predicted if n_predicted else 0.0
+    return LabelScore(label, precision, correct / support if support else 0.0, support)
 
 
 def _models(
     trails: Sequence[Trail], strategy: str, settings: PathSettings, folds: Sequence[frozenset[str]]
 ) -> Iterator[tuple[ForageModel, list[PathSample]]]:
-    """For each fold: a model taught without its sites, and the trails of those sites."""
+    """Yield, for each fold, a model trained without its sites, and the trails of those sites."""
     if len(folds) < 2:
         raise TeachingError("Trails of at least two sites are needed to test on one and teach on the others.")
     for fold in folds:
-        taught = [trail for trail in trails if trail.site not in fold]
-        if any(trail.reached_goal for trail in taught):
-            yield TRAINERS[strategy](taught, settings), list(_held_out(trails, settings, fold))
+        training = [trail for trail in trails if trail.site not in fold]
+        if any(trail.reached_goal for trail in training):
+            yield TRAINERS[strategy](training, settings), list(_held_out(trails, settings, fold))
 
 
 def _held_out(trails: Sequence[Trail], settings: PathSettings, fold: frozenset[str]) -> Iterator[PathSample]:
-    sampling = SampleMaker(settings)
-    for site, own in trails_by_site([trail for trail in trails if trail.site in fold]).items():
-        known = TaughtSite.of(own, settings.states)
-        assert known.start == site
-        yield from (sampling.path(known, trail.steps, 1.0) for trail in own)
+    maker = SampleMaker(settings)
+    for start, own in trails_by_site([trail for trail in trails if trail.site in fold]).items():
+        site = TaughtSite.from_trails(own, settings.states)
+        assert site.start == start
+        yield from (maker.path_to(site, trail.steps, 1.0) for trail in own)
 
 
 def _folds(trails: Sequence[Trail]) -> list[frozenset[str]]:
     sites = list(trails_by_site(trails))
-    return [frozenset(sites[number::MOST_FOLDS]) for number in range(min(MOST_FOLDS, len(sites)))]
-
-
-def _harmonic(one: float, other: float) -> float:
-    return 2 * one * other / (one + other) if one + other else 0.0
+    return [frozenset(sites[number::MAX_FOLDS]) for number in range(min(MAX_FOLDS, len(sites)))]

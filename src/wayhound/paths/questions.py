@@ -1,7 +1,8 @@
-"""Which page to ask a person about next: one where models are in doubt and much hangs on the answer.
+"""Active learning: choose the page to ask a person about next, where models are uncertain and much depends on it.
 
-Doubt is that of a committee, each member taught on another draw of the trails (Argamon-Engelson & Dagan 1999,
-the reference of seed paper 1.2); a committee of one is margin sampling. Pure: it sees chances, never pages.
+Uncertainty is the vote entropy of a committee, each member trained on another draw of the trails
+(Argamon-Engelson & Dagan 1999, cited in section 1.2 of Vydiswaran & Sarawagi 2005); a committee of one is margin
+sampling. This module sees probabilities, never pages.
 """
 
 from __future__ import annotations
@@ -15,136 +16,136 @@ import numpy as np
 
 from wayhound.trail import Trail
 
-SURPRISE = 0.25  # an answer this far from what was expected teaches something
-PATIENCE = 6  # answers as expected, or questions worth little, one after the other, before asking ends
-LITTLE = 0.04  # a question worth less than this share of the best one ever asked is hardly worth the time
+SURPRISE = 0.25  # an answer this far from the expected one is a surprise
+PATIENCE = 6  # consecutive expected answers, or questions of little value, before asking stops
+LITTLE = 0.04  # a question of at most this share of the best value ever asked is of little value
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A page that could be asked about.
 
-    `chances` are the probabilities of a goal by each member of the committee. `group` names the links that
-    stand like the one that led here; `stake` is the reward that hangs on the answer: what this page and those
-    behind the links of its group are expected to be worth.
+    `probabilities` are those of a goal by each member of the committee. `group` names the links in the same list
+    as the one that led here; `stake` is the reward that depends on the answer: the expected value of this page
+    and of those behind the links of its group.
     """
 
     key: str
     site: str
-    chances: tuple[float, ...]
+    probabilities: tuple[float, ...]
     group: Hashable = None
     stake: float = 1.0
 
     @property
-    def chance(self) -> float:
-        return sum(self.chances) / len(self.chances)
+    def probability(self) -> float:
+        return sum(self.probabilities) / len(self.probabilities)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A page to ask about, how much in doubt it is (bits) and how much reward the answer is expected to move.
+    """A page to ask about, its uncertainty in bits, and the reward that the answer is expected to move.
 
-    The effect does not weigh the chance once more: models taught on few trails are too sure of themselves.
+    The effect is not weighted by the probability again: models of few trails are overconfident.
     """
 
     candidate: Candidate
-    doubt: float
+    uncertainty: float
     effect: float
 
     @property
     def value(self) -> float:
-        return self.doubt * self.effect
+        return self.uncertainty * self.effect
 
 
 @dataclass(frozen=True, slots=True)
 class StopAsking:
-    """More answers would change little, and why."""
+    """More answers would change little; `reason` is a sentence for the person."""
 
     reason: str
 
 
 @dataclass
 class QuestionPicker:
-    """What was asked so far, and what to ask next. `tell` it every answer."""
+    """Chooses the next question from the answers so far. Call `record_answer` after every question."""
 
     _groups: Counter[Hashable] = field(default_factory=Counter, init=False)
     _sites: Counter[str] = field(default_factory=Counter, init=False)
     _asked: set[str] = field(default_factory=set, init=False)
-    _as_expected: list[bool] = field(default_factory=list, init=False)  # since the last surprise
-    _worth_little: int = field(default=0, init=False)  # in a row
+    _expected_answers: list[bool] = field(default_factory=list, init=False)  # since the last surprise
+    _little_in_a_row: int = field(default=0, init=False)
     _best_value: float = field(default=0.0, init=False)
 
     def next_question(self, candidates: Iterable[Candidate]) -> Question | StopAsking:
-        """The best question, or why to stop. Candidates that were asked about are passed over."""
-        left = [each for each in candidates if each.key not in self._asked]
-        if not left:
+        """Return the best question, or why to stop. Candidates that were asked about are skipped."""
+        remaining = [candidate for candidate in candidates if candidate.key not in self._asked]
+        if not remaining:
             return StopAsking("Every page that was visited has been asked about.")
-        best = self.best(left)
-        return self._enough(best) or best
+        best = self.best(remaining)
+        return self._stop(best) or best
 
     def best(self, candidates: Iterable[Candidate]) -> Question:
-        """The question that is worth most, whether or not it is worth the time."""
-        questions = [self._question(each) for each in candidates]
-        return max(questions, key=lambda each: (each.value, each.candidate.key))
+        """Return the most valuable question, even if it is not worth asking."""
+        questions = [self._question(candidate) for candidate in candidates]
+        return max(questions, key=lambda question: (question.value, question.candidate.key))
 
-    def tell(self, question: Question, was_goal: bool | None) -> None:
-        """The answer; None if the person could not say."""
-        each = question.candidate
-        self._asked.add(each.key)
-        self._groups[each.site, each.group] += 1
-        self._sites[each.site] += 1
-        if question.value >= 0:  # else it was said without being asked
-            self._weigh(question.value)
+    def record_answer(self, question: Question, was_goal: bool | None) -> None:
+        """Take the answer into account; None if the person could not say."""
+        candidate = question.candidate
+        self._asked.add(candidate.key)
+        self._groups[candidate.site, candidate.group] += 1
+        self._sites[candidate.site] += 1
+        if question.value >= 0:  # below 0: the person answered without being asked
+            self._count_value(question.value)
         if was_goal is not None:
-            expected = abs(float(was_goal) - each.chance) < SURPRISE
-            self._as_expected = [*self._as_expected, was_goal] if expected else []
+            expected = abs(float(was_goal) - candidate.probability) < SURPRISE
+            self._expected_answers = [*self._expected_answers, was_goal] if expected else []
 
-    def _weigh(self, value: float) -> None:
+    def _count_value(self, value: float) -> None:
         self._best_value = max(self._best_value, value)
-        self._worth_little = self._worth_little + 1 if self._is_little(value) else 0
+        self._little_in_a_row = self._little_in_a_row + 1 if self._is_little(value) else 0
 
     def _is_little(self, value: float) -> bool:
         return value <= LITTLE * self._best_value
 
-    def _question(self, each: Candidate) -> Question:
-        """Pages of one link group, and of one site, are alike: each answer makes the next one worth less."""
-        known = 1 + self._groups[each.site, each.group]
-        effect = each.stake / known / math.sqrt(1 + self._sites[each.site])
-        return Question(each, vote_entropy(each.chances), effect)
+    def _question(self, candidate: Candidate) -> Question:
+        """Return the question; each answer of the same link group or site makes the next one worth less."""
+        answered = 1 + self._groups[candidate.site, candidate.group]
+        effect = candidate.stake / answered / math.sqrt(1 + self._sites[candidate.site])
+        return Question(candidate, vote_entropy(candidate.probabilities), effect)
 
-    def _enough(self, best: Question) -> StopAsking | None:
-        """Where goals are rare, "no" is what anybody would expect: only with goals among them do answers tell
-        that the model has learned."""
-        if len(self._as_expected) >= PATIENCE and any(self._as_expected):
+    def _stop(self, best: Question) -> StopAsking | None:
+        """Return why to stop, if so. Where goals are rare, "no" is always expected, so goals must be among the
+        expected answers before they show that the model has learned."""
+        if len(self._expected_answers) >= PATIENCE and any(self._expected_answers):
             return StopAsking(
-                f"The last {len(self._as_expected)} answers were as expected: more would change little."
+                f"The last {len(self._expected_answers)} answers were as expected: more would change little."
             )
-        if self._worth_little >= PATIENCE and self._is_little(best.value):
+        if self._little_in_a_row >= PATIENCE and self._is_little(best.value):
             return StopAsking("No page is left whose answer would change much.")
         return None
 
 
-def vote_entropy(chances: Sequence[float]) -> float:
-    """Entropy of the committee's mean vote, in bits: 0 when all are sure of the same, 1 when nobody knows."""
-    mean = sum(chances) / len(chances)
+def vote_entropy(probabilities: Sequence[float]) -> float:
+    """Return the entropy of the committee's mean vote in bits: 0 if all agree and are certain, 1 at most."""
+    mean = sum(probabilities) / len(probabilities)
     return sum(-share * math.log2(share) for share in (mean, 1 - mean) if share > 0)
 
 
 def bootstrap_trails(
     trails: Sequence[Trail], members: int, generator: np.random.Generator
 ) -> list[list[Trail]]:
-    """Trails for each member of a committee: drawn with replacement, goals and others apart.
+    """Return the trails for each member of a committee: drawn with replacement, goals and others separately.
 
-    The first member is taught on all of them, as the model in use is. Each trail counts once in a draw: what
-    a model needs is another view, not another weight.
+    The first member gets all of them, as the model in use does. A trail counts once however often it is drawn:
+    members should differ in what they see, not in weights.
     """
     goals = [trail for trail in trails if trail.reached_goal]
     others = [trail for trail in trails if not trail.reached_goal]
-    drawn = ([*_drawn(goals, generator), *_drawn(others, generator)] for _ in range(members - 1))
-    return [list(trails), *drawn]
+    draws = ([*_draw(goals, generator), *_draw(others, generator)] for _ in range(members - 1))
+    return [list(trails), *draws]
 
 
-def _drawn(trails: Sequence[Trail], generator: np.random.Generator) -> list[Trail]:
+def _draw(trails: Sequence[Trail], generator: np.random.Generator) -> list[Trail]:
     if not trails:
         return []
     return [trails[number] for number in np.unique(generator.integers(0, len(trails), len(trails)))]

@@ -1,4 +1,4 @@
-"""How a model is learned from trails and used: all that can be chosen, in one value that is kept with it."""
+"""The settings of a path model: how it learns from trails and how it is used, saved with the model."""
 
 from __future__ import annotations
 
@@ -27,42 +27,42 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PathSettings:
-    """Section numbers are those of Vydiswaran & Sarawagi (2005)."""
+    """Section and equation numbers are those of Vydiswaran & Sarawagi (2005)."""
 
-    # how many words of a page's body are looked at: 0, 10 and 100 in 4.3.1
+    # the number of words of a page's body that are used: 0, 10 and 100 in 4.3.1
     body_tokens: int = 100
-    # how many words before and after a link are looked at, ten at most (4.2)
+    # the number of words before and after a link that are used, ten at most (4.2)
     window: int = 10
-    # "paper": words of pages, links and URLs alone (4.2); "all": also where a link stands and on what page
+    # "paper": words of pages, links and URLs (4.2); "all": also the position of a link and the page it is on
     features: Words = "all"
-    # a token must come on so many taught sites, for a word of one site tells of no other
+    # the least number of taught sites that a token must occur on: a word of one site says nothing about others
     min_sites: int = 2
-    # how far weights may go from 0: the variance of the Gaussian prior
+    # the variance of the Gaussian prior on the weights
     prior_variance: float = 0.3
-    # the same for the steps from label to label: the ways of a few taught sites are not those of all
+    # the same for transitions from label to label, tighter: the paths of a few taught sites are not those of all
     step_variance: float = 0.1
-    # "pairs": a page state and a link state for each label (2.4.2); "labels": one state each, with the words
-    # of a link as features of the step (2.4.1)
+    # "pairs": a page state and a link state for each label (2.4.2); "labels": one state each, with the words of
+    # a link as features of the transition (2.4.1)
     topology: Topology = "pairs"
-    # what pages without a label are: "clicks", how many clicks before a goal they are; "prefix", before which
-    # label they come on their trail (1.2); "binary" knows nothing but goals and others (4.3.2)
+    # the states of unlabelled pages: "clicks" by their distance to a goal; "prefix" by the label that follows on
+    # their trail (1.2); "binary" has goals and others alone (4.3.2)
     states: States = "clicks"
     # "trails": whole trails, each once (2.3); "links": every taught link with the path to it, and the links
-    # between taught pages that no trail took
+    # between taught pages that no trail clicked
     lessons: Lessons = "links"
-    # what a state is worth: "harvest", the goals per page that were really behind it; "discounted", the
-    # expected end of a taught trail from there (Eq. 3 to 5)
+    # the reward of a state: "harvest", the goals per page that were really behind it; "discounted", the expected
+    # end of a taught trail from there (Eq. 3 to 5)
     rewards: Rewards = "harvest"
-    # the power to which harvests are raised: the larger, the more a goal at hand counts against a promise. The
-    # best of hundreds of waiting links is often one whose chance is overrated, and promises suffer most from it
+    # the power to which harvests are raised: the larger, the more a goal now counts against a goal later. The
+    # best of hundreds of links in a frontier is often an overrated one, and distant rewards suffer most from it
     sharpness: float = 2.0
-    # how much less a goal counts one position farther away, in Eq. 4
+    # the discount per position in Eq. 4
     gamma: float = 0.9
-    # the score of a link that is met on several paths: the best, or the sum of all (3.3)
+    # the score of a link that is met on several paths: the best, or the sum (3.3)
     combine: Combine = "max"
-    # how much of a link's score is the mean over the links of its page
+    # the share of a link's score that is the mean over the links of its page
     neighbours: float = 0.5
-    # whether links that turned out to be worth little or much revise those that stand beside them
+    # whether the outcomes of fetched links revise the scores of links in the same list
     within_site: bool = True
 
     def to_json(self) -> dict[str, Any]:
@@ -70,13 +70,13 @@ class PathSettings:
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """Settings as a model file holds them; what is missing, unknown or of another type is an error."""
-        kinds = {each.name: type(each.default) for each in fields(cls)}
-        if not isinstance(data, Mapping) or data.keys() != kinds.keys():
+        """Return the settings of a model file. Raises ModelError if one is missing, unknown or of another type."""
+        types = {setting.name: type(setting.default) for setting in fields(cls)}
+        if not isinstance(data, Mapping) or data.keys() != types.keys():
             raise ModelError("The model's settings are not those that this version knows: train it again.")
-        for name, kind in kinds.items():
+        for name, expected in types.items():
             value = data[name]
-            fits = isinstance(value, (int, float)) if kind is float else type(value) is kind
+            fits = isinstance(value, (int, float)) if expected is float else type(value) is expected
             if not fits or value not in _CHOICES.get(name, (value,)):
                 raise ModelError(f"The model's setting {name} cannot be {value!r}.")
         return cls(**data)
@@ -94,4 +94,4 @@ LITERAL = PathSettings(
     neighbours=0.0,
     within_site=False,
 )
-"""The method as the paper has it, for comparison."""
+"""The method of the paper to the letter, for comparison."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wayhound.paths.features import plain
+from wayhound.paths.features import fold_word
 from wayhound.trail import FAIL, GOAL, Trail
 
 Weight = Literal["stops", "weak", "hint"]  # nothing can be learned; it will be learned badly; worth a look
@@ -100,7 +100,7 @@ def _labels(trails: Sequence[Trail]) -> Iterator[Remark]:
 def _twin_labels(trails: Sequence[Trail]) -> Iterator[Remark]:
     spellings: dict[str, set[str]] = {}
     for label in {step.label for trail in trails for step in trail.steps} - {""}:
-        key = " ".join(plain(word) for word in label.casefold().replace("-", " ").split())
+        key = " ".join(fold_word(word) for word in label.casefold().replace("-", " ").split())
         spellings.setdefault(key, set()).add(label)
     for alike in (sorted(names) for names in spellings.values() if len(names) > 1):
         named = " and ".join(map(repr, alike))

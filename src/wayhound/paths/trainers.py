@@ -1,4 +1,7 @@
-"""From trails to a model, by the name of the strategy that it is for."""
+"""Train a path model from trails, one trainer for each taught strategy.
+
+Sections and equations are those of Vydiswaran & Sarawagi (2005).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from wayhound.learn.chain import Floats, Ints
-from wayhound.learn.crf import ChainCRF, Chains, Rules
-from wayhound.learn.logistic import Softmax
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.chain import Chains, Rules
+from wayhound.learn.crf import ChainCRF
+from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.naive_bayes import NaiveBayes
 from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.paths.labellers import (
@@ -20,18 +24,14 @@ from wayhound.paths.labellers import (
     PairedCrfLabeller,
     pair_rules,
 )
-from wayhound.paths.model import FIELD, ForageModel
+from wayhound.paths.model import CRF_STRATEGY, ForageModel
 from wayhound.paths.samples import (
     PathSample,
     SampleMaker,
-    discounted,
-    goal_end_probabilities,
-    harvest_rewards,
+    fit_vocabulary,
     labels_of,
-    scaled,
-    trust_of,
-    vocabulary_of,
-    weights_of,
+    scale_columns,
+    token_scales,
 )
 from wayhound.paths.settings import PathSettings
 from wayhound.trail import GOAL, Trail, goal_kinds
@@ -39,74 +39,63 @@ from wayhound.trail import GOAL, Trail, goal_kinds
 
 @dataclass(frozen=True)
 class CrfTrainer:
-    """`fit` gives the model."""
+    """Trains the chain CRF and the rewards of its labels."""
 
     settings: PathSettings = field(default_factory=PathSettings)
     max_iterations: int = 60
 
     def fit(self, trails: Sequence[Trail]) -> ForageModel:
-        samples = SampleMaker(self.settings).of(trails)
-        labels, vocabulary = labels_of(samples), vocabulary_of(samples, self.settings)
-        lesson = _Lesson(samples, labels, vocabulary)
-        judge = self._pairs(lesson) if self.settings.topology == "pairs" else self._labels(lesson)
-        rewards = self._rewards(judge, samples, labels, vocabulary)
-        return ForageModel(FIELD, self.settings, labels, vocabulary, judge, rewards)
+        """Return the model. Raises TeachingError if no trail ends at a goal."""
+        samples = SampleMaker(self.settings).from_trails(trails)
+        data = _ChainData(samples, labels_of(samples), fit_vocabulary(samples, self.settings))
+        labeller = self._paired(data) if self.settings.topology == "pairs" else self._edge(data)
+        rewards = self._rewards(labeller, data)
+        return ForageModel(CRF_STRATEGY, self.settings, data.labels, data.vocabulary, labeller, rewards)
 
-    def _pairs(self, lesson: _Lesson) -> PairedCrfLabeller:
-        return PairedCrfLabeller(self._field(pair_rules(len(lesson.labels)), lesson, *lesson.pairs()))
+    def _paired(self, data: _ChainData) -> PairedCrfLabeller:
+        return PairedCrfLabeller(self._crf(pair_rules(len(data.labels)), data, *data.paired_chains()))
 
-    def _labels(self, lesson: _Lesson) -> EdgeCrfLabeller:
-        return EdgeCrfLabeller(self._field(Rules.free(len(lesson.labels)), lesson, *lesson.pages()))
+    def _edge(self, data: _ChainData) -> EdgeCrfLabeller:
+        return EdgeCrfLabeller(self._crf(Rules.free(len(data.labels)), data, *data.page_chains()))
 
-    def _field(self, rules: Rules, lesson: _Lesson, chains: Chains, states: Ints) -> ChainCRF:
-        """Taught on rows by how far their tokens are trusted; its weights are for rows as they are."""
-        by_token = trust_of(lesson.vocabulary, self.settings)
-        edges = None if chains.edges is None else scaled(chains.edges, by_token)
-        weighed = replace(chains, features=scaled(chains.features, by_token), edges=edges)
-        settings = self.settings
-        field = ChainCRF(rules, settings.prior_variance, settings.step_variance, self.max_iterations)
-        field.fit(weighed, states, lesson.weights)
-        field.state_weights_ = field.state_weights_ * by_token[:, None]
+    def _crf(self, rules: Rules, data: _ChainData, chains: Chains, states: Ints) -> ChainCRF:
+        """Fit on rows with scaled tokens, then fold the scales into the weights: they are for unscaled rows."""
+        scales = token_scales(data.vocabulary, self.settings)
+        edges = None if chains.edges is None else scale_columns(chains.edges, scales)
+        scaled = replace(chains, features=scale_columns(chains.features, scales), edges=edges)
+        crf = ChainCRF(rules, self.settings.prior_variance, self.settings.step_variance, self.max_iterations)
+        crf.fit(scaled, states, data.weights)
+        crf.state_weights_ = crf.state_weights_ * scales[:, None]
         if edges is not None:
-            field.edge_weights_ = field.edge_weights_ * by_token[:, None, None]
-        return field
+            crf.edge_weights_ = crf.edge_weights_ * scales[:, None, None]
+        return crf
 
-    def _rewards(
-        self,
-        judge: Labeller,
-        samples: Sequence[PathSample],
-        labels: tuple[str, ...],
-        vocabulary: TokenVocabulary,
-    ) -> Floats:
+    def _rewards(self, labeller: Labeller, data: _ChainData) -> Floats:
         if self.settings.rewards == "harvest":
-            return harvest_rewards(samples, labels, self.settings.sharpness)
-        whole = [sample for sample in samples if not sample.ends_in_link]
-        found = [self._discounted(judge, sample, labels, vocabulary) for sample in whole]
-        return np.asarray(np.mean(found, axis=0))  # Eq. 5
+            return harvest_rewards(data.samples, data.labels, self.settings.sharpness)
+        whole = [sample for sample in data.samples if not sample.ends_in_link]
+        rewards = [self._discounted(labeller, replace(data, samples=[sample])) for sample in whole]
+        return np.asarray(np.mean(rewards, axis=0))  # Eq. 5
 
-    def _discounted(
-        self, judge: Labeller, sample: PathSample, labels: tuple[str, ...], vocabulary: TokenVocabulary
-    ) -> Floats:
-        """Eq. 4 for the link states of one trail, (labels,)."""
-        lesson = _Lesson([sample], labels, vocabulary)
-        goal = labels.index(GOAL)
-        if isinstance(judge, PairedCrfLabeller):
-            chains, _ = lesson.pairs()
-            scores = judge.field.scores(chains.features)[chains.shown()]
-            return discounted(
-                goal_end_probabilities(scores, judge.field.log_steps, goal), self.settings.gamma
-            )[judge.n :]
-        assert isinstance(judge, EdgeCrfLabeller)
-        chains, _ = lesson.pages()
+    def _discounted(self, labeller: Labeller, data: _ChainData) -> Floats:
+        """Return Eq. 4 for the link states of one trail, (labels,)."""
+        goal = data.labels.index(GOAL)
+        if isinstance(labeller, PairedCrfLabeller):
+            chains, _ = data.paired_chains()
+            scores = labeller.crf.scores(chains.features)[chains.row_of_position()]
+            ends = goal_end_probabilities(scores, labeller.crf.transitions(), goal)
+            return discounted(ends, self.settings.gamma)[labeller.n :]
+        assert isinstance(labeller, EdgeCrfLabeller)
+        chains, _ = data.page_chains()
         assert chains.edges is not None
-        steps = judge.link_scores(chains.edges).reshape(-1, judge.n, judge.n)
-        scores = judge.field.scores(chains.features)[chains.shown()]
-        return discounted(goal_end_probabilities(scores, steps, goal), self.settings.gamma)
+        transitions = labeller.link_scores(chains.edges).reshape(-1, labeller.n, labeller.n)
+        scores = labeller.crf.scores(chains.features)[chains.row_of_position()]
+        return discounted(goal_end_probabilities(scores, transitions, goal), self.settings.gamma)
 
 
 @dataclass(frozen=True)
-class _Lesson:
-    """Samples as chains of numbers. Token sets that come again (start pages, above all) are one row."""
+class _ChainData:
+    """Samples as chains of numbers. Equal token sets (start pages, above all) share one row."""
 
     samples: Sequence[PathSample]
     labels: tuple[str, ...]
@@ -114,41 +103,81 @@ class _Lesson:
 
     @property
     def weights(self) -> Floats:
-        return weights_of(self.samples)
+        return np.array([sample.weight for sample in self.samples])
 
-    def pairs(self) -> tuple[Chains, Ints]:
-        """Pages and links in turn (2.4.2); the states of links stand behind those of pages."""
-        shown = [tokens for sample in self.samples for tokens in sample.tokens]
+    def paired_chains(self) -> tuple[Chains, Ints]:
+        """Return alternating pages and links (2.4.2); the states of links come after those of pages."""
+        token_sets = [tokens for sample in self.samples for tokens in sample.tokens]
         lengths = np.array([len(sample.tokens) for sample in self.samples])
         states = [
             self.labels.index(label) + (at % 2) * len(self.labels)
             for sample in self.samples
             for at, label in enumerate(sample.labels)
         ]
-        features, rows = _rows(self.vocabulary, shown)
+        features, rows = _distinct_rows(self.vocabulary, token_sets)
         return Chains(features, lengths, rows=rows), np.array(states)
 
-    def pages(self) -> tuple[Chains, Ints]:
-        """Pages alone, links as what is seen on the step into each (2.4.1); an unread page shows nothing."""
+    def page_chains(self) -> tuple[Chains, Ints]:
+        """Return pages alone, with links as edge features (2.4.1); an unread page shows nothing."""
         nothing: frozenset[str] = frozenset()
-        shown, links, states, lengths = [], [], [], []
+        page_sets, link_sets, states, lengths = [], [], [], []
         for sample in self.samples:
-            pages, steps = [*sample.tokens[::2]], [nothing, *sample.tokens[1::2]]
+            pages, links = [*sample.tokens[::2]], [nothing, *sample.tokens[1::2]]
             pages += [nothing] * sample.ends_in_link
-            shown += pages
-            links += steps
+            page_sets += pages
+            link_sets += links
             lengths.append(len(pages))
             labels = [*sample.labels[::2], *sample.labels[-1:] * sample.ends_in_link]
             states += [self.labels.index(label) for label in labels]
-        features, rows = _rows(self.vocabulary, shown)
-        chains = Chains(features, np.array(lengths), rows=rows, edges=self.vocabulary.rows(links))
+        features, rows = _distinct_rows(self.vocabulary, page_sets)
+        chains = Chains(features, np.array(lengths), rows=rows, edges=self.vocabulary.rows(link_sets))
         return chains, np.array(states)
 
 
-def _rows(vocabulary: TokenVocabulary, sets: Sequence[frozenset[str]]) -> tuple[csr_array, Ints]:
+def _distinct_rows(
+    vocabulary: TokenVocabulary, token_sets: Sequence[frozenset[str]]
+) -> tuple[csr_array, Ints]:
+    """Return the rows of the distinct sets, and the row of each set."""
     numbers: dict[frozenset[str], int] = {}
-    shown = np.array([numbers.setdefault(tokens, len(numbers)) for tokens in sets])
-    return vocabulary.rows(list(numbers)), shown
+    rows = np.array([numbers.setdefault(tokens, len(numbers)) for tokens in token_sets])
+    return vocabulary.rows(list(numbers)), rows
+
+
+def harvest_rewards(samples: Sequence[PathSample], labels: Sequence[str], sharpness: float = 1.0) -> Floats:
+    """Return the mean harvest behind the taught links of each label (in the place of Eq. 5), (labels,)."""
+    sums, counts = np.zeros(len(labels)), np.zeros(len(labels))
+    for sample in samples:
+        if sample.ends_in_link:
+            label = labels.index(sample.labels[-1])
+            sums[label] += sample.weight * sample.value
+            counts[label] += sample.weight
+    rewards = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+    rewards[labels.index(GOAL)] = 1.0
+    return np.asarray(rewards**sharpness)
+
+
+def goal_end_probabilities(scores: Floats, transitions: Floats, goal: int) -> Floats:
+    """Return R_i(y) of Eq. 3, (n, states): the probability that a goal ends the chain, from each state.
+
+    `scores` (n, states) are those of the state features, `transitions` (states, states) or (n, states, states)
+    those of the transitions into each position.
+    """
+    n, n_states = scores.shape
+    ends = np.zeros((n, n_states))
+    ends[-1, goal] = 1.0
+    for at in range(n - 2, -1, -1):
+        step = transitions if transitions.ndim == 2 else transitions[at + 1]
+        ways = step + scores[at + 1]
+        top = ways.max(axis=1, keepdims=True)
+        shares = np.exp(ways - np.where(np.isfinite(top), top, 0.0))
+        ends[at] = shares @ ends[at + 1] / shares.sum(axis=1)
+    return ends
+
+
+def discounted(ends: Floats, gamma: float) -> Floats:
+    """Return Eq. 4, (states,): positions weigh γ to the power of their distance from the end."""
+    weights = gamma ** np.arange(len(ends))[::-1]
+    return np.asarray(weights @ ends / weights.sum())
 
 
 LogLinear = tuple[Floats, Floats]
@@ -157,88 +186,91 @@ LogLinear = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class _Examples:
-    """Rows (n, tokens), their labels (n,) and weights (n,); how far each token is trusted (tokens,)."""
+    """Rows (n, tokens), their labels (n,) and weights (n,); the scale of each token (tokens,)."""
 
     rows: csr_array
     classes: Ints
     weights: Floats
     n_labels: int
-    trust: Floats
+    scales: Floats
 
 
-Learner = Callable[[_Examples, PathSettings], LogLinear]
+LogLinearFit = Callable[[_Examples, PathSettings], LogLinear]
 
 
-def maxent(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
-    """A field without steps: the exponential model of each page and each link."""
-    return _taught("maxent", trails, settings, _softmax)
+def train_maxent(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
+    """Train a CRF without transitions: one maximum-entropy model of pages and one of links."""
+    return _train_independent("maxent", trails, settings, _fit_maxent)
 
 
-def naive_bayes(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
-    """Multinomials over tokens with Laplace smoothing."""
-    return _taught("naive-bayes", trails, settings, _multinomials)
+def train_naive_bayes(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
+    """Train multinomials over tokens with Laplace smoothing."""
+    return _train_independent("naive-bayes", trails, settings, _fit_naive_bayes)
 
 
-def focused(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
-    """The simplified accelerated focused crawler (4.4.2): a link is worth what it is likely to be a goal."""
-    plain = replace(settings, neighbours=0.0, within_site=False)
-    model = _taught("focused", trails, plain, _softmax)
+def train_focused(trails: Sequence[Trail], settings: PathSettings) -> ForageModel:
+    """Train the simplified accelerated focused crawler (4.4.2): a link's score is its probability of a goal."""
+    alone = replace(settings, neighbours=0.0, within_site=False)
+    model = _train_independent("focused", trails, alone, _fit_maxent)
     return replace(model, rewards=np.array([float(label == GOAL) for label in model.labels]))
 
 
-def _taught(strategy: str, trails: Sequence[Trail], settings: PathSettings, learner: Learner) -> ForageModel:
-    samples = SampleMaker(settings).of(trails)
-    labels, vocabulary = labels_of(samples), vocabulary_of(samples, settings)
-    learned = []
+def _train_independent(
+    strategy: str, trails: Sequence[Trail], settings: PathSettings, fit: LogLinearFit
+) -> ForageModel:
+    samples = SampleMaker(settings).from_trails(trails)
+    labels, vocabulary = labels_of(samples), fit_vocabulary(samples, settings)
+    scales = token_scales(vocabulary, settings)
+    tables = []
     for kind in (0, 1):
         sets, names, weights = _positions(samples, kind)
         classes = np.array([labels.index(name) for name in names], dtype=np.int64)
-        trust = trust_of(vocabulary, settings)
-        examples = _Examples(vocabulary.rows(sets), classes, np.array(weights), len(labels), trust)
-        learned.append(learner(examples, settings))
-    judge = IndependentLabeller(*learned[0], *learned[1])
+        examples = _Examples(vocabulary.rows(sets), classes, np.array(weights), len(labels), scales)
+        tables.append(fit(examples, settings))
+    labeller = IndependentLabeller(*tables[0], *tables[1])
     rewards = harvest_rewards(samples, labels, settings.sharpness)
-    return ForageModel(strategy, settings, labels, vocabulary, judge, rewards)
+    return ForageModel(strategy, settings, labels, vocabulary, labeller, rewards)
 
 
 def _positions(
     samples: Sequence[PathSample], kind: int
 ) -> tuple[list[frozenset[str]], list[str], list[float]]:
-    """All pages (0) or links (1) with their labels; what comes again with the same label counts in sum."""
-    counts: dict[tuple[frozenset[str], str], float] = {}
+    """Return the tokens, labels and weights of all pages (0) or links (1); equal ones are merged."""
+    weights: dict[tuple[frozenset[str], str], float] = {}
     for sample in samples:
         if sample.ends_in_link and not kind:
-            continue  # its pages come again on the whole trail
+            continue  # its pages occur again on the whole trail
         positions = list(zip(sample.tokens, sample.labels, strict=True))[kind::2]
         for position in positions[-1:] if sample.ends_in_link else positions:
-            counts[position] = counts.get(position, 0.0) + sample.weight
-    return [tokens for tokens, _ in counts], [label for _, label in counts], list(counts.values())
+            weights[position] = weights.get(position, 0.0) + sample.weight
+    return [tokens for tokens, _ in weights], [label for _, label in weights], list(weights.values())
 
 
-def _softmax(taught: _Examples, settings: PathSettings) -> LogLinear:
-    fitted = Softmax(taught.n_labels, settings.prior_variance)
-    fitted.fit(scaled(taught.rows, taught.trust), taught.classes, taught.weights)
-    return fitted.weights_ * taught.trust[:, None], fitted.bias_
+def _fit_maxent(examples: _Examples, settings: PathSettings) -> LogLinear:
+    model = LogisticRegression(examples.n_labels, settings.prior_variance)
+    model.fit(scale_columns(examples.rows, examples.scales), examples.classes, examples.weights)
+    return model.weights_ * examples.scales[:, None], model.bias_
 
 
-def _multinomials(taught: _Examples, settings: PathSettings) -> LogLinear:  # noqa: ARG001
-    memberships = np.zeros((len(taught.classes), taught.n_labels))
-    memberships[np.arange(len(taught.classes)), taught.classes] = taught.weights
-    fitted = NaiveBayes().fit(taught.rows, memberships)
-    return np.ascontiguousarray(fitted.log_words_.T), fitted.log_priors_
+def _fit_naive_bayes(examples: _Examples, settings: PathSettings) -> LogLinear:  # noqa: ARG001
+    memberships = np.zeros((len(examples.classes), examples.n_labels))
+    memberships[np.arange(len(examples.classes)), examples.classes] = examples.weights
+    model = NaiveBayes().fit(examples.rows, memberships)
+    return np.ascontiguousarray(model.log_words_.T), model.log_priors_
 
 
 Trainer = Callable[[Sequence[Trail], PathSettings], ForageModel]
 
 
-def _knowing_kinds(train: Trainer) -> Trainer:
-    """A model knows what kinds of goals it was taught, whatever else it learns."""
+def _with_goal_kinds(train: Trainer) -> Trainer:
+    """Wrap a trainer so that its model records the kinds of goals in the trails."""
     return lambda trails, settings: replace(train(trails, settings), goal_kinds=goal_kinds(trails))
 
 
 TRAINERS: dict[str, Trainer] = {
-    "path-learner": _knowing_kinds(lambda trails, settings: CrfTrainer(settings).fit(trails)),
-    "maxent": _knowing_kinds(maxent),
-    "naive-bayes": _knowing_kinds(naive_bayes),
-    "focused": _knowing_kinds(focused),
+    "path-learner": _with_goal_kinds(lambda trails, settings: CrfTrainer(settings).fit(trails)),
+    "maxent": _with_goal_kinds(train_maxent),
+    "naive-bayes": _with_goal_kinds(train_naive_bayes),
+    "focused": _with_goal_kinds(train_focused),
 }
+"""Trainers by the name of the strategy."""

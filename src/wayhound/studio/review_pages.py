@@ -117,7 +117,7 @@ def _shown(workspace: Workspace, run: int, asked: Asked) -> ShownQuestion:
         each.url,
         page.visit.title or each.url,
         page.links_clicked,
-        asked.question.candidate.chance,
+        asked.question.candidate.probability,
         min(each.chances),
         max(each.chances),
         f"/ratings/page?{query}",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, UsageError
-from wayhound.learn.naive_bayes import Floats, Ints, softmax
+from wayhound.learn.arrays import Floats, Ints, softmax
 from wayhound.learn.topic_links import LinkWeights
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.rules import KeywordPrior, KeywordRules

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from wayhound.learn.naive_bayes import Floats
+from wayhound.learn.arrays import Floats
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.tree import Topic, TopicTree
 from wayhound.topics.vocabulary import singular_words

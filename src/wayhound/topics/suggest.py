@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from wayhound.learn.naive_bayes import Floats, Ints, softmax
+from wayhound.learn.arrays import Floats, Ints, softmax
 from wayhound.topics.documents import TopicDocument
 from wayhound.topics.model import TopicPlacement
 from wayhound.topics.rules import KeywordRule

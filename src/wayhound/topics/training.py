@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import block_array, csr_array, eye_array
 
 from wayhound.errors import UsageError
-from wayhound.learn.calibration import Temperature
-from wayhound.learn.naive_bayes import Bools, Floats, Ints
+from wayhound.learn.arrays import Bools, Floats, Ints
+from wayhound.learn.naive_bayes import Temperature
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes, OutsideLeaves, Round
 from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread, Spread
 from wayhound.topics.documents import CitationLinks, TopicDocument
@@ -278,7 +278,7 @@ class _Outcome:
             max_words=collection.settings.max_words,
             links=collection.settings.links if is_linked else None,
             linked_ids=tuple(collection.rows) if is_linked else (),
-            link_scores=spread.met(scores) if isinstance(spread, LinkSpread) else None,
+            link_scores=spread.neighbour_scores(scores) if isinstance(spread, LinkSpread) else None,
             thresholds=collection.settings.thresholds,
             keyword_worth=prior.worth,
             keyword_weight=prior.weight,

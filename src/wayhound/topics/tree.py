@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from wayhound.errors import UsageError
-from wayhound.learn.naive_bayes import Ints
+from wayhound.learn.arrays import Ints
 from wayhound.learn.shrinkage import NO_NODE
 from wayhound.topics.vocabulary import singular_words
 

@@ -13,7 +13,7 @@ from wayhound.app.evaluate.world import World
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.link_classifier import LinkClassifier, LinkFeatures, url_ngrams
-from wayhound.learn.logistic import Softmax
+from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link
 from wayhound.paths.features import PageContext, link_tokens
@@ -114,7 +114,7 @@ def _teach_classifier(
     sets = [tokens for tokens, _, _ in samples]
     vocabulary = TokenVocabulary(min(2, len(worlds))).fit(sets, [name for _, _, name in samples])
     classes = np.array([clicks for _, clicks, _ in samples])
-    fitted = Softmax(farthest + 1, prior_variance).fit(vocabulary.rows(sets), classes)
+    fitted = LogisticRegression(farthest + 1, prior_variance).fit(vocabulary.rows(sets), classes)
     return LinkClassifier(vocabulary, fitted, np.array([*worths, 0.0]), features)
 
 
@@ -123,7 +123,7 @@ def _links(
 ) -> Iterator[tuple[frozenset[str], int, str]]:
     clicks = world.clicks_to_nearest(world.reachable_goals(goal))
     for url in world.depths:
-        around = PageContext.of(world.pages[url])
+        around = PageContext.from_page(world.pages[url])
         for link in world.pages[url].links:
             yield features(link, around), min(clicks.get(link.url, farthest), farthest), world.name
 

@@ -281,6 +281,6 @@ class Saver:
         pages = [page for number in self.pages if (page := self.page(number)) is not None]
         nodes = self.session.nodes
         walked = [(nodes[node.parent].url, node.url) for node in nodes if node.parent is not None]
-        graph = WebGraph.of(pages, walked)
+        graph = WebGraph.from_pages(pages, walked)
         hops = hops_to_nearest(graph, [node.url for node in nodes if node.label == GOAL])
         self._teaching.save_graph(self.record.id, graph.edges(), hops)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wayhound.forage.scorer import Rated, Reading, State
-from wayhound.learn.chain import Floats
-from wayhound.learn.logistic import Softmax
+from wayhound.learn.arrays import Floats
+from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens
@@ -27,7 +27,7 @@ class LinkClassifier:
     """A link is worth what its classes are, by their probability: classes are clicks left to a goal."""
 
     vocabulary: TokenVocabulary
-    classes: Softmax
+    classes: LogisticRegression
     worths: Floats  # (classes,)
     features: LinkFeatures = link_tokens
 
@@ -35,7 +35,7 @@ class LinkClassifier:
         return None
 
     def read(self, state: State, page: Page) -> Reading:  # noqa: ARG002
-        return Reading(PageContext.of(page))
+        return Reading(PageContext.from_page(page))
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         if not links:

@@ -1,4 +1,4 @@
-"""What every estimator promises, as checks that a test can run over each of them."""
+"""Checks of the contract that every estimator keeps, to be run over each of them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Inputs = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EstimatorCase(Generic[E]):
-    """An estimator, what it is taught with, and a question whose answer is an array.
+    """An estimator, its training inputs, and a prediction that returns an array.
 
-    `fit` gets the estimator, the inputs and a generator for whatever it draws.
+    `fit` gets the estimator, the inputs and a generator for its random draws.
     """
 
     make: Callable[[], E]
     inputs: Inputs
     fit: Callable[[E, Inputs, np.random.Generator], E]
-    ask: Callable[[E, Inputs], NDArray[Any]]
+    predict: Callable[[E, Inputs], NDArray[Any]]
 
-    def taught(self, seed: int = 0) -> E:
+    def fitted(self, seed: int = 0) -> E:
         return self.fit(self.make(), self.inputs, np.random.default_rng(seed))
 
 
 def check_estimator(case: EstimatorCase[E]) -> None:
-    """Raise an `AssertionError` that names the promise which the estimator breaks."""
+    """Raise an `AssertionError` that names the part of the contract which the estimator breaks."""
     for check in (
         check_refuses_before_fit,
         check_fit_returns_self,
@@ -48,10 +48,10 @@ def check_estimator(case: EstimatorCase[E]) -> None:
 
 def check_refuses_before_fit(case: EstimatorCase[E]) -> None:
     try:
-        case.ask(case.make(), case.inputs)
+        case.predict(case.make(), case.inputs)
     except NotFitted:
         return
-    raise AssertionError("An estimator that was not taught must raise NotFitted.")
+    raise AssertionError("An estimator that is not fitted must raise NotFitted.")
 
 
 def check_fit_returns_self(case: EstimatorCase[E]) -> None:
@@ -61,31 +61,34 @@ def check_fit_returns_self(case: EstimatorCase[E]) -> None:
 
 
 def check_same_seed_same_answer(case: EstimatorCase[E]) -> None:
-    first, second = case.ask(case.taught(), case.inputs), case.ask(case.taught(), case.inputs)
+    first, second = (
+        case.predict(case.fitted(), case.inputs),
+        case.predict(case.fitted(), case.inputs),
+    )
     assert np.array_equal(first, second), "The same seed must give the same answer."
-    again = case.taught()
+    again = case.fitted()
     case.fit(again, case.inputs, np.random.default_rng(0))
-    assert np.array_equal(first, case.ask(again, case.inputs)), "Teaching again must forget the first time."
+    assert np.array_equal(first, case.predict(again, case.inputs)), "A second fit must forget the first."
 
 
 def check_settings_stay(case: EstimatorCase[E]) -> None:
-    fresh, taught = settings(case.make()), settings(case.taught())
-    assert _same(fresh, taught), "fit must leave the settings of __init__ alone."
+    fresh, fitted = settings(case.make()), settings(case.fitted())
+    assert _same(fresh, fitted), "fit must leave the settings of __init__ alone."
 
 
 def check_inputs_stay(case: EstimatorCase[E]) -> None:
     before = copy.deepcopy(dict(case.inputs))
-    case.ask(case.taught(), case.inputs)
+    case.predict(case.fitted(), case.inputs)
     assert _same(before, dict(case.inputs)), "Inputs must stay as they were."
 
 
 def check_learned_state_is_all(case: EstimatorCase[E]) -> None:
-    """A new estimator that is given the learned attributes must answer as the old one: so it can be saved."""
-    taught, restored = case.taught(), case.make()
-    for name, value in learned(taught).items():
+    """A new estimator with the learned attributes must answer as the old one: so it can be saved."""
+    fitted, restored = case.fitted(), case.make()
+    for name, value in learned(fitted).items():
         setattr(restored, name, copy.deepcopy(value))
-    expected, found = case.ask(taught, case.inputs), case.ask(restored, case.inputs)
-    assert np.array_equal(expected, found), "Answers must follow from settings and learned attributes alone."
+    expected, actual = case.predict(fitted, case.inputs), case.predict(restored, case.inputs)
+    assert np.array_equal(expected, actual), "Answers must follow from settings and learned attributes alone."
 
 
 def settings(estimator: object) -> dict[str, Any]:
