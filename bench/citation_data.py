@@ -1,4 +1,4 @@
-"""Citations whose papers are known: two recorded sets, and as many made ones as are asked for."""
+"""Labelled citations: two published sets, and any number of generated ones."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Citations, and the name of the paper that each is to."""
+    """Citations, and the name of the paper that each cites."""
 
     citations: list[Citation]
     papers: list[str]
 
 
 def read_cora(data: Path) -> Labelled:
-    """1,295 citations in 112 clusters."""
+    """Read Cora: 1,295 citations in 112 clusters."""
     with (data / "papers/citations/gokulk_cora1295/cora.csv").open(newline="") as file:
         rows = list(csv.reader(file))
     return Labelled([_cora_citation(row) for row in rows], [row[1] for row in rows])
@@ -37,15 +37,14 @@ def _cora_citation(row: list[str]) -> Citation:
     return Citation(row[4], row[2], row[6], row[9], row[10], row[3], rest)
 
 
-def as_text(citation: Citation) -> Citation:
-    """The same with nothing but its text, for guessing at."""
-    given = citation
-    parts = (given.authors, given.title, given.venue, given.volume, given.pages, given.year, given.note)
-    return Citation(text=" ".join(filter(None, parts)))
+def text_only(citation: Citation) -> Citation:
+    """Return the citation as bare text, from which the fields must be guessed."""
+    names = ("authors", "title", "venue", "volume", "pages", "year", "note")
+    return Citation(text=" ".join(filter(None, (getattr(citation, name) for name in names))))
 
 
 def read_dblp_acm(data: Path) -> tuple[Labelled, int]:
-    """Two bibliographies, the second from the number given, and which entries are the same paper."""
+    """Read two bibliographies with their true matches; return them and the length of the first."""
     folder = data / "papers/citations/dblp_acm"
     first, second = (list(_bibliography(folder / name)) for name in ("dblp.csv", "acm.csv"))
     papers = [f"dblp {i}" for i in range(len(first))] + [f"acm {i}" for i in range(len(second))]
@@ -56,14 +55,14 @@ def read_dblp_acm(data: Path) -> tuple[Labelled, int]:
 
 
 def _bibliography(path: Path) -> Iterator[Citation]:
-    """Entries in order of their numbers, which count up from 0."""
+    """Yield entries in order of their numbers, which start at 0."""
     with path.open(newline="") as file:
         for row in csv.DictReader(file, delimiter="%"):
             yield Citation(row["title"], row["authors"], row["venue"], row["year"])
 
 
-def made_citations(data: Path, count: int, seed: int = 0) -> Labelled:
-    """Citations as authors write them, four to a paper on average and some papers cited very often."""
+def generated_citations(data: Path, count: int, seed: int = 0) -> Labelled:
+    """Generate citations with the variations of authors, four a paper on average, some papers far more often."""
     draw = random.Random(seed)
     records = list(_records(data))
     draw.shuffle(records)
@@ -94,7 +93,7 @@ def _record(fields: dict[str, str]) -> Citation:
 
 
 def _cited(record: Citation, draw: random.Random) -> Citation:
-    """A record as one of many hands would cite it."""
+    """Return a record as one of many authors would cite it."""
     cited = replace(
         record,
         title=_mistyped(record.title, draw),

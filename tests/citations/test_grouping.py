@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.citations.baseline import WordMatcher
-from wayhound.citations.blocking import FULL_BLOCK, WINDOW, candidate_pairs
+from bench.citations import WordMatcher
 from wayhound.citations.citation import Citation, normalise
-from wayhound.citations.grouping import CitationMatcher, cluster, group_citations, training_pairs
+from wayhound.citations.grouping import (
+    FULL_BLOCK,
+    WINDOW,
+    CitationMatcher,
+    candidate_pairs,
+    cluster,
+    group_citations,
+    training_pairs,
+)
 from wayhound.citations.pair_model import (
     FEATURES,
     WordWeights,

@@ -46,25 +46,28 @@ def test_scores_lie_between_nought_and_one_and_are_the_same_again(edges: list[tu
 
 def test_who_is_cited_most_is_the_authority_and_who_cites_the_authorities_the_hub() -> None:
     edges = [("survey", "seminal"), ("survey", "second"), ("note", "seminal"), ("letter", "seminal")]
-    scores = CitationGraph.of(edges).scores()
+    scores = CitationGraph.from_edges(edges).scores()
     assert max(scores, key=lambda paper: scores[paper].authority) == "seminal"
     assert max(scores, key=lambda paper: scores[paper].hub) == "survey"
     assert scores["seminal"].hub == scores["survey"].authority == 0.0
 
 
 def test_a_graph_without_links_has_no_scores_to_give() -> None:
-    assert CitationGraph.of([]).scores() == {}
-    assert CitationGraph.of([("alone", "alone")]).scores() == {"alone": HubScores(0.0, 0.0)}
+    assert CitationGraph.from_edges([]).scores() == {}
+    assert CitationGraph.from_edges([("alone", "alone")]).scores() == {"alone": HubScores(0.0, 0.0)}
 
 
 def test_the_order_and_number_of_equal_edges_change_nothing() -> None:
     edges = [("a", "b"), ("c", "b"), ("c", "d")]
-    assert CitationGraph.of(edges).scores() == CitationGraph.of([*reversed(edges), ("a", "b")]).scores()
+    assert (
+        CitationGraph.from_edges(edges).scores()
+        == CitationGraph.from_edges([*reversed(edges), ("a", "b")]).scores()
+    )
 
 
 def test_within_a_topic_only_its_own_papers_count() -> None:
-    graph = CitationGraph.of([("a", "b"), ("c", "b"), ("d", "e"), ("f", "e"), ("g", "e")])
-    assert graph.within(["a", "b", "c", "e", "unknown"]).scores() == (
-        CitationGraph.of([("a", "b"), ("c", "b")]).scores() | {"e": HubScores()}
+    graph = CitationGraph.from_edges([("a", "b"), ("c", "b"), ("d", "e"), ("f", "e"), ("g", "e")])
+    assert graph.subgraph(["a", "b", "c", "e", "unknown"]).scores() == (
+        CitationGraph.from_edges([("a", "b"), ("c", "b")]).scores() | {"e": HubScores()}
     )
-    assert graph.within([]).scores() == {}
+    assert graph.subgraph([]).scores() == {}

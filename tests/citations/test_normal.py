@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.citations.citation import Citation, guess_fields, marks, normalise
+from wayhound.citations.citation import Citation, guess_fields, normalise, trigram_bits
 from wayhound.text.folding import fold, plain_words
 
 FIELDS = Citation(
@@ -51,10 +51,10 @@ def test_accents_entities_and_tex_do_not_part_words() -> None:
     assert plain_words("The {WASA}'s \\emph{way}") == ["the", "wasas", "way"]
 
 
-def test_marks_of_like_texts_are_mostly_shared() -> None:
-    a, b = marks("thestrengthofweaklearnability"), marks("onthestrengthofweaklearnability")
+def test_trigrams_of_like_texts_are_mostly_shared() -> None:
+    a, b = trigram_bits("thestrengthofweaklearnability"), trigram_bits("onthestrengthofweaklearnability")
     assert (a & b) == a
-    assert marks("") == 0
+    assert trigram_bits("") == 0
 
 
 @given(st.text())

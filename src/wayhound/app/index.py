@@ -56,12 +56,12 @@ def catch_up(workspace: Workspace, progress: Progress = lambda _done, _of: None)
 def refresh_scores(workspace: Workspace) -> int:
     """Compute hubs and authorities, in the whole citation graph and in that of each topic; return how many changed."""
     store = workspace.stores.scores
-    graph = CitationGraph.of(store.edges())
+    graph = CitationGraph.from_edges(store.edges())
     whole = {paper: _rounded(scores) for paper, scores in graph.scores().items()}
     by_topic = {
         (paper, topic): _rounded(scores)
         for topic, papers in _topic_papers(workspace).items()
-        for paper, scores in graph.within(papers).scores().items()
+        for paper, scores in graph.subgraph(papers).scores().items()
     }
     unlinked = HubScores()
     return store.replace_all(whole, {key: scores for key, scores in by_topic.items() if scores != unlinked})

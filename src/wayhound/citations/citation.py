@@ -1,4 +1,4 @@
-"""Citations in a form in which they can be compared: words, names, numbers and marks of letters."""
+"""Citations as printed, and normalised for comparison: words, names, numbers and letter trigrams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wayhound.text.numbers import RECENT_YEAR, parse_pages, parse_year
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A reference to a paper, or a paper's own description. Fields are text as printed, tidied by nobody."""
+    """A reference to a paper, or a paper's own header. Fields are text as printed, not cleaned."""
 
     title: str = ""
     authors: str = ""
@@ -23,20 +23,20 @@ class Citation:
     year: str = ""
     pages: str = ""
     volume: str = ""
-    note: str = ""  # whatever else is known: publisher, institution, editor
-    text: str = ""  # the citation as it stands in the paper
+    note: str = ""  # anything else: publisher, institution, editor
+    text: str = ""  # the whole citation as printed
 
     @property
     def is_raw(self) -> bool:
-        """Whether there is nothing but its text."""
+        """True if only `text` is known."""
         return not (self.title or self.authors)
 
     @property
     def all_text(self) -> str:
-        """All that is said of the paper, each thing once."""
+        """The whole citation, printed or put together from its fields."""
         if self.text:
             return self.text
-        return " ".join(filter(None, (getattr(self, each.name) for each in fields(self))))
+        return " ".join(filter(None, (getattr(self, field.name) for field in fields(self))))
 
 
 _LABEL = re.compile(r"^\s*(?:\[[^\]]{1,30}\]|\(?\d{1,3}[.)])\s*")
@@ -47,7 +47,7 @@ _PRINTED_PAGES = re.compile(r"(?:\bpp?\.?|\bpages?)\s*(\d+\s*[-–—]+\s*\d+|\d
 _PRINTED_VOLUME = re.compile(
     r"\bvol(?:ume|\.)?\s*(\d+)|(?<=[\s,])(\d{1,4})\s*(?:\(\d+[-–\d]*\))?\s*[:,]\s*(?:pp?\.?\s*)?\d+\s*[-–—]"
 )
-# A full stop that ends a field: not after an initial or an abbreviation that stands among names.
+# A full stop that ends a field, not one after an initial or after an abbreviation in a list of names.
 _SENTENCE_END = re.compile(
     r"(?<![\s.][A-Za-z])(?<!^[A-Za-z])(?<!\bal)(?<!\beds)(?<!\bed)[.:?!]['\"”]*\s+(?=\S)"
 )
@@ -55,7 +55,7 @@ _NUMBERS = re.compile(r"\bvol|\bpp?\.|\bpages?\b|\d")
 
 
 def guess_fields(citation: Citation) -> Citation:
-    """The citation with authors, title, venue, year, pages and volume as far as its text shows them."""
+    """Return the citation with the fields that its text shows: authors, title, venue, year, pages, volume."""
     text = _LABEL.sub("", " ".join(citation.text.split()))
     authors, title, rest = _cut(text)
     year = _YEAR_PART.search(rest) or _YEAR_PART.search(text)
@@ -72,7 +72,7 @@ def guess_fields(citation: Citation) -> Citation:
 
 
 def _cut(text: str) -> tuple[str, str, str]:
-    """Authors, title and the rest: by quotation marks, by an early year, else by the first full stops."""
+    """Split into authors, title and the rest: at quotation marks, at an early year, or at full stops."""
     quoted = _QUOTED.search(text)
     if quoted:
         end = _UNQUOTED.search(text, quoted.end())
@@ -93,14 +93,14 @@ def _until_stop(text: str) -> tuple[str, str]:
 
 
 def _venue(rest: str) -> str:
-    """Up to the first number that is a volume, year or page."""
-    found = _NUMBERS.search(rest)
-    return rest[: found.start()] if found and found.start() > 3 else rest
+    """Return the text before the first volume, year or page number."""
+    number = _NUMBERS.search(rest)
+    return rest[: number.start()] if number and number.start() > 3 else rest
 
 
-MARKS = 1_024  # bits in which the letter triples of a text are marked
+TRIGRAM_BITS = 1_024  # of the Bloom filter of a title's letter trigrams
 
-_EARLIEST_YEAR = 1800  # in a whole citation, 1650 is rather a page
+_EARLIEST_YEAR = 1800  # an earlier number in a citation is more likely a page
 _NUMBER = re.compile(r"\d+")
 _PAGE_RANGE = re.compile(r"(?:\bpp?\.?|\bpages?)\s*\d+[\d\s-]*|(?<![\d-])\d+\s*-+\s*\d+(?![\d-])")
 _VOLUME = re.compile(r"(?<!\d)(\d{1,4})\s*\(\d+[-–\d]*\)|\bvol(?:ume|\.)?\s*(\d+)|\s(\d{1,3})\W*$")
@@ -118,82 +118,86 @@ _STOP = frozenset("a an and at by for from in is of on or the to with".split())
 
 @dataclass(frozen=True, slots=True)
 class NormalisedCitation:
-    """What is compared of a citation. Numbers are 0 where they are not known."""
+    """The parts of a citation that are compared. Unknown numbers are 0."""
 
     title_words: frozenset[str]
-    title_letters: str  # without spaces, as words are often cut or glued
-    title_marks: int
+    title_letters: str  # without spaces, because extraction splits and joins words
+    title_trigrams: int  # Bloom filter, see `trigram_bits`
     title_numbers: frozenset[str]
     names: tuple[CitedName, ...]
     last_names: frozenset[str]
     year: int
     first_page: int
     last_page: int
-    page_digits: str  # without what stood between them: dashes get lost
+    page_digits: str  # without separators, because dashes get lost
     volume: int
     venue_words: frozenset[str]
     venue_initials: str
 
 
 def normalise(citation: Citation) -> NormalisedCitation:
-    """Fields as they are given; those of a bare text are guessed first."""
-    given = guess_fields(citation) if citation.is_raw else citation
-    title, names = plain_words(given.title), parse_cited_names(given.authors)
+    """Return the comparable form of a citation; fields of a bare text are guessed first."""
+    if citation.is_raw:
+        citation = guess_fields(citation)
+    title, names = plain_words(citation.title), parse_cited_names(citation.authors)
     letters = "".join(title)
-    pages = given.pages if _NUMBER.search(given.pages) else _stray_pages(given)
+    pages = citation.pages if _NUMBER.search(citation.pages) else _stray_pages(citation)
     first_page, last_page = parse_pages(fold(pages)).numbers
     return NormalisedCitation(
         title_words=frozenset(intern(word) for word in title if word not in _STOP) or frozenset(title),
         title_letters=letters,
-        title_marks=marks(letters),
+        title_trigrams=trigram_bits(letters),
         title_numbers=frozenset(word for word in title if word.isdigit()),
         names=names,
         last_names=frozenset(intern(name.last) for name in names),
-        year=_year(given),
+        year=_year(citation),
         first_page=first_page,
         last_page=last_page,
         page_digits="".join(_NUMBER.findall(pages))[:12],
-        volume=_volume(given),
-        venue_words=_venue_words(given.venue),
-        venue_initials=_venue_initials(given.venue),
+        volume=_volume(citation),
+        venue_words=_venue_words(citation.venue),
+        venue_initials=_venue_initials(citation.venue),
     )
 
 
-def marks(letters: str) -> int:
-    """The letter triples of a text, each marked as one bit: cheap to keep, and two are compared at once."""
+def trigram_bits(letters: str) -> int:
+    """Return a Bloom filter of the letter trigrams of a text, as one integer.
+
+    Two filters are compared with one bitwise operation, which is far cheaper than comparing sets of strings.
+    """
     bits = 0
-    for triple in _triples(letters.encode("utf-8", "replace")):
-        bits |= 1 << (zlib.crc32(triple) % MARKS)
+    for trigram in _trigrams(letters.encode("utf-8", "replace")):
+        bits |= 1 << (zlib.crc32(trigram) % TRIGRAM_BITS)
     return bits
 
 
-def _triples(letters: bytes) -> Iterable[bytes]:
+def _trigrams(letters: bytes) -> Iterable[bytes]:
     return {letters[i : i + 3] for i in range(max(1, len(letters) - 2))} if letters else ()
 
 
-def _year(given: Citation) -> int:
-    for text in (given.year, given.venue, given.note, given.volume, given.text):
+def _year(citation: Citation) -> int:
+    for text in (citation.year, citation.venue, citation.note, citation.volume, citation.text):
         if year := parse_year(text, earliest=_EARLIEST_YEAR):
             return year
     return 0
 
 
-def _stray_pages(given: Citation) -> str:
-    """Pages that were taken for a part of another field."""
-    found = _PAGE_RANGE.search(fold(f"{given.venue} {given.note}"))
-    return found[0] if found else ""
+def _stray_pages(citation: Citation) -> str:
+    """Return pages that ended up in another field."""
+    pages = _PAGE_RANGE.search(fold(f"{citation.venue} {citation.note}"))
+    return pages[0] if pages else ""
 
 
-def _volume(given: Citation) -> int:
-    found = _NUMBER.search(given.volume)
-    if found:
-        return int(found[0][:9])
-    stray = _VOLUME.search(fold(given.venue)) or _VOLUME.search(fold(given.note))
+def _volume(citation: Citation) -> int:
+    number = _NUMBER.search(citation.volume)
+    if number:
+        return int(number[0][:9])
+    stray = _VOLUME.search(fold(citation.venue)) or _VOLUME.search(fold(citation.note))
     return int(stray[1] or stray[2] or stray[3]) if stray else 0
 
 
 def _venue_words(venue: str) -> frozenset[str]:
-    """Words cut to four letters, for venues are mostly abbreviated by cutting words."""
+    """Return the first four letters of each word, because venues are abbreviated by cutting words."""
     return frozenset(intern(word[:4]) for word in _venue_content(venue))
 
 

@@ -1,13 +1,17 @@
-"""Citations as they come: each joins the group of the paper that it is to, or founds one."""
+"""Group citations of the same work: all at once, or one by one as they arrive.
+
+Blocking picks the pairs worth comparing, the pair classifier rates them, and groups merge from the most probable
+pair down, where a sample of their members agrees.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from wayhound.citations.blocking import BlockIndex, candidate_pairs
 from wayhound.citations.citation import Citation, NormalisedCitation, normalise
 from wayhound.citations.pair_model import (
     FEATURES,
@@ -22,13 +26,101 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Score = Callable[[Sequence[tuple[int, int]]], Floats]
 
-ASKED = 5  # members of a group that speak for it
+FULL_BLOCK = 30  # citations; in a block of at most this many, all pairs are compared
+WINDOW = 8  # neighbours by title that each citation of a larger block is compared with
+_TITLE_END = 14  # letters; either end of a title may be damaged, seldom both
+_LONGEST_WORDS = 4  # of a title; any two of them make a key
+
+
+def block_keys(citation: NormalisedCitation) -> Iterator[str]:
+    """Yield the blocking keys of a citation. Two citations of one work very likely share one."""
+    letters = citation.title_letters
+    if letters:
+        yield f"<{letters[:_TITLE_END]}"
+        yield f">{letters[-_TITLE_END:]}"
+        yield f"={letters}{citation.year}"
+    longest = sorted(citation.title_words, key=lambda word: (-len(word), word))[:_LONGEST_WORDS]
+    for first, second in combinations(sorted(longest), 2):
+        yield f"w{first} {second}"
+    yield from _number_keys(citation)
+
+
+def _number_keys(citation: NormalisedCitation) -> Iterator[str]:
+    """Yield keys for damaged titles: author and year, and page range."""
+    for name in citation.names[:2]:
+        yield f"a{name.last} {citation.year}"
+    if citation.first_page and citation.last_page > citation.first_page:
+        yield f"p{citation.first_page}-{citation.last_page}"
+
+
+def candidate_pairs(citations: Sequence[NormalisedCitation], full_block: int = FULL_BLOCK) -> Ints:
+    """Return the pairs i < j that share a block, (pairs, 2), sorted and unique.
+
+    Blocks keep the cost proportional to the number of citations. In a large block only neighbours by title are
+    compared: it is large because of a common word, where most pairs differ, or because of a work that is cited
+    very often, and then merging neighbours joins all of it.
+    """
+    blocks: dict[str, list[int]] = {}
+    for number, citation in enumerate(citations):
+        for key in block_keys(citation):
+            blocks.setdefault(key, []).append(number)
+
+    def order(number: int) -> tuple[str, int, int]:
+        return citations[number].title_letters, citations[number].year, number
+
+    flat = [
+        pair
+        for members in blocks.values()
+        if len(members) > 1
+        for pair in _block_pairs(members, order, full_block)
+    ]
+    pairs = np.array(flat, dtype=np.int64).reshape(-1, 2)
+    pairs.sort(axis=1)
+    codes = np.unique(pairs[:, 0] * len(citations) + pairs[:, 1])
+    codes = codes[codes // max(1, len(citations)) != codes % max(1, len(citations))]
+    return np.stack(np.divmod(codes, max(1, len(citations))), axis=1)
+
+
+def _block_pairs(
+    members: list[int], order: Callable[[int], tuple[str, int, int]], full_block: int
+) -> Iterator[tuple[int, int]]:
+    if len(members) <= full_block:
+        yield from combinations(members, 2)
+        return
+    ordered = sorted(members, key=order)
+    for at, first in enumerate(ordered):
+        for second in ordered[at + 1 : at + 1 + WINDOW]:
+            yield first, second
+
+
+class BlockIndex:
+    """Finds the groups that a new citation may belong to, by blocking keys."""
+
+    def __init__(self, max_groups: int = 200) -> None:
+        self.max_groups = max_groups
+        self._groups: dict[str, dict[int, None]] = {}
+
+    def add(self, citation: NormalisedCitation, group: int) -> None:
+        for key in block_keys(citation):
+            self._groups.setdefault(key, {})[group] = None
+
+    def groups(self, citation: NormalisedCitation) -> list[int]:
+        """Return the groups that share a key with the citation; keys of more than `max_groups` are ignored."""
+        groups: dict[int, None] = {}
+        for key in block_keys(citation):
+            sharing = self._groups.get(key, {})
+            if len(sharing) <= self.max_groups:
+                groups.update(sharing)
+        return sorted(groups)
+
+
+SAMPLED_MEMBERS = 5  # of a group; asking all of them would cost its square
 
 
 def cluster(n: int, pairs: Ints, probabilities: Floats, score: Score, threshold: float) -> list[int]:
-    """The group of each of `n` things, numbered by first appearance.
+    """Return the group of each of `n` items, numbered by first appearance.
 
-    `probabilities` are those of `pairs`; `score` gives the probability of any others that are asked for.
+    `probabilities` belong to `pairs`; `score` computes the probabilities of other pairs when they are needed.
     """
     likely = probabilities >= threshold
     pairs, probabilities = pairs[likely], probabilities[likely]
@@ -38,40 +130,42 @@ def cluster(n: int, pairs: Ints, probabilities: Floats, score: Score, threshold:
     return merger.groups()
 
 
-def spokesmen(members: Sequence[int]) -> list[int]:
-    """A few members of a group, evenly spread over it."""
-    if len(members) <= ASKED:
+def sample_members(members: Sequence[int]) -> list[int]:
+    """Return up to `SAMPLED_MEMBERS` members of a group, evenly spread."""
+    if len(members) <= SAMPLED_MEMBERS:
         return list(members)
-    return [members[(i * (len(members) - 1)) // (ASKED - 1)] for i in range(ASKED)]
+    return [members[(i * (len(members) - 1)) // (SAMPLED_MEMBERS - 1)] for i in range(SAMPLED_MEMBERS)]
 
 
 class _Merger:
-    def __init__(self, n: int, known: dict[tuple[int, ...], float], score: Score) -> None:
-        self._known = known
+    """Groups that merge where the mean probability between their sampled members reaches the threshold."""
+
+    def __init__(self, n: int, probabilities: dict[tuple[int, ...], float], score: Score) -> None:
+        self._probabilities = probabilities
         self._score = score
         self._group = list(range(n))
         self._members = {i: [i] for i in range(n)}
-        self._refused: set[tuple[int, int, int]] = set()  # two groups, and their size when they were asked
+        self._refused: set[tuple[int, int, int]] = set()  # two groups and their joint size at the time
 
     def consider(self, i: int, j: int, threshold: float) -> None:
         a, b = sorted((self._group[i], self._group[j]))
         if a == b:
             return
         first, second = self._members[a], self._members[b]
-        asked = a, b, len(first) + len(second)
-        if asked in self._refused:
+        attempt = a, b, len(first) + len(second)
+        if attempt in self._refused:
             return
         if self._agreement(first, second) >= threshold:
             self._merge(a, b)
         else:
-            self._refused.add(asked)
+            self._refused.add(attempt)
 
     def _agreement(self, first: list[int], second: list[int]) -> float:
-        between = [(min(i, j), max(i, j)) for i in spokesmen(first) for j in spokesmen(second)]
-        unknown = [pair for pair in between if pair not in self._known]
-        if unknown:
-            self._known.update(zip(unknown, self._score(unknown).tolist(), strict=True))
-        return sum(self._known[pair] for pair in between) / len(between)
+        between = [(min(i, j), max(i, j)) for i in sample_members(first) for j in sample_members(second)]
+        missing = [pair for pair in between if pair not in self._probabilities]
+        if missing:
+            self._probabilities.update(zip(missing, self._score(missing).tolist(), strict=True))
+        return sum(self._probabilities[pair] for pair in between) / len(between)
 
     def _merge(self, a: int, b: int) -> None:
         keep, drop = (a, b) if len(self._members[a]) >= len(self._members[b]) else (b, a)
@@ -88,12 +182,11 @@ class _Merger:
 Bools = npt.NDArray[np.bool_]
 Progress = Callable[[int, int], None]
 THRESHOLD = 0.5
-_TAUGHT_BLOCK = 200  # citations, all pairs of which are learned from
-_AT_ONCE = 20_000  # pairs whose features are in memory together
+_BATCH = 20_000  # pairs whose features are in memory at once
 
 
 class PairScorer:
-    """Features and probabilities of pairs of one list of citations."""
+    """Computes features and probabilities of pairs within one list of citations."""
 
     def __init__(self, citations: Sequence[NormalisedCitation]) -> None:
         self.citations = citations
@@ -101,20 +194,22 @@ class PairScorer:
         self.weights.count(citations)
 
     def features(self, pairs: Sequence[tuple[int, int]] | Ints) -> Floats:
-        """(pairs, features), named by `FEATURES`."""
+        """Return (pairs, features), in the order of `FEATURES`."""
         rows = [pair_features(self.citations[i], self.citations[j], self.weights) for i, j in pairs]
         return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
 
     def probabilities(
         self, classifier: LogisticRegression, pairs: Ints, on_progress: Progress | None = None
     ) -> Floats:
-        known = np.zeros(len(pairs))
-        for start in range(0, len(pairs), _AT_ONCE):
-            part = pairs[start : start + _AT_ONCE]
-            known[start : start + len(part)] = match_probabilities(classifier, self.features(part.tolist()))
+        probabilities = np.zeros(len(pairs))
+        for start in range(0, len(pairs), _BATCH):
+            part = pairs[start : start + _BATCH]
+            probabilities[start : start + len(part)] = match_probabilities(
+                classifier, self.features(part.tolist())
+            )
             if on_progress:
                 on_progress(start + len(part), len(pairs))
-        return known
+        return probabilities
 
 
 def group_citations(
@@ -123,47 +218,52 @@ def group_citations(
     threshold: float = THRESHOLD,
     on_progress: Progress | None = None,
 ) -> list[int]:
-    """The group of each citation, numbered by first appearance.
+    """Return the group of each citation, numbered by first appearance.
 
-    `on_progress` is told now and then how many pairs of how many are compared.
+    `on_progress` is called now and then with the number of pairs compared and their total.
     """
-    return group_normal([normalise(each) for each in citations], classifier, threshold, on_progress)
+    normalised = [normalise(citation) for citation in citations]
+    return group_normalised(normalised, classifier, threshold, on_progress)
 
 
-def group_normal(
+def group_normalised(
     citations: Sequence[NormalisedCitation],
     classifier: LogisticRegression,
     threshold: float = THRESHOLD,
     on_progress: Progress | None = None,
 ) -> list[int]:
-    """The same for citations in normal form. Those that are wholly alike are compared as one."""
+    """Do the same for normalised citations. Identical ones are compared as one."""
     numbers: dict[NormalisedCitation, int] = {}
-    alike = [numbers.setdefault(each, len(numbers)) for each in citations]
+    distinct = [numbers.setdefault(citation, len(numbers)) for citation in citations]
     scorer = PairScorer(list(numbers))
-    scorer.weights.count(each for each, seen in zip(citations, _repeats(alike), strict=True) if seen)
+    repeated = zip(citations, _is_repeat(distinct), strict=True)
+    scorer.weights.count(citation for citation, is_repeat in repeated if is_repeat)
     pairs = candidate_pairs(scorer.citations)
     groups = cluster(
         len(numbers),
         pairs,
         scorer.probabilities(classifier, pairs, on_progress),
-        lambda asked: match_probabilities(classifier, scorer.features(asked)),
+        lambda more: match_probabilities(classifier, scorer.features(more)),
         threshold,
     )
-    return [groups[number] for number in alike]
+    return [groups[number] for number in distinct]
 
 
 def training_pairs(
     citations: Sequence[Citation], papers: Sequence[str]
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Features of the pairs that blocking finds, and whether both are to one of `papers`."""
-    scorer = PairScorer([normalise(each) for each in citations])
+    """Return the features of all candidate pairs, and True where both citations are of the same paper.
+
+    `papers` names the paper of each citation.
+    """
+    scorer = PairScorer([normalise(citation) for citation in citations])
     pairs = candidate_pairs(scorer.citations)
     names = np.array(papers)
     return scorer.features(pairs.tolist()), names[pairs[:, 0]] == names[pairs[:, 1]]
 
 
-def _repeats(numbers: Sequence[int]) -> Iterator[bool]:
-    """Whether each number has come before."""
+def _is_repeat(numbers: Sequence[int]) -> Iterator[bool]:
+    """Yield, for each number, whether it occurred before; numbers count up at their first occurrence."""
     newest = -1
     for number in numbers:
         yield number <= newest
@@ -171,7 +271,7 @@ def _repeats(numbers: Sequence[int]) -> Iterator[bool]:
 
 
 class CitationMatcher:
-    """Groups of citations, and of the papers held, which are added like citations.
+    """Groups citations one by one. Papers of the collection are added like citations.
 
     >>> matcher = CitationMatcher()
     >>> first = matcher.add(Citation(title="Hops to the goal", authors="A. Lind", year="1999"))
@@ -188,17 +288,17 @@ class CitationMatcher:
         self._next = 0
 
     def add(self, citation: Citation) -> int:
-        """Put a citation where it belongs, and tell its group."""
+        """Add a citation to the group that it matches best, or to a new one, and return the group."""
         normal = normalise(citation)
         group = self._best(normal)
         return self._put(normal, self._next if group is None else group)
 
     def find(self, citation: Citation) -> int | None:
-        """The group that a citation would join; nothing is changed."""
+        """Return the group that a citation would join, or None. Nothing is changed."""
         return self._best(normalise(citation))
 
     def restore(self, grouped: Iterable[tuple[Citation, int]]) -> None:
-        """Take over citations whose groups were settled before."""
+        """Add citations with the groups that they were given before."""
         for citation, group in grouped:
             self._put(normalise(citation), group)
 
@@ -211,12 +311,12 @@ class CitationMatcher:
 
     def _best(self, normal: NormalisedCitation) -> int | None:
         candidates = self._index.groups(normal)
-        agreed = [(self._agreement(normal, group), -group) for group in candidates]
-        likelihood, group = max(agreed, default=(0.0, 0))
-        return -group if agreed and likelihood >= self.threshold else None
+        scored = [(self._agreement(normal, group), -group) for group in candidates]  # ties: the oldest group
+        probability, group = max(scored, default=(0.0, 0))
+        return -group if scored and probability >= self.threshold else None
 
     def _agreement(self, normal: NormalisedCitation, group: int) -> float:
         members = self._members[group]
-        asked = (members[at] for at in spokesmen(range(len(members))))
-        features = [pair_features(normal, member, self._weights) for member in asked]
+        sampled = (members[at] for at in sample_members(range(len(members))))
+        features = [pair_features(normal, member, self._weights) for member in sampled]
         return float(match_probabilities(self.classifier, features).mean())

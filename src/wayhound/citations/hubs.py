@@ -1,7 +1,7 @@
-"""Which papers are cited by many that cite well (authorities), and which cite many of these (hubs): HITS.
+"""HITS scores of a citation graph: authorities are cited by good hubs, and hubs cite good authorities.
 
 After Kleinberg, "Authoritative sources in a hyperlinked environment", 1999: a paper's authority is the sum of
-the hub scores of those that cite it, its hub score the sum of the authorities that it cites.
+the hub scores of the papers that cite it, and its hub score the sum of the authorities that it cites.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROUNDS = 100
-TOLERANCE = 1e-6  # of the largest score: far below what two scores that matter differ by
+TOLERANCE = 1e-6  # of the largest score; far below any difference that changes a ranking
 
 
 @dataclass(frozen=True, slots=True)
 class HubScores:
-    """A paper's two scores; the largest of all is 1, that of a paper without links 0."""
+    """The two scores of a paper, from 0 for one without links to 1 for the largest in the graph."""
 
     authority: float = 0.0
     hub: float = 0.0
 
 
 def hits(n_nodes: int, citing: Ints, cited: Ints) -> tuple[Floats, Floats]:
-    """Authority and hub scores (n_nodes,) for edges `citing[i]` → `cited[i]`, each scaled to a largest of 1.
+    """Return authority and hub scores (n_nodes,) for edges `citing[i]` → `cited[i]`, scaled to a maximum of 1.
 
-    Edges that come twice count once, and edges to oneself do not count. The same edges give the same scores:
-    the iteration begins with equal hubs and no chance is involved.
+    Repeated edges count once and loops not at all. The iteration starts from equal hub scores, so the same edges
+    give the same scores.
     """
     links = _links(n_nodes, citing, cited)
     backwards = links.T.tocsr()
@@ -49,9 +49,9 @@ def hits(n_nodes: int, citing: Ints, cited: Ints) -> tuple[Floats, Floats]:
 
 
 def _links(n_nodes: int, citing: Ints, cited: Ints) -> csr_array:
-    apart = citing != cited
-    ones = np.ones(int(apart.sum()))
-    links = csr_array((ones, (citing[apart], cited[apart])), shape=(n_nodes, n_nodes))
+    no_loop = citing != cited
+    ones = np.ones(int(no_loop.sum()))
+    links = csr_array((ones, (citing[no_loop], cited[no_loop])), shape=(n_nodes, n_nodes))
     links.sum_duplicates()
     links.data[:] = 1.0
     return links
@@ -63,15 +63,15 @@ def _scaled(scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class CitationGraph:
-    """Who cites whom, by the papers' ids; numbers stand for places in `papers`."""
+    """Edges from `citing` to `cited` papers, as positions in `papers`, which holds the ids."""
 
     papers: tuple[str, ...]
     citing: Ints
     cited: Ints
 
     @classmethod
-    def of(cls, edges: Iterable[tuple[str, str]]) -> CitationGraph:
-        """The graph of edges from a paper that cites to one that is cited; papers in order of their ids."""
+    def from_edges(cls, edges: Iterable[tuple[str, str]]) -> CitationGraph:
+        """Make a graph from pairs of ids, citing and cited; papers are sorted by id."""
         pairs = list(edges)
         papers = sorted({paper for pair in pairs for paper in pair})
         number = {paper: at for at, paper in enumerate(papers)}
@@ -83,17 +83,17 @@ class CitationGraph:
     def _numbers(self) -> dict[str, int]:
         return {paper: number for number, paper in enumerate(self.papers)}
 
-    def within(self, papers: Iterable[str]) -> CitationGraph:
-        """The part of the graph among some papers, such as those of a topic."""
-        known = sorted({number for paper in papers if (number := self._numbers.get(paper)) is not None})
+    def subgraph(self, papers: Iterable[str]) -> CitationGraph:
+        """Return the subgraph of some papers, such as those of a topic; unknown ids are ignored."""
+        chosen = sorted({number for paper in papers if (number := self._numbers.get(paper)) is not None})
         kept = np.zeros(len(self.papers), dtype=bool)
-        kept[known] = True
+        kept[chosen] = True
         renumbered = np.cumsum(kept) - 1
         inside = kept[self.citing] & kept[self.cited]
-        names = tuple(self.papers[number] for number in known)
+        names = tuple(self.papers[number] for number in chosen)
         return CitationGraph(names, renumbered[self.citing[inside]], renumbered[self.cited[inside]])
 
     def scores(self) -> dict[str, HubScores]:
         authority, hub = hits(len(self.papers), self.citing, self.cited)
         both = zip(authority.tolist(), hub.tolist(), strict=True)
-        return {paper: HubScores(*each) for paper, each in zip(self.papers, both, strict=True)}
+        return {paper: HubScores(*scores) for paper, scores in zip(self.papers, both, strict=True)}

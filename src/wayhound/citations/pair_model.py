@@ -1,4 +1,4 @@
-"""The pair classifier that comes with the package, and how such a one is written down: plain JSON."""
+"""Features of a pair of citations, and the shipped classifier that decides whether both are of one work."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ FEATURES = (
     "volume_same",
     "volume_differs",
 )
-_MUCH_CONTENT = 40.0  # nats of shared title words beyond which more say nothing
+_MAX_CONTENT = 40.0  # nats of shared title words; more is no further evidence
 
 
 class WordWeights:
-    """How much a title word tells: words of few titles tell most."""
+    """Inverse document frequencies of title words, counted as citations arrive."""
 
     def __init__(self) -> None:
         self._titles = 0
@@ -61,13 +61,16 @@ class WordWeights:
             self._titles += 1
             self._counts.update(citation.title_words)
 
-    def of(self, words: Iterable[str]) -> float:
-        if self._titles >= 1.1 * self._cached_at:  # growing: weights are renewed now and then
+    def total(self, words: Iterable[str]) -> float:
+        """Return the sum of the weights of some words."""
+        if (
+            self._titles >= 1.1 * self._cached_at
+        ):  # weights may be stale by a tenth, which saves most logarithms
             self._cache.clear()
             self._cached_at = self._titles
-        return sum(map(self._of_one, words))
+        return sum(map(self._weight, words))
 
-    def _of_one(self, word: str) -> float:
+    def _weight(self, word: str) -> float:
         weight = self._cache.get(word)
         if weight is None:
             weight = self._cache[word] = math.log((1 + self._titles) / (0.5 + self._counts[word]))
@@ -75,7 +78,7 @@ class WordWeights:
 
 
 def pair_features(a: NormalisedCitation, b: NormalisedCitation, weights: WordWeights) -> tuple[float, ...]:
-    """The numbers named by `FEATURES`, the same for (a, b) and (b, a), each from 0 to 1."""
+    """Return the values of `FEATURES`, each from 0 to 1. The order of the pair does not matter."""
     return (
         *_title(a, b, weights),
         *_authors(a, b),
@@ -88,10 +91,12 @@ def pair_features(a: NormalisedCitation, b: NormalisedCitation, weights: WordWei
 
 def _title(a: NormalisedCitation, b: NormalisedCitation, weights: WordWeights) -> tuple[float, ...]:
     shared = a.title_words & b.title_words
-    common, first, second = weights.of(shared), weights.of(a.title_words), weights.of(b.title_words)
+    common, first, second = weights.total(shared), weights.total(a.title_words), weights.total(b.title_words)
     union, smaller = first + second - common, min(first, second)
-    words = min(1.0, common / union) if union else 0.0  # sums in another order may differ in the last bit
-    letters, letters_contained = _common(a.title_marks, b.title_marks)
+    words = (
+        min(1.0, common / union) if union else 0.0
+    )  # sums in another order may exceed 1 by a rounding error
+    letters, letters_contained = _overlap(a.title_trigrams, b.title_trigrams)
     return (
         words,
         min(1.0, common / smaller) if smaller else 0.0,
@@ -99,13 +104,13 @@ def _title(a: NormalisedCitation, b: NormalisedCitation, weights: WordWeights) -
         letters_contained,
         float(a.title_letters == b.title_letters != ""),
         max(0.0, 0.6 - max(words, letters)),
-        min(1.0, common / _MUCH_CONTENT),
+        min(1.0, common / _MAX_CONTENT),
         float(a.title_numbers != b.title_numbers),
     )
 
 
-def _common(a: int, b: int) -> tuple[float, float]:
-    """Shared marks as a share of both (Dice) and of the fewer."""
+def _overlap(a: int, b: int) -> tuple[float, float]:
+    """Return the Dice coefficient of two bit sets, and the share of the smaller that the other contains."""
     first, second = a.bit_count(), b.bit_count()
     if not first or not second:
         return 0.0, 0.0
@@ -117,15 +122,15 @@ def _authors(a: NormalisedCitation, b: NormalisedCitation) -> tuple[float, ...]:
     if not a.last_names or not b.last_names:
         return 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
     shared = a.last_names & b.last_names
-    # Names stray into titles where authors and title were badly told apart.
-    found = max(_found(a, b), _found(b, a))
-    contained = max(found, len(shared) / min(len(a.last_names), len(b.last_names)))
+    # Where authors and title were split wrongly, names are in the title.
+    anywhere = max(_share_found(a, b), _share_found(b, a))
+    contained = max(anywhere, len(shared) / min(len(a.last_names), len(b.last_names)))
     union = len(a.last_names) + len(b.last_names) - len(shared)
     first = float(a.names[0].last == b.names[0].last)
     return len(shared) / union, contained, float(contained == 0), first, _initials_differ(a, b, shared), 0.0
 
 
-def _found(a: NormalisedCitation, b: NormalisedCitation) -> float:
+def _share_found(a: NormalisedCitation, b: NormalisedCitation) -> float:
     return sum(last in b.last_names or last in b.title_words for last in a.last_names) / len(a.last_names)
 
 
@@ -157,7 +162,7 @@ def _venue(a: NormalisedCitation, b: NormalisedCitation) -> tuple[float, float]:
 
 
 def _is_acronym(short: NormalisedCitation, long: NormalisedCitation) -> float:
-    """VLDB for Very Large Data Bases: cut words hold acronyms of up to four letters."""
+    """Return 1 if `short` has the acronym of `long`, as VLDB for Very Large Data Bases."""
     initials = long.venue_initials[:4]
     return float(len(initials) >= 3 and initials in short.venue_words)
 
@@ -189,7 +194,7 @@ def match_probabilities(classifier: LogisticRegression, features: npt.ArrayLike)
 
 
 def shipped_classifier() -> LogisticRegression:
-    """Made by `scripts/train_citation_matcher.py`, which also says from what."""
+    """Load the classifier made by `scripts/train_citation_matcher.py`, which names its training data."""
     file = resources.files("wayhound.citations") / FILE_NAME
     return classifier_from_json(file.read_text("utf-8"))
 
@@ -204,9 +209,10 @@ def classifier_to_json(classifier: LogisticRegression, trained_on: str) -> str:
 
 
 def classifier_from_json(text: str) -> LogisticRegression:
+    """Read a classifier that `classifier_to_json` wrote. Raises ModelError if it is damaged."""
     data = _object(text)
     if data.get("format") != FORMAT or data.get("version") != VERSION:
-        raise ModelError("This is no citation matcher, or one of another version of Wayhound.")
+        raise ModelError("This is not a citation matcher of this version of Wayhound. Train it again.")
     try:
         weights = [float(data["weights"][name]) for name in FEATURES]
         bias = float(data["bias"])
