@@ -13,7 +13,7 @@ import pytest
 
 from tests.servers import Served, serve
 from wayhound.cli import run
-from wayhound.cli.console import shown, typed
+from wayhound.cli.console import command_for, short_path
 from wayhound.fetched import FailureReason
 from wayhound.wording.faults import FAULTS, format_ending, format_fault
 
@@ -86,11 +86,11 @@ def test_a_new_workspace_says_what_comes_next(workspace: Path, capsys: pytest.Ca
 def test_a_command_is_told_as_it_can_be_typed_here(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert typed(workspace, "train") == "wayhound train -w mine"
-    assert typed(tmp_path / "my sites", "train") == "wayhound train -w 'my sites'"
+    assert command_for(workspace, "train") == "wayhound train -w mine"
+    assert command_for(tmp_path / "my sites", "train") == "wayhound train -w 'my sites'"
     monkeypatch.chdir(workspace)
-    assert typed(Path(), "train") == "wayhound train"
-    assert shown(Path()) == "this folder"
+    assert command_for(Path(), "train") == "wayhound train"
+    assert short_path(Path()) == "this folder"
 
 
 def test_who_stands_beside_the_workspace_is_told_where_it_is(

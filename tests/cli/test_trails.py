@@ -53,7 +53,7 @@ def test_the_same_file_again_adds_nothing(
     taught: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert trails("import", str(tmp_path / "trails.jsonl"), at=taught) == 0
-    assert "0 trails added, 2 were there already" in capsys.readouterr().err
+    assert "Added 0 trails, 2 already there" in capsys.readouterr().err
 
 
 def test_a_bad_line_is_named_and_nothing_is_imported(
@@ -99,7 +99,7 @@ def test_what_is_done_to_trails_can_be_undone(taught: Path, capsys: pytest.Captu
     trails("list", "--json", at=taught)
     assert [row["labels"] for row in rows(capsys)] == [["home", "staff", "Goal"]]
     assert trails("undo", at=taught) == 0
-    assert "Trail 2 is back" in capsys.readouterr().err
+    assert "Undone: the deletion of trail 2." in capsys.readouterr().err
     assert trails("undo", at=taught) == 0
     trails("list", "--json", at=taught)
     assert [row["labels"][1] for row in rows(capsys)] == ["people", "Fail"]

@@ -87,13 +87,13 @@ def test_a_rejection_is_undone_where_it_was_done(taught: tuple[Visitor, int, Pat
     assert re.search(r"Rejected with its list, \d pages", page)
     assert "Learn from" in visitor.get(f"/review?run={run}")
     page = visitor.send(goals, undo, **fields)
-    assert "Taken back: the rejection of a list" in page
+    assert "Undone: the rejection of a list" in page
     assert undo not in page
     with Workspace.open(folder) as workspace:
         assert len(workspace.stores.trails) == before
     assert "Rejected." in visitor.send(goals, reject, **fields)
-    assert "Taken back: Fail." in visitor.send(goals, undo, **fields)
-    assert "nothing to take back" in visitor.send(goals, undo, **fields)
+    assert "Undone: the answer a rejected page." in visitor.send(goals, undo, **fields)
+    assert "nothing to undo" in visitor.send(goals, undo, **fields)
 
 
 def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
@@ -165,7 +165,7 @@ def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answe
     assert shown.count("<iframe sandbox") == trail.steps
     assert 'class="link plain"' in visitor.get(f"/trails/{trail.id}/steps/{trail.steps - 1}/page")
     visitor.get(f"/trails/{trail.id}/steps/99/page", status=404)
-    assert "Taken back" in visitor.send(review, "/review/undo", run=run)
+    assert "Undone" in visitor.send(review, "/review/undo", run=run)
     with Workspace.open(folder) as workspace:
         assert len(workspace.stores.trails) == before + 2
     visitor.send(review, "/review/prepare", run=run, retrain="yes")

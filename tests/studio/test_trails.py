@@ -36,14 +36,14 @@ def test_a_trail_may_end_at_a_document(visitor: Visitor, workspace: Workspace) -
 
 
 def test_relabelling_and_deleting_can_be_undone(visitor: Visitor, workspace: Workspace) -> None:
-    assert "Step 2 is now &#39;people&#39;" in visitor.send("/trails/1", "/trails/1/steps/1", label="people")
+    assert "Step 1 is now &#39;people&#39;" in visitor.send("/trails/1", "/trails/1/steps/1", label="people")
     assert workspace.stores.trails.get(1).trail.steps[1].label == "people"
     visitor.send("/trails", "/trails/1/delete")
     assert len(workspace.stores.trails) == 3
-    assert "Taken back: trail 1 was deleted" in visitor.send("/trails", "/trails/undo")
-    assert "went from list to people" in visitor.send("/trails", "/trails/undo")
+    assert "Undone: the deletion of trail 1" in visitor.send("/trails", "/trails/undo")
+    assert "from &#39;list&#39; to &#39;people&#39;" in visitor.send("/trails", "/trails/undo")
     assert workspace.stores.trails.get(1).trail.steps[1].label == "list"
-    assert "nothing to take back" in visitor.send("/trails/1", "/trails/undo")
+    assert "nothing to undo" in visitor.send("/trails/1", "/trails/undo")
 
 
 def test_what_cannot_be_done_is_told_in_a_sentence(visitor: Visitor) -> None:

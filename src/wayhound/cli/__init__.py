@@ -1,4 +1,7 @@
-"""The command line: one file per verb; each parses, calls and prints."""
+"""The command line: one module per verb, which parses, calls a use case of `app` and prints.
+
+Not here: decisions (`app`) and sentences (`wording`). Data goes to stdout, progress and messages to stderr.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pathlib import Path
 import click
 
 from wayhound import __version__
-from wayhound.cli.verbs import HelpfulGroup
+from wayhound.cli.language import Group, note_renamed
 from wayhound.errors import WayhoundError, WorkspaceError
 from wayhound.wording.faults import format_error
 
@@ -41,44 +44,51 @@ COMMANDS = {
 }
 
 SECTIONS = {
-    "The way": {
+    "From clicks to a portal": {
         "init": "Make a folder a workspace.",
         "teach": "Show the way in a browser.",
-        "trails": "Look at what was taught; import, export, check.",
-        "train": "Learn from trails, and see how well.",
-        "explain": "How the links of a page are rated, before any is followed.",
-        "forage": "Walk sites, a few fetches each.",
-        "status": "What runs did, and why each goal was taken.",
-        "compare": "Which goals are new, changed or gone since the run before.",
-        "export": "Pages, goals and records as JSON lines, CSV or Parquet.",
+        "trails": "List, check, import and export the trails that were taught.",
+        "train": "Learn from the trails, and see how well.",
+        "explain": "See how the links of a page are rated, before any is followed.",
+        "forage": "Walk sites, with few fetches each.",
+        "status": "See what runs did, and why each goal was taken.",
+        "compare": "See which goals are new, changed or gone since the run before.",
+        "export": "Write pages, goals and records as JSON lines, CSV or Parquet.",
         "papers": "Read papers: fields, references, who cites whom.",
-        "topics": "Fill a tree of topics from a few keywords.",
+        "topics": "Place documents in a tree of topics, from a few keywords a topic.",
         "index": "Bring the search index up to date.",
-        "serve": "The portal: search, browse and cite.",
-        "studio": "All of it in a browser, for the operator.",
+        "serve": "Serve the portal: search, browse and cite.",
+        "studio": "Do all of it in a browser.",
         "submissions": "Decide on what visitors of the portal sent in.",
     },
     "Recorded sites": {
         "record": "Record sites into folders.",
-        "replay": "What recorded sites hold.",
+        "replay": "List what recorded sites contain.",
         "evaluate": "Compare strategies on recorded sites.",
     },
-    "To try": {
-        "demo": "The whole way on the sample web.",
-        "samples": "The sample web: list, serve or write it.",
+    "Try it": {
+        "demo": "See everything on the sample web.",
+        "samples": "List, serve or write the sample web.",
     },
 }
-"""The verbs in the order of their use, in so few words that no file has to be loaded to tell them."""
+"""The verbs in the order of their use. Here, and not in their modules, so that `--help` need not load those."""
 
 FIRST_STEPS = {
     "wayhound demo": "see all of it in a minute",
-    "wayhound init mine": "then begin: it says what comes next",
-    "wayhound help forage": "what a command does",
+    "wayhound init mine": "start a project; it says what comes next",
+    "wayhound help forage": "read about a command",
 }
 
+MOVED = {
+    ("teach", "--graph"): ("trails", "graph"),
+    ("teach", "--from-free"): ("trails", "from-browsing"),
+    ("teach", "--play"): ("trails", "from-script"),
+}
+"""Commands that were options of others before."""
 
-class Verbs(HelpfulGroup):
-    """Loads the file of a verb when it is asked for, so that `wayhound --help` answers at once."""
+
+class Verbs(Group):
+    """Loads the module of a verb when it is called, so that `wayhound --help` answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return sorted(set(COMMANDS) - {"forage-worker"})
@@ -91,12 +101,26 @@ class Verbs(HelpfulGroup):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, _present(args))
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for title, verbs in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl(list(verbs.items()))
         with formatter.section("First steps"):
             formatter.write_dl(list(FIRST_STEPS.items()))
+
+
+def _present(args: list[str]) -> list[str]:
+    """Return the arguments with commands that have moved called by their present names."""
+    for (verb, option), words in MOVED.items():
+        if args[0] == verb and option in args:
+            note_renamed(f"{verb} {option}", " ".join(words))
+            return [*words, *(argument for argument in args[1:] if argument != option)]
+    return args
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -106,46 +130,48 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run a command; whatever goes wrong ends as one sentence and an exit code."""
+    """Run the command of `sys.argv`, and exit with its code."""
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
+    """Run a command and return its exit code. Errors that a person can mend are one sentence on stderr."""
     try:
         outcome = cli.main(arguments, prog_name="wayhound", standalone_mode=False)
     except click.exceptions.Abort:
-        return _say("Stopped.", 130)
+        return _fail("Stopped.", 130)
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except WorkspaceError as error:
-        return _say(f"{error}{_where_one_is(arguments)}", error.exit_code)
+        return _fail(f"{error}{_workspace_nearby(arguments)}", error.exit_code)
     except WayhoundError as error:
-        return _say(format_error(error, "command line"), error.exit_code)
+        return _fail(format_error(error, "command line"), error.exit_code)
     except KeyboardInterrupt:
-        return _say("Stopped.", 130)
+        return _fail("Stopped.", 130)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _say(_in_words(error), 3)
+        return _fail(_describe(error), 3)
     return outcome if isinstance(outcome, int) else 0
 
 
-def _say(sentence: str, exit_code: int) -> int:
-    click.echo(f"wayhound: {sentence}", err=True)
+def _fail(message: str, exit_code: int) -> int:
+    click.echo(f"wayhound: {message}", err=True)
     return exit_code
 
 
-def _where_one_is(arguments: list[str]) -> str:
-    """For those who stand beside their workspace and not in it."""
-    here = sorted(Path().glob("*/wayhound.toml"))
-    if not here or Path("wayhound.toml").exists() or {"-w", "--workspace"} & set(arguments):
+def _workspace_nearby(arguments: list[str]) -> str:
+    """Return a hint for those whose current folder holds the workspace, but is none."""
+    nearby = sorted(Path().glob("*/wayhound.toml"))
+    if not nearby or Path("wayhound.toml").exists() or {"-w", "--workspace"} & set(arguments):
         return ""
-    return f" {here[0].parent} is one: add -w {shlex.quote(str(here[0].parent))}, or go there with cd."
+    folder = nearby[0].parent
+    return f" {folder} is one: add -w {shlex.quote(str(folder))}, or go there with cd."
 
 
-def _in_words(error: OSError) -> str:
+def _describe(error: OSError) -> str:
     where = f" ({error.filename})" if error.filename else ""
     if error.errno == errno.ENOSPC:
         return f"The disk is full{where}. Free some space and run the same command again: nothing is lost."

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from wayhound.app.compare import GoalChange, compare
 from wayhound.app.forage import run_before
-from wayhound.cli.console import err, out, say, typed, workspace_option
+from wayhound.cli.console import command_for, err, out, write_line
 from wayhound.cli.export import by_ending
+from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError
 from wayhound.store.export import ColumnType, write_rows
 from wayhound.store.forage import Run
@@ -58,7 +59,7 @@ def compare_command(
             write_rows(COLUMNS, rows, by_ending(path), path)
         elif as_json:
             for change in changes:
-                say(json.dumps(asdict(change), ensure_ascii=False))
+                write_line(json.dumps(asdict(change), ensure_ascii=False))
         else:
             _print(changes)
         err.print(f"Run {new.id} against run {old.id}: {format_changes(changes)}", markup=False)
@@ -79,7 +80,9 @@ def _run(workspace: Workspace, number: int | None) -> Run:
         return store.run(number)
     runs = store.runs()
     if not runs:
-        raise UsageError(f"Nothing has been foraged yet. Next: {typed(workspace.folder, 'forage sites.txt')}")
+        raise UsageError(
+            f"Nothing has been foraged yet. Next: {command_for(workspace.folder, 'forage sites.txt')}"
+        )
     return runs[0]
 
 
@@ -88,7 +91,7 @@ def _before(workspace: Workspace, run: Run) -> Run:
     if before is None:
         raise UsageError(
             f"Run {run.id} is the first of its order. Forage once more with --again, or name the run to compare "
-            f"it with: {typed(workspace.folder, 'compare RUN')}"
+            f"it with: {command_for(workspace.folder, 'compare RUN')}"
         )
     return before
 

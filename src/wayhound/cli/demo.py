@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.rule import Rule
 
-from wayhound.cli.console import err, needs
+from wayhound.cli.console import err, require_extra
 from wayhound.errors import UsageError
 from wayhound.samples import SampleServer, SampleWeb, sample_web, serve_samples
 from wayhound.wording.quantities import count
@@ -27,7 +27,7 @@ NEEDED = ("fastapi", "jinja2", "multipart", "playwright", "pycrfsuite", "pypdfiu
               help="Teach yourself, in a browser window; without a display, in a page of the studio.")  # fmt: skip
 def demo(folder: Path, port: int, by_hand: bool) -> None:
     """Teach, learn, forage, read, order and serve, on the sample web."""
-    needs("The demo, which shows everything,", "all", *NEEDED)
+    require_extra("The demo, which shows everything,", "all", *NEEDED)
     from wayhound.cli.demo_portal import show_portal  # noqa: PLC0415 - after it is known to be there
 
     _clear(folder)

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import quote
 
-from wayhound.cli.console import err, next_steps, ourselves, say
+from wayhound.cli.console import err, next_steps, program_name, write_line
 from wayhound.cli.serve import catch_up, serve_portal
 from wayhound.errors import WayhoundError
 from wayhound.portal.app import make_portal
@@ -32,9 +32,9 @@ def _ask_itself(folder: Path) -> None:
     """One page of each kind, as somebody who came by would."""
     catch_up(folder)
     with running(make_portal(folder, PortalSettings(NAME), WebSettings())) as address:
-        say(f"The portal answers at {address}")
+        write_line(f"The portal answers at {address}")
         for path in _pages(address):
-            say(f"  {_ask(address, path)}  /{path}")
+            write_line(f"  {_ask(address, path)}  /{path}")
 
 
 def _pages(address: str) -> list[str]:
@@ -71,7 +71,7 @@ def _get(url: str) -> tuple[int, bytes]:
 
 
 def _say_what_next(folder: Path) -> None:
-    wayhound = ourselves()
+    wayhound = program_name()
     next_steps(
         (f"{wayhound} studio -w {folder}", "trails, training, runs and results, in a browser"),
         (f"{wayhound} status --goals -w {folder}", "every page that was found, the clicks there, and why"),

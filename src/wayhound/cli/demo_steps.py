@@ -18,7 +18,7 @@ from wayhound.app.teach.playback import Script, play
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics
 from wayhound.app.train import train
-from wayhound.cli.console import err, say
+from wayhound.cli.console import err, write_line
 from wayhound.cli.forage_display import closing_table, forage_with_display
 from wayhound.cli.papers_progress import take_up
 from wayhound.cli.papers_work import added_line
@@ -80,7 +80,7 @@ def forage_sites(workspace: Workspace, web: SampleWeb, server: SampleServer, job
         if visit.is_goal:
             found.append(visit)
             if len(found) <= GOALS_SHOWN:
-                say(f"{visit.url}  {visit.title}")
+                write_line(f"{visit.url}  {visit.title}")
 
     asyncio.run(forage_with_display(workspace, run, config, 1, keep))
     if len(found) > GOALS_SHOWN:
@@ -155,7 +155,7 @@ def taught_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]
         return
     token = new_token()
     with running(make_studio(workspace.folder, token)) as address:
-        say(f"\nTeach in this page: {address}teach?token={token}")
+        write_line(f"\nTeach in this page: {address}teach?token={token}")
         say_how_to_open(int(address.rstrip("/").rpartition(":")[2]))
         err.print("When you press Done there, the demo goes on here.")
         _wait_until_taught(workspace)

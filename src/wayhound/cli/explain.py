@@ -14,7 +14,8 @@ from rich.text import Text
 
 from wayhound.app.explain import Way, explain_way, fetched_way, known_way
 from wayhound.app.site_list import parse_site
-from wayhound.cli.console import err, label_text, out, workspace_option
+from wayhound.cli.console import err, label_text, out
+from wayhound.cli.language import workspace_option
 from wayhound.forage.explain import Explanation
 from wayhound.forage.scorer import Reason
 from wayhound.wording.faults import format_fault

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from wayhound.cli.console import err, typed, workspace_option
+from wayhound.cli.console import command_for, err
+from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError
 from wayhound.store.export import FORMATS, TABLES
 from wayhound.store.export import export as write
@@ -44,7 +45,7 @@ def export(table: str, folder: Path, path: Path | None, file_format: str | None,
             workspace.stores.forage.run(run_id)  # complains if there is none
         target = path or sys.stdout.buffer
         rows = write(workspace.database, table, chosen, target, run_id=run_id)
-    hint = "" if rows else f". What is there: {typed(folder, 'status')}"
+    hint = "" if rows else f". What is there: {command_for(folder, 'status')}"
     err.print(
         f"{rows:,} {table if rows != 1 else table[:-1]}" + (f" in {path}" if path else "") + hint,
         markup=False,

@@ -17,8 +17,9 @@ import click
 from wayhound.app.forage import Order, a_mark, open_run
 from wayhound.app.site_list import read_sites
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
-from wayhound.cli.console import err, say, workspace_option
+from wayhound.cli.console import err, write_line
 from wayhound.cli.forage_display import conclude, forage_with_display, warn_about
+from wayhound.cli.language import workspace_option
 from wayhound.config import Config
 from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
@@ -166,8 +167,8 @@ def goal_printer(as_json: bool) -> Callable[[Visit], None]:
             return
         if as_json:
             goal = {"url": visit.url, "title": visit.title, "site": visit.site, "probability": visit.goal}
-            say(json.dumps(goal | {"why": visit.why}, ensure_ascii=False))
+            write_line(json.dumps(goal | {"why": visit.why}, ensure_ascii=False))
         else:
-            say(f"{visit.url}\t{visit.title}")
+            write_line(f"{visit.url}\t{visit.title}")
 
     return show

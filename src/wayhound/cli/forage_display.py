@@ -20,7 +20,7 @@ from wayhound.app.crawl import Crawl
 from wayhound.app.forage import Order, run_before, work
 from wayhound.app.workers import WorkerOrder, forage_in_processes
 from wayhound.cli.compare import since_before
-from wayhound.cli.console import err, next_steps, shown, typed
+from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.config import Config
 from wayhound.store.forage import Progress, Run, SiteSummary
 from wayhound.visit import Visit
@@ -151,7 +151,7 @@ def _announce(workspace: Workspace, run: Run) -> None:
     progress = workspace.stores.forage.progress(run.id)
     if run.is_new:
         before = run_before(workspace.stores.forage, run)
-        folder = shown(workspace.folder)
+        folder = short_path(workspace.folder)
         line = format_start(run.identity, progress.sites, folder, before.id if before else None)
         err.print(line, markup=False)
     elif progress.is_over:
@@ -184,7 +184,7 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
     steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
     if changes := since_before(workspace, run):
         err.print(format_unchanged(store.not_modified(run.id), progress.spent), changes, markup=False)
-        steps.insert(0, (typed(workspace.folder, "compare"), "goals that are new, changed or gone"))
+        steps.insert(0, (command_for(workspace.folder, "compare"), "goals that are new, changed or gone"))
     next_steps(*steps)
 
 
@@ -194,20 +194,23 @@ def _next(
     folder = workspace.folder
     if progress.goals:
         return [
-            (typed(folder, "status --goals"), "each goal, the clicks that lead there, and why"),
-            (typed(folder, "export goals --out goals.csv"), "all goals as a table"),
-            (typed(folder, "export sites --out sites.csv"), "every site: how many goals, why it stopped"),
-            (typed(folder, "studio"), "look through them in a browser, and reject what is wrong"),
+            (command_for(folder, "status --goals"), "each goal, the clicks that lead there, and why"),
+            (command_for(folder, "export goals --out goals.csv"), "all goals as a table"),
+            (
+                command_for(folder, "export sites --out sites.csv"),
+                "every site: how many goals, why it stopped",
+            ),
+            (command_for(folder, "studio"), "look through them in a browser, and reject what is wrong"),
         ]
     if order.model and sites:
         start = sites[0].start
         return [
-            (typed(folder, f"explain {start}"), "how the links of this start page are rated, and why"),
-            (typed(folder, f"teach {start}"), "show the way on one of these sites too"),
+            (command_for(folder, f"explain {start}"), "how the links of this start page are rated, and why"),
+            (command_for(folder, f"teach {start}"), "show the way on one of these sites too"),
         ]
     return [
-        (typed(folder, "export pages --out pages.csv"), "every page, with the clicks that led there"),
-        (typed(folder, "forage … --keyword contact"), "say by words what you are looking for"),
+        (command_for(folder, "export pages --out pages.csv"), "every page, with the clicks that led there"),
+        (command_for(folder, "forage … --keyword contact"), "say by words what you are looking for"),
     ]
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from wayhound.cli.console import err, workspace_option
+from wayhound.cli.console import err
+from wayhound.cli.language import workspace_option
 from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 

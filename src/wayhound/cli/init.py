@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wayhound.cli.console import err, next_steps, shown, typed
+from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.workspace import Workspace
 
 
@@ -16,10 +16,10 @@ def init(folder: Path) -> None:
     """Make FOLDER a workspace: one folder, one project."""
     with Workspace.create(folder) as workspace:
         made = workspace.folder
-    err.print(f"{shown(made)} is a workspace now: what is found goes in there.", markup=False)
+    err.print(f"{short_path(made)} is a workspace now: what is found goes in there.", markup=False)
     err.print("Its settings are in wayhound.toml, each with a word about it.")
     next_steps(
-        (typed(made, "teach https://one.example https://two.example"), "show it the way in a browser"),
-        (typed(made, "forage sites.txt --keyword contact"), "or look for a word on a list of sites"),
-        (typed(made, "studio"), "or do all of it in a browser"),
+        (command_for(made, "teach https://one.example https://two.example"), "show it the way in a browser"),
+        (command_for(made, "forage sites.txt --keyword contact"), "or look for a word on a list of sites"),
+        (command_for(made, "studio"), "or do all of it in a browser"),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from wayhound.cli.console import workspace_option
+from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError
 from wayhound.papers.bibliography import FORMATS
 

@@ -12,7 +12,7 @@ from types import FrameType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from wayhound.app.papers.adding import Added
-from wayhound.cli.console import err, say
+from wayhound.cli.console import err, write_line
 from wayhound.wording.quantities import count
 
 STOPPED = 130
@@ -33,7 +33,7 @@ def take_up(results: Generator[Added, None, None], total: int, line: Callable[[A
         for each in results:
             seen.append(each)
             if told := line(each) or _same_as(each, names):
-                say(told)
+                write_line(told)
             names.setdefault(each.id, each.name)
             advance()
             if is_stopped():

@@ -23,7 +23,7 @@ from wayhound.app.papers.reading import cores
 from wayhound.app.papers.regrouping import regroup
 from wayhound.app.papers.training import train as train_models
 from wayhound.app.papers.works import as_cited
-from wayhound.cli.console import err, next_steps, out, typed
+from wayhound.cli.console import command_for, err, next_steps, out
 from wayhound.cli.papers_progress import take_up
 from wayhound.papers.bibliography import FORMATS
 from wayhound.record import Record, Value
@@ -275,9 +275,9 @@ def say_next(folder: Path) -> None:
         outcomes = PaperLibrary(workspace).files.outcomes()
     if outcomes.get(PAPER):
         next_steps(
-            (typed(folder, "papers list"), "what was read"),
-            (typed(folder, "papers export --out papers.bib"), "for reference managers and TeX"),
-            (typed(folder, "serve"), "search and browse them"),
+            (command_for(folder, "papers list"), "what was read"),
+            (command_for(folder, "papers export --out papers.bib"), "for reference managers and TeX"),
+            (command_for(folder, "serve"), "search and browse them"),
         )
 
 

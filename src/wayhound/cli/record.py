@@ -14,7 +14,7 @@ import click
 
 from wayhound.app.forage import Order, open_run
 from wayhound.archive.site_folder import write_site_folder
-from wayhound.cli.console import err, ourselves
+from wayhound.cli.console import err, program_name
 from wayhound.cli.forage import requested_sites
 from wayhound.cli.forage_display import forage_with_display
 from wayhound.errors import UsageError, WayhoundError
@@ -67,7 +67,7 @@ def record(
     shutil.rmtree(out_folder / UNFINISHED)  # also of sites that failed, so that the same command tries anew
     if failed:
         raise WayhoundError(f"{count(len(failed), 'site')} of {len(sites)} could not be recorded.")
-    err.print(f"What they hold: {ourselves()} replay {shlex.quote(str(out_folder))}", markup=False)
+    err.print(f"What they hold: {program_name()} replay {shlex.quote(str(out_folder))}", markup=False)
 
 
 def _tell_if_failed(site: SiteSummary) -> bool:

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import click
 from rich.markup import escape
 
-from wayhound.cli.console import err, needs, say, typed, workspace_option
+from wayhound.cli.console import command_for, err, require_extra, write_line
 from wayhound.cli.index import indexed, indexing_bar
+from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError, WorkspaceLocked
 from wayhound.workspace import Workspace
 
@@ -63,7 +64,7 @@ def serve_portal(
     processes: int | None = None,
 ) -> None:  # fmt: skip
     """Serve until Ctrl-C."""
-    needs("The portal", "portal", "fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
+    require_extra("The portal", "portal", "fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
     from wayhound.app.index import Follower, ScoreKeeper  # noqa: PLC0415
     from wayhound.portal.processes import Processes  # noqa: PLC0415
     from wayhound.web.server import address_of, open_socket  # noqa: PLC0415
@@ -77,7 +78,7 @@ def serve_portal(
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:
             with Processes(folder, *settings, listening, processes or _cores()) as serving, follower:
-                say(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
+                write_line(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
                 serving.watch()
         except KeyboardInterrupt:
             err.print("Stopped.")
@@ -91,7 +92,7 @@ def _say_that_topics_are_missing(folder: Path) -> None:
     if paper and not placed:
         err.print("No paper stands under a topic yet. While this runs, or before:", markup=False)
         for step in ("topics init", "topics train"):
-            err.print(f"  [bold]{escape(typed(folder, step))}[/]")
+            err.print(f"  [bold]{escape(command_for(folder, step))}[/]")
 
 
 def _cores() -> int:

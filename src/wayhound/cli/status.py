@@ -11,8 +11,9 @@ from rich.text import Text
 
 from wayhound.app.forage import Order
 from wayhound.cli.compare import since_before
-from wayhound.cli.console import err, next_steps, out, typed, workspace_option
+from wayhound.cli.console import command_for, err, next_steps, out
 from wayhound.cli.forage_display import closing_table
+from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError
 from wayhound.store.forage import Run
 from wayhound.store.goals import FoundGoal
@@ -73,7 +74,7 @@ def _print(workspace: Workspace, runs: list[Run]) -> None:
         )
         out.print(closing_table(sites))
         if number == 0 and (changes := since_before(workspace, run)):  # of every run it would take long
-            out.print(changes, f"See {typed(workspace.folder, 'compare')}", markup=False)
+            out.print(changes, f"See {command_for(workspace.folder, 'compare')}", markup=False)
         out.print()
 
 
@@ -83,13 +84,13 @@ def _say_where_it_stands(workspace: Workspace) -> None:
     trails, models = len(workspace.stores.trails), workspace.forage_models.names()
     known = f"{count(trails, 'trail')}, {count(len(models), 'trained model')}"
     out.print(f"Nothing has been foraged yet. There are {known}.")
-    forage = (typed(folder, "forage sites.txt"), "walk a list of sites")
+    forage = (command_for(folder, "forage sites.txt"), "walk a list of sites")
     if models:
         next_steps(forage)
     elif trails:
-        next_steps((typed(folder, "train"), "learn from the trails"))
+        next_steps((command_for(folder, "train"), "learn from the trails"))
     else:
-        next_steps((typed(folder, "teach https://one.example"), "show it the way in a browser"), forage)
+        next_steps((command_for(folder, "teach https://one.example"), "show it the way in a browser"), forage)
 
 
 def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
@@ -101,13 +102,17 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
         else:
             out.print(_goal_text(goal))
     if not workspace.stores.forage.progress(run.id).goals:
-        err.print(f"Run {run.id} has found no goal yet. What it did: {typed(workspace.folder, 'status')}")
+        err.print(
+            f"Run {run.id} has found no goal yet. What it did: {command_for(workspace.folder, 'status')}"
+        )
 
 
 def _last_run(workspace: Workspace) -> Run:
     runs = workspace.stores.forage.runs()
     if not runs:
-        raise UsageError(f"Nothing has been foraged yet. Next: {typed(workspace.folder, 'forage sites.txt')}")
+        raise UsageError(
+            f"Nothing has been foraged yet. Next: {command_for(workspace.folder, 'forage sites.txt')}"
+        )
     return runs[0]
 
 

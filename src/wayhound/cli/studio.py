@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from wayhound.cli.console import err, needs, say, workspace_option
+from wayhound.cli.console import err, require_extra, write_line
+from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError
 from wayhound.net.browser import has_display
 from wayhound.workspace import Workspace
@@ -44,7 +45,7 @@ def teach_in_a_page(folder: Path) -> None:
 
 def serve_studio(folder: Path, port: int | None, page: str = "", *, opens: bool = False) -> None:
     """Serve until Ctrl-C; the address that is printed leads to `page`, and is opened where somebody sits."""
-    needs("The studio", "portal", *NEEDED)
+    require_extra("The studio", "portal", *NEEDED)
     from wayhound.studio.access import new_token  # noqa: PLC0415
     from wayhound.studio.app import make_studio  # noqa: PLC0415
     from wayhound.web.server import address_of, make_server  # noqa: PLC0415
@@ -54,7 +55,7 @@ def serve_studio(folder: Path, port: int | None, page: str = "", *, opens: bool 
         logging.basicConfig(format="%(message)s")
         server = make_server(make_studio(folder, token))
         address = f"{address_of(listening)}{page}?token={token}"
-        say(f"The studio is at {address} until you press Ctrl-C.")
+        write_line(f"The studio is at {address} until you press Ctrl-C.")
         if not (opens and opened(address)):
             say_how_to_open(listening.getsockname()[1])
         try:

@@ -13,7 +13,8 @@ import click
 from rich.table import Table
 
 from wayhound.app.moderate import approve, reject
-from wayhound.cli.console import err, out, say, workspace_option
+from wayhound.cli.console import err, out, write_line
+from wayhound.cli.language import workspace_option
 from wayhound.store.submissions import Submission, SubmissionState
 from wayhound.workspace import Workspace
 
@@ -37,7 +38,7 @@ def list_command(folder: Path, state: str, as_json: bool) -> None:
         found = workspace.stores.submissions.all(wanted)
     if as_json:
         for each in found:
-            say(json.dumps(asdict(each), ensure_ascii=False))
+            write_line(json.dumps(asdict(each), ensure_ascii=False))
     elif found:
         out.print(_table(found))
     else:

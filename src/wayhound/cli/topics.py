@@ -13,7 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from wayhound.app.topics import TopicReport, Topics, read_corpus
-from wayhound.cli.console import err, next_steps, out, typed, workspace_option
+from wayhound.cli.console import command_for, err, next_steps, out
+from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError
 from wayhound.topics.documents import read_documents
 from wayhound.topics.model import NOWHERE, TopicPlacement
@@ -62,8 +63,8 @@ def init_tree(folder: Path, tree: str, replace: bool) -> None:
         leaves = opened.tree_file.write(text).leaves
         click.echo(f"{opened.tree_file.path}: {len(leaves)} leaves.")
     next_steps(
-        (typed(folder, "topics train"), "place the papers of the workspace"),
-        (typed(folder, "topics train documents.jsonl"), "or documents of your own"),
+        (command_for(folder, "topics train"), "place the papers of the workspace"),
+        (command_for(folder, "topics train documents.jsonl"), "or documents of your own"),
     )
 
 
@@ -94,8 +95,8 @@ def train(
         return
     out.print(training_table(training))
     next_steps(
-        (typed(folder, "topics report"), "see how the documents are distributed over the tree"),
-        (typed(folder, "serve"), "browse them by topic"),
+        (command_for(folder, "topics report"), "see how the documents are distributed over the tree"),
+        (command_for(folder, "serve"), "browse them by topic"),
     )
 
 
@@ -137,7 +138,7 @@ def report(topic: str | None, folder: Path, limit: int, as_json: bool) -> None:
             return
         told = opened.report()
         if not told.documents:
-            raise UsageError(f"No document has been placed yet. Next: {typed(folder, 'topics train')}")
+            raise UsageError(f"No document has been placed yet. Next: {command_for(folder, 'topics train')}")
         if as_json:
             counts = opened.store.counts().items()
             click.echo(json.dumps({" › ".join(path): count for path, count in counts}))

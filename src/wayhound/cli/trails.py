@@ -1,83 +1,116 @@
-"""`wayhound trails`: the trails that were taught, in and out of the workspace, and what they lack."""
+"""`wayhound trails`: the trails that were taught, in and out of the workspace, and their problems."""
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.cli.console import err, next_steps, out, typed, workspace_option
-from wayhound.cli.verbs import HelpfulGroup
+from wayhound.app.trails import (
+    OnSkip,
+    add_from_labels,
+    add_from_samples,
+    check,
+    delete_trails,
+    export_trails,
+    import_trails,
+)
+from wayhound.cli.console import LABEL_STYLES, command_for, err, next_steps, out, plain_table, write_json
+from wayhound.cli.language import (
+    Group,
+    goal_label_option,
+    json_option,
+    out_option,
+    trails_option,
+    workspace_option,
+)
 from wayhound.errors import TeachingError, UsageError
-from wayhound.files import atomic_file
-from wayhound.paths.trail_check import Remark, check_trails
-from wayhound.paths.trail_file import link_to_json, read_trails, write_trails
-from wayhound.store.trails import Added, KeptTrail, TrailChange, TrailSummary
-from wayhound.trail import FAIL, GOAL, Trail
+from wayhound.paths.trail_check import Remark
+from wayhound.paths.trail_file import link_to_json
+from wayhound.store.trails import Added, KeptTrail, TrailSummary
 from wayhound.wording.quantities import count, short_url
+from wayhound.wording.trails import NO_PROBLEMS, format_added, format_origin
+from wayhound.wording.undo import NOTHING, format_trail_undo
 from wayhound.workspace import Workspace
 
-_STYLES = {GOAL: "green", FAIL: "red"}
-_WEIGHTS = {"stops": ("stops", "bold red"), "weak": ("weak", "yellow"), "hint": ("hint", "dim")}
+_WEIGHT_STYLES = {"stops": "bold red", "weak": "yellow", "hint": "dim"}
+
+site_option = click.option("--site", metavar="URL", help="Only the site with this start page.")
 
 
-def _plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
-    return table
+@click.group(cls=Group)
+def trails() -> None:
+    """List, check, import and export the trails that were taught: paths to goals, and paths that were rejected."""
 
 
-def trails_table(summaries: Sequence[TrailSummary]) -> Table:
-    table = _plain_table("id", "site", "way", "ends at", "taught by", right=("id",))
-    for trail in summaries:
-        end = trail.end_title or trail.end_url
-        table.add_row(
-            str(trail.id),
-            Text(short_url(trail.site)),
-            labels_text(trail.labels),
-            Text(end),
-            Text(trail.taught_by),
+@trails.command("list")
+@workspace_option
+@site_option
+@json_option
+def list_(folder: Path, site: str | None, as_json: bool) -> None:
+    """List the trails: site, labels on the way, how each ended."""
+    with Workspace.open(folder) as workspace:
+        summaries = workspace.stores.trails.summaries(site)
+    if as_json:
+        for summary in summaries:
+            write_json(asdict(summary) | {"ending": summary.ending})
+    elif summaries:
+        out.print(_trails_table(summaries))
+    else:
+        err.print(f"There are no trails{f' of {site}' if site else ''} yet.", markup=False)
+        next_steps(
+            (command_for(folder, "teach https://one.example"), "show it the way in a browser"),
+            (command_for(folder, "trails import FILE"), "or take trails that somebody gave you"),
         )
+
+
+def _trails_table(summaries: Sequence[TrailSummary]) -> Table:
+    table = plain_table("id", "site", "labels", "ends at", "taught by", right=("id",))
+    for trail in summaries:
+        end = Text(trail.end_title or trail.end_url)
+        site = Text(short_url(trail.site))
+        table.add_row(str(trail.id), site, _labels_text(trail.labels), end, Text(trail.taught_by))
     return table
 
 
-def labels_text(labels: Sequence[str]) -> Text:
-    """`home › people › Goal`; a page without a label is a dot."""
-    shown = [Text(label or "·", style=_STYLES.get(label, "")) for label in labels]
-    return Text(" › ").join(shown)
+def _labels_text(labels: Sequence[str]) -> Text:
+    """Return `home › people › Goal`, as trail files spell labels; a page without a label is a dot."""
+    return Text(" › ").join(Text(label or "·", style=LABEL_STYLES.get(label, "")) for label in labels)
 
 
-def trail_table(kept: KeptTrail) -> Table:
-    table = _plain_table("step", "link taken", "page", "title", "label", right=("step",))
-    table.title = _title(kept)
+@trails.command("show")
+@click.argument("trail_id", metavar="ID", type=int)
+@workspace_option
+@json_option
+def show(trail_id: int, folder: Path, as_json: bool) -> None:
+    """Show one trail step by step: the link clicked, the page reached, its label."""
+    with Workspace.open(folder) as workspace:
+        kept = workspace.stores.trails.get(trail_id)
+    if as_json:
+        write_json(_trail_to_json(kept))
+    else:
+        out.print(_trail_table(kept))
+
+
+def _trail_table(kept: KeptTrail) -> Table:
+    table = plain_table("step", "link", "page", "title", "label", right=("step",))
+    table.title = Text(format_origin(kept))
     table.title_justify = "left"
     for number, step in enumerate(kept.trail.steps):
         link = "(start)" if step.link is None else step.link.text or "(no text)"
-        label = labels_text([step.label])
+        label = _labels_text([step.label])
         table.add_row(str(number), Text(link), Text(step.page.url), Text(step.page.title), label)
     return table
 
 
-def _title(kept: KeptTrail) -> str:
-    at = datetime.fromtimestamp(kept.taught_at, UTC).strftime("%Y-%m-%d %H:%M")
-    by = f" by {kept.trail.taught_by}" if kept.trail.taught_by else ""
-    source = f", from {kept.source}" if kept.source else ""
-    return escape(f"Trail {kept.id} on {kept.trail.site}, taught{by} at {at} UTC{source}")
-
-
-def trail_data(kept: KeptTrail) -> dict[str, Any]:
-    """One trail without the insides of its pages; a trail file has those."""
+def _trail_to_json(kept: KeptTrail) -> dict[str, Any]:
+    """Return one trail without the content of its pages; trail files have that."""
     return {
         "id": kept.id,
         "site": kept.trail.site,
@@ -96,127 +129,66 @@ def trail_data(kept: KeptTrail) -> dict[str, Any]:
     }
 
 
+@trails.command("check")
+@workspace_option
+@json_option
+def check_command(folder: Path, as_json: bool) -> None:
+    """List what the trails lack: goals, rejected pages, sites, labels.
+
+    Exits with code 6 if nothing can be learned from them.
+    """
+    with Workspace.open(folder) as workspace:
+        remarks = check(workspace)
+    if as_json:
+        for remark in remarks:
+            write_json(asdict(remark))
+    elif remarks:
+        out.print(remarks_list(remarks))
+    else:
+        out.print(NO_PROBLEMS)
+        next_steps((command_for(folder, "train"), "learn from them"))
+    if any(remark.weight == "stops" for remark in remarks):
+        raise TeachingError("Nothing can be learned from these trails yet.")
+
+
 def remarks_list(remarks: Sequence[Remark]) -> Table:
+    """Return one row a remark, the gravest first."""
     table = Table.grid(padding=(0, 1))
     for remark in remarks:
-        word, style = _WEIGHTS[remark.weight]
-        table.add_row(Text(word, style=style), Text(remark.sentence))
+        table.add_row(Text(remark.weight, style=_WEIGHT_STYLES[remark.weight]), Text(remark.sentence))
     return table
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON lines.")
-site_option = click.option("--site", help="Only those of the site with this start page.")
-goal_option = click.option("--goal", required=True, help="The label of the goal pages.")
-most_option = click.option("--trails", "most", default=15, type=click.IntRange(1), show_default=True,
-                           help="Trails to goals a site, and as many that end elsewhere.")  # fmt: skip
-
-
-@click.group(cls=HelpfulGroup)
-def trails() -> None:
-    """Keep the trails that were taught: the ways to goals, and the ways that lead nowhere."""
 
 
 @trails.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 @workspace_option
 def import_(files: tuple[Path, ...], folder: Path) -> None:
-    """Take the trails of FILES into the workspace: all of them, or none if a line cannot be read."""
+    """Add the trails of FILES: all of them, or none if a line cannot be read.
+
+    Trails that the workspace already has are not added again.
+    """
     with Workspace.open(folder) as workspace:
-        source = ", ".join(file.name for file in files)
-        _tell(workspace, workspace.stores.trails.add_all(_of(files), time.time(), source))
+        _print_added(workspace, import_trails(workspace, files))
 
 
-def _of(files: tuple[Path, ...]) -> Iterator[Trail]:
-    for file in files:
-        yield from read_trails(file)
-
-
-def _tell(workspace: Workspace, added: Added) -> None:
-    known = f", {added.known} were there already" if added.known else ""
-    sites = count(len(workspace.stores.trails.sites()), "site")
-    err.print(
-        f"{count(len(added.ids), 'trail')} added{known}. There are {len(workspace.stores.trails)} of {sites} now."
-    )
+def _print_added(workspace: Workspace, added: Added) -> None:
+    store = workspace.stores.trails
+    err.print(format_added(added, len(store), len(store.sites())))
     next_steps(
-        (typed(workspace.folder, "trails check"), "what they lack, in words"),
-        (typed(workspace.folder, "train"), "learn from them"),
+        (command_for(workspace.folder, "trails check"), "what they lack"),
+        (command_for(workspace.folder, "train"), "learn from them"),
     )
 
 
 @trails.command("export")
 @workspace_option
-@click.option(
-    "--out", "path", type=click.Path(path_type=Path, dir_okay=False), help="A file.  [default: stdout]"
-)
+@out_option
 @site_option
 def export(folder: Path, path: Path | None, site: str | None) -> None:
     """Write the trails as a trail file, for another workspace or another person."""
     with Workspace.open(folder) as workspace:
-        kept = (each.trail for each in workspace.stores.trails.iterate(site))
-        if path is None:
-            written = write_trails(kept, sys.stdout.buffer)
-        else:
-            with atomic_file(path) as stream:
-                written = write_trails(kept, stream)
-    err.print(count(written, "trail") + (f" in {path}" if path else ""))
-
-
-@trails.command("list")
-@workspace_option
-@site_option
-@json_option
-def list_(folder: Path, site: str | None, as_json: bool) -> None:
-    """List the trails: site, labels on the way, how each ended."""
-    with Workspace.open(folder) as workspace:
-        summaries = workspace.stores.trails.summaries(site)
-    if as_json:
-        for summary in summaries:
-            click.echo(json.dumps(asdict(summary) | {"ending": summary.ending}, ensure_ascii=False))
-    elif summaries:
-        out.print(trails_table(summaries))
-    else:
-        _say_how_to_teach(folder, site)
-
-
-def _say_how_to_teach(folder: Path, site: str | None) -> None:
-    err.print(f"There are no trails{f' of {site}' if site else ''} yet.", markup=False)
-    next_steps(
-        (typed(folder, "teach https://one.example"), "show it the way in a browser"),
-        (typed(folder, "trails import FILE"), "or take trails that somebody gave you"),
-    )
-
-
-@trails.command("show")
-@click.argument("trail_id", metavar="ID", type=int)
-@workspace_option
-@json_option
-def show(trail_id: int, folder: Path, as_json: bool) -> None:
-    """Show one trail step by step: the link taken, the page reached, its label."""
-    with Workspace.open(folder) as workspace:
-        kept = workspace.stores.trails.get(trail_id)
-    if as_json:
-        click.echo(json.dumps(trail_data(kept), ensure_ascii=False))
-    else:
-        out.print(trail_table(kept))
-
-
-@trails.command("check")
-@workspace_option
-@json_option
-def check(folder: Path, as_json: bool) -> None:
-    """Say what the trails lack: goals, wrong ways, sites, labels."""
-    with Workspace.open(folder) as workspace:
-        remarks = check_trails(workspace.stores.trails.trails())
-    if as_json:
-        for remark in remarks:
-            click.echo(json.dumps(asdict(remark), ensure_ascii=False))
-    elif remarks:
-        out.print(remarks_list(remarks))
-    else:
-        out.print("The trails lack nothing that could be seen.")
-        next_steps((typed(folder, "train"), "learn from them"))
-    if any(remark.weight == "stops" for remark in remarks):
-        raise TeachingError("Nothing can be learned from these trails yet.")
+        written = export_trails(workspace, path, site)
+    err.print(count(written, "trail") + (f" in {path}" if path else ""), markup=False)
 
 
 @trails.command("relabel")
@@ -225,74 +197,105 @@ def check(folder: Path, as_json: bool) -> None:
 @click.argument("label")
 @workspace_option
 def relabel(trail_id: int, step: int, label: str, folder: Path) -> None:
-    """Give step STEP of a trail (the start page is 0) another label; '' takes it away."""
+    """Give step STEP of a trail another label. The start page is step 0; '' removes the label."""
     with Workspace.open(folder) as workspace:
         workspace.stores.trails.relabel(trail_id, step, label, time.time())
-        out.print(trail_table(workspace.stores.trails.get(trail_id)))
+        out.print(_trail_table(workspace.stores.trails.get(trail_id)))
 
 
 @trails.command("delete")
 @click.argument("trail_ids", metavar="ID…", nargs=-1, required=True, type=int)
 @workspace_option
 def delete(trail_ids: tuple[int, ...], folder: Path) -> None:
-    """Delete trails; `trails undo` brings back one after the other."""
+    """Delete trails. `trails undo` brings them back one by one."""
     with Workspace.open(folder) as workspace:
-        for trail_id in trail_ids:
-            workspace.stores.trails.get(trail_id)
-        for trail_id in trail_ids:
-            workspace.stores.trails.delete(trail_id, time.time())
-    err.print(f"{count(len(trail_ids), 'trail')} deleted. To bring back: {typed(folder, 'trails undo')}")
+        delete_trails(workspace, trail_ids)
+    err.print(
+        f"Deleted {count(len(trail_ids), 'trail')}. To bring back: {command_for(folder, 'trails undo')}"
+    )
 
 
 @trails.command("undo")
 @workspace_option
 def undo(folder: Path) -> None:
-    """Take back the last deletion or relabelling; again, the one before it."""
+    """Undo the last deletion or relabelling; called again, the one before it."""
     with Workspace.open(folder) as workspace:
         change = workspace.stores.trails.undo()
     if change is None:
-        raise UsageError("Nothing was deleted or relabelled that could be taken back.")
-    err.print(_undone(change), markup=False)
+        raise UsageError(NOTHING)
+    err.print(format_trail_undo(change), markup=False)
 
 
-def _undone(change: TrailChange) -> str:
-    if change.kind == "delete":
-        return f"Trail {change.trail_id} is back."
-    return f"Step {change.step} of trail {change.trail_id} is {change.before or 'without a label'!r} again."
-
-
-def _skipped(goal: str) -> Callable[[str], None]:
-    return lambda site: err.print(f"{site} has no page labelled {goal!r} that links lead to.", markup=False)
+# Trails made from something else than a teacher's clicks
 
 
 @trails.command("from-labels")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @workspace_option
-@goal_option
-@most_option
-def from_labels(folders: tuple[Path, ...], folder: Path, goal: str, most: int) -> None:
-    """Make trails from recorded and labelled sites: FOLDERS are site folders, or hold them.
+@goal_label_option()
+@trails_option
+def from_labels(folders: tuple[Path, ...], folder: Path, goal: str, trails_a_site: int) -> None:
+    """Make trails from recorded and labelled sites. FOLDERS are site folders, or folders of them.
 
-    A teacher's clicks are made up: the shortest ways to goal pages, with the labels of the pages on them,
-    and ways that end elsewhere.
+    The clicks are made up: the shortest paths to goal pages, with the labels of the pages on them, and paths
+    that end elsewhere.
     """
-    from wayhound.app.evaluate.run import load_worlds  # noqa: PLC0415
-    from wayhound.app.trails import trails_from  # noqa: PLC0415 - loads numpy and scipy
-
     with Workspace.open(folder) as workspace:
-        made = trails_from(load_worlds(folders), goal, most, _skipped(goal))
-        _tell(workspace, workspace.stores.trails.add_all(made, time.time(), "labels"))
+        _print_added(workspace, add_from_labels(workspace, folders, goal, trails_a_site, _report_skip(goal)))
 
 
 @trails.command("from-samples")
 @click.argument("names", nargs=-1, required=True)
 @workspace_option
-@goal_option
-@most_option
-def from_samples(names: tuple[str, ...], folder: Path, goal: str, most: int) -> None:
-    """Make trails on sites of the sample web, to try all this out: NAMES such as physics and cs."""
-    from wayhound.app.trails import sample_worlds, trails_from  # noqa: PLC0415 - loads numpy and scipy
+@goal_label_option()
+@trails_option
+def from_samples(names: tuple[str, ...], folder: Path, goal: str, trails_a_site: int) -> None:
+    """Make trails on sites of the sample web, to try Wayhound out: NAMES such as physics and cs."""
+    with Workspace.open(folder) as workspace:
+        _print_added(workspace, add_from_samples(workspace, names, goal, trails_a_site, _report_skip(goal)))
+
+
+def _report_skip(goal: str) -> OnSkip:
+    return lambda site: err.print(f"{site} has no page labelled {goal!r} that links lead to.", markup=False)
+
+
+@trails.command("from-browsing")
+@workspace_option
+def from_browsing(folder: Path) -> None:
+    """Make trails of free sessions (`teach --free`) that have none yet."""
+    from wayhound.app.teach.teaching import keep_free_trails  # noqa: PLC0415 - loads the browser
 
     with Workspace.open(folder) as workspace:
-        made = trails_from(sample_worlds(names), goal, most, _skipped(goal))
-        _tell(workspace, workspace.stores.trails.add_all(made, time.time(), "samples"))
+        made = keep_free_trails(workspace)
+        _print_added(workspace, Added(tuple(range(made)), 0))
+
+
+@trails.command("from-script")
+@click.argument("script", metavar="FILE")
+@workspace_option
+@click.option("--browser", default="", metavar="PATH", help="The Chromium to use.  [default: the system's]")
+def from_script(script: str, folder: Path, browser: str) -> None:
+    """Play a session back from FILE in a browser that nobody sees, or `sample` for the lesson of the demo.
+
+    docs/teach.md describes such files.
+    """
+    from wayhound.app.teach.playback import Script, play, read_script  # noqa: PLC0415 - loads the browser
+    from wayhound.cli.teach import print_session  # noqa: PLC0415
+    from wayhound.net.browser import BrowserOptions  # noqa: PLC0415
+
+    lesson = Script.sample() if script == "sample" else read_script(Path(script))
+    with Workspace.open(folder) as workspace:
+        err.print(f"{lesson.title}\n", style="bold")
+        print_session(
+            workspace, play(lesson, workspace, BrowserOptions(browser, headless=True), say=err.print)
+        )
+
+
+@trails.command("graph")
+@workspace_option
+def graph(folder: Path) -> None:
+    """Print the web graph of the last free session (`teach --free`) as JSON."""
+    from wayhound.app.teach.teaching import graph_data  # noqa: PLC0415 - loads the browser
+
+    with Workspace.open(folder) as workspace:
+        write_json(graph_data(workspace), indent=1)

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from wayhound.app.train import USUAL_NAME, USUAL_STRATEGY, OnProgress, TrainingReport, report_of
 from wayhound.app.train import train as learn
-from wayhound.cli.console import err, label_text, next_steps, out, typed, workspace_option
+from wayhound.cli.console import command_for, err, label_text, next_steps, out
+from wayhound.cli.language import workspace_option
 from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.trail_check import check_trails
 from wayhound.paths.trainers import TRAINERS
@@ -141,11 +142,11 @@ def train(
 
 
 def _say_what_next(folder: Path, name: str, lacking: int) -> None:
-    check = (typed(folder, "trails check"), f"{count(lacking, 'remark')} on what would teach it better")
+    check = (command_for(folder, "trails check"), f"{count(lacking, 'remark')} on what would teach it better")
     next_steps(
         *([check] if lacking else []),
-        (typed(folder, "explain https://three.example"), "how it rates the links of a page"),
-        (typed(folder, f"forage sites.txt --model {name}"), "walk a list of sites"),
+        (command_for(folder, "explain https://three.example"), "how it rates the links of a page"),
+        (command_for(folder, f"forage sites.txt --model {name}"), "walk a list of sites"),
     )
 
 

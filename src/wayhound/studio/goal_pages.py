@@ -13,12 +13,12 @@ from wayhound.app.review import Review
 from wayhound.store.goals import FoundGoal
 from wayhound.store.runs import Run
 from wayhound.studio.forms import Form, read_form
-from wayhound.studio.review_pages import told_back
 from wayhound.studio.run_pages import is_by_model
 from wayhound.studio.studio import Studio, VisitAddress, now, to
 from wayhound.studio.tables import GOAL_COLUMNS, Paging, csv_text, download, goal_rows, page_asked, spoke_for
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_order
+from wayhound.wording.undo import format_review_undo
 from wayhound.workspace import Workspace
 
 ON_A_PAGE = 50
@@ -153,7 +153,7 @@ def goal_routes(studio: Studio) -> APIRouter:
 
         def act() -> str:
             with studio.workspace() as workspace:
-                return told_back(Review(workspace, run_id).take_back_of(site, number, now()))
+                return format_review_undo(Review(workspace, run_id).take_back_of(site, number, now()))
 
         return _back(run_id, form, await run_in_threadpool(act))
 

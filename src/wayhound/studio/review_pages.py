@@ -12,7 +12,7 @@ from wayhound.app.rate_visits import visited_page
 from wayhound.app.review import Asked, Review
 from wayhound.paths.questions import StopAsking
 from wayhound.store.jobs import Job
-from wayhound.store.review import ReviewAnswer, SiteChange
+from wayhound.store.review import SiteChange
 from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import PAGE_WITH_FRAME
 from wayhound.studio.studio import Studio, VisitAddress, now, to
@@ -20,6 +20,7 @@ from wayhound.trail import FAIL, GOAL
 from wayhound.web.errors import BadRequest
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_order
+from wayhound.wording.undo import format_review_undo
 from wayhound.workspace import Workspace
 
 ANSWERS_BEFORE_RETRAINING = 5
@@ -172,19 +173,11 @@ def review_routes(studio: Studio) -> APIRouter:
 
         def act() -> str:
             with studio.workspace() as workspace:
-                return told_back(Review(workspace, run).take_back(now()))
+                return format_review_undo(Review(workspace, run).take_back(now()))
 
         return to("/review", await run_in_threadpool(act), run=run)
 
     return router
-
-
-def told_back(taken: list[ReviewAnswer]) -> str:
-    if not taken:
-        return "There is nothing to take back."
-    if len(taken) > 1:
-        return f"Taken back: the rejection of a list, with {count(len(taken), 'trail')}."
-    return f"Taken back: {taken[0].answer or 'cannot say'}."
 
 
 def _retrain_after_some(studio: Studio, workspace: Workspace, run: int) -> str:

@@ -10,12 +10,14 @@ from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.trails import step_page, step_places
 from wayhound.paths.trail_check import Remark, check_trails
-from wayhound.store.trails import KeptTrail, TrailChange, TrailSummary
+from wayhound.store.trails import KeptTrail, TrailSummary
 from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, rendered
 from wayhound.studio.studio import Studio, now, to
 from wayhound.trail import FAIL, GOAL, Step
 from wayhound.web.errors import NotFound
+from wayhound.wording.trails import format_change
+from wayhound.wording.undo import format_trail_undo
 from wayhound.workspace import Workspace
 
 WORDS_SHOWN = 40
@@ -64,15 +66,8 @@ def trail_list(workspace: Workspace) -> TrailList:
         workspace.stores.trails.sites(),
         by_site,
         check_trails(workspace.stores.trails.trails()),
-        in_words(changes[0]) if changes else "",
+        format_change(changes[0]) if changes else "",
     )
-
-
-def in_words(change: TrailChange) -> str:
-    if change.kind == "delete":
-        return f"trail {change.trail_id} was deleted"
-    before, after = (text or "no label" for text in (change.before, change.after))
-    return f"step {(change.step or 0) + 1} of trail {change.trail_id} went from {before} to {after}"
 
 
 def shown_trail(workspace: Workspace, kept: KeptTrail) -> ShownTrail:
@@ -138,7 +133,7 @@ def trail_changes(studio: Studio) -> APIRouter:
         def act() -> str:
             with studio.workspace() as workspace:
                 change = workspace.stores.trails.undo()
-            return f"Taken back: {in_words(change)}." if change else "There is nothing to take back."
+            return format_trail_undo(change)
 
         return to("/trails", await run_in_threadpool(act))
 
@@ -163,6 +158,6 @@ def trail_changes(studio: Studio) -> APIRouter:
 
         await run_in_threadpool(act)
         said = f"is now {label!r}" if label else "has no label now"
-        return to(f"/trails/{trail_id}", f"Step {step + 1} {said}.")
+        return to(f"/trails/{trail_id}", f"Step {step} {said}.")
 
     return router

@@ -14,7 +14,7 @@ from tests.app.teach.lessons import Classroom, Lesson, needs_browser, trails_of
 from tests.servers import serve
 from wayhound.app.teach.hand import Hand
 from wayhound.app.teach.playback import Script, play, read_script, walk
-from wayhound.cli.teach import teach_command
+from wayhound.cli import cli
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.samples import SampleServer
 from wayhound.workspace import Workspace
@@ -50,18 +50,18 @@ def test_a_lesson_is_played_from_the_command_line_and_its_graph_printed(tmp_path
         lesson = {"way": "free", "sites": [f"{site}/"], "steps": [{"click": "A"}, {"goal": True}]}
         (tmp_path / "lesson.json").write_text(json.dumps(lesson))
         where = ["-w", str(tmp_path / "w")]
-        played = CliRunner().invoke(teach_command, ["--play", str(tmp_path / "lesson.json"), *where])
+        played = CliRunner().invoke(cli, ["trails", "from-script", str(tmp_path / "lesson.json"), *where])
         assert played.exit_code == 0, played.output
-        graph = json.loads(CliRunner().invoke(teach_command, ["--graph", *where]).stdout)
+        graph = json.loads(CliRunner().invoke(cli, ["trails", "graph", *where]).stdout)
     assert [(page["title"], page["label"]) for page in graph["pages"]] == [("Home", "T1"), ("A", "T0")]
     assert "1 useful page" in played.output
-    assert "The workspace holds 1 trail now" in played.output
+    assert "The workspace has 1 trail" in played.output
     with Workspace.open(tmp_path / "w") as workspace:
         assert workspace.stores.teaching.unfinished() is None
         [trail] = workspace.stores.trails.trails()
         workspace.database.execute("DELETE FROM trail")  # as free sessions were kept before they made trails
     assert trail.reached_goal
-    assert "1 trail made" in CliRunner().invoke(teach_command, ["--from-free", *where]).output
+    assert "Added 1 trail." in CliRunner().invoke(cli, ["trails", "from-browsing", *where]).output
     assert trails_of(tmp_path / "w") == [trail]
 
 

@@ -1,0 +1,34 @@
+"""What an undo has taken back, in the same form for every noun that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wayhound.store.papers import Correction
+from wayhound.store.review import ReviewAnswer
+from wayhound.store.trails import TrailChange
+from wayhound.wording.labels import format_label
+from wayhound.wording.quantities import count
+from wayhound.wording.trails import format_change
+
+NOTHING = "There is nothing to undo."
+
+
+def format_trail_undo(change: TrailChange | None) -> str:
+    return f"Undone: {format_change(change)}." if change else NOTHING
+
+
+def format_review_undo(answers: Sequence[ReviewAnswer]) -> str:
+    """Return what was taken back: one answer, or the rejection of a list of links."""
+    if not answers:
+        return NOTHING
+    if len(answers) > 1:
+        return f"Undone: the rejection of a list, with {count(len(answers), 'trail')}."
+    return f"Undone: the answer {format_label(answers[0].answer) or 'cannot say'}."
+
+
+def format_correction_undo(correction: Correction | None) -> str:
+    if correction is None:
+        return NOTHING
+    value = "; ".join(correction.after) or "no value"
+    return f"Undone: the correction of {correction.field} of {correction.paper} to {value}."
