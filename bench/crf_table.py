@@ -10,7 +10,7 @@ from bench.report import Bar, Cell, Report
 from bench.token_scores import COUNTS, BothCounts, Labels, Score, Split, plain_crf, say
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.lexicon import Lexicon
-from wayhound.papers.tagged import Tagged
+from wayhound.papers.tagged import TaggedText
 from wayhound.papers.tokens import TextKind
 
 N_CORRECTIONS = 10
@@ -22,12 +22,14 @@ class CrfTable:
     `foreign` are texts of another kind than those trained on, to see what corrections teach.
     """
 
-    def __init__(self, kind: TextKind, least: Mapping[str, float], foreign: Sequence[Tagged] = ()) -> None:
+    def __init__(
+        self, kind: TextKind, least: Mapping[str, float], foreign: Sequence[TaggedText] = ()
+    ) -> None:
         self.kind = kind
         self.least = least
         self.foreign = foreign
         self.ours, self.floor = BothCounts(), BothCounts()
-        self.answers: list[tuple[Tagged, Labels]] = []
+        self.answers: list[tuple[TaggedText, Labels]] = []
         self._same, self._other = Corrections("texts of the same kind"), Corrections("texts of another kind")
 
     def add(self, split: Split, lexicon: Lexicon) -> None:
@@ -81,7 +83,7 @@ class Corrections:
     after: tuple[Score, Score, Score] = field(default_factory=lambda: (Score(), Score(), Score()))
     seconds: list[float] = field(default_factory=list)
 
-    def add(self, model: FieldCRF, texts: Sequence[Tagged], known: Sequence[Tagged]) -> None:
+    def add(self, model: FieldCRF, texts: Sequence[TaggedText], known: Sequence[TaggedText]) -> None:
         half = len(texts) // 2
         wrong = [text for text in texts[:half] if model.label(text.lines).labels != text.labels]
         wrong = wrong[:N_CORRECTIONS]

@@ -23,7 +23,7 @@ from wayhound.learn.hmm_parameters import baum_welch, mix_by_state, mix_uniforml
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.lexicon import build_lexicon
-from wayhound.papers.tagged import HEADER_FIELDS, read_headers
+from wayhound.papers.tagged import HEADER_FIELDS, parse_headers
 from wayhound.papers.training_data import PaperData
 
 SOURCES = ("L", "L+D", "L*D")
@@ -188,7 +188,7 @@ def main() -> int:
     data = PaperData(arguments.data)
     hmms, trained, crfs = HmmTables(), BaumWelchTable(), CrfTable("header", LEAST_CRF)
     distant, lexicon = data.distant_for_headers(), build_lexicon(data.names, data.bibtex)
-    for number, split in enumerate(splits(arguments, data.headers, read_headers), start=1):
+    for number, split in enumerate(splits(arguments, data.headers, parse_headers), start=1):
         say(f"split {number}: {len(split.train)} headers to learn from, {len(split.test)} to be judged by")
         if arguments.only != "crf":
             hmms.add(split, distant)

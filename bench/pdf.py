@@ -27,8 +27,8 @@ from wayhound.documents.limits import ReadingLimits
 from wayhound.documents.reader import DocumentReader
 from wayhound.papers import header_reader
 from wayhound.papers.contexts import find_contexts
-from wayhound.papers.header_reader import Front
-from wayhound.papers.header_reader import read_layout as read_front
+from wayhound.papers.header_reader import FrontTexts
+from wayhound.papers.header_reader import read_front_by_layout as read_front
 from wayhound.papers.reference_cut import cut_references
 from wayhound.papers.sections import find_sections, reference_lines
 
@@ -49,7 +49,7 @@ class Paper:
 
     name: str
     body: bytes
-    truth: Front
+    truth: FrontTexts
 
 
 def papers_below(data: Path) -> list[Paper]:
@@ -60,11 +60,11 @@ def papers_below(data: Path) -> list[Paper]:
     ]
 
 
-def described(text: str) -> Front:
+def described(text: str) -> FrontTexts:
     """Title, abstract and authors of a description: a little YAML, of which few kinds are used."""
     authors = re.findall(r"^- given: (.*)\n  family: (.*)$", text, re.MULTILINE)
     names = tuple(f"{_unquoted(given)} {_unquoted(family)}" for given, family in authors)
-    return Front(_scalar(text, "title"), names, _scalar(text, "abstract"))
+    return FrontTexts(_scalar(text, "title"), names, _scalar(text, "abstract"))
 
 
 def _scalar(text: str, key: str) -> str:
@@ -106,7 +106,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", unicodedata.normalize("NFKD", text).casefold())
 
 
-def describes(truth: Front, document: Document) -> bool:
+def describes(truth: FrontTexts, document: Document) -> bool:
     """Whether an author, and most words of the abstract, are on the first page at all."""
     page = " ".join(line.text for line in document.pages[0].lines)
     there, letters = set(_words(page)), plain(page)
@@ -164,20 +164,20 @@ def front_report(documents: dict[str, Document], papers: list[Paper]) -> Report:
         bars = [Bar(f"{part} right, by {name}", shares[part], least=least) for part, least in LEAST.items()]
         details |= {f"{name}: {part} wrong": names for part, names in wrong.items()}
     header = ["by", "papers", "title", "all authors", f"abstract ({OVERLAP:.0%} overlap)"]
-    title = f"Front matter, share right ({len(known) - len(truths)} files are described wrongly)"
+    title = f"FrontTexts matter, share right ({len(known) - len(truths)} files are described wrongly)"
     return Report(title, header, rows, bars, {"wrong": details})
 
 
-def front_readers() -> dict[str, Callable[[Document], Front]]:
+def front_readers() -> dict[str, Callable[[Document], FrontTexts]]:
     """The ways to read front matter, the one that bars are for last."""
     return {"layout": read_front, "model and layout": by_model}
 
 
-def by_model(document: Document) -> Front:
+def by_model(document: Document) -> FrontTexts:
     """What the product says: the shipped header model with what layout tells it."""
-    matter = header_reader.read_front(document)
+    matter = header_reader.read_front_matter(document)
     title, abstract = matter.title, matter.abstract
-    return Front(
+    return FrontTexts(
         title.text if title else "",
         tuple(person.full for person in matter.authors),
         abstract.text if abstract else "",
@@ -185,7 +185,7 @@ def by_model(document: Document) -> Front:
 
 
 def front_shares(
-    fronts: dict[str, Front], truths: dict[str, Front]
+    fronts: dict[str, FrontTexts], truths: dict[str, FrontTexts]
 ) -> tuple[dict[str, float], dict[str, list[str]]]:
     wrong = {
         "title": [key for key, true in truths.items() if plain(fronts[key].title) != plain(true.title)],

@@ -26,11 +26,11 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from bench.token_scores import BothCounts, Score, Split, add_split_options, say, splits
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
-from wayhound.papers.fields import by_name, spans_of
+from wayhound.papers.fields import field_spans, texts_by_field
 from wayhound.papers.lexicon import build_lexicon
-from wayhound.papers.normalise_fields import NormalReference, normalise_reference
-from wayhound.papers.tagged import REFERENCE_FIELDS, Tagged, read_references
-from wayhound.papers.tokens import Labelling, Segment, runs
+from wayhound.papers.normalise_fields import NormalisedReference, normalise_reference
+from wayhound.papers.tagged import REFERENCE_FIELDS, TaggedText, parse_references
+from wayhound.papers.tokens import Labelling, Segment, label_runs
 from wayhound.papers.training_data import PaperData
 
 SOURCES = ("L", "L+D", "L*D")
@@ -87,13 +87,13 @@ class HmmTable:
         return Report("Word error %, as the seed counts", ("model", *SOURCES), rows, [bar])
 
 
-def normal(text: Tagged, labels: Sequence[str]) -> NormalReference:
-    segments = [Segment(name, first, last) for name, first, last in runs(labels)]
-    spans = spans_of(text.lines, [0] * len(text.lines), Labelling(tuple(labels), tuple(segments)))
-    return normalise_reference(by_name(spans))
+def normal(text: TaggedText, labels: Sequence[str]) -> NormalisedReference:
+    segments = [Segment(name, first, last) for name, first, last in label_runs(labels)]
+    spans = field_spans(text.lines, [0] * len(text.lines), Labelling(tuple(labels), tuple(segments)))
+    return normalise_reference(texts_by_field(spans))
 
 
-Wanted = Callable[[NormalReference], str]
+Wanted = Callable[[NormalisedReference], str]
 COMPARED: Mapping[str, tuple[Wanted, Sequence[str]]] = {
     "first author": (lambda one: one.authors.names[0].last if one.authors.names else "", ("author",)),
     "title": (lambda one: one.title, ("title", "misc")),
@@ -104,7 +104,7 @@ COMPARED: Mapping[str, tuple[Wanted, Sequence[str]]] = {
 """Of each field: how we have it, and which fields of refextract may hold it."""
 
 
-def peer_report(python: Path, answers: Sequence[tuple[Tagged, Sequence[str]]]) -> Report:
+def peer_report(python: Path, answers: Sequence[tuple[TaggedText, Sequence[str]]]) -> Report:
     """Of the references that have a field, the share in which it was found; the peer's may hold more than it."""
     texts = json.dumps([" ".join(text.words) for text, _ in answers])
     command = [str(python), str(PEER)]
@@ -149,7 +149,7 @@ def main() -> int:
     foreign = random.Random(0).sample(data.nested_references, min(N_FOREIGN, len(data.nested_references)))
     hmms, crfs = HmmTable(), CrfTable("reference", LEAST_CRF, foreign)
     distant, lexicon = data.distant_for_references(), build_lexicon(data.names, data.bibtex)
-    for number, split in enumerate(splits(arguments, data.references, read_references), start=1):
+    for number, split in enumerate(splits(arguments, data.references, parse_references), start=1):
         say(f"split {number}: {len(split.train)} references to learn from, {len(split.test)} to be judged by")
         hmms.add(split, distant)
         say("  HMMs done")

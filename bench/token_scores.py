@@ -13,10 +13,10 @@ from pathlib import Path
 
 from bench.report import Cell
 from wayhound.papers.field_hmm import header_word
-from wayhound.papers.tagged import Tagged
+from wayhound.papers.tagged import TaggedText
 from wayhound.papers.token_crf import TokenCRF
 from wayhound.papers.token_features import shape
-from wayhound.papers.tokens import runs
+from wayhound.papers.tokens import label_runs
 from wayhound.papers.training_data import read_text
 
 FOLDS = 5
@@ -26,8 +26,8 @@ Labels = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    train: list[Tagged]
-    test: list[Tagged]
+    train: list[TaggedText]
+    test: list[TaggedText]
 
 
 def add_split_options(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_split_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--test", type=Path, metavar="FILE", help="and be judged by this one")
 
 
-def splits(arguments: argparse.Namespace, file: Path, read: Callable[[str], list[Tagged]]) -> list[Split]:
+def splits(arguments: argparse.Namespace, file: Path, read: Callable[[str], list[TaggedText]]) -> list[Split]:
     """Five folds of `file` in an order that is drawn once and for all; or the two files that were given."""
     if arguments.train or arguments.test:
         if not (arguments.train and arguments.test):
@@ -113,7 +113,7 @@ class BothCounts:
     all_words: Score = field(default_factory=Score)
     seed: Score = field(default_factory=Score)
 
-    def add(self, text: Tagged, guess: Labels) -> None:
+    def add(self, text: TaggedText, guess: Labels) -> None:
         self.all_words.add(text.labels, guess)
         self.seed.add(*as_the_seed_counts(text, guess))
 
@@ -125,11 +125,11 @@ class BothCounts:
 COUNTS = ("model", "words right %", "macro-F1", "texts wholly right %", "word error % as the seed counts")
 
 
-def as_the_seed_counts(text: Tagged, guess: Labels) -> tuple[list[str], list[str]]:
+def as_the_seed_counts(text: TaggedText, guess: Labels) -> tuple[list[str], list[str]]:
     """Punctuation does not count; an abstract or introduction is one word, right if most of its words are."""
     truth, found = list[str](), list[str]()
     words = text.words
-    for label, first, last in runs(text.labels):
+    for label, first, last in label_runs(text.labels):
         if label in WHOLE_BLOCKS:
             truth.append(label)
             found.append(Counter(guess[first:last]).most_common(1)[0][0])
@@ -140,7 +140,7 @@ def as_the_seed_counts(text: Tagged, guess: Labels) -> tuple[list[str], list[str
     return truth, found
 
 
-def plain_features(text: Tagged) -> Iterator[list[str]]:
+def plain_features(text: TaggedText) -> Iterator[list[str]]:
     """The floor: words and shapes in a window of five, prefixes, suffixes, line ends; no lists, no lines."""
     words = [
         (word, line, at, len(one)) for line, one in enumerate(text.lines) for at, word in enumerate(one.words)

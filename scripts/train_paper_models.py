@@ -18,7 +18,7 @@ from bench.report import add_data_option
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.lexicon import Lexicon, build_lexicon
-from wayhound.papers.tagged import read_headers, read_references
+from wayhound.papers.tagged import parse_headers, parse_references
 from wayhound.papers.training_data import PaperData, read_text, with_layout
 from wayhound.store.model_files import save_model
 
@@ -44,26 +44,26 @@ def main() -> None:
 
 def header_crf(data: PaperData, lexicon: Lexicon) -> Path:
     """From each header twice: as bare text, and with a layout drawn for it."""
-    bare = read_headers(read_text(data.headers))
+    bare = parse_headers(read_text(data.headers))
     rng = np.random.default_rng(LAYOUT_SEED)
     model = FieldCRF("header", lexicon).fit([*bare, *(with_layout(header, rng) for header in bare)])
     return write(model, {"trained on": f"{len(bare)} headers of the Cora information extraction set"})
 
 
 def reference_crf(data: PaperData, lexicon: Lexicon) -> Path:
-    cora, nested = read_references(read_text(data.references)), data.nested_references
+    cora, nested = parse_references(read_text(data.references)), data.nested_references
     model = FieldCRF("reference", lexicon).fit([*cora, *nested])
     return write(model, {"trained on": f"{len(cora)} references of Cora, {len(nested)} of UMass"})
 
 
 def header_hmm(data: PaperData, _: Lexicon) -> Path:
-    headers = read_headers(read_text(data.headers))
+    headers = parse_headers(read_text(data.headers))
     model = FieldHMM("header").fit(headers, data.distant_for_headers())
     return write(model, {"trained on": f"{len(headers)} headers of Cora; words of BibTeX and name lists"})
 
 
 def reference_hmm(data: PaperData, _: Lexicon) -> Path:
-    cora = read_references(read_text(data.references))
+    cora = parse_references(read_text(data.references))
     model = FieldHMM("reference").fit(cora, data.distant_for_references())
     return write(model, {"trained on": f"{len(cora)} references of Cora; words of BibTeX and of UMass"})
 

@@ -8,13 +8,13 @@ import pytest
 
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Line
-from wayhound.papers.header_reader import Front
-from wayhound.papers.header_reader import read_layout as read_front
+from wayhound.papers.header_reader import FrontTexts
+from wayhound.papers.header_reader import read_front_by_layout as read_front
 
 BODY = placed(["1 Introduction", *(f"line {i} of the body" for i in range(20))], y=400)
 
 
-def front_of(*blocks: list[Line]) -> Front:
+def front_of(*blocks: list[Line]) -> FrontTexts:
     return read_front(laid_out([line for block in (*blocks, BODY) for line in block]))
 
 
@@ -58,9 +58,9 @@ def test_the_abstract_is_healed_and_without_its_heading() -> None:
 def test_plain_text_has_a_front_too() -> None:
     head = "A Title that Runs over\nTwo of the Lines\nAda Example\nFirst University\n\n"
     text = head + "Abstract\n\nIt is short.\n\n1 Introduction\n\nText.\n"
-    front = Front("A Title that Runs over Two of the Lines", ("Ada Example",), "It is short.")
+    front = FrontTexts("A Title that Runs over Two of the Lines", ("Ada Example",), "It is short.")
     assert read_front(plain(text)) == front
 
 
 def test_an_empty_document_has_none() -> None:
-    assert read_front(laid_out([])) == Front()
+    assert read_front(laid_out([])) == FrontTexts()

@@ -7,9 +7,9 @@ import pytest
 
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Document
-from wayhound.papers.header_reader import FrontMatter, read_front
+from wayhound.papers.header_reader import FrontMatter, read_front_matter
 from wayhound.papers.shipped import shipped_hmm
-from wayhound.papers.tagged import HEADER_FIELDS, read_tagged
+from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
 from wayhound.papers.training_data import with_layout
 
 ABSTRACT = [
@@ -17,7 +17,7 @@ ABSTRACT = [
     "a person wants. It needs no more than three websites, and finds most of the pages in esti-",
     "mated time.",
 ]
-TAGGED = read_tagged(
+TAGGED = parse_tagged(
     "<title> Paths of Links </title>\n<author> Ada Sample </author>\n<affiliation> University </affiliation>\n"
     "<abstract> Abstract\nWe walk.\nAnd walk on.\nTo the end.\nOf all paths. </abstract>\n"
     "<intro> 1 Introduction </intro>",
@@ -42,7 +42,7 @@ def paper() -> Document:
 
 
 def test_the_fields_of_a_page_are_read() -> None:
-    matter = read_front(paper())
+    matter = read_front_matter(paper())
     assert matter.title is not None
     assert matter.title.text == "Learning to Walk Along Paths of Links"
     assert [person.full for person in matter.authors] == ["Ada B. Sample", "Carl Walker"]
@@ -51,7 +51,7 @@ def test_the_fields_of_a_page_are_read() -> None:
 
 
 def test_the_abstract_is_whole_and_without_its_heading() -> None:
-    abstract = read_front(paper()).abstract
+    abstract = read_front_matter(paper()).abstract
     assert abstract is not None
     assert abstract.text.startswith("We show how")
     assert abstract.text.endswith("in estimated time.")
@@ -60,14 +60,14 @@ def test_the_abstract_is_whole_and_without_its_heading() -> None:
 @pytest.mark.parametrize("heading", ["Abstract. ", "Abstract—", "ABSTRACT: "])
 def test_a_heading_on_the_line_of_the_abstract_is_left_out(heading: str) -> None:
     text = f"Paths of Links\n\nAda Sample\n\n{heading}{ABSTRACT[0]}\n{ABSTRACT[1]}\n\n1 Introduction\n\nSo it is.\n"
-    abstract = read_front(plain(text)).abstract
+    abstract = read_front_matter(plain(text)).abstract
     assert abstract is not None
     assert abstract.text.startswith("We show how a crawler")
 
 
 def test_every_field_says_where_it_stands_and_how_sure_it_is() -> None:
     document = paper()
-    for found in read_front(document).fields:
+    for found in read_front_matter(document).fields:
         said = document.text[found.start : found.end]
         assert said.replace("-\n", "").replace("\n", " ") == found.text
         assert 0 < found.confidence <= 1
@@ -76,14 +76,14 @@ def test_every_field_says_where_it_stands_and_how_sure_it_is() -> None:
 
 
 def test_another_model_may_be_given() -> None:
-    title = read_front(paper(), shipped_hmm("header")).title
+    title = read_front_matter(paper(), shipped_hmm("header")).title
     assert title is not None
     assert "Paths of Links" in title.text
 
 
 @pytest.mark.parametrize("document", [laid_out([]), laid_out(), plain("...")])
 def test_what_has_no_front_gives_nothing_and_no_error(document: Document) -> None:
-    matter = read_front(document)
+    matter = read_front_matter(document)
     assert matter.abstract is None
     assert matter.authors == ()
 
@@ -101,7 +101,7 @@ def test_names_on_lines_of_their_own_are_told_apart(lines: list[str]) -> None:
     text = "\n".join(
         ["Learning Paths of Links", *lines, "University of Somewhere", "", "Abstract", "", *ABSTRACT]
     )
-    people = read_front(plain(f"{text}\n\n1 Introduction\n\nSo it is.\n")).authors
+    people = read_front_matter(plain(f"{text}\n\n1 Introduction\n\nSo it is.\n")).authors
     assert [person.full for person in people] == ["Ada B. Sample", "Carl Walker"]
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from wayhound.errors import NotFitted
-from wayhound.papers.bibtex_read import read_bibtex
-from wayhound.papers.distant import BIBTEX_IN_HEADERS, DistantWords
+from wayhound.papers.distant import BIBTEX_IN_HEADERS, DistantWords, parse_bibtex
 from wayhound.papers.field_hmm import (
     FieldHMM,
     header_text,
@@ -16,7 +15,7 @@ from wayhound.papers.field_hmm import (
     reference_word,
     spread,
 )
-from wayhound.papers.tagged import HEADER_FIELDS, Tagged, read_references, read_tagged
+from wayhound.papers.tagged import HEADER_FIELDS, TaggedText, parse_references, parse_tagged
 from wayhound.papers.tokens import token_lines
 
 
@@ -99,7 +98,7 @@ Some remark.
 
 
 def test_bibtex_is_read_with_braces_quotes_accents_and_breaks() -> None:
-    entries = {entry.key: entry for entry in read_bibtex(BIBTEX)}
+    entries = {entry.key: entry for entry in parse_bibtex(BIBTEX)}
     assert entries["one"].fields["title"] == "Walking on Thin Ice"
     assert entries["one"].fields["author"] == "Walker, Anna and Muller, B."
     assert entries["one"].fields["year"] == "1999"
@@ -111,7 +110,7 @@ def test_bibtex_is_read_with_braces_quotes_accents_and_breaks() -> None:
 
 def test_distant_words_are_counted_for_the_classes_that_their_field_lends_them_to() -> None:
     words = DistantWords(header_word)
-    words.add_bibtex(read_bibtex(BIBTEX), BIBTEX_IN_HEADERS)
+    words.add_bibtex(parse_bibtex(BIBTEX), BIBTEX_IN_HEADERS)
     assert words.counts["title"]["ice"] == words.counts["keyword"]["ice"] == 1
     assert words.counts["author"]["walker"] == 1
     numbers = {"ice": 1, "walker": 2}
@@ -120,7 +119,7 @@ def test_distant_words_are_counted_for_the_classes_that_their_field_lends_them_t
     assert words.vocabulary(min_count=2) >= {"ice"}
 
 
-def headers(n: int) -> list[Tagged]:
+def headers(n: int) -> list[TaggedText]:
     """Headers of one plan, their words drawn from short lists."""
     rng = np.random.default_rng(0)
     titles, people, towns = (
@@ -136,7 +135,7 @@ def headers(n: int) -> list[Tagged]:
             f" {rng.choice(towns)} </affiliation>\n<abstract> Abstract\nWe walk on ice. </abstract>\n"
             "<intro> 1 Introduction </intro>"
         )
-        made.append(read_tagged(text, HEADER_FIELDS))
+        made.append(parse_tagged(text, HEADER_FIELDS))
     return made
 
 
@@ -162,12 +161,12 @@ def test_a_model_of_headers_labels_every_token_of_a_new_header(use_gaps: bool) -
 
 
 def test_a_model_of_references_learns_from_distant_words() -> None:
-    taught = read_references(
+    taught = parse_references(
         "\n".join(f"<author> X. N{n}, </author> <title> T{n} things. </title>" for n in range(20))
     )
     distant = DistantWords(reference_word)
     distant.add_tagged(
-        read_references("\n".join(["<author> Known Person </author> <title> of ice </title>"] * 9))
+        parse_references("\n".join(["<author> Known Person </author> <title> of ice </title>"] * 9))
     )
     model = FieldHMM("reference", merging="one").fit(taught, distant)
     assert model.label(token_lines("X. Person, ice things.")).labels == ("author", "author", "title", "title")

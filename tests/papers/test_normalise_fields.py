@@ -4,7 +4,7 @@ import pytest
 
 from wayhound.papers.normalise_fields import (
     normalise_reference,
-    read_volume,
+    parse_volume,
     tidy,
     venue_kind,
 )
@@ -17,7 +17,7 @@ from wayhound.text.numbers import PageRange
      ("volume IV", "IV", ""), ("47(2/3):", "47", "2/3"), ("No. 7", "", "7"), ("", "", "")],
 )  # fmt: skip
 def test_volumes_and_numbers(text: str, volume: str, number: str) -> None:
-    assert read_volume(text) == (volume, number)
+    assert parse_volume(text) == (volume, number)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wayhound.papers.fields import FieldSpan, mended
+from wayhound.papers.fields import FieldSpan, repair_fields
 
 
 def marked(text: str) -> tuple[str, list[FieldSpan]]:
@@ -20,7 +20,7 @@ def marked(text: str) -> tuple[str, list[FieldSpan]]:
 
 def shown(text: str) -> str:
     plain, spans = marked(text)
-    found = mended(plain, spans)
+    found = repair_fields(plain, spans)
     assert all(plain[span.start : span.end].strip() == span.text for span in found)
     return " ".join(f"[{span.field} {span.text}]" for span in found)
 

@@ -11,10 +11,10 @@ import pytest
 from wayhound.errors import ModelError
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.field_hmm import FieldHMM
-from wayhound.papers.fields import MOST_WORDS, FieldSpan, by_name, read_header, read_reference
+from wayhound.papers.fields import MAX_WORDS, FieldSpan, read_header, read_reference, texts_by_field
 from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.shipped import shipped_crf, shipped_hmm
-from wayhound.papers.tagged import read_tagged
+from wayhound.papers.tagged import parse_tagged
 from wayhound.papers.tokens import FieldModel, TextKind, reference_line, token_line
 from wayhound.store.model_files import load_model, save_model
 
@@ -49,7 +49,7 @@ REFERENCES = [
 
 @pytest.mark.parametrize("model", [shipped_crf, shipped_hmm])
 def test_the_fields_of_a_header_are_found(model: Callable[[TextKind], FieldModel]) -> None:
-    found = by_name(read_header(HEADER, model("header")))
+    found = texts_by_field(read_header(HEADER, model("header")))
     assert found["title"] == "Learning to Walk Along Paths of Links"
     assert found["author"] == "Ada B. Sample"
     assert found["affiliation"] == "Department of Computer Science University of Somewhere"
@@ -64,7 +64,7 @@ def test_the_fields_of_a_header_are_found(model: Callable[[TextKind], FieldModel
 def test_the_fields_of_references_are_found(
     text: str, fields: dict[str, str], model: Callable[[TextKind], FieldModel]
 ) -> None:
-    found = by_name(read_reference(text, model("reference")))
+    found = texts_by_field(read_reference(text, model("reference")))
     right = [name for name, said in fields.items() if found.get(name) == said]
     assert right == list(fields) if model is shipped_crf else len(right) >= len(fields) - 2
 
@@ -83,7 +83,7 @@ def test_words_cut_at_the_end_of_a_line_are_whole_in_a_field() -> None:
 
 def test_volume_and_pages_in_one_word_are_told_apart() -> None:
     text = "A. B. Sample. Learning paths of links. Machine Learning, 12(3):45–67, 1998."
-    found = by_name(read_reference(text))
+    found = texts_by_field(read_reference(text))
     assert (found["volume"], found["pages"]) == ("12(3):", "45–67,")
     assert reference_line("http://a.example:80/1,000").words == ("http://a.example:80/1,000",)
 
@@ -100,17 +100,17 @@ def test_texts_without_end_are_read_as_far_as_fields_can_reach(word: str) -> Non
 
 def test_words_beyond_a_few_thousand_belong_to_no_field() -> None:
     spans = read_reference("word " * 5_000)
-    assert sum(len(span.text.split()) for span in spans) == MOST_WORDS
+    assert sum(len(span.text.split()) for span in spans) == MAX_WORDS
 
 
 def test_fields_that_come_twice_are_joined() -> None:
     spans = [FieldSpan("note", "To appear.", 0, 10, 1.0), FieldSpan("note", "Draft.", 20, 26, 1.0)]
-    assert by_name(spans) == {"note": "To appear. Draft."}
+    assert texts_by_field(spans) == {"note": "To appear. Draft."}
 
 
 def test_a_correction_is_learned_at_once_and_can_be_saved(tmp_path: Path) -> None:
     right = "<author> Walker </author> <title> Paths Press </title> <publisher> Sample & Sons </publisher>"
-    taught = read_tagged(right, ("author", "title", "publisher"))
+    taught = parse_tagged(right, ("author", "title", "publisher"))
     model = shipped_crf("reference")
     assert model.label(taught.lines).labels != taught.labels
     after = model.corrected([taught])
@@ -120,7 +120,7 @@ def test_a_correction_is_learned_at_once_and_can_be_saved(tmp_path: Path) -> Non
     )
     assert again.label(taught.lines).labels == taught.labels
     text, fields = REFERENCES[0]
-    assert by_name(read_reference(text, again)) == fields
+    assert texts_by_field(read_reference(text, again)) == fields
 
 
 def test_a_hidden_markov_model_can_be_saved(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tagged texts and the words they are read into."""
+"""TaggedText texts and the words they are read into."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from wayhound.errors import TeachingError
 from wayhound.papers.tagged import (
     HEADER_FIELDS,
     REFERENCE_FIELDS,
-    Tagged,
-    read_headers,
-    read_nested_references,
-    read_references,
-    read_tagged,
-    write_tagged,
+    TaggedText,
+    format_tagged,
+    parse_headers,
+    parse_nested_references,
+    parse_references,
+    parse_tagged,
 )
 from wayhound.papers.tokens import document_lines, token_line, token_lines
 
@@ -32,7 +32,7 @@ on Thin Ice  </title>
 
 
 def test_headers_keep_their_lines_and_know_the_field_of_every_word() -> None:
-    first, second = read_headers(HEADERS)
+    first, second = parse_headers(HEADERS)
     assert [line.words for line in first.lines] == [
         ("Learning", "to", "Walk"),
         ("on", "Thin", "Ice"),
@@ -45,19 +45,19 @@ def test_headers_keep_their_lines_and_know_the_field_of_every_word() -> None:
 
 def test_references_stand_one_on_a_line() -> None:
     text = "<author> B. Horn. </author> <title> Robot Vision. </title>\n\n<title> Alone </title>\n"
-    one, other = read_references(text)
+    one, other = parse_references(text)
     assert one.labels == ("author", "author", "title", "title")
     assert other.words == ["Alone"]
 
 
 def test_words_between_two_fields_belong_to_the_one_before_and_at_the_front_to_the_first() -> None:
-    text = read_tagged("1 <title> A </title> * <author> B </author>", HEADER_FIELDS)
+    text = parse_tagged("1 <title> A </title> * <author> B </author>", HEADER_FIELDS)
     assert text.words == ["1", "A", "*", "B"]
     assert text.labels == ("title", "title", "title", "author")
 
 
 def test_what_looks_like_a_tag_but_is_no_field_is_a_word() -> None:
-    text = read_tagged("<title> The <b> of a < c </title>", HEADER_FIELDS)
+    text = parse_tagged("<title> The <b> of a < c </title>", HEADER_FIELDS)
     assert text.words == ["The", "<b>", "of", "a", "<", "c"]
 
 
@@ -67,7 +67,7 @@ def test_nested_tags_are_read_as_the_fields_of_plain_references() -> None:
         " </person-last> </person> </authors> <title> On Ice . </title> <venue> in : <journal> J. Ice </journal>"
         " <volume> ( 3 ) </volume> <date> <year> 1999 </year> </date> </venue>"
     )
-    (reference,) = read_nested_references(text)
+    (reference,) = parse_nested_references(text)
     assert list(zip(reference.words, reference.labels, strict=True)) == [
         ("A.", "author"), ("Lee,", "author"), ("On", "title"), ("Ice.", "title"), ("in:", "journal"),
         ("J.", "journal"), ("Ice", "journal"), ("(3)", "volume"), ("1999", "date"),
@@ -76,7 +76,11 @@ def test_nested_tags_are_read_as_the_fields_of_plain_references() -> None:
 
 @pytest.mark.parametrize(
     ("read", "text"),
-    [(read_headers, "nothing here"), (read_headers, "<NEW_HEADER>\nuntagged words"), (read_references, "")],
+    [
+        (parse_headers, "nothing here"),
+        (parse_headers, "<NEW_HEADER>\nuntagged words"),
+        (parse_references, ""),
+    ],
 )
 def test_a_file_that_cannot_be_learned_from_is_told_in_a_sentence(read: object, text: str) -> None:
     assert callable(read)
@@ -89,11 +93,11 @@ words = st.text(st.characters(categories=["L", "N", "P"], exclude_characters="<>
 
 @given(st.lists(st.lists(st.tuples(words, st.sampled_from(REFERENCE_FIELDS)), min_size=1), min_size=1))
 def test_what_is_written_is_read_back_word_for_word(lines: list[list[tuple[str, str]]]) -> None:
-    text = Tagged(
+    text = TaggedText(
         tuple(token_line(" ".join(word for word, _ in line)) for line in lines),
         tuple(label for line in lines for _, label in line),
     )
-    again = read_tagged(write_tagged(text), REFERENCE_FIELDS)
+    again = parse_tagged(format_tagged(text), REFERENCE_FIELDS)
     assert [line.words for line in again.lines] == [line.words for line in text.lines]
     assert again.labels == text.labels
 

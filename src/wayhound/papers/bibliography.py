@@ -1,4 +1,4 @@
-"""Papers as others' tools read them: BibTeX, RIS and CSL-JSON."""
+"""Records of papers in the formats of reference managers: BibTeX, RIS and CSL-JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wayhound.record import Record
 from wayhound.text.folding import plain_words
 from wayhound.text.person_names import PersonName, split_name
 
-# Fields of a paper's record, each with its name in BibTeX and its tag in RIS.
+# Field of a record → name or tag in each format.
 _BIBTEX = {"title": "title", "year": "year", "volume": "volume", "number": "number", "publisher": "publisher",
            "location": "address", "doi": "doi", "url": "url", "abstract": "abstract"}  # fmt: skip
 _RIS = {"title": "TI", "year": "PY", "volume": "VL", "number": "IS", "publisher": "PB", "location": "CY",
@@ -23,19 +23,19 @@ _TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%
         "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
 _TEX_CHARACTER = re.compile(r"[\\{}&%$#_~^]")
 _VERBATIM = frozenset({"doi", "url"})  # BibTeX styles print these as they are
-_BREAKING = re.compile(r"[{}\\\s]")
+_UNSAFE_VERBATIM = re.compile(r"[{}\\\s]")
 _YEAR = re.compile(r"\d{4}")
-_PAGES = re.compile(r"\s*[-–—]+\s*")
+_DASHES = re.compile(r"\s*[-–—]+\s*")
 _CAPITAL_INSIDE = re.compile(r"[^\W_]+?[A-Z][^\W_]*")
 
 
 def to_bibtex(records: Iterable[Record]) -> str:
-    """One entry a record, with keys that differ: `lind1999hops`, `lind1999hops-2`."""
+    """Return one entry for each record, with unique keys: `lind1999hops`, `lind1999hops-2`."""
     return "\n".join(_bibtex_entry(record, key) for record, key in _keyed(records))
 
 
 def to_ris(records: Iterable[Record]) -> str:
-    return "\n".join("".join(f"{tag}  - {text}\n" for tag, text in _ris_lines(each)) for each in records)
+    return "\n".join("".join(f"{tag}  - {text}\n" for tag, text in _ris_lines(record)) for record in records)
 
 
 def to_csl_json(records: Iterable[Record]) -> str:
@@ -59,19 +59,19 @@ def _keyed(records: Iterable[Record]) -> Iterator[tuple[Record, str]]:
 
 
 def _key(record: Record) -> str:
-    """First author's last name, year, and the first long word of the title, in plain letters."""
+    """Return the first author's last name, the year, and the first long word of the title, in ASCII."""
     authors, title = _authors(record), plain_words(record.first("title"))
     last = "".join(plain_words(split_name(authors[0]).last)) if authors else ""
     word = next((word for word in title if len(word) > 3), "")
-    key = f"{last}{_year(record)}{word}"
+    key = f"{last}{year_of(record)}{word}"
     return "".join(letter for letter in key if letter.isascii() and letter.isalnum()) or "paper"
 
 
 def _bibtex_entry(record: Record, key: str) -> str:
     kind = {"journal": "article", "booktitle": "inproceedings", "institution": "techreport"}
-    fields = {name: _one_line(record.first(ours)) for ours, name in _BIBTEX.items()}
+    fields = {name: _one_line(record.first(field)) for field, name in _BIBTEX.items()}
     venue, text = _venue(record)
-    fields |= {venue: text, "pages": _PAGES.sub("--", _pages(record)), "year": _year(record)}
+    fields |= {venue: text, "pages": _DASHES.sub("--", _pages(record)), "year": year_of(record)}
     written = {"author": " and ".join(map(_bibtex_name, _authors(record)))}
     fields["keywords"] = ", ".join(_keywords(record))
     written |= {name: _tex(name, text) for name, text in fields.items()}
@@ -81,15 +81,17 @@ def _bibtex_entry(record: Record, key: str) -> str:
 
 def _tex(name: str, text: str) -> str:
     if name in _VERBATIM:
-        return _BREAKING.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
-    written = _TEX_CHARACTER.sub(lambda found: _TEX[found[0]], text)
-    if name == "title" and not text.isupper():  # styles write titles small; {MCMC} stays as it is
+        return _UNSAFE_VERBATIM.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), text)
+    written = _TEX_CHARACTER.sub(lambda match: _TEX[match[0]], text)
+    if (
+        name == "title" and not text.isupper()
+    ):  # BibTeX styles lower the case of titles, except in braces: {MCMC}
         return _CAPITAL_INSIDE.sub(r"{\g<0>}", written)
     return written
 
 
 def _bibtex_name(name: str) -> str:
-    """`von Last, Jr, First`; the word `and` inside a name would make it two."""
+    """Return `von Last, Jr, First`, in braces if it contains `and`, which would separate two names."""
     parts = split_name(name)
     written = _tex("author", ", ".join(filter(None, (parts.last, parts.suffix, parts.given))))
     return f"{{{written}}}" if re.search(r"\band\b", written, re.IGNORECASE) else written
@@ -102,15 +104,15 @@ def _ris_lines(record: Record) -> Iterator[tuple[str, str]]:
     for name in _authors(record):
         parts = split_name(name)
         yield "AU", ", ".join(filter(None, (parts.last, parts.given, parts.suffix)))
-    for ours, tag in _RIS.items():
-        value = _year(record) if ours == "year" else _one_line(record.first(ours))
+    for field, tag in _RIS.items():
+        value = year_of(record) if field == "year" else _one_line(record.first(field))
         yield from ((tag, value),) if value else ()
     yield from (("KW", word) for word in _keywords(record))
     if text:
         yield {"journal": "JO", "institution": "PB"}.get(venue, "T2"), text
     if venue == "journal":
-        yield "T2", text  # some read the name of a journal from this, some from the other
-    pages = [part for part in _PAGES.split(_pages(record)) if part]
+        yield "T2", text  # some programs read the journal from T2, others from JO
+    pages = [part for part in _DASHES.split(_pages(record)) if part]
     yield from zip(("SP", "EP"), pages, strict=False)
     yield "ER", ""
 
@@ -122,15 +124,15 @@ def _csl_item(record: Record, key: str) -> dict[str, Any]:
     names = [split_name(name) for name in _authors(record)]
     if names:
         item["author"] = [_csl_name(name) for name in names]
-    item |= {name: value for ours, name in _CSL.items() if (value := _one_line(record.first(ours)))}
+    item |= {name: value for field, name in _CSL.items() if (value := _one_line(record.first(field)))}
     if text:
         item["publisher" if venue == "institution" else "container-title"] = text
     if words := _keywords(record):
         item["keyword"] = ", ".join(words)
-    if year := _year(record):
+    if year := year_of(record):
         item["issued"] = {"date-parts": [[int(year)]]}
     if pages := _pages(record):
-        item["page"] = _PAGES.sub("-", pages)
+        item["page"] = _DASHES.sub("-", pages)
     return item
 
 
@@ -154,9 +156,10 @@ def _venue(record: Record) -> tuple[str, str]:
     return "", ""
 
 
-def _year(record: Record) -> str:
-    found = _YEAR.search(record.first("year") or record.first("date"))
-    return found[0] if found else ""
+def year_of(record: Record) -> str:
+    """Return the year of a record as four digits, or an empty string."""
+    match = _YEAR.search(record.first("year") or record.first("date"))
+    return match[0] if match else ""
 
 
 def _pages(record: Record) -> str:
@@ -164,5 +167,5 @@ def _pages(record: Record) -> str:
 
 
 def _one_line(text: str) -> str:
-    """On one line and without control characters: a line break would begin a new tag in RIS."""
+    """Return the text on one line without control characters: a line break would begin a new tag in RIS."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,4 +1,4 @@
-"""How a text points to its references: by number, by label, or by author and year."""
+"""Call-outs: where a text points to its references by number, by label, or by author and year."""
 
 from __future__ import annotations
 
@@ -28,24 +28,19 @@ _YEARS = re.compile(rf"{_YEAR}|\b[a-z]\b")
 _YEAR_OF_REFERENCE = re.compile(rf"(?<!\d){_YEAR}(?!\d)")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _TITLE_BEGINS = re.compile(rf"(?<![\w'’-])(?!{_AND}\s|{_PARTICLE}|al\b|eds?\b)[^\W\d_A-Z]{{2,}}|{_YEAR}")
-_HEAD = 250  # characters of a reference in which its authors are
-
-
-def folded(text: str) -> str:
-    """Without accents, case, blanks and dots, so that spellings of one name meet."""
-    return letters_and_digits(text, keep="+*")
+_HEAD = 250  # characters of a reference that contain its authors
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The front of a reference: words that may be names, and how many authors there seem to be."""
+    """The beginning of a reference: words that may be names, and the apparent number of authors."""
 
     words: list[str]
     n_authors: int
 
 
-class AuthorYears:
-    """The references of a paper, by the years in them."""
+class AuthorYearFinder:
+    """Finds call-outs by author and year, with the references of a paper indexed by year."""
 
     def __init__(self, references: Sequence[str]) -> None:
         self._heads = [_head(text) for text in references]
@@ -55,16 +50,18 @@ class AuthorYears:
                 self._by_year.setdefault(year, []).append(i)
 
     def find(self, text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-        """Start and end of each call-out, and the references that it means."""
-        for found in _CALLOUT.finditer(text):
-            names = [folded(_POSSESSIVE.sub("", name)) for name in _SPLIT_NAMES.split(found["names"])]
-            meant = [self._best(names, bool(found["others"]), year) for year in _spelled_out(found["years"])]
-            cited = tuple(dict.fromkeys(i for i in meant if i is not None))
+        """Yield start and end of each call-out, and the indices of its references."""
+        for match in _CALLOUT.finditer(text):
+            names = [
+                letters_and_digits(_POSSESSIVE.sub("", name)) for name in _SPLIT_NAMES.split(match["names"])
+            ]
+            best = [self._best(names, bool(match["others"]), year) for year in _spelled_out(match["years"])]
+            cited = tuple(dict.fromkeys(i for i in best if i is not None))
             if cited:
-                yield found.start(), found.end(), cited
+                yield match.start(), match.end(), cited
 
     def _best(self, names: list[str], others: bool, year: str) -> int | None:
-        """The reference of the year that has most of the names; None where there is none with any."""
+        """Return the reference of that year with most of the names; None if none has any."""
         scored = [(_score(names, others, self._heads[i]), -i) for i in self._by_year.get(year, [])]
         score, negative = max(scored, default=(0.0, 0))
         return -negative if score > 0 else None
@@ -73,14 +70,14 @@ class AuthorYears:
 def _head(text: str) -> _Head:
     year = re.search(rf"[(\[,.\s]{_YEAR}", text)
     end = year.start() if year and year.start() > 3 else len(text)
-    words = [folded(word) for word in _WORD.findall(text[: min(end, _HEAD)])]
+    words = [letters_and_digits(word) for word in _WORD.findall(text[: min(end, _HEAD)])]
     title = _TITLE_BEGINS.search(text, 0, _HEAD)
     authors = _SPLIT_NAMES.split(text[: title.start() if title else _HEAD])
     return _Head(words, sum(bool(re.search(r"[^\W\d_]{2}", author)) for author in authors))
 
 
 def _spelled_out(years: str) -> list[str]:
-    """Both 2005a and 2005b for "2005a, b"."""
+    """Return 2005a and 2005b for "2005a, b"."""
     spelled: list[str] = []
     for year in _YEARS.findall(years):
         spelled.append(year if len(year) > 1 else spelled[-1][:4] + year)
@@ -88,19 +85,19 @@ def _spelled_out(years: str) -> list[str]:
 
 
 def _score(names: list[str], others: bool, head: _Head) -> float:
-    """Names found, the first one near the front, as many authors as are meant.
+    """Score by names that occur, how early the first does, and whether the number of authors agrees.
 
-    The first name may be none, but a capital word before it; all others must be there.
+    The first of `names` may be a capitalised word before the names; all others must occur.
     """
-    places = [_place(name, head.words) for name in names]
-    found = [place for place in places if place is not None]
-    if not found or (len(names) > 1 and len(found) < len(names) - 1):
+    positions = [_position(name, head.words) for name in names]
+    present = [position for position in positions if position is not None]
+    if not present or (len(names) > 1 and len(present) < len(names) - 1):
         return 0.0
     agrees = head.n_authors >= len(names) + 2 if others else head.n_authors == len(names)
-    return len(found) + 1.0 / (1 + found[0]) + 0.3 * agrees - 0.5 * (len(names) - len(found))
+    return len(present) + 1.0 / (1 + present[0]) + 0.3 * agrees - 0.5 * (len(names) - len(present))
 
 
-def _place(name: str, words: list[str]) -> int | None:
+def _position(name: str, words: list[str]) -> int | None:
     if name in words:
         return words.index(name)
     for width in (2, 3):  # van der Maaten
@@ -121,12 +118,12 @@ _NOT_A_CALLOUT = re.compile(
     r"(?:\b[A-Za-z]|[=∈⊂×+−]|\b(?:eq|eqs|equations?|fig|figs|figures?|sections?)\.?)\s*$", re.IGNORECASE
 )
 
-_MOST_IN_RANGE = 30
+_MAX_RANGE = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Callout:
-    """A place in the text that points to references, by their indices."""
+    """A range of the text that points to references, given by their indices."""
 
     start: int
     end: int
@@ -136,20 +133,20 @@ class Callout:
 def find_callouts(
     text: str, superscripts: Sequence[tuple[int, int]], references: Sequence[RawReference]
 ) -> list[Callout]:
-    """All call-outs in the way that this document has them, in reading order."""
+    """Return the call-outs in the style of this document, in reading order."""
     labels = {reference.label: i for i, reference in enumerate(references) if reference.label}
     if labels and not all(label.isdigit() for label in labels):
-        found = [*_by_label(text, labels), *_by_author_year(text, references)]
+        callouts = [*_by_label(text, labels), *_by_author_year(text, references)]
     elif labels:
-        found = _by_number(text, superscripts, labels, references)
+        callouts = _by_number(text, superscripts, labels, references)
     else:
         counted = {str(i + 1): i for i in range(len(references))}
         by_names, by_number = (
             list(_by_author_year(text, references)),
             list(_numbers(text, _IN_BRACKETS, counted)),
         )
-        found = by_names if len(by_names) >= len(by_number) else by_number
-    return sorted(found, key=lambda callout: callout.start)
+        callouts = by_names if len(by_names) >= len(by_number) else by_number
+    return sorted(callouts, key=lambda callout: callout.start)
 
 
 def _by_number(
@@ -158,17 +155,17 @@ def _by_number(
     labels: dict[str, int],
     references: Sequence[RawReference],
 ) -> list[Callout]:
-    """In brackets, above the line, by author in spite of the numbers, or in parentheses.
+    """Return call-outs in brackets, as superscripts, by author in spite of the numbers, or in parentheses.
 
-    The way that reaches most references is taken; parentheses count half, since equations have them, too.
+    The style that reaches most references is taken; parentheses count half, since equations have them, too.
     """
-    ways = {
+    styles = {
         1.0: list(_numbers(text, _IN_BRACKETS, labels)),
         0.9: list(_raised(text, superscripts, labels)),
         0.8: list(_by_author_year(text, references)),
         0.5: list(_numbers(text, _IN_PARENTHESES, labels)),
     }
-    return ways[max(ways, key=lambda weight: weight * len(_cited(ways[weight])))]
+    return styles[max(styles, key=lambda weight: weight * len(_cited(styles[weight])))]
 
 
 def _cited(callouts: list[Callout]) -> set[int]:
@@ -176,16 +173,16 @@ def _cited(callouts: list[Callout]) -> set[int]:
 
 
 def _numbers(text: str, pattern: re.Pattern[str], labels: dict[str, int]) -> Iterator[Callout]:
-    for found in pattern.finditer(text):
-        before = text[max(0, found.start() - 12) : found.start()]
+    for match in pattern.finditer(text):
+        before = text[max(0, match.start() - 12) : match.start()]
         if _NOT_A_CALLOUT.search(before):
             continue
-        if cited := _expanded(found[1], labels):
-            yield Callout(found.start(), found.end(), cited)
+        if cited := _expanded(match[1], labels):
+            yield Callout(match.start(), match.end(), cited)
 
 
 def _raised(text: str, superscripts: Sequence[tuple[int, int]], labels: dict[str, int]) -> Iterator[Callout]:
-    """Numbers above the line that follow a word; after a single letter they are powers."""
+    """Yield superscript numbers that follow a word; after a single letter they are powers."""
     for start, end in superscripts:
         if not _BARE.fullmatch(text[start:end]) or not re.search(
             r"[^\W\d_]{3}[\"”’')\]]?[.,;:]?\s?$", text[max(0, start - 12) : start]
@@ -196,12 +193,12 @@ def _raised(text: str, superscripts: Sequence[tuple[int, int]], labels: dict[str
 
 
 def _expanded(numbers: str, labels: dict[str, int]) -> tuple[int, ...]:
-    """The references of "3, 5-7"; none when one of them does not exist: then it is something else."""
+    """Return the references of "3, 5-7"; none if one of them does not exist, since then it is no call-out."""
     wanted: list[str] = []
     for first, last, single in _RANGE.findall(numbers):
         if single:
             wanted.append(str(int(single)))
-        elif 0 < int(last) - int(first) <= _MOST_IN_RANGE:
+        elif 0 < int(last) - int(first) <= _MAX_RANGE:
             wanted += [str(number) for number in range(int(first), int(last) + 1)]
         else:
             return ()
@@ -211,18 +208,22 @@ def _expanded(numbers: str, labels: dict[str, int]) -> tuple[int, ...]:
 
 
 def _by_label(text: str, labels: dict[str, int]) -> Iterator[Callout]:
-    """[McC00, KLM96] and [Dechter, 2003; Pearl, 1988]: what stands in brackets, whole or in parts."""
-    plain = {folded(label): i for label, i in labels.items()}
-    for found in _BRACKETED.finditer(text):
-        parts = [folded(part) for part in re.split(r";", found[1])]
-        if not any(part in plain for part in parts):
-            parts = [folded(part) for part in re.split(r"[;,]", found[1])]
-        cited = tuple(dict.fromkeys(plain[part] for part in parts if part in plain))
+    """Yield call-outs by label in brackets: [McC00, KLM96] and [Dechter, 2003; Pearl, 1988]."""
+    by_key = {_label_key(label): i for label, i in labels.items()}
+    for match in _BRACKETED.finditer(text):
+        parts = [_label_key(part) for part in match[1].split(";")]
+        if not any(part in by_key for part in parts):
+            parts = [_label_key(part) for part in re.split(r"[;,]", match[1])]
+        cited = tuple(dict.fromkeys(by_key[part] for part in parts if part in by_key))
         if cited:
-            yield Callout(found.start(), found.end(), cited)
+            yield Callout(match.start(), match.end(), cited)
+
+
+def _label_key(label: str) -> str:
+    return letters_and_digits(label, keep="+*")
 
 
 def _by_author_year(text: str, references: Sequence[RawReference]) -> Iterator[Callout]:
-    known = AuthorYears([reference.text for reference in references])
-    for start, end, cited in known.find(text):
+    finder = AuthorYearFinder([reference.text for reference in references])
+    for start, end, cited in finder.find(text):
         yield Callout(start, end, cited)

@@ -1,4 +1,4 @@
-"""Citation contexts: what a paper says where it cites, which tells how it uses the cited work."""
+"""Citation contexts: the sentences in which a paper cites its references."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[^\W\d_a-z]")
-_LONGEST = 700  # letters; beyond that, extraction has glued things together
+_MAX_LENGTH = 700  # letters of a sentence; longer ones are due to errors of extraction
 
 
 def sentence_starts(flow: Flow) -> list[int]:
-    """Offsets of `flow.text` at which sentences begin; headings stand by themselves."""
+    """Return the offsets of `flow.text` at which sentences begin; a heading is a sentence of its own."""
     text = _without(flow.text, flow.superscripts)
     ends = (
-        found.end()
-        for found in _END.finditer(text)
-        if not _ABBREVIATION.search(text[max(0, found.start() - 8) : found.start()])
+        match.end()
+        for match in _END.finditer(text)
+        if not _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start()])
     )
     return sorted({0, *ends, *_around_headings(flow)})
 
 
 def sentence_around(flow: Flow, starts: list[int], start: int, end: int) -> tuple[int, int]:
-    """The range of the sentence that holds the characters from `start` up to `end`, cut if too long."""
+    """Return the range of the sentence that contains the characters [start, end), shortened if too long."""
     at = bisect_right(starts, start) - 1
     first = starts[at]
     following = bisect_right(starts, end - 1)
     last = starts[following] if following < len(starts) else len(flow.text)
-    if last - first > _LONGEST:
-        first = max(first, _blank_near(flow.text, start - _LONGEST // 2))
-        last = min(last, _blank_near(flow.text, end + _LONGEST // 2))
+    if last - first > _MAX_LENGTH:
+        first = max(first, _blank_near(flow.text, start - _MAX_LENGTH // 2))
+        last = min(last, _blank_near(flow.text, end + _MAX_LENGTH // 2))
     return first, last
 
 
@@ -52,7 +52,7 @@ def _blank_near(text: str, at: int) -> int:
 
 
 def _without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Call-outs above the line blanked out, so that they do not hide the end of a sentence."""
+    """Return the text with superscripts blanked out, so that they do not hide the end of a sentence."""
     letters = list(text)
     for start, end in ranges:
         letters[start:end] = " " * (end - start)
@@ -73,24 +73,24 @@ def _around_headings(flow: Flow) -> Iterable[int]:
 
 
 def _is_numbered(line: Line, before: Line) -> bool:
-    """`3.3 A classification example`, in bold or after the end of a sentence."""
+    """Return True for `3.3 A classification example`, in bold or after the end of a sentence."""
     return bool(_NUMBERED.match(line.text)) and (line.bold or before.text.endswith((".", "!", "?", ":")))
 
 
 def _usual_size(lines: Sequence[Line]) -> float:
-    """Half of the letters are no larger; figures may have more lines than the text, but not more letters."""
+    """Return the median type size by letters: figures may have more lines than the text, not more letters."""
     sizes = sorted((line.size, len(line.text)) for line in lines)
-    half, seen = sum(letters for _, letters in sizes) / 2, 0
+    half, total = sum(letters for _, letters in sizes) / 2, 0
     for size, letters in sizes:
-        seen += letters
-        if seen >= half:
+        total += letters
+        if total >= half:
             return size
     return 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class CitationContext:
-    """A call-out to `references[reference]`, which is `sentence[start:end]`, and where its line stands."""
+    """A call-out to `references[reference]`: it is `sentence[start:end]`, in a line with this page and box."""
 
     reference: int
     sentence: str
@@ -107,7 +107,7 @@ class CitationContext:
 def find_contexts(
     document: Document, references: Sequence[RawReference], sections: Sections | None = None
 ) -> tuple[CitationContext, ...]:
-    """Every call-out of abstract and body with its sentence; a range gives one for each of its references."""
+    """Return a context for each call-out in abstract and body, and for each reference that it points to."""
     if not references:
         return ()
     sections = sections or find_sections(document)

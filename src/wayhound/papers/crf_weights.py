@@ -17,7 +17,7 @@ from wayhound.errors import ModelError, TeachingError
 from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.chain import TransitionScores, backward, best_path, forward, log_total
 from wayhound.learn.model_file import array_to_text, text_to_array
-from wayhound.papers.tokens import Hint, Labelling, Segment, runs
+from wayhound.papers.tokens import Hint, Labelling, Segment, label_runs
 
 BEGIN, INSIDE = "B-", "I-"
 
@@ -100,7 +100,7 @@ class CrfWeights:
         total = float(log_total(alpha, ends)[0])
         fields = np.array([self.field_of(number) for number in range(len(self.states))])
         segments = []
-        for field, first, last in runs(labels):
+        for field, first, last in label_runs(labels):
             inside = np.flatnonzero(fields == field)
             within = TransitionScores(steps.log[np.ix_(inside, inside)])
             stretch = forward(

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from wayhound.errors import NotFitted
 from wayhound.papers.crf_weights import CrfWeights, from_arrays, pruned, to_arrays
 from wayhound.papers.lexicon import Lexicon
-from wayhound.papers.tagged import Tagged
+from wayhound.papers.tagged import TaggedText
 from wayhound.papers.token_crf import Algorithm, TokenCRF, corrected
 from wayhound.papers.token_features import HeaderFeatures, ReferenceFeatures
-from wayhound.papers.tokens import Hint, Labelling, TextKind, TokenLine, checked_kind
+from wayhound.papers.tokens import Hint, Labelling, TextKind, TokenLine, parse_kind
 
 PENALTY: Mapping[TextKind, float] = {"header": 0.5, "reference": 0.1}
 """`c2` where none is given, the better of a few by cross-validation."""
@@ -54,7 +54,7 @@ class FieldCRF:
     def features(self) -> Callable[[Sequence[TokenLine]], list[list[str]]]:
         return HeaderFeatures(self.lexicon) if self.kind == "header" else ReferenceFeatures(self.lexicon)
 
-    def fit(self, examples: Sequence[Tagged]) -> Self:
+    def fit(self, examples: Sequence[TaggedText]) -> Self:
         """Learn from tagged texts. Takes python-crfsuite; minutes for headers, seconds for references."""
         c2 = PENALTY[self.kind] if self.c2 is None else self.c2
         crf = TokenCRF(algorithm=self.algorithm, c1=self.c1, c2=c2, max_iterations=self.max_iterations)
@@ -66,7 +66,7 @@ class FieldCRF:
     def label(self, lines: Sequence[TokenLine], hints: Sequence[Hint] = ()) -> Labelling:
         return self._fitted().label(self.features(lines), hints)
 
-    def corrected(self, examples: Sequence[Tagged]) -> Self:
+    def corrected(self, examples: Sequence[TaggedText]) -> Self:
         """A model that has learned from a few corrected texts: in seconds, and without the first ones."""
         features = self.features
         taught = [(features(example.lines), example.labels) for example in examples]
@@ -84,7 +84,7 @@ class FieldCRF:
         cls, lexicon: Lexicon, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]
     ) -> Self:
         """The model that `to_arrays` gave; a sentence where it is damaged."""
-        model = cls(checked_kind(meta.get("kind")), lexicon)
+        model = cls(parse_kind(meta.get("kind")), lexicon)
         model.weights_ = from_arrays(arrays, meta)
         return model
 

@@ -21,8 +21,8 @@ from wayhound.learn.hmm_parameters import UNKNOWN
 from wayhound.learn.hmm_tagger import EmissionSource, Merging, TaggerHMM
 from wayhound.learn.model_file import array_to_text, text_to_array
 from wayhound.papers.distant import DistantWords
-from wayhound.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, Tagged
-from wayhound.papers.token_features import LONGEST_WORD
+from wayhound.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, TaggedText
+from wayhound.papers.token_features import MAX_WORD_LENGTH
 from wayhound.papers.tokens import (
     Hint,
     Labelling,
@@ -30,8 +30,8 @@ from wayhound.papers.tokens import (
     TextKind,
     TokenLine,
     all_words,
-    checked_kind,
-    runs,
+    label_runs,
+    parse_kind,
 )
 
 EMAIL, WEB, YEAR, ZIP, REPORT, NUMBER = "<email>", "<web>", "<year>", "<zip>", "<report>", "<number>"
@@ -81,7 +81,7 @@ class HmmText:
 
 def header_word(token: str) -> str:
     """The word for a token of a header, "" where there is nothing but punctuation."""
-    lower = token[:LONGEST_WORD].lower()
+    lower = token[:MAX_WORD_LENGTH].lower()
     for name, pattern in _ADDRESSES:
         if pattern.match(lower):
             return name
@@ -214,7 +214,7 @@ class FieldHMM:
     def fields(self) -> tuple[str, ...]:
         return HEADER_FIELDS if self.kind == "header" else REFERENCE_FIELDS
 
-    def fit(self, examples: Sequence[Tagged], distant: DistantWords | None = None) -> Self:
+    def fit(self, examples: Sequence[TaggedText], distant: DistantWords | None = None) -> Self:
         distant = None if self.emissions == "L" else distant
         seen = [self.read(example.lines, example.labels) for example in examples]
         self.vocabulary_ = _numbered(
@@ -245,7 +245,7 @@ class FieldHMM:
         classes = [self.fields[number] for number in model.decode(asked)[0]]
         labels = spread(text.spans, classes, n_tokens)
         sure = _spread_numbers(text, model.class_marginals(asked, len(self.fields))[0].max(axis=1), n_tokens)
-        segments = [Segment(name, a, b, float(sure[a:b].min())) for name, a, b in runs(labels)]
+        segments = [Segment(name, a, b, float(sure[a:b].min())) for name, a, b in label_runs(labels)]
         return Labelling(tuple(labels), tuple(segments))
 
     def classes(self, text: HmmText, labels: Sequence[str]) -> Ints:
@@ -274,7 +274,7 @@ class FieldHMM:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Self:
         """The model that `to_arrays` gave; a sentence where it is damaged."""
-        model = cls(checked_kind(meta.get("kind")), use_gaps=bool(meta.get("use_gaps")))
+        model = cls(parse_kind(meta.get("kind")), use_gaps=bool(meta.get("use_gaps")))
         try:
             words = array_to_text(arrays["words"]).split("\n")
             model.vocabulary_ = {word: number for number, word in enumerate(words, start=1)}

@@ -1,7 +1,7 @@
-"""Ends of fields that punctuation settles, whatever a model makes of the words.
+"""Fields of headers and references as spans of text, and repair of their ends by punctuation.
 
-A closing bracket belongs to the field that opened it, a title in quotation marks ends with them, and nobody
-behind "editors," is an editor.
+A closing bracket belongs to the field that opened it, a title in quotation marks ends with them, and no name
+after "editors," is an editor.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from wayhound.papers.tokens import (
     Segment,
     Token,
     TokenLine,
-    first_words,
     reference_line,
     token_line,
+    truncated,
 )
 
-MOST_WORDS = 2_000
-"""Of a header or reference; words beyond them belong to no field."""
+MAX_WORDS = 2_000
+"""Words of a header or reference that are read; those after them belong to no field."""
 
-NOT_SHOWN = frozenset({"intro", "page"})
+_WITHOUT_VALUE = frozenset({"intro", "page"})  # labels for the models alone
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSpan:
-    """A field as found: the characters [start, end) of the text that was read.
+    """A field: the characters [start, end) of the text that was read.
 
-    `text` is what they say, on one line and with cut words whole; `confidence` is the probability that all
-    its words belong to the field.
+    `text` is on one line, with words cut at line ends rejoined; `confidence` is the probability that all its
+    words belong to the field.
     """
 
     field: str
@@ -44,33 +44,33 @@ class FieldSpan:
 
 
 def read_header(lines: Sequence[str], model: FieldModel | None = None) -> list[FieldSpan]:
-    """The fields of a header of bare lines; spans count in the lines joined by line ends.
+    """Return the fields of a header given as plain lines; offsets are those of the lines joined by line ends.
 
-    For a document, whose layout tells more, see `header_reader.read_front`.
+    For a document with layout, see `header_reader.read_front_matter`.
     """
-    starts, at = list[int](), 0
+    offsets, offset = list[int](), 0
     for line in lines:
-        starts.append(at)
-        at += len(line) + 1
-    words = first_words([token_line(line) for line in lines], MOST_WORDS)
-    return spans_of(words, starts, (model or shipped_crf("header")).label(words))
+        offsets.append(offset)
+        offset += len(line) + 1
+    words = truncated([token_line(line) for line in lines], MAX_WORDS)
+    return field_spans(words, offsets, (model or shipped_crf("header")).label(words))
 
 
 def read_reference(text: str, model: FieldModel | None = None) -> list[FieldSpan]:
-    """The fields of a single reference, given without its label."""
-    words = first_words([reference_line(text)], MOST_WORDS)
-    return spans_of(words, [0], (model or shipped_crf("reference")).label(words))
+    """Return the fields of a single reference without its label."""
+    words = truncated([reference_line(text)], MAX_WORDS)
+    return field_spans(words, [0], (model or shipped_crf("reference")).label(words))
 
 
-def spans_of(lines: Sequence[TokenLine], starts: Sequence[int], labelling: Labelling) -> list[FieldSpan]:
-    """The fields of labelled lines in order, where `starts` is where each line begins in the text."""
-    tokens = [(starts[number], token) for number, line in enumerate(lines) for token in line.tokens]
-    shown = [segment for segment in labelling.segments if segment.field not in NOT_SHOWN]
-    return [_span(segment, tokens[segment.first : segment.last]) for segment in shown]
+def field_spans(lines: Sequence[TokenLine], offsets: Sequence[int], labelling: Labelling) -> list[FieldSpan]:
+    """Return the fields of labelled lines in order; line i begins at `offsets[i]` of the text."""
+    tokens = [(offsets[number], token) for number, line in enumerate(lines) for token in line.tokens]
+    segments = [segment for segment in labelling.segments if segment.field not in _WITHOUT_VALUE]
+    return [_span(segment, tokens[segment.first : segment.last]) for segment in segments]
 
 
-def by_name(fields: Sequence[FieldSpan]) -> Mapping[str, str]:
-    """The text of each field, as `normalise_reference` takes it; where a field comes twice, both."""
+def texts_by_field(fields: Sequence[FieldSpan]) -> Mapping[str, str]:
+    """Return the text of each field for `normalise_reference`; the texts of repeated fields are joined."""
     texts: dict[str, str] = {}
     for span in fields:
         texts[span.field] = f"{texts[span.field]} {span.text}" if span.field in texts else span.text
@@ -87,7 +87,7 @@ def _span(segment: Segment, tokens: Sequence[tuple[int, Token]]) -> FieldSpan:
 
 
 def _joined(text: str, word: str, *, new_line: bool) -> str:
-    """The text and one more word; a word that was cut at the end of a line is whole again."""
+    """Return the text with one more word; a word cut at the end of a line is rejoined."""
     cut = new_line and len(text) > 2 and text.endswith("-") and text[-2].isalpha() and word[0].islower()
     return text[:-1] + word if cut else f"{text} {word}".strip()
 
@@ -102,47 +102,46 @@ _IN = re.compile(r"in\b", re.IGNORECASE)
 _VENUES = frozenset({"journal", "booktitle", "tech"})
 
 
-def mended(text: str, fields: Sequence[FieldSpan]) -> list[FieldSpan]:
-    """The fields of the reference `text` with their ends where its punctuation says."""
+def repair_fields(text: str, fields: Sequence[FieldSpan]) -> list[FieldSpan]:
+    """Return the fields of the reference `text` with their ends moved to where its punctuation puts them."""
     spans = list(fields)
     for at in range(len(spans) - 1):
-        spans[at], spans[at + 1] = _between(text, spans[at], spans[at + 1])
-    whole = [part for span in spans for part in _cut(text, span, spans)]
-    return [span for span in whole if span.text]
+        spans[at], spans[at + 1] = _repair_border(text, spans[at], spans[at + 1])
+    parts = [part for span in spans for part in _cut(text, span, spans)]
+    return [span for span in parts if span.text]
 
 
-def _between(text: str, left: FieldSpan, right: FieldSpan) -> tuple[FieldSpan, FieldSpan]:
-    """`(2006 | May). Title` and `Title (Tech. | Rep. 7)`: the bracket stays whole."""
+def _repair_border(text: str, left: FieldSpan, right: FieldSpan) -> tuple[FieldSpan, FieldSpan]:
+    """Keep brackets together: `(2006 | May). Title` and `Title (Tech. | Rep. 7)`."""
     rest = _REST_OF_DATE.match(right.text) if left.field == "date" and _OPEN_DATE.search(left.text) else None
     if rest:
-        return _placed(text, left, left.start, right.start + rest.end()), _placed(
-            text, right, right.start + rest.end(), right.end
-        )
+        cut = right.start + rest.end()
+        return _moved(text, left, left.start, cut), _moved(text, right, cut, right.end)
     opened = _OPEN_REPORT.search(left.text) if right.field == "tech" else None
     if opened:
         cut = left.start + opened.start()
-        return _placed(text, left, left.start, cut), _placed(text, right, cut, right.end)
+        return _moved(text, left, left.start, cut), _moved(text, right, cut, right.end)
     return left, right
 
 
 def _cut(text: str, span: FieldSpan, spans: Sequence[FieldSpan]) -> list[FieldSpan]:
-    """A title or list of editors that runs on into a venue, where no other venue is named."""
-    found = _runs_on(span)
-    if not found or any(each.field in _VENUES for each in spans):
+    """Cut a title or list of editors that continues with a venue, if no other venue is named."""
+    end = _real_end(span)
+    if not end or any(other.field in _VENUES for other in spans):
         return [span]
-    cut = span.start + found.end()
-    journal = span.field == "title" and not _IN.match(span.text, found.end())
+    cut = span.start + end.end()
+    journal = span.field == "title" and not _IN.match(span.text, end.end())
     venue = replace(span, field="journal" if journal else "booktitle")
-    return [_placed(text, span, span.start, cut), _placed(text, venue, cut, span.end)]
+    return [_moved(text, span, span.start, cut), _moved(text, venue, cut, span.end)]
 
 
-def _runs_on(span: FieldSpan) -> re.Match[str] | None:
-    """A title behind its closing quotation mark, editors behind the role that stands after their names."""
+def _real_end(span: FieldSpan) -> re.Match[str] | None:
+    """Match a title up to its closing quotation mark, or editors up to the role after their names."""
     if span.field == "title":
         return _QUOTED.match(span.text)
-    found = _ROLE.search(span.text) if span.field == "editor" else None
-    return found if found and _NAME.search(span.text, 0, found.start()) else None
+    role = _ROLE.search(span.text) if span.field == "editor" else None
+    return role if role and _NAME.search(span.text, 0, role.start()) else None
 
 
-def _placed(text: str, span: FieldSpan, start: int, end: int) -> FieldSpan:
+def _moved(text: str, span: FieldSpan, start: int, end: int) -> FieldSpan:
     return replace(span, text=text[start:end].strip(), start=start, end=end)

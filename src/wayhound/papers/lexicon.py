@@ -1,7 +1,7 @@
-"""What single words tell of the field they stand in: lists of our own, and names learned from elsewhere.
+"""Word lists that indicate a field: closed classes written here, and names collected from other sources.
 
-The lists are closed classes (months, words of addresses, of thanks, …) and stand here. First and last
-names, places, publishers, and words that BibTeX puts nearly always in one field come from a file that
+Closed classes are months, words of addresses, of acknowledgements and so on. First and last names, places,
+publishers, and words that occur almost only in one BibTeX field come from a file that
 `scripts/train_paper_models.py` makes; see `docs/paper-models.md` for its sources.
 """
 
@@ -17,12 +17,12 @@ from importlib.resources import files
 from itertools import islice
 
 from wayhound.errors import ModelError
-from wayhound.papers.bibtex_read import BibEntry
+from wayhound.papers.distant import BibEntry
 
 _EDGES = re.compile(r"^\W+|\W+$")
 
-MOST_NAMES = 20_000
-"""Of each list; places stand in order of population, and the last of fifty thousand are rather noise."""
+MAX_NAMES = 20_000
+"""Taken of each list. Places are in order of population, and the last of fifty thousand are mostly noise."""
 
 NAME_CODES = {"first": "f", "last": "l", "place": "p", "publisher": "h"}
 BIBTEX_CODES = {
@@ -100,7 +100,7 @@ _ORDINAL = re.compile(
 
 
 def core(token: str) -> str:
-    """A token in lower case, without the punctuation around it."""
+    """Return the token in lower case, without the punctuation around it."""
     return _EDGES.sub("", token.lower())
 
 
@@ -112,22 +112,22 @@ for _name, _words in _LISTS.items():
 
 @cache
 def word_classes(word: str) -> tuple[str, ...]:
-    """The lists that hold a word, and `ordinal`."""
-    found = _CLASSES.get(word, ())
-    return (*found, "ordinal") if _ORDINAL.fullmatch(word) else found
+    """Return the names of the lists that contain the word, and `ordinal` for an ordinal number."""
+    classes = _CLASSES.get(word, ())
+    return (*classes, "ordinal") if _ORDINAL.fullmatch(word) else classes
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """For a word in lower case, letters for the lists of names and the BibTeX fields that it is known from."""
+    """Codes of a lower-case word: a letter for each name list and each BibTeX field that it is typical of."""
 
     codes: Mapping[str, str]
 
-    def of(self, word: str) -> str:
+    def codes_of(self, word: str) -> str:
         return self.codes.get(word, "")
 
     def is_first_name(self, token: str) -> bool:
-        return NAME_CODES["first"] in self.of(core(token))
+        return NAME_CODES["first"] in self.codes_of(core(token))
 
     def to_bytes(self) -> bytes:
         lines = "".join(f"{word}\t{codes}\n" for word, codes in sorted(self.codes.items()))
@@ -139,22 +139,22 @@ class Lexicon:
             lines = gzip.decompress(body).decode().splitlines()
             return cls(dict(line.split("\t", 1) for line in lines))
         except (OSError, EOFError, ValueError) as error:
-            raise ModelError(f"The lexicon of the paper models is damaged: {error}.") from error
+            raise ModelError(
+                f"The lexicon of the paper models is damaged ({error}). Install Wayhound again."
+            ) from error
 
 
 @cache
 def shipped_lexicon() -> Lexicon:
-    """The lexicon inside the package."""
+    """Return the lexicon inside the package."""
     return Lexicon.from_bytes((files(__package__) / "models" / "lexicon.tsv.gz").read_bytes())
 
 
 def build_lexicon(names: Mapping[str, Iterable[str]], entries: Iterable[BibEntry]) -> Lexicon:
-    """Single words of the name lists, and words that BibTeX has at least three times, most often in one
-    field.
-    """
+    """Return a lexicon of the single words in name lists, and of words typical of one BibTeX field."""
     codes: dict[str, set[str]] = {}
     for kind, listed in names.items():
-        for name in islice(listed, MOST_NAMES):
+        for name in islice(listed, MAX_NAMES):
             if " " not in name and len(name) > 1:
                 codes.setdefault(name, set()).add(NAME_CODES[kind])
     for word, letter in _typical_words(entries):
@@ -163,7 +163,7 @@ def build_lexicon(names: Mapping[str, Iterable[str]], entries: Iterable[BibEntry
 
 
 def _typical_words(entries: Iterable[BibEntry]) -> Iterable[tuple[str, str]]:
-    """Words that take up a far larger share of one field than of all others together."""
+    """Yield words that occur at least three times and have a far larger share of one field than of the others."""
     counts: dict[str, Counter[str]] = {letter: Counter() for letter in BIBTEX_CODES.values()}
     for entry in entries:
         for name, value in entry.fields.items():

@@ -1,9 +1,9 @@
-"""Mail addresses as headers print them, several at once and with one host for many people, one by one."""
+"""Field texts in a comparable form: references with year, venue and pages, tidy text, e-mail addresses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,21 +46,21 @@ _DOUBLE_QUOTE = re.compile(r"[\"“”]")
 _IN = re.compile(r"^(?:(?:in|also in|appears in)\b:?(?:\s+|$))+", re.IGNORECASE)
 _OPENED = re.compile(
     r"\s*[(\[]\s*(?:pp?|pages?|vols?|nos?|in|tech)?\.?(?:\s+[IVX]+)?$|,\s+in$", re.IGNORECASE
-)  # the beginning of what comes next: `Walking on ice (pp.`
+)  # the beginning of the next field: `Walking on ice (pp.`
 _INITIAL_DOT = re.compile(r"\b\w\.$")
 _INITIALS_DOT = re.compile(r"\b\w\.\w\.$")
 _SHORT_DOT = re.compile(r"\b[A-Z][a-z]{0,4}\.$")
-_CUT_SHORT = re.compile(
+_ABBREVIATION = re.compile(
     r"\b(?:inc|co|corp|ltd|univ|publ?|dept|assoc|soc|verl|acad|sci|jr|sr|etc|lab|inst|mass|calif|conn|penn|wash|ill|"
     r"wis|mich|minn|ont|que)\.$",
     re.IGNORECASE,
 )
-_WHOLE_WORDS = frozenset({"title", "publisher", "location", "institution", "affiliation", "address"})
+_SELDOM_ABBREVIATED = frozenset({"title", "publisher", "location", "institution", "affiliation", "address"})
 
 
 @dataclass(frozen=True, slots=True)
-class NormalReference:
-    """A reference with its fields made comparable; "", 0 and () stand for what it does not say."""
+class NormalisedReference:
+    """A reference in comparable form; "", 0 and () stand for fields that it does not have."""
 
     authors: NameList = NO_NAMES
     editors: NameList = NO_NAMES
@@ -80,43 +80,43 @@ class NormalReference:
 
 def normalise_reference(
     fields: Mapping[str, str], is_first_name: IsFirstName | None = None
-) -> NormalReference:
-    """The thirteen fields of a reference, by name, as text."""
-    said = {name: tidy(text, name) for name, text in fields.items()}
-    volume, number = read_volume(said.get("volume", ""))
-    dated = said.get("date", "")
-    return NormalReference(
+) -> NormalisedReference:
+    """Return the comparable form of a reference, from the texts of its fields by name."""
+    texts = {name: tidy(text, name) for name, text in fields.items()}
+    volume, number = parse_volume(texts.get("volume", ""))
+    date = texts.get("date", "")
+    return NormalisedReference(
         authors=parse_names(fields.get("author", ""), is_first_name),
         editors=parse_names(fields.get("editor", ""), is_first_name),
-        title=said.get("title", ""),
-        year=parse_year(dated) or parse_year(said.get("booktitle", "")) or parse_year(said.get("note", "")),
-        month=parse_month(dated),
-        venue=_venue(said),
-        venue_kind=venue_kind(said),
+        title=texts.get("title", ""),
+        year=parse_year(date) or parse_year(texts.get("booktitle", "")) or parse_year(texts.get("note", "")),
+        month=parse_month(date),
+        venue=_venue(texts),
+        venue_kind=venue_kind(texts),
         volume=volume,
         number=number,
-        pages=parse_pages(said.get("pages", "")),
-        publisher=said.get("publisher", ""),
-        institution=said.get("institution", ""),
-        location=said.get("location", ""),
-        note=said.get("note", ""),
+        pages=parse_pages(texts.get("pages", "")),
+        publisher=texts.get("publisher", ""),
+        institution=texts.get("institution", ""),
+        location=texts.get("location", ""),
+        note=texts.get("note", ""),
     )
 
 
 def tidy(text: str, field: str = "") -> str:
-    """Without the quotes around it and the punctuation that parts it from the next field; spaces single."""
+    """Return the text on one line, without quotes around it and punctuation that separates it from the next."""
     line = " ".join(text.split())
     bare = _OPENED.sub("", _unbracketed(line.strip(f"{_QUOTES},;: ")))
     bare = bare if _dot_belongs(bare, field) else bare.removesuffix(".")
     bare = bare.strip(f"{_QUOTES},;: ")
     closing = line.rstrip(".,;: ")[-1:]
     if len(_DOUBLE_QUOTE.findall(bare)) % 2 and _DOUBLE_QUOTE.match(closing):
-        bare += closing  # it closes a quotation inside
+        bare += closing  # it closes a quotation inside the text
     return _IN.sub("", bare) if field == "booktitle" else bare
 
 
 def _unbracketed(text: str) -> str:
-    """Without brackets around all of it, or at an end without their fellow."""
+    """Return the text without brackets around all of it, and without a bracket that has no counterpart."""
     inner = text.rstrip(".,;: ")
     if inner[:1] == "(" and inner.find(")") in {-1, len(inner) - 1}:
         return inner.strip("() ")
@@ -124,20 +124,20 @@ def _unbracketed(text: str) -> str:
 
 
 def _dot_belongs(text: str, field: str) -> bool:
-    """Whether a dot at the end is that of an abbreviation, by what the field is.
+    """Return True if the dot at the end belongs to an abbreviation.
 
-    Names of journals are cut short word by word; titles and publishers are not.
+    Names of journals abbreviate any word; titles and publishers do not.
     """
-    if field in _WHOLE_WORDS:
+    if field in _SELDOM_ABBREVIATED:
         initial = _INITIALS_DOT if field == "title" else _INITIAL_DOT
-        return bool(_CUT_SHORT.search(text) or initial.search(text))
+        return bool(_ABBREVIATION.search(text) or initial.search(text))
     words = text.split()
     short = _SHORT_DOT.search(text) and (len(words) <= 3 or any(word.endswith(".") for word in words[:-1]))
     return bool(_INITIAL_DOT.search(text) or short)
 
 
-def read_volume(text: str) -> tuple[str, str]:
-    """Volume and number: `12(9)`, `Vol. 39, No. 9`, `16, 1`."""
+def parse_volume(text: str) -> tuple[str, str]:
+    """Return volume and number of `12(9)`, `Vol. 39, No. 9` or `16, 1`; empty if missing."""
     if both := _VOLUME_AND_ISSUE.search(text):
         return both[1], both[2]
     issue = _ISSUE.search(text)
@@ -147,15 +147,15 @@ def read_volume(text: str) -> tuple[str, str]:
 
 
 def venue_kind(fields: Mapping[str, str]) -> VenueKind:
-    """What kind of thing was cited, by the fields that there are and the words in them."""
+    """Return the kind of the cited work, by which fields there are and the words in them."""
     booktitle = fields.get("booktitle", "")
     if fields.get("tech"):
         return "thesis" if _KINDS[0][1].search(fields["tech"]) else "report"
     if fields.get("journal"):
         return "meeting" if _KINDS[2][1].match(fields["journal"]) else "journal"
     if booktitle:
-        named = next((kind for kind, pattern in _KINDS if pattern.search(booktitle)), None)
-        return named or ("chapter" if fields.get("editor") or fields.get("publisher") else "meeting")
+        kind = next((kind for kind, pattern in _KINDS if pattern.search(booktitle)), None)
+        return kind or ("chapter" if fields.get("editor") or fields.get("publisher") else "meeting")
     return _kind_without_venue(fields)
 
 
@@ -184,23 +184,20 @@ _BETWEEN = re.compile(r"\s*[,;|/]\s*")
 
 
 def mail_addresses(text: str) -> list[str]:
-    """Every address of a field; [] where none can be made out.
+    """Return the distinct e-mail addresses in a field.
 
     `{anna, berta}@one.example` and `anna, berta@one.example` are two addresses.
     """
-    spread = _SHARED.sub(_each, _ROW.sub(_each, text))
-    found = (address.replace(" ", "").strip(".-") for address in _MAIL_ADDRESS.findall(spread))
-    return list(dict.fromkeys(found)) if not _patterned(spread) else []
+    spread = _SHARED.sub(_spread, _ROW.sub(_spread, text))
+    addresses = (address.replace(" ", "").strip(".-") for address in _MAIL_ADDRESS.findall(spread))
+    return list(dict.fromkeys(addresses)) if not _is_pattern(spread) else []
 
 
-def _each(found: re.Match[str]) -> str:
-    return " ".join(_with_host(_BETWEEN.split(found[1]), found[2]))
+def _spread(match: re.Match[str]) -> str:
+    names, host = _BETWEEN.split(match[1]), match[2]
+    return " ".join(f"{name.strip()}{host}" for name in names if name.strip())
 
 
-def _with_host(names: list[str], host: str) -> Iterator[str]:
-    yield from (f"{name.strip()}{host}" for name in names if name.strip())
-
-
-def _patterned(text: str) -> bool:
-    """`{Firstname}.{Lastname}@one.example` tells how addresses are made, and is none."""
+def _is_pattern(text: str) -> bool:
+    """Return True for `{Firstname}.{Lastname}@one.example`, which is no address."""
     return bool(re.search(r"[}\])]\s*\.?\s*[{\[(]?[\w.]*[}\])]?\s?@", text))

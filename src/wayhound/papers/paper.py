@@ -1,4 +1,4 @@
-"""A document read as a paper: its fields and references with their places, and the sentences that cite."""
+"""A document read as a paper: fields and references with confidence and source, and citing sentences."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal
 from wayhound.documents.document import Document, Line
 from wayhound.documents.flow import flow, whole_words
 from wayhound.papers.contexts import CitationContext, find_contexts
-from wayhound.papers.fields import mended
 from wayhound.papers.fields import read_reference as read_reference_fields
-from wayhound.papers.header_reader import FrontField, FrontMatter, read_front, read_layout
+from wayhound.papers.fields import repair_fields
+from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_by_layout, read_front_matter
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, tidy
 from wayhound.papers.reference_cut import RawReference, cut_references
@@ -26,31 +26,30 @@ from wayhound.text.person_names import parse_names
 Fields = dict[str, tuple[Value, ...]]
 
 PEOPLE = frozenset({"author", "editor"})
-DERIVED = ("year", "volume", "number", "pages", "venue", "venue_kind")
-"""Fields of a reference that are worked out from others, in one spelling."""
-
-_SAID = "Somebody said so."
-_BEGINNING = 2_000  # characters that are kept of a document that is no paper
-_LONGEST_TITLE = 300
+_DECIDED_BY_PERSON = "A person decided this."
+_EXCERPT = 2_000  # characters of a document that is no paper
+_MAX_TITLE = 300  # characters
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
-_BY_PATTERN = 0.9  # how sure of an identifier that looks like one
-_BY_LAYOUT = 0.3  # how sure of a title is what the model does not take for one
+_PATTERN_CONFIDENCE = 0.9  # of an identifier that matches the pattern
+_LAYOUT_CONFIDENCE = 0.3  # of a title that only the layout suggests
 _WORD = re.compile(r"\S+")
 _KEYWORD_HEADING = re.compile(
     r"^(?:key\s?-?\s?words?(?: and phrases)?|index terms|mots[- ]cl[ée]s|schlagw[öo]rter)\s*[:.—–-]*\s*",
     re.IGNORECASE,
 )
-_FOOTNOTE = re.compile(r"\s*(?:(?<!A)[∗⋆]|[†‡§¶])+\s*$")  # after a title; but IDA∗ is called so
+_FOOTNOTE = re.compile(
+    r"\s*(?:(?<!A)[∗⋆]|[†‡§¶])+\s*$"
+)  # after a title; but the star of IDA∗ belongs to the name
 _MARK = re.compile(
     r"^\s*(?:[*∗⋆†‡§¶]+|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
-)  # that ties a line to names above it
+)  # refers to the names above
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
-_NAMES_A_YEAR = ("date", "pubnum", "note")  # fields in which the year of a paper is looked for, best first
+_YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
 
 
 @dataclass(frozen=True, slots=True)
 class PaperModels:
-    """What fields are found with."""
+    """The models that find fields."""
 
     header: FieldModel
     reference: FieldModel
@@ -59,7 +58,7 @@ class PaperModels:
 
 @dataclass(frozen=True, slots=True)
 class ReadReference:
-    """A reference as printed, and its fields with confidence and place."""
+    """A reference as printed, and its fields with confidence and source."""
 
     text: str
     label: str
@@ -68,7 +67,10 @@ class ReadReference:
 
 @dataclass(frozen=True, slots=True)
 class ReadPaper:
-    """What a document says. One that is no paper has a reason, and neither references nor contexts."""
+    """What was read from a document. One that is no paper has neither references nor contexts.
+
+    `reason` is a sentence that explains `kind`.
+    """
 
     kind: Literal["paper", "document"]
     reason: str
@@ -78,29 +80,32 @@ class ReadPaper:
 
 
 def read_paper(document: Document, models: PaperModels, url: str, kind: str = "") -> ReadPaper:
-    """All that a document says; `url` is the name under which the places of its fields are kept.
+    """Read a document; `url` identifies it in the sources of its fields.
 
-    `kind` is what a person says it is, `paper` or `document`, whatever its parts say.
+    `kind`, `paper` or `document`, is a person's decision, which overrides that of `find_sections`.
     """
-    sections, about = find_sections(document), _about(document)
-    reason = _SAID if kind else sections.reason
+    sections, about = find_sections(document), _file_fields(document)
+    reason = _DECIDED_BY_PERSON if kind else sections.reason
     if (kind or sections.verdict) != "paper":
-        return ReadPaper("document", reason, _as_document(document, reason) | about)
+        return ReadPaper("document", reason, _document_fields(document, reason) | about)
     spans = SpanMaker(document, url)
     raw = cut_references(reference_lines(document), whole_words(document.lines))
-    references = tuple(_read_reference(each, models, spans) for each in raw)
-    front = _front_fields(read_front(document, models.header, sections), spans, models)
+    references = tuple(_read_reference(reference, models, spans) for reference in raw)
+    front = _front_fields(read_front_matter(document, models.header, sections), spans, models)
     fields = front | _doi(spans, sections.header) | about
     return ReadPaper("paper", reason, fields, references, find_contexts(document, raw, sections))
 
 
 def derived_fields(fields: Fields, lexicon: Lexicon | None = None) -> Fields:
-    """Year, volume, pages and venue of a reference in one spelling, each as sure as what it was taken from."""
-    said = {
+    """Return year, volume, pages and venue of a reference in comparable form.
+
+    Each has the confidence and source of the field that it was taken from.
+    """
+    texts = {
         name: (" and " if name in PEOPLE else " ").join(value.text for value in values)
         for name, values in fields.items()
     }
-    normal = normalise_reference(said, lexicon.is_first_name if lexicon else None)
+    normal = normalise_reference(texts, lexicon.is_first_name if lexicon else None)
     derived = {
         "year": (str(normal.year or ""), ("date", "booktitle", "note")),
         "volume": (normal.volume, ("volume",)),
@@ -123,15 +128,15 @@ def _as_from(fields: Fields, origins: Iterable[str], text: str) -> Value:
 
 def _read_reference(raw: RawReference, models: PaperModels, spans: SpanMaker) -> ReadReference:
     fields: dict[str, list[Value]] = {}
-    for found in mended(raw.text, read_reference_fields(raw.text, models.reference)):
-        value = Value(found.text, found.confidence, spans.in_reference(raw, found.start, found.end))
-        fields.setdefault(found.field, []).extend(_parted(found.field, value, models.lexicon))
+    for span in repair_fields(raw.text, read_reference_fields(raw.text, models.reference)):
+        value = Value(span.text, span.confidence, spans.in_reference(raw, span.start, span.end))
+        fields.setdefault(span.field, []).extend(_split(span.field, value, models.lexicon))
     kept = {name: tuple(values) for name, values in fields.items() if values}
     return ReadReference(raw.text, raw.label, kept | derived_fields(kept, models.lexicon))
 
 
-def _parted(field: str, value: Value, lexicon: Lexicon | None) -> Iterator[Value]:
-    """People one by one; any other field as it is, tidied."""
+def _split(field: str, value: Value, lexicon: Lexicon | None) -> Iterator[Value]:
+    """Yield each name of authors and editors, or the tidy text of any other field."""
     if field in PEOPLE:
         texts = [
             name.full for name in parse_names(value.text, lexicon.is_first_name if lexicon else None).names
@@ -143,11 +148,11 @@ def _parted(field: str, value: Value, lexicon: Lexicon | None) -> Iterator[Value
 
 def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> Fields:
     fields: dict[str, list[Value]] = {}
-    for found in _worth_keeping(front):
-        for value in _front_values(found, spans, models.lexicon):
-            known = fields.setdefault(found.field, [])
-            if value.text.casefold() not in {each.text.casefold() for each in known}:
-                known.append(value)
+    for part in _best_fields(front):
+        for value in _front_values(part, spans, models.lexicon):
+            values = fields.setdefault(part.field, [])
+            if value.text.casefold() not in {other.text.casefold() for other in values}:
+                values.append(value)
     kept = {name: tuple(values) for name, values in fields.items()}
     if "title" not in kept:
         kept |= _layout_title(spans.document)
@@ -155,53 +160,52 @@ def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> 
 
 
 def _layout_title(document: Document) -> Fields:
-    """For a paper in which the model sees no title: what is printed largest, or first."""
-    title = tidy(read_layout(document).title, "title")[:_LONGEST_TITLE]
-    return {"title": (Value(title, _BY_LAYOUT),)} if title else {}
+    """Return the title by layout, for a paper in which the model finds none."""
+    title = tidy(read_front_by_layout(document).title, "title")[:_MAX_TITLE]
+    return {"title": (Value(title, _LAYOUT_CONFIDENCE),)} if title else {}
 
 
-def _worth_keeping(front: FrontMatter) -> Iterator[FrontField]:
-    """Every field; of titles and abstracts the best alone, for a paper has one."""
-    for found in front.fields:
-        best = {"title": front.title, "abstract": front.abstract}.get(found.field, found)
-        if found is best:
-            yield found
+def _best_fields(front: FrontMatter) -> Iterator[FrontField]:
+    """Yield every field, but only the best title and the best abstract."""
+    for part in front.fields:
+        if part is {"title": front.title, "abstract": front.abstract}.get(part.field, part):
+            yield part
 
 
-def _front_values(found: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -> Iterator[Value]:
-    whole = Value(found.text, found.confidence, spans.in_text(found.start, found.end))
-    match found.field:
+def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -> Iterator[Value]:
+    whole = Value(part.text, part.confidence, spans.in_text(part.start, part.end))
+    match part.field:
         case "author":
-            for person in _parted("author", whole, lexicon):
-                yield _placed(person, found, spans)
+            for person in _split("author", whole, lexicon):
+                yield _with_own_source(person, part, spans)
         case "keyword":
-            words = _KEYWORD_HEADING.sub("", " ".join(found.text.split()))
+            words = _KEYWORD_HEADING.sub("", " ".join(part.text.split()))
             for word in _BETWEEN_KEYWORDS.split(words):
-                yield from _parted("keyword", replace(whole, text=word.rstrip(".")), None)
+                yield from _split("keyword", replace(whole, text=word.rstrip(".")), None)
         case "abstract":
             yield whole
         case "title":
-            yield from _parted("title", replace(whole, text=_FOOTNOTE.sub("", found.text)), None)
+            yield from _split("title", replace(whole, text=_FOOTNOTE.sub("", part.text)), None)
         case "email":
-            for address in mail_addresses(found.text) or [tidy(found.text)]:
-                yield _placed(replace(whole, text=address), found, spans)
+            for address in mail_addresses(part.text) or [tidy(part.text)]:
+                yield _with_own_source(replace(whole, text=address), part, spans)
         case "affiliation" | "note":
-            yield from _parted(found.field, replace(whole, text=_MARK.sub("", found.text)), None)
+            yield from _split(part.field, replace(whole, text=_MARK.sub("", part.text)), None)
         case _:
-            yield from _parted(found.field, whole, None)
+            yield from _split(part.field, whole, None)
 
 
-def _placed(person: Value, found: FrontField, spans: SpanMaker) -> Value:
-    """With the place of the name itself, where its words stand together in the field."""
-    words = list(_WORD.finditer(spans.document.text, found.start, found.end))
-    at = find_words([word[0] for word in words], person.text)
-    if not at:
+def _with_own_source(person: Value, part: FrontField, spans: SpanMaker) -> Value:
+    """Return the value with the source of its own words, if they are adjacent in the field."""
+    words = list(_WORD.finditer(spans.document.text, part.start, part.end))
+    matched = find_words([word[0] for word in words], person.text)
+    if not matched:
         return person
-    return replace(person, source=spans.in_text(words[at[0]].start(), words[at[-1]].end()))
+    return replace(person, source=spans.in_text(words[matched[0]].start(), words[matched[-1]].end()))
 
 
 def _year(fields: Fields) -> Fields:
-    for name in _NAMES_A_YEAR:
+    for name in _YEAR_SOURCES:
         for value in fields.get(name, ()):
             if year := parse_year(value.text):
                 return {"year": (replace(value, text=str(year)),)}
@@ -209,42 +213,42 @@ def _year(fields: Fields) -> Fields:
 
 
 def _doi(spans: SpanMaker, header: range) -> Fields:
-    """Of the paper itself: before its body, or in the margin of its first page."""
+    """Return the DOI of the paper itself: before its body, or in the margin of its first page."""
     document = spans.document
     margin = [line for line in document.pages[0].lines if line.role == "margin"]
     for line in (*document.lines[: header.stop], *margin):
-        if found := _DOI.search(line.text):
-            place = Span(spans.url, page=line.page, box=line.box)
-            return {"doi": (Value(found[0].rstrip(".,;"), _BY_PATTERN, place),)}
+        if match := _DOI.search(line.text):
+            source = Span(spans.url, page=line.page, box=line.box)
+            return {"doi": (Value(match[0].rstrip(".,;"), _PATTERN_CONFIDENCE, source),)}
     return {}
 
 
-def _about(document: Document) -> Fields:
-    """What is known of the file, whatever it says."""
-    about = {
+def _file_fields(document: Document) -> Fields:
+    """Return the fields that describe the file."""
+    texts_by_name = {
         "file_type": (document.kind,),
         "page_count": (str(len(document.pages)),),
         "remark": document.notes,
     }
-    return {name: tuple(map(Value, texts)) for name, texts in about.items() if texts}
+    return {name: tuple(map(Value, texts)) for name, texts in texts_by_name.items() if texts}
 
 
-def _as_document(document: Document, reason: str) -> Fields:
+def _document_fields(document: Document, reason: str) -> Fields:
     first = next((line.text for line in document.lines if line.text.strip()), "")
-    title = (read_layout(document).title or first)[:_LONGEST_TITLE]
-    texts = {"title": title, "reason": reason, "text": _beginning(document)}
+    title = (read_front_by_layout(document).title or first)[:_MAX_TITLE]
+    texts = {"title": title, "reason": reason, "text": _excerpt(document)}
     return {name: (Value(text),) for name, text in texts.items() if text}
 
 
-def _beginning(document: Document) -> str:
-    """The first lines, with words that were cut at their ends whole."""
-    lines, at = list[Line](), 0
+def _excerpt(document: Document) -> str:
+    """Return the first lines, with words cut at line ends rejoined."""
+    lines, length = list[Line](), 0
     for line in document.lines:
-        if at > _BEGINNING:
+        if length > _EXCERPT:
             break
         lines.append(line)
-        at += len(line.text) + 1
+        length += len(line.text) + 1
     running = flow(lines, whole_words(document.lines))
     ends = [*running.offsets[1:], len(running.text) + 1]
     parts = (running.text[start:end] for start, end in zip(running.offsets, ends, strict=True))
-    return "".join(f"{part[:-1]}\n" if part.endswith(" ") else part for part in parts)[:_BEGINNING]
+    return "".join(f"{part[:-1]}\n" if part.endswith(" ") else part for part in parts)[:_EXCERPT]

@@ -1,6 +1,6 @@
-"""A list of references, cut into single ones: by number or label, indent, gaps, or how they begin.
+"""A list of references, cut into single ones by number or label, by indent, by gaps, or by first words.
 
-Each way marks the lines at which references begin; the first way that fits the list is taken.
+Each method returns the lines at which references begin; the first method that fits the list is taken.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 
 @dataclass(frozen=True, slots=True)
 class RawReference:
-    """One entry of a list: its label without brackets, its text without the label, healed; its lines.
+    """One entry of a list: its text without the label and with cut words rejoined, its label, its lines.
 
-    `lines[i]` begins at `offsets[i]` of `text`; below 0 for the first, which also holds the label.
+    `lines[i]` begins at `offsets[i]` of `text`; the first offset is negative if the line has a label.
     """
 
     text: str
@@ -59,14 +59,14 @@ class RawReference:
     offsets: tuple[int, ...] = ()
 
     def regions(self, start: int, end: int) -> tuple[PageRegion, ...]:
-        """Where the characters from `start` up to `end` stand: a box for each line."""
+        """Return a region for each line that the characters [start, end) of `text` are on."""
         return regions_of(self.lines, self.offsets, start, end)
 
 
 def cut_references(lines: Sequence[Line], words: AbstractSet[str] = frozenset()) -> list[RawReference]:
-    """The single references of a list. `words` of the document help to heal cut words."""
+    """Return the references of a list. `words`, from `whole_words`, help to rejoin cut words."""
     lines = [line for line in lines if line.text.strip() or not line.box]
-    starts = _by_number(lines) or _by_label(lines) or _by_place(lines) or _by_words(lines)
+    starts = _by_number(lines) or _by_label(lines) or _by_position(lines) or _by_words(lines)
     entries = [lines[start:end] for start, end in pairwise([*starts, len(lines)])]
     return [reference for entry in _trimmed(entries) if (reference := _reference(entry, words))]
 
@@ -81,41 +81,41 @@ def _reference(entry: list[Line], words: AbstractSet[str]) -> RawReference | Non
 
 
 def _label_of(text: str) -> tuple[str, int]:
-    """The label and where the text behind it begins."""
+    """Return the label and the offset of the text after it."""
     for pattern in (*_NUMBERS, _LABEL):
-        if found := pattern.match(text):
-            rest = text[found.end() :]
-            return " ".join(found[1].split()), len(text) - len(rest.lstrip())
+        if match := pattern.match(text):
+            rest = text[match.end() :]
+            return " ".join(match[1].split()), len(text) - len(rest.lstrip())
     bullet = _BULLET.match(text)
     return "", bullet.end() if bullet else 0
 
 
 def _trimmed(entries: list[list[Line]]) -> list[list[Line]]:
-    """The last entry must not run on into what comes after the list: other print, or far too many lines."""
+    """Cut the last entry where the list ends: at other print, or if it has far too many lines."""
     if not entries:
         return []
     *others, last = entries
-    apart = (i for i, (above, line) in enumerate(pairwise(last), start=1) if _stands_apart(above, line))
-    last = last[: next(apart, len(last))]
+    ends = (i for i, (above, line) in enumerate(pairwise(last), start=1) if _is_separate(above, line))
+    last = last[: next(ends, len(last))]
     longest = max((len(entry) for entry in others), default=0)
     return [*others, last[: longest + 2] if len(others) > 2 and len(last) > longest + 4 else last]
 
 
-def _stands_apart(above: Line, line: Line) -> bool:
+def _is_separate(above: Line, line: Line) -> bool:
     step = _step(above, line)
     return abs(line.size - above.size) > 0.4 and (step is None or step > 1.8 * above.size)
 
 
 def _by_number(lines: Sequence[Line]) -> list[int]:
-    """Entries that count upwards from the first line on: [1], 1., (1), 1), 1."""
+    """Return the starts of entries that are numbered from the first line on: [1], 1., (1), 1), 1."""
     chains = (_chain(lines, pattern) for pattern in _NUMBERS)
     best = max(chains, key=len)
     return best if len(best) >= 2 and best[0] <= 3 else []
 
 
 def _chain(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[int]:
-    """The lines whose number is the next one; a single number that was lost may be skipped."""
-    numbered = [(i, int(found[1])) for i, line in enumerate(lines) if (found := pattern.match(line.text))]
+    """Return the lines with the next number in sequence; a single missing number is skipped."""
+    numbered = [(i, int(match[1])) for i, line in enumerate(lines) if (match := pattern.match(line.text))]
     if not numbered:
         return []
     later = Counter(number for _, number in numbered)
@@ -129,41 +129,44 @@ def _chain(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[int]:
 
 
 def _by_label(lines: Sequence[Line]) -> list[int]:
-    """Entries that begin with a label in brackets, [McC00] or [McCallum et al., 2000], on one line or two."""
+    """Return the starts of entries with a label, [McC00] or [McCallum et al., 2000], on one line or two."""
     starts = [
         i
         for i, line in enumerate(lines)
         if _LABEL.match(line.text)
-        or (_OPEN_LABEL.match(line.text) and "]" in "".join(each.text for each in lines[i + 1 : i + 2]))
+        or (
+            _OPEN_LABEL.match(line.text)
+            and "]" in "".join(following.text for following in lines[i + 1 : i + 2])
+        )
     ]
     return starts if starts and starts[0] <= 2 and (len(starts) >= 2 or len(lines) < 8) else []
 
 
-def _by_place(lines: Sequence[Line]) -> list[int]:
-    """Entries that hang: their first lines stand further left than the others, or below a gap."""
-    offsets = _offsets(lines)
-    hanging = [i for i, offset in enumerate(offsets) if offset < 0.5 and lines[i].text]
-    indented = [i for i, offset in enumerate(offsets) if offset >= 0.5]
-    if _plausible(lines, hanging, at_most=0.8):
+def _by_position(lines: Sequence[Line]) -> list[int]:
+    """Return the starts of entries with a hanging indent, below a gap, or with an indented first line."""
+    indents = _indents(lines)
+    hanging = [i for i, indent in enumerate(indents) if indent < 0.5 and lines[i].text]
+    indented = [i for i, indent in enumerate(indents) if indent >= 0.5]
+    if _is_plausible(lines, hanging, at_most=0.8):
         return hanging
     below_gap = _below_gaps(lines)
-    if _plausible(lines, below_gap, at_most=0.8):
+    if _is_plausible(lines, below_gap, at_most=0.8):
         return below_gap
-    if _plausible(lines, indented, at_most=0.6) and indented[0] == 0:
+    if _is_plausible(lines, indented, at_most=0.6) and indented[0] == 0:
         return indented
     return []
 
 
-def _plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> bool:
-    """Whether there are enough starts, not too many, and most of them begin as references do."""
+def _is_plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> bool:
+    """Return True if there are enough starts, not too many, and most of them begin like references."""
     if len(starts) < 2 or starts[0] > 1 or not 0.08 * len(lines) <= len(starts) <= at_most * len(lines):
         return False
-    good = sum(_begins_entry(lines[i].text) for i in starts)
-    whole = sum(
+    plausible = sum(_begins_entry(lines[i].text) for i in starts)
+    dated = sum(
         bool(YEAR_OR_STATUS.search(" ".join(line.text for line in lines[start:end])))
         for start, end in pairwise([*starts, len(lines)])
     )
-    return good >= 0.8 * len(starts) and whole >= 0.6 * len(starts)
+    return plausible >= 0.8 * len(starts) and dated >= 0.6 * len(starts)
 
 
 def _begins_entry(text: str) -> bool:
@@ -172,8 +175,8 @@ def _begins_entry(text: str) -> bool:
     )
 
 
-def _offsets(lines: Sequence[Line]) -> list[float]:
-    """How far each line stands from the left edge of the list in its column, in ems."""
+def _indents(lines: Sequence[Line]) -> list[float]:
+    """Return the distance of each line from the left edge of the list in its column, in ems."""
     if not all(line.box for line in lines):
         edge = min((line.indent for line in lines if line.text), default=0.0)
         return [line.indent - edge for line in lines]
@@ -182,59 +185,60 @@ def _offsets(lines: Sequence[Line]) -> list[float]:
         assert line.box
         lefts.setdefault((line.page, line.column), []).append(line.box[0])
     hang = _usual_hang(lefts)
-    edges = {place: _edge(place, lefts, hang) for place in lefts}
+    edges = {column: _edge(column, lefts, hang) for column in lefts}
     return [(line.box[0] - edges[line.page, line.column]) / max(line.size, 1.0) for line in lines if line.box]
 
 
 def _usual_hang(lefts: dict[tuple[int, int], list[float]]) -> float:
-    """The commonest distance between the first and the other lines of an entry."""
+    """Return the most frequent distance between the first and the other lines of an entry."""
     distances = Counter(
         round(left - min(column)) for column in lefts.values() for left in column if left - min(column) > 3
     )
     return float(distances.most_common(1)[0][0]) if distances else 0.0
 
 
-def _edge(place: tuple[int, int], lefts: dict[tuple[int, int], list[float]], hang: float) -> float:
-    """A column with the rest of one entry alone has no first line; then the other pages tell its edge.
+def _edge(own_column: tuple[int, int], lefts: dict[tuple[int, int], list[float]], hang: float) -> float:
+    """Return the left edge of the list in a column.
 
-    Left and right pages may be shifted against each other.
+    A column that holds only the rest of one entry has no first line. Its edge is then taken from another page,
+    which may be shifted: left and right pages have different margins.
     """
-    own = min(lefts[place])
-    if not hang or _is_clear(lefts[place]):
+    own = min(lefts[own_column])
+    if not hang or _has_both_indents(lefts[own_column]):
         return own
     for (page, column), column_lefts in lefts.items():
-        if column == place[1] and page != place[0] and _is_clear(column_lefts):
-            edge = min(column_lefts) + _shift(place[0], page, lefts)
+        if column == own_column[1] and page != own_column[0] and _has_both_indents(column_lefts):
+            edge = min(column_lefts) + _shift(own_column[0], page, lefts)
             if abs(own - edge - hang) < 3:
                 return edge
     return own
 
 
-def _is_clear(lefts: list[float]) -> bool:
-    """Whether both first and other lines are there."""
+def _has_both_indents(lefts: list[float]) -> bool:
+    """Return True if a column has both first and further lines of entries."""
     return max(lefts) - min(lefts) > 3
 
 
 def _shift(page: int, other: int, lefts: dict[tuple[int, int], list[float]]) -> float:
     for (number, column), here in lefts.items():
         there = lefts.get((other, column), [])
-        if number == page and there and _is_clear(here) and _is_clear(there):
+        if number == page and there and _has_both_indents(here) and _has_both_indents(there):
             return min(here) - min(there)
     return 0.0
 
 
 def _below_gaps(lines: Sequence[Line]) -> list[int]:
-    """Lines further below the one before than lines of an entry are; in plain text, after a blank."""
+    """Return the lines after a larger gap than between lines of an entry; in plain text, after a blank line."""
     if not all(line.box for line in lines):
         return [i for i, line in enumerate(lines) if line.text and (i == 0 or not lines[i - 1].text)]
     steps = [_step(a, b) for a, b in pairwise(lines)]
-    known = sorted(step for step in steps if step is not None)
-    if not known:
+    sorted_steps = sorted(step for step in steps if step is not None)
+    if not sorted_steps:
         return []
-    usual = known[len(known) // 4]
+    usual = sorted_steps[len(sorted_steps) // 4]
     starts = [0]
     for i, step in enumerate(steps, start=1):
-        if step is None:  # a new column or page: by its words
+        if step is None:  # a new column or page: decided by the words
             if _may_end(lines[i - 1].text) and _BEGINS_WITH_AUTHOR.match(lines[i].text):
                 starts.append(i)
         elif step > 1.2 * usual:
@@ -254,7 +258,7 @@ def _may_end(text: str) -> bool:
 
 
 def _by_words(lines: Sequence[Line]) -> list[int]:
-    """Entries that begin with an author after one that has ended and has had its year."""
+    """Return the lines that begin with an author, after an entry that has its year and has ended."""
     starts, dated, before = list[int](), False, ""
     width = median(len(line.text) for line in lines) if lines else 0
     for i, line in enumerate(lines):
@@ -273,7 +277,7 @@ def _begins_with_author(text: str) -> bool:
 
 
 def _with_years(lines: Sequence[Line], starts: list[int]) -> list[int]:
-    """Without those that began at a publisher or the like: what has no year belongs to the one before."""
+    """Drop starts of entries without a year: they belong to the entry before, as a publisher does."""
     spans = pairwise([*starts, len(lines)])
     dated = [
         start for start, end in spans if any(YEAR_OR_STATUS.search(line.text) for line in lines[start:end])

@@ -1,8 +1,8 @@
-"""The parts of a paper: what stands before the introduction, the abstract, the body, the references.
+"""The sections of a paper: header, abstract, body and references; and whether a document is a paper.
 
-McCallum et al. (2000, section 2) take a document for a research paper when regular expressions find the
-headers of an abstract or introduction and of a reference section. So do we, but a heading may be spelled in
-many ways, the introduction may bear another name, and a list of references must look like one.
+McCallum et al. (2000, section 2) accept a document as a research paper if regular expressions find the headings
+of an abstract or introduction, and of references. This module does the same, but accepts many spellings of a
+heading and other names for the introduction, and requires that a list of references looks like one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wayhound.documents.headings import (
 )
 from wayhound.papers.reference_cut import YEAR_OR_STATUS
 
-_FRONT_PAGES = 3  # on which abstract and introduction are looked for
+_FRONT_PAGES = 3  # pages that are searched for abstract and introduction
 _FIRST_NUMBERED = re.compile(r"(?:1|I)[.)]?\s+[^\W\d_]\S*")
 _AFTER_ABSTRACT = re.compile(
     r"[*∗†‡§¶]\s?\w|key\s?-?words|index terms|categories and subject|general terms|subject class|jel class|"
@@ -50,9 +50,9 @@ _SENTENCES: dict[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """Ranges of `document.lines`; an empty range where a part was not found.
+    """Ranges of `document.lines`; empty for a section that was not found.
 
-    `header` ends where the body begins. `abstract` is without its heading, unless both share a line.
+    `header` ends where the body begins. `abstract` excludes its heading, unless both share a line.
     """
 
     header: range
@@ -73,12 +73,12 @@ class Sections:
 
     @property
     def reason(self) -> str:
-        """The verdict as a sentence."""
+        """A sentence that explains the verdict."""
         return _SENTENCES[self.verdict]
 
     @property
     def body(self) -> tuple[range, ...]:
-        """Where call-outs are looked for: after the header, before and after the references."""
+        """The lines in which call-outs occur: after the header, before and after the references."""
         if not self.references:
             return (range(self.header.stop, self.n_lines),)
         return (
@@ -99,19 +99,19 @@ def find_sections(document: Document) -> Sections:
     body = introduction
     if body is None:
         body = span.stop or _first_numbered(lines, front, 0) or min(len(front), _page_end(lines))
-    found = abstract is not None or introduction is not None
-    return Sections(range(body), span, references, len(lines), found)
+    has_front = abstract is not None or introduction is not None
+    return Sections(range(body), span, references, len(lines), has_front)
 
 
 def header_lines(document: Document) -> tuple[Line, ...]:
-    """The lines before the introduction, in reading order: title, authors, abstract and their like."""
+    """Return the lines before the introduction: title, authors, abstract and so on."""
     return document.lines[: find_sections(document).header.stop]
 
 
 def reference_lines(document: Document) -> tuple[Line, ...]:
-    """The lines of the list of references, without its heading and without figures that stand among them."""
+    """Return the lines of the list of references, without its heading and without figures."""
     span = find_sections(document).references
-    return tuple(_without_floats(document.lines[span.start : span.stop]))
+    return tuple(_without_figures(document.lines[span.start : span.stop]))
 
 
 def _front_lines(lines: tuple[Line, ...], end: int) -> range:
@@ -127,7 +127,7 @@ def _page_end(lines: tuple[Line, ...]) -> int:
 
 
 def _first_numbered(lines: tuple[Line, ...], front: range, start: int) -> int | None:
-    """A first section that is called something else than introduction: numbered, and set as a heading."""
+    """Return the heading of a first section with another name: numbered, and set as a heading."""
     for i in front[start:]:
         line = lines[i]
         if len(line.text) <= 80 and _FIRST_NUMBERED.match(line.text) and _stands_out(line, lines, i):
@@ -145,7 +145,7 @@ def _stands_out(line: Line, lines: tuple[Line, ...], i: int) -> bool:
 def _abstract_span(
     lines: tuple[Line, ...], heading: int | None, introduction: int | None, front: int
 ) -> range:
-    """Up to the introduction or keywords; without the former, as far as the lines look alike."""
+    """Return the lines up to the introduction or keywords; without introduction, as far as they look alike."""
     if heading is None:
         return range(0)
     start = heading if inline_abstract(lines[heading].text) else heading + 1
@@ -160,21 +160,21 @@ def _abstract_span(
 
 
 def _leaves_block(lines: tuple[Line, ...]) -> bool:
-    """Whether the last line stands apart from those before it: further down than a line, at another edge."""
+    """Return True if the last line is separate from those before it: below a gap, at another edge or size."""
     before, line = lines[-2], lines[-1]
     if not before.box or not line.box:
         return not before.text.strip()
     if before.column != line.column or before.page != line.page:
         return False
     leading = before.size * 1.6
-    edge = min(each.box[0] for each in lines[:-1] if each.box and each.column == line.column)
+    edge = min(other.box[0] for other in lines[:-1] if other.box and other.column == line.column)
     return line.box[1] - before.box[1] > leading and (
         abs(line.box[0] - edge) > 0.8 * line.size or abs(line.size - before.size) > 0.5
     )
 
 
 def _references(lines: tuple[Line, ...]) -> range:
-    """The list of references with a heading that has most years, or else a numbered list at the end."""
+    """Return the list below a heading of references with most years, or else a numbered list at the end."""
     starts = [i + 1 for i, line in enumerate(lines) if is_references_heading(line.text)]
     spans = [
         range(start, _references_end(lines, start, after - 1))
@@ -195,7 +195,7 @@ def _looks_like_references(lines: tuple[Line, ...]) -> bool:
 
 
 def _references_end(lines: tuple[Line, ...], start: int, end: int) -> int:
-    """The next heading: by its words, or by being larger than all references are."""
+    """Return the line of the next heading, recognised by its words or its size."""
     usual = _usual_size(lines[start : min(end, start + 60)])
     for i in range(start + 1, end):
         line = lines[i]
@@ -207,15 +207,15 @@ def _references_end(lines: tuple[Line, ...], start: int, end: int) -> int:
 
 
 def _usual_size(lines: tuple[Line, ...]) -> float:
-    """Of most letters, so that labels in figures do not count for much."""
+    """Return the size of most letters, so that labels in figures count little."""
     letters = Counter[float]()
     for line in lines:
         letters[line.size] += len(line.text)
     return max(letters, key=letters.__getitem__, default=0.0)
 
 
-def _without_floats(lines: tuple[Line, ...]) -> Iterator[Line]:
-    """Figures and tables among references: small print, captions, lines across two columns of references."""
+def _without_figures(lines: tuple[Line, ...]) -> Iterator[Line]:
+    """Yield the lines that are not of figures or tables: small print, captions, lines across both columns."""
     usual, in_columns = _usual_size(lines), 2 * sum(line.column > 0 for line in lines) > len(lines)
     caption = kept = None
     for line in lines:
@@ -244,10 +244,10 @@ def _is_set_as_heading(line: Line, usual: float) -> bool:
 
 
 def _unheaded_references(lines: tuple[Line, ...]) -> range:
-    """Entries numbered from 1 upwards in the last part of the document, most of them with a year."""
+    """Return entries numbered from 1 in the second half of the document, most of them with a year."""
     for start in range(len(lines) - 1, len(lines) // 2, -1):
-        found = _NUMBERED_ENTRY.match(lines[start].text)
-        if found and (found[1] or found[2]) == "1":
+        match = _NUMBERED_ENTRY.match(lines[start].text)
+        if match and (match[1] or match[2]) == "1":
             entries = _count_up(lines[start:])
             years = sum(bool(YEAR_OR_STATUS.search(line.text)) for line in lines[start:])
             if entries >= 5 and years >= 0.6 * entries:
@@ -258,7 +258,7 @@ def _unheaded_references(lines: tuple[Line, ...]) -> range:
 def _count_up(lines: tuple[Line, ...]) -> int:
     expected = 1
     for line in lines:
-        found = _NUMBERED_ENTRY.match(line.text)
-        if found and int(found[1] or found[2]) == expected:
+        match = _NUMBERED_ENTRY.match(line.text)
+        if match and int(match[1] or match[2]) == expected:
             expected += 1
     return expected - 1

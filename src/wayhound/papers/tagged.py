@@ -1,8 +1,8 @@
-"""Texts with their fields marked by tags, as the Cora sets of headers and references are: read and written.
+"""Texts with their fields marked by tags: the format of the Cora sets of headers and references.
 
 A header file holds headers that each begin with `<NEW_HEADER>`; a reference file holds one reference a line.
-Fields are marked `<title> … </title>`, nothing else is markup, and words keep their lines. A few words of the
-sets stand between two fields: they are counted to the field before them.
+Fields are marked `<title> … </title>`; nothing else is markup, and words keep their lines. The few words between
+two fields count as part of the field before them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HEADER_FIELDS = (
     "title", "author", "affiliation", "address", "note", "email", "date", "abstract", "intro", "phone",
     "keyword", "web", "degree", "pubnum", "page",
 )  # fmt: skip
-"""The fifteen classes of section 4.3. No word of a text is a `page`: so the end of a page is marked."""
+"""The fifteen classes of section 4.3. `page` marks the end of a page; no word of a text has it."""
 
 REFERENCE_FIELDS = (
     "author", "title", "booktitle", "date", "journal", "pages", "institution", "location", "editor",
@@ -33,17 +33,17 @@ NESTED_FIELDS: Mapping[str, str] = {
     "number": "volume", "tech": "tech", "thesis": "tech", "publisher": "publisher", "note": "note",
     "status": "note", "web": "note", "edition": "note",
 }  # fmt: skip
-"""Tags of the UMass citations and the field of a Cora reference that each stands for."""
+"""Tag of the UMass citations → field of a Cora reference."""
 
 _NEW_HEADER = "<NEW_HEADER>"
 _TAG = re.compile(r"<(/?)([\w-]+)>")
 _CLOSING = re.compile(r"[.,;:?!)\]}”]+")
 _OPENING = re.compile(r"[(\[{“]+")
-_NOT_OF_THE_REFERENCE = ("ref-marker", "reference_id")
+_OUTSIDE_REFERENCE = ("ref-marker", "reference_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
+class TaggedText:
     """A text and the field of each of its words."""
 
     lines: tuple[TokenLine, ...]
@@ -54,26 +54,26 @@ class Tagged:
         return all_words(self.lines)
 
 
-def read_headers(text: str) -> list[Tagged]:
-    """Headers of a file; a sentence says what is wrong with one that cannot be read."""
+def parse_headers(text: str) -> list[TaggedText]:
+    """Return the headers of a file. Raises TeachingError if it holds none, or one without tags."""
     _, *parts = text.split(_NEW_HEADER)
     if not parts:
-        raise TeachingError(f"This is no file of tagged headers: no header begins with {_NEW_HEADER}.")
-    return _not_empty([read_tagged(part, HEADER_FIELDS) for part in parts])
+        raise TeachingError(f"This is not a file of tagged headers: none begins with {_NEW_HEADER}.")
+    return _not_empty([parse_tagged(part, HEADER_FIELDS) for part in parts])
 
 
-def read_references(text: str) -> list[Tagged]:
-    """References of a file, one a line."""
-    return _not_empty([read_tagged(line, REFERENCE_FIELDS) for line in text.splitlines()])
+def parse_references(text: str) -> list[TaggedText]:
+    """Return the references of a file, one a line. Raises TeachingError if there are none."""
+    return _not_empty([parse_tagged(line, REFERENCE_FIELDS) for line in text.splitlines()])
 
 
-def read_nested_references(text: str) -> list[Tagged]:
-    """References whose tags are nested (people in authors, year in date), with the fields of Cora."""
-    return _not_empty([_read_nested(line) for line in text.splitlines()])
+def parse_nested_references(text: str) -> list[TaggedText]:
+    """Return references with nested tags (people in authors, year in date), with the fields of Cora."""
+    return _not_empty([_parse_nested(line) for line in text.splitlines()])
 
 
-def read_tagged(text: str, fields: Sequence[str]) -> Tagged:
-    """One text. Words before the first field belong to that."""
+def parse_tagged(text: str, fields: Sequence[str]) -> TaggedText:
+    """Return one text. Words before the first field belong to it. Raises TeachingError without tags."""
     lines, labels, current = list[TokenLine](), list[str | None](), None
     for line in text.splitlines():
         plain = ""
@@ -84,11 +84,11 @@ def read_tagged(text: str, fields: Sequence[str]) -> Tagged:
             elif not piece[1]:
                 current = piece[2]
         lines.append(token_line(plain))
-    return Tagged(tuple(line for line in lines if len(line)), _without_gaps(labels))
+    return TaggedText(tuple(line for line in lines if len(line)), _without_gaps(labels))
 
 
-def write_tagged(tagged: Tagged) -> str:
-    """The text with its tags, which `read_tagged` gives back word for word."""
+def format_tagged(tagged: TaggedText) -> str:
+    """Return the text with its tags, from which `parse_tagged` returns the same words and labels."""
     out, before, labels = list[str](), "", iter(tagged.labels)
     for line in tagged.lines:
         for word in line.words:
@@ -102,36 +102,36 @@ def write_tagged(tagged: Tagged) -> str:
 
 
 def _pieces(line: str, fields: Sequence[str]) -> Iterable[str | re.Match[str]]:
-    """The line, cut at the tags of fields."""
-    at = 0
+    """Yield the parts of the line between the tags of fields, and the tags."""
+    position = 0
     for tag in _TAG.finditer(line):
         if tag[2] in fields:
-            yield line[at : tag.start()] + " "
+            yield line[position : tag.start()] + " "
             yield tag
-            at = tag.end()
-    yield line[at:]
+            position = tag.end()
+    yield line[position:]
 
 
-def _read_nested(line: str) -> Tagged:
-    """The innermost tag that stands for a field gives a word its label."""
+def _parse_nested(line: str) -> TaggedText:
+    """Label each word by the innermost tag that has a field."""
     tags, words, labels = list[str](), list[str](), list[str | None]()
     for piece in re.split(r"(</?[\w-]+>)", line):
         tag = _TAG.fullmatch(piece)
         if tag is None:
-            known = [NESTED_FIELDS[name] for name in tags if name in NESTED_FIELDS]
-            new = [] if tags and tags[-1] in _NOT_OF_THE_REFERENCE else piece.split()
+            open_fields = [NESTED_FIELDS[name] for name in tags if name in NESTED_FIELDS]
+            new = [] if tags and tags[-1] in _OUTSIDE_REFERENCE else piece.split()
             words += new
-            labels += [known[-1] if known else None] * len(new)
+            labels += [open_fields[-1] if open_fields else None] * len(new)
         elif not tag[1]:
             tags.append(tag[2])
         elif tag[2] in tags:
             del tags[len(tags) - 1 - tags[::-1].index(tag[2]) :]
-    words, whole = _glued(words, _without_gaps(_in_goes_forward(words, labels)))
-    return Tagged((token_line(" ".join(words)),) if words else (), tuple(whole))
+    words, complete = _with_punctuation(words, _without_gaps(_label_in(words, labels)))
+    return TaggedText((token_line(" ".join(words)),) if words else (), tuple(complete))
 
 
-def _in_goes_forward(words: Sequence[str], labels: Sequence[str | None]) -> list[str | None]:
-    """An untagged `in` belongs to the venue behind it, as in Cora, with the colon that may follow it."""
+def _label_in(words: Sequence[str], labels: Sequence[str | None]) -> list[str | None]:
+    """Label an untagged `in`, and a colon after it, like the venue that follows, as Cora does."""
     filled, after = list(labels), None
     for place in range(len(words) - 1, -1, -1):
         if labels[place] is None and after and (words[place].lower() == "in" or words[place] == ":"):
@@ -141,26 +141,26 @@ def _in_goes_forward(words: Sequence[str], labels: Sequence[str | None]) -> list
     return filled
 
 
-def _glued(words: Sequence[str], labels: Sequence[str]) -> tuple[list[str], list[str]]:
-    """As it was printed: punctuation that stands alone goes to the word before it, a bracket to that behind."""
-    glued, kept, opened = list[str](), list[str](), ""
+def _with_punctuation(words: Sequence[str], labels: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Join separate punctuation to the word before it, and opening brackets to the word after them."""
+    joined, kept, opened = list[str](), list[str](), ""
     for word, label in zip(words, labels, strict=True):
-        if glued and not opened and _CLOSING.fullmatch(word):
-            glued[-1] += word
+        if joined and not opened and _CLOSING.fullmatch(word):
+            joined[-1] += word
         elif _OPENING.fullmatch(word):
             opened += word
         else:
-            glued.append(opened + word)
+            joined.append(opened + word)
             kept.append(label)
             opened = ""
-    return glued, kept
+    return joined, kept
 
 
 def _without_gaps(labels: Sequence[str | None]) -> tuple[str, ...]:
-    """Words without a field belong to the field before them, those at the beginning to the first."""
+    """Label words without a field like the word before them, and those at the beginning like the first field."""
     current = next((label for label in labels if label), None)
     if labels and current is None:
-        raise TeachingError("A text has no tagged field: mark its words as in <title> … </title>.")
+        raise TeachingError("A text has no tagged field. Mark its words like this: <title> … </title>.")
     filled = []
     for label in labels:
         current = label or current
@@ -168,8 +168,8 @@ def _without_gaps(labels: Sequence[str | None]) -> tuple[str, ...]:
     return tuple(filled)
 
 
-def _not_empty(texts: Iterable[Tagged]) -> list[Tagged]:
+def _not_empty(texts: Iterable[TaggedText]) -> list[TaggedText]:
     kept = [text for text in texts if text.labels]
     if not kept:
-        raise TeachingError("There are no tagged texts in this file.")
+        raise TeachingError("The file holds no tagged texts.")
     return kept

@@ -1,7 +1,8 @@
-"""What a header's words are judged by: themselves, their line, the lines around it, and where it stands.
+"""Features of words for the token CRFs: of the word, its neighbours, its line, and the layout.
 
-Line features follow Peng & McCallum (2004) in spirit: in a header, line ends are field ends more often than
-not, and a line shows what it is by a few tell-tale words. Layout features exist only where there is a page.
+Line features follow Peng & McCallum (2004): in a header, most fields end at a line end, and a few words
+indicate the field of a line. Layout features exist only for lines with a layout. The names of features are
+part of the shipped models, and must not change.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wayhound.papers.lexicon import Lexicon, core, word_classes
-from wayhound.papers.tokens import Layout, TokenLine, all_words
+from wayhound.papers.tokens import LineLayout, TokenLine, all_words
 
-LONGEST_WORD = 100
-"""Characters of a word that are looked at; what is longer is no word, and may be meant to keep us busy."""
+MAX_WORD_LENGTH = 100
+"""Characters of a word that are examined: longer ones are no words, and patterns would take long on them."""
 
 _RUN = re.compile(r"(.)\1+")
 _FORMS = (
@@ -44,9 +45,7 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class WordFeatures:
-    """`core` is the bare word; `own` are features of the word alone, `kinds` those worth telling
-    neighbours.
-    """
+    """`core` is the word without punctuation, `own` its features, `kinds` those that neighbours also get."""
 
     core: str
     own: tuple[str, ...]
@@ -55,14 +54,14 @@ class WordFeatures:
 
 
 def shape(token: str) -> str:
-    """Capitals, small letters and digits as X, x and d, each run once: `McCallum,` is `XxXx,`."""
+    """Return X for capitals, x for small letters and d for digits, each run once: `McCallum,` is `XxXx,`."""
     signs = (_sign(letter) for letter in token[:30])
     return _RUN.sub(r"\1", "".join(signs))[:10]
 
 
 @lru_cache(maxsize=20_000)
 def word_features(token: str, lexicon: Lexicon) -> WordFeatures:
-    token = token[:LONGEST_WORD]
+    token = token[:MAX_WORD_LENGTH]
     bare, last = core(token), token[-1] if not token[-1].isalnum() else "a"
     lower = token.lower()
     own = [f"w={lower[:25]}", f"c={bare[:25]}", f"s={shape(token)}"]
@@ -70,7 +69,7 @@ def word_features(token: str, lexicon: Lexicon) -> WordFeatures:
     own += [f"first={token[0] if not token[0].isalnum() else 'a'}", f"last={last}"]
     kinds = [name for name, pattern in _FORMS if pattern.match(token)]
     kinds += [f"L:{name}" for name in word_classes(bare)]
-    kinds += [f"N:{code}" for code in lexicon.of(bare)]
+    kinds += [f"N:{code}" for code in lexicon.codes_of(bare)]
     return WordFeatures(bare, tuple(own), tuple(kinds), last)
 
 
@@ -98,7 +97,7 @@ _MARKS = {"year": "year", "L:pages": "pages", "range": "pages", "L:editor": "edi
 
 
 class ReferenceFeatures:
-    """Features of every word of a reference; line ends mean nothing in it."""
+    """Features of every word of a reference, without those of lines."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
@@ -119,7 +118,7 @@ class ReferenceFeatures:
 
 
 def _form(token: str) -> Iterator[str]:
-    """The exact spelling at both ends, and the shape letter by letter."""
+    """Yield the exact spelling at both ends, and the shape letter by letter."""
     for length in (1, 2, 3, 4):
         yield f"P{length}={token[:length]}"
         yield f"X{length}={token[-length:]}"
@@ -153,7 +152,7 @@ def _place(at: int, n_words: int) -> Iterator[str]:
 
 
 def _before(tokens: Sequence[str], words: Sequence[WordFeatures]) -> Iterator[list[str]]:
-    """What has been met so far: quotes, years, pages; and how many stretches have ended."""
+    """Yield for each word what came before it: quotes, years, pages; and how many sentences have ended."""
     quoted, closed, stretch = False, False, 0
     seen: set[str] = set()
     for token, word in zip(tokens, words, strict=True):
@@ -220,7 +219,7 @@ def _word(
 def _line_start(
     lines: Sequence[TokenLine], words: Sequence[Sequence[WordFeatures]], line: int
 ) -> Iterator[str]:
-    """Whether a line goes on where the one before it stopped."""
+    """Yield features of the border between a line and the line before it."""
     yield "line-start"
     if line:
         before, form = words[line - 1][-1], shape(lines[line].words[0])[:3]
@@ -247,7 +246,7 @@ def _neighbours(
 
 
 def _line_features(line: TokenLine, words: Sequence[WordFeatures]) -> tuple[list[str], list[str]]:
-    """Features of a line for its own words; and fewer for the words of lines near it."""
+    """Return the features of a line for its own words, and fewer for the words of nearby lines."""
     counts = {kind: sum(kind in word.kinds for word in words) for kind in (*TELLING, *SHARES)}
     real = max(1, sum("no-word" not in word.kinds for word in words))
     near = [f"has={kind}" for kind in TELLING if counts[kind]]
@@ -271,7 +270,7 @@ def _around(about: Sequence[tuple[list[str], list[str]]], line: int) -> Iterator
 
 
 def _places(words: Sequence[Sequence[WordFeatures]]) -> Iterator[list[str]]:
-    """Where a line stands among the lines, and among the headings of abstract and introduction."""
+    """Yield the position of each line, among all lines and relative to abstract and introduction."""
     n_lines = len(words)
     headings = [_heading(seen) for seen in words]
     last_abstract = max((n for n, heading in enumerate(headings) if heading == "abstract"), default=-1)
@@ -291,7 +290,7 @@ def _places(words: Sequence[Sequence[WordFeatures]]) -> Iterator[list[str]]:
 
 
 def _heading(words: Sequence[WordFeatures]) -> str:
-    """`abstract`, `intro` or `keyword` where a line is, or begins with, such a heading."""
+    """Return `abstract`, `intro` or `keyword` if the line is, or begins with, such a heading."""
     first = words[0]
     if "L:abstract" in first.kinds or first.core.startswith("abstract"):
         return "abstract"
@@ -303,7 +302,7 @@ def _heading(words: Sequence[WordFeatures]) -> str:
 
 
 def _sentences(lines: Sequence[TokenLine], words: Sequence[Sequence[WordFeatures]]) -> list[list[str]]:
-    """For each word, what its sentence holds: a paragraph may be one line, or a sentence many."""
+    """Return the features of each word's sentence: a paragraph may be one line, or a sentence many."""
     features, sentence = list[list[str]](), list[WordFeatures]()
     tokens = [token for line in lines for token in line.words]
     for token, word in zip(tokens, (word for seen in words for word in seen), strict=True):
@@ -327,7 +326,7 @@ def _sentence_features(sentence: Sequence[WordFeatures]) -> list[str]:
 
 
 def _layout(lines: Sequence[TokenLine], line: int) -> Iterator[str]:
-    """Size, centring and height on the page, where they are known."""
+    """Yield size, centring and position on the page, if the line has a layout."""
     layout = lines[line].layout
     if layout is None:
         return
@@ -341,7 +340,7 @@ def _layout(lines: Sequence[TokenLine], line: int) -> Iterator[str]:
         yield f"style-turn={above.bold}{above.italic}|{layout.bold}{layout.italic}"
 
 
-def _compare(layout: Layout, above: Layout | None) -> str:
+def _compare(layout: LineLayout, above: LineLayout | None) -> str:
     if above is None:
         return "first"
     if abs(layout.size - above.size) < 0.05:
@@ -350,7 +349,7 @@ def _compare(layout: Layout, above: Layout | None) -> str:
 
 
 def _gist(words: Sequence[WordFeatures]) -> str:
-    """The kind of a line in one word, by its most telling sign."""
+    """Return the kind of a line by its strongest indication."""
     kinds = {kind for word in words for kind in word.kinds}
     for kind in ("L:abstract", "email", "L:thanks", "L:degree", "phone-number", "L:affiliation", "L:notice", "zip",
                  "L:region", "L:month", "year"):  # fmt: skip
@@ -363,7 +362,7 @@ def _gist(words: Sequence[WordFeatures]) -> str:
 
 
 def _quarter(share: float) -> int:
-    """0 for none, then quarters."""
+    """Return 0 for none, then the quarter, 1 to 4."""
     return 0 if share == 0 else min(4, 1 + int(4 * share - 1e-9))
 
 

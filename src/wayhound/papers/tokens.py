@@ -1,6 +1,4 @@
-"""What a token model answers, whichever it is: a field for every word, and how sure it is of each run of
-words.
-"""
+"""Tokens of headers and references, and the interface of the models that label them with fields."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ _REFERENCE_WORD = re.compile(r"\S*?\d\)?(?::(?=\d)|,(?=\d+[-–—]))|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word between spaces, with its punctuation; `start` counts characters into the text of its line."""
+    """A word between spaces, with its punctuation; `start` is its offset in the text of its line."""
 
     text: str
     start: int = 0
@@ -30,12 +28,11 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How a line stands on its page, in numbers that do not depend on paper or type size.
+class LineLayout:
+    """The layout of a line, independent of paper and type size.
 
-    `size` is the type size over that of most lines given; `depth` where the line stands from the top of the
-    page (0) to its foot (1); `off_centre` how far its middle is from the page's, as a share of the page's
-    width.
+    `size` is relative to the median type size; `depth` is the position from the top (0) to the bottom (1) of
+    the page; `off_centre` is the distance of the line's middle from the page's, as a share of its width.
     """
 
     size: float = 1.0
@@ -47,10 +44,10 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class TokenLine:
-    """The words of one line; no `layout` where the source has none."""
+    """The words of one line; no `layout` if the source has none."""
 
     tokens: tuple[Token, ...]
-    layout: Layout | None = None
+    layout: LineLayout | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -60,29 +57,29 @@ class TokenLine:
         return len(self.tokens)
 
 
-def token_line(text: str, layout: Layout | None = None) -> TokenLine:
+def token_line(text: str, layout: LineLayout | None = None) -> TokenLine:
     return TokenLine(tuple(Token(word[0], word.start()) for word in _WORD.finditer(text)), layout)
 
 
 def reference_line(text: str) -> TokenLine:
-    """The words of a reference; volume and pages that are printed as one, as in 77(2):257–286, are two."""
+    """Return the words of a reference; volume and pages printed without a space, 77(2):257–286, are two."""
     return TokenLine(tuple(Token(word[0], word.start()) for word in _REFERENCE_WORD.finditer(text)))
 
 
 def token_lines(text: str) -> list[TokenLine]:
-    """The lines of plain text; empty ones are kept, as lines without words."""
+    """Return the lines of plain text; empty lines are kept, without words."""
     return [token_line(line) for line in text.splitlines()]
 
 
 def document_lines(lines: Sequence[Line], page_size: tuple[float, float] = (0.0, 0.0)) -> list[TokenLine]:
-    """Lines as read from a document, one for one, with their layout where they have boxes."""
+    """Return the lines of a document, with layout for those that have boxes."""
     usual = median([line.size for line in lines if line.size] or [0.0])
     return [token_line(line.text, _layout(line, usual, *page_size)) for line in lines]
 
 
-def first_words(lines: Sequence[TokenLine], most: int) -> list[TokenLine]:
-    """The lines without the words beyond the first `most`: there are texts without end, and without lines."""
-    kept, left = list[TokenLine](), most
+def truncated(lines: Sequence[TokenLine], max_words: int) -> list[TokenLine]:
+    """Return the lines without the words after the first `max_words`: hostile files have endless lines."""
+    kept, left = list[TokenLine](), max_words
     for line in lines:
         kept.append(line if len(line) <= left else TokenLine(line.tokens[:left], line.layout))
         left = max(0, left - len(line))
@@ -93,12 +90,12 @@ def all_words(lines: Iterable[TokenLine]) -> list[str]:
     return [token.text for line in lines for token in line.tokens]
 
 
-def _layout(line: Line, usual_size: float, width: float, height: float) -> Layout | None:
+def _layout(line: Line, usual_size: float, width: float, height: float) -> LineLayout | None:
     if line.box is None or not (usual_size and width and height):
         return None
     left, top, right, _ = line.box
     off_centre = ((left + right) / 2 - width / 2) / width
-    return Layout(line.size / usual_size, top / height, off_centre, line.bold, line.italic)
+    return LineLayout(line.size / usual_size, top / height, off_centre, line.bold, line.italic)
 
 
 TextKind = Literal["header", "reference"]
@@ -106,7 +103,7 @@ TextKind = Literal["header", "reference"]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Words [first, last) that are one field, and the probability that all of them are."""
+    """Words [first, last) that form one field, and the probability that all of them belong to it."""
 
     field: str
     first: int
@@ -116,7 +113,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """The field of every word, and the runs of words of one field."""
+    """The field of every word, and the segments of words with one field."""
 
     labels: tuple[str, ...]
     segments: tuple[Segment, ...]
@@ -124,7 +121,7 @@ class Labelling:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What is known of a word from elsewhere: the log of how many times likelier it makes the field."""
+    """Evidence from outside the model: `weight` is added to the log score of the field at the word."""
 
     word: int
     field: str
@@ -132,22 +129,22 @@ class Hint:
 
 
 class FieldModel(Protocol):
-    """Finds the fields of headers, or of references."""
+    """A model that labels the words of headers or references."""
 
     def label(self, lines: Sequence[TokenLine], hints: Sequence[Hint] = ()) -> Labelling: ...
 
 
-def checked_kind(said: object) -> TextKind:
-    """What a model file says that it is for."""
-    if said == "header":
+def parse_kind(kind: object) -> TextKind:
+    """Return the kind of text that a model file is for. Raises ModelError if it is unknown."""
+    if kind == "header":
         return "header"
-    if said == "reference":
+    if kind == "reference":
         return "reference"
-    raise ModelError(f"This model is neither for headers nor for references, but for {said!r}.")
+    raise ModelError(f"This model is neither for headers nor for references, but for {kind!r}.")
 
 
-def runs(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """The label, beginning and end of each run of equal labels."""
+def label_runs(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield label, start and end of each run of equal labels."""
     first = 0
     for place in range(1, len(labels) + 1):
         if place == len(labels) or labels[place] != labels[first]:

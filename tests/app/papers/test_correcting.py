@@ -181,7 +181,11 @@ def test_a_person_may_say_that_a_file_is_a_paper_and_it_stays_one(
     (taken,) = add(workspace, note)
     assert taken.outcome == "document"
     done = judge(library, taken.id[:8], "paper", by="Eva")
-    assert (done.outcome, done.detail, library.find(taken.id).kind) == ("paper", "Somebody said so.", "paper")
+    assert (done.outcome, done.detail, library.find(taken.id).kind) == (
+        "paper",
+        "A person decided this.",
+        "paper",
+    )
     assert library.find(taken.id).first("title") == "A note on walking"
     add(workspace, note)
     read_again(library)
@@ -195,7 +199,7 @@ def test_what_was_taken_for_a_paper_may_be_none(
 ) -> None:
     judge(library, ids[0], "document")
     record = library.find(ids[0])
-    assert (record.kind, record.first("reason")) == ("document", "Somebody said so.")
+    assert (record.kind, record.first("reason")) == ("document", "A person decided this.")
     assert list(library.papers.citations(ids[0])) == []
     judge(library, ids[0], "paper")
     assert library.find(ids[0]).kind == "paper"

@@ -1,4 +1,4 @@
-"""All citations grouped at once: wrong groups are mended, corrections hold, and nothing is done by halves."""
+"""All citations grouped at once: wrong groups are repair_fields, corrections hold, and nothing is done by halves."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ from wayhound.documents.headings import is_introduction_heading
 from wayhound.documents.reader import DocumentReader
 from wayhound.errors import TeachingError
 from wayhound.papers.field_crf import FieldCRF
-from wayhound.papers.header_reader import MOST_LINES, read_front
+from wayhound.papers.header_reader import MAX_LINES, read_front_matter
 from wayhound.papers.paper import Fields, PaperModels, ReadPaper, read_paper
 from wayhound.papers.reference_cut import cut_references
 from wayhound.papers.sections import find_sections, reference_lines
 from wayhound.papers.spans import find_words
-from wayhound.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, Tagged
+from wayhound.papers.tagged import HEADER_FIELDS, REFERENCE_FIELDS, TaggedText
 from wayhound.papers.tokens import Hint, TextKind, TokenLine, all_words, document_lines, reference_line
 from wayhound.record import Record
 
@@ -47,7 +47,7 @@ class ToldOf:
     of_references: Mapping[int, Told]
 
 
-def lessons_of(kind: TextKind, told: ToldOf, model: FieldCRF, missing: list[str]) -> Iterator[Tagged]:
+def lessons_of(kind: TextKind, told: ToldOf, model: FieldCRF, missing: list[str]) -> Iterator[TaggedText]:
     """The texts of a paper that people spoke of, every word with its label."""
     if kind == "header":
         if own := taught(told.own, HEADER_FIELDS):
@@ -72,12 +72,12 @@ def taught(told: Told, fields: Sequence[str]) -> Told:
 
 
 def header_tokens(document: Document) -> list[TokenLine]:
-    """The lines that the header model sees, as `read_front` shows them."""
+    """The lines that the header model sees, as `read_front_matter` shows them."""
     end = find_sections(document).header.stop
     if end < len(document.lines) and is_introduction_heading(document.lines[end].text):
         end += 1
     page = document.pages[0]
-    return document_lines(document.lines[: min(MOST_LINES, end)], (page.width, page.height))
+    return document_lines(document.lines[: min(MAX_LINES, end)], (page.width, page.height))
 
 
 def as_read(document: Document, model: FieldCRF, lines: Sequence[TokenLine]) -> list[Hint]:
@@ -87,7 +87,7 @@ def as_read(document: Document, model: FieldCRF, lines: Sequence[TokenLine]) -> 
     ]
     return [
         Hint(word, found.field, LIKELY)
-        for found in read_front(document, model).fields
+        for found in read_front_matter(document, model).fields
         for word, start in enumerate(starts)
         if found.start <= start < found.end
     ]
@@ -100,7 +100,7 @@ def _lesson(
     told: Told,
     missing: list[str],
     was_read: Sequence[Hint] = (),
-) -> Iterator[Tagged]:
+) -> Iterator[TaggedText]:
     """The likeliest labels among those that agree with what was said.
 
     A field of which one value is not in the text teaches nothing: its words would pass for those of another
@@ -116,7 +116,7 @@ def _lesson(
             hints += _hints(field, found, len(words))
     if hints:
         labels = model.label(lines, [*was_read, *hints]).labels
-        yield Tagged(tuple(lines), labels)
+        yield TaggedText(tuple(lines), labels)
 
 
 def _hints(field: str, places: Sequence[range], n_words: int) -> Iterator[Hint]:
@@ -229,11 +229,11 @@ class _Anchor:
     def is_kept(self, model: FieldCRF) -> bool:
         return _reading(self._kind, model, self._document) == self._now
 
-    def lessons(self) -> Iterator[Tagged]:
+    def lessons(self) -> Iterator[TaggedText]:
         return _tagged(self._kind, self._model, self._document)
 
 
-def _learned(model: FieldCRF, lessons: Sequence[Tagged], anchors: Sequence[_Anchor]) -> FieldCRF:
+def _learned(model: FieldCRF, lessons: Sequence[TaggedText], anchors: Sequence[_Anchor]) -> FieldCRF:
     """The lessons alone move the weights as they please; what that spoils is learned along with them."""
     texts, learned = list(lessons), model.corrected(lessons)
     waiting = list(anchors)
@@ -247,19 +247,19 @@ def _learned(model: FieldCRF, lessons: Sequence[Tagged], anchors: Sequence[_Anch
     return learned
 
 
-def _tagged(kind: TextKind, model: FieldCRF, document: Document) -> Iterator[Tagged]:
+def _tagged(kind: TextKind, model: FieldCRF, document: Document) -> Iterator[TaggedText]:
     """The texts of a paper, labelled as they are read."""
     if kind == "header":
         lines = header_tokens(document)
-        yield Tagged(tuple(lines), model.label(lines, as_read(document, model, lines)).labels)
+        yield TaggedText(tuple(lines), model.label(lines, as_read(document, model, lines)).labels)
     else:
         for text in reference_texts(document)[:_REFERENCES]:
-            yield Tagged((reference_line(text),), model.label([reference_line(text)]).labels)
+            yield TaggedText((reference_line(text),), model.label([reference_line(text)]).labels)
 
 
 def _reading(kind: TextKind, model: FieldCRF, document: Document) -> list[object]:
     if kind == "header":
-        return [(found.field, found.start, found.end) for found in read_front(document, model).fields]
+        return [(found.field, found.start, found.end) for found in read_front_matter(document, model).fields]
     return [model.label([reference_line(text)]).labels for text in reference_texts(document)[:_REFERENCES]]
 
 
