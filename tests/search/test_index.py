@@ -18,7 +18,7 @@ from wayhound.search.folder import CURRENT, current_build
 from wayhound.search.index import SearchIndex
 from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
 from wayhound.search.results import SORTS, SearchRequest, SearchResults, Sort
-from wayhound.search.schema import facets_of
+from wayhound.search.schema import facet_values
 from wayhound.search.writer import IndexWriter
 
 
@@ -98,7 +98,7 @@ def check_facets(answer: SearchResults, true: list[IndexDocument]) -> None:
     counted = Counter(
         (name, value[1:])
         for each in true
-        for name, values in facets_of(each).items()
+        for name, values in facet_values(each).items()
         for value in set(values)
     )
     for name in ("topic", "venue"):

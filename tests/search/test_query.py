@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from wayhound.search.query import (
     FIELDS,
-    LONGEST_QUERY,
-    MOST_PARTS,
-    MOST_PREFIXES,
+    MAX_PARTS,
+    MAX_PREFIXES,
+    MAX_QUERY_LENGTH,
     Clause,
     Query,
     Term,
@@ -142,11 +142,11 @@ def test_the_reader_is_told_how_the_query_was_read(text: str, told: str) -> None
 
 
 def test_of_an_endless_query_the_beginning_is_read() -> None:
-    assert len(to_text(parse("word " * 100_000))) <= LONGEST_QUERY
+    assert len(to_text(parse("word " * 100_000))) <= MAX_QUERY_LENGTH
     parts = [part for clause in parse("a OR " * 100 + "b c").clauses for part in clause.any_of]
-    assert len(parts) == MOST_PARTS
+    assert len(parts) == MAX_PARTS
     stars = [part for clause in parse("a* " * 9 + "b").clauses for part in clause.any_of]
-    assert [isinstance(part, Term) and part.prefix for part in stars] == [True] * MOST_PREFIXES + [False] * 5
+    assert [isinstance(part, Term) and part.prefix for part in stars] == [True] * MAX_PREFIXES + [False] * 5
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from wayhound.search.query import parse
 from wayhound.search.results import Fragment
-from wayhound.search.snippets import Highlighter, marked, snippet
+from wayhound.search.snippets import Highlighter, highlight, snippet
 
 
 def marker(text: str) -> Highlighter:
-    return Highlighter.of(parse(text))
+    return Highlighter.from_query(parse(text))
 
 
 def shown(pieces: tuple[Fragment, ...]) -> str:
@@ -18,22 +18,22 @@ def shown(pieces: tuple[Fragment, ...]) -> str:
 
 def test_the_words_asked_for_are_marked_whatever_their_case_and_accents() -> None:
     assert (
-        shown(marked("Gödel and GODEL, but not godels", marker("gödel")))
+        shown(highlight("Gödel and GODEL, but not godels", marker("gödel")))
         == "[Gödel] and [GODEL], but not godels"
     )
 
 
 def test_beginnings_and_phrases_are_marked_by_their_words() -> None:
     text = "Learning self-organizing maps"
-    assert shown(marked(text, marker('learn* "self organizing"'))) == "[Learning] [self]-[organizing] maps"
+    assert shown(highlight(text, marker('learn* "self organizing"'))) == "[Learning] [self]-[organizing] maps"
 
 
 def test_what_must_not_be_there_is_not_marked() -> None:
-    assert shown(marked("a graph", marker("a -graph"))) == "[a] graph"
+    assert shown(highlight("a graph", marker("a -graph"))) == "[a] graph"
 
 
 def test_a_name_with_an_apostrophe_is_marked_whole() -> None:
-    assert shown(marked("by O’Hara", marker("hara"))) == "by [O’Hara]"
+    assert shown(highlight("by O’Hara", marker("hara"))) == "by [O’Hara]"
 
 
 def test_the_snippet_is_where_most_of_the_words_are() -> None:
@@ -52,7 +52,7 @@ def test_without_a_word_to_show_the_snippet_is_the_beginning() -> None:
 @settings(deadline=None)  # a busy machine may pause at any time
 @given(text=st.text(), query=st.text(max_size=20), length=st.integers(1, 60))
 def test_pieces_are_the_text_itself_and_short(text: str, query: str, length: int) -> None:
-    whole = marked(text, marker(query))
+    whole = highlight(text, marker(query))
     assert "".join(piece.text for piece in whole) == text
     part = snippet(text, marker(query), length)
     inner = "".join(piece.text for piece in part if piece.text not in ("… ", " …") or piece.marked)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayhound.search.suggestions import Spelling, mistakes
+from wayhound.search.suggestions import Spelling, edit_distance
 
 words = st.text("abc", max_size=6)
 
@@ -26,7 +26,7 @@ def brute_force(first: str, second: str) -> int:
 @given(first=words, second=words)
 def test_mistakes_are_counted_as_by_definition(first: str, second: str) -> None:
     true = brute_force(first, second)
-    counted = mistakes(first, second, 3)
+    counted = edit_distance(first, second, 3)
     assert counted == true if true <= 3 else counted > 3
 
 
@@ -72,6 +72,6 @@ def test_short_words_and_an_empty_index_have_no_guess() -> None:
     known=st.dictionaries(st.text("abcd", min_size=4), st.integers(1, 9)),
 )
 def test_every_known_word_one_mistake_away_is_found(word: str, known: dict[str, int]) -> None:
-    near = [other for other in known if mistakes(word, other, 1) == 1 and len(other) <= 30]
+    near = [other for other in known if edit_distance(word, other, 1) == 1 and len(other) <= 30]
     found = Spelling(known.items()).nearest(word)
     assert (found is not None and found[0] in near) if near else True

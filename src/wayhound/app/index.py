@@ -16,7 +16,7 @@ from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
 from wayhound.search.documents import SCORE_DIGITS, IndexDocument, RecordContext, index_document
-from wayhound.search.folder import current_build, read_followed
+from wayhound.search.folder import current_build, read_state
 from wayhound.search.writer import IndexWriter
 from wayhound.store.records import Change
 from wayhound.workspace import Workspace
@@ -274,5 +274,5 @@ class Follower:
 def is_behind(workspace: Workspace) -> bool:
     """Return True if the store has changed since the index was last updated."""
     in_use = current_build(workspace.index_folder)
-    followed = read_followed(in_use).change if in_use else 0
+    followed = read_state(in_use).change if in_use else 0
     return workspace.stores.changes.newest() > followed

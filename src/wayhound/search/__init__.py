@@ -1,1 +1,5 @@
-"""The search index: what is asked, how it is answered, and how it is kept."""
+"""Full-text search over records: the query language, the tantivy index, ranking, snippets and suggestions.
+
+Everything here works on an index folder and on `IndexDocument` values; it reads no database.
+Keeping the index in step with the records is in `app.index`, showing results is in `portal`.
+"""

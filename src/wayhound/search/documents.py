@@ -1,4 +1,4 @@
-"""Makes a document of the index from a record of any kind, by what its fields are declared to be good for."""
+"""Convert a record of any kind into a document of the index, by the roles of its fields."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from wayhound.record import Record
 from wayhound.record_kinds import KINDS, KindSpec, Role, spec_of
 
 TOPIC_SEPARATOR = " › "
-LONGEST_KEY = 1_000  # characters
-SCORE_DIGITS = 4  # of scores from 0 to 1: what differs by less changes no order that anybody sees
+MAX_KEY_LENGTH = 1_000  # characters
+SCORE_DIGITS = 4  # of scores from 0 to 1; smaller differences change no visible order
 
 
 @dataclass(frozen=True, slots=True)
 class IndexDocument:
-    """What is searched, shown, counted and sorted by of one record.
+    """Everything that one record is searched, shown, counted and sorted by.
 
-    `text` is shown in snippets. `fields` are searched by their names and among all words; `facets` are
-    counted by their values and only that.
+    `text` appears in snippets. `fields` are searched by name and among all words; `facets` are only counted.
     """
 
     kind: str
@@ -32,15 +31,15 @@ class IndexDocument:
     venue: str = ""
     topics: tuple[tuple[str, ...], ...] = ()  # paths from the top
     site: str = ""  # host name
-    date: int | None = None  # year, month and day as one number: 19990700 is July 1999
+    date: int | None = None  # as one number: 19990700 is July 1999
     text: tuple[str, ...] = ()
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cited: int = 0
     scores: HubScores = HubScores()  # noqa: RUF009 - frozen
-    topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)  # among a topic's papers
-    change: int = 0  # of the store when it was read: larger is newer
-    held: bool = True  # False: no more is known of it than what others say who cite it
+    topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)  # within a topic's papers
+    change: int = 0  # number of the record's last change; larger is newer
+    in_collection: bool = True  # False for a work known only by its citations
 
     @property
     def year(self) -> int | None:
@@ -52,18 +51,18 @@ class IndexDocument:
 
 
 def record_key(kind: str, record_id: str) -> str:
-    """One text for kind and id: the unit separator stands in no kind. The index takes no endless ones."""
+    """Return one key for a kind and id. Longer keys than tantivy accepts are replaced by their hash."""
     key = storable(f"{kind}\x1f{record_id}")
-    return key if len(key) <= LONGEST_KEY else sha256(key.encode()).hexdigest()
+    return key if len(key) <= MAX_KEY_LENGTH else sha256(key.encode()).hexdigest()
 
 
 def storable(text: str) -> str:
-    """Without lone surrogates: hostile pages hold them, and UTF-8 has no place for them."""
+    """Return the text without lone surrogates, which hostile pages contain and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 VENUE_FIELDS = ("journal", "booktitle", "institution", "venue")
-"""Where a record appeared, whatever the field is called; the first that has a value counts."""
+"""Fields that name where a record was published; the first with a value is the venue."""
 
 _ROLES: tuple[Role, ...] = ("title", "people", "date", "text")
 _DATE = re.compile(r"(?<!\d)(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
@@ -71,7 +70,7 @@ _DATE = re.compile(r"(?<!\d)(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class RecordContext:
-    """What is known of a record beside its own fields."""
+    """Facts about a record that are not among its fields: topics, citations and scores."""
 
     topics: tuple[tuple[str, ...], ...] = ()
     cited: int = 0
@@ -80,12 +79,13 @@ class RecordContext:
     change: int = 0
 
 
-_UNKNOWN = RecordContext()
+_NO_CONTEXT = RecordContext()
 
 
 def index_document(
-    record: Record, standing: RecordContext = _UNKNOWN, kinds: Mapping[str, KindSpec] = KINDS
+    record: Record, context: RecordContext = _NO_CONTEXT, kinds: Mapping[str, KindSpec] = KINDS
 ) -> IndexDocument:
+    """Return the index document of a record; `kinds` declare the roles of its fields."""
     spec = spec_of(record.kind, record.fields, kinds)
     texts = {name: _texts(record, name) for name in record.fields}
     roles = {name: spec.field(name).role for name in texts}
@@ -97,16 +97,16 @@ def index_document(
         _title(by_role["title"], texts),
         by_role["people"],
         venue,
-        standing.topics,
+        context.topics,
         host_name(record.site),
         parse_date(by_role["date"] or texts.get("date", ())),
         by_role["text"],
         {name: values for name, values in texts.items() if _is_searched(name, roles[name])},
         {name: values for name, values in texts.items() if _is_facet(name, roles[name])},
-        standing.cited,
-        standing.scores,
-        standing.topic_scores,
-        standing.change,
+        context.cited,
+        context.scores,
+        context.topic_scores,
+        context.change,
     )
 
 
@@ -119,13 +119,13 @@ def _joined(roles: Mapping[str, Role], texts: Mapping[str, tuple[str, ...]], rol
 
 
 def _title(titles: tuple[str, ...], texts: Mapping[str, tuple[str, ...]]) -> str:
-    """Its title, or else the first thing it says of itself, on one line."""
+    """Return the title, or the first value of any field, on one line."""
     first = next((values[0] for values in (titles, *texts.values()) if values), "")
     return " ".join(first.split())[:500]
 
 
 def _is_searched(name: str, role: Role) -> bool:
-    """Fields that have no place of their own; the parts of an address would only be noise."""
+    """Return True for fields without a place of their own in the index."""
     return role in ("facet", "plain") and name not in VENUE_FIELDS
 
 
@@ -134,16 +134,16 @@ def _is_facet(name: str, role: Role) -> bool:
 
 
 def parse_date(texts: tuple[str, ...]) -> int | None:
-    """Year, month and day as one number: of `1999-07` 19990700. The first year that can be read counts."""
+    """Return the first date in the texts as one number, 19990700 for `1999-07`, or None."""
     for text in texts:
-        if found := _DATE.search(text):
-            year, month, day = (int(part or 0) for part in found.groups())
+        if match := _DATE.search(text):
+            year, month, day = (int(part or 0) for part in match.groups())
             return year * 10_000 + month * 100 + day
     return None
 
 
 def host_name(site: str) -> str:
-    """The name of the site's host; of what is no address, the text itself."""
+    """Return the host name of a site's URL, or the text itself if it is no URL."""
     try:
         return urlsplit(site).hostname or site
     except ValueError:

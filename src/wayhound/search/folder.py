@@ -1,8 +1,8 @@
-"""Where an index stands on disk: numbered builds, a note of the one in use, and what it has seen so far.
+"""The index folder: numbered builds, which one is in use, and how far it follows the records.
 
 index/current.json     the build in use
-index/0001/            tantivy's files, and followed.json: the last change of the store that is in them
-index/writer.lock      held by the one process that writes
+index/0001/            tantivy's files, and followed.json: the last change of the records in them
+index/writer.lock      locked by the one process that writes
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from wayhound.errors import WorkspaceLocked
 from wayhound.files import write_file
 from wayhound.search.schema import FORMAT
 
-CURRENT, FOLLOWED, LOCK = "current.json", "followed.json", "writer.lock"
+CURRENT, STATE, LOCK = "current.json", "followed.json", "writer.lock"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The last change of the store that an index holds, and the fields and facets it has met."""
+    """The last record change in an index, and the names of its fields and facets."""
 
     change: int = 0
     fields: tuple[str, ...] = ()
@@ -33,53 +33,56 @@ class IndexState:
 
 
 def current_build(folder: Path) -> Path | None:
-    """The build in use; None where there is none, or one that another version made."""
-    noted = _read_json(folder / CURRENT)
-    if noted.get("format") != FORMAT or not str(noted.get("build", "")).isdigit():
+    """Return the build in use, or None if there is none of this format."""
+    content = _read_json(folder / CURRENT)
+    if content.get("format") != FORMAT or not str(content.get("build", "")).isdigit():
         return None
-    build = folder / str(noted["build"])
+    build = folder / str(content["build"])
     return build if (build / "meta.json").exists() else None
 
 
 def use_build(folder: Path, build: Path) -> None:
-    """Take a build into use in one step, and clear away all others."""
+    """Switch to a build in one step and delete all others."""
     _write_json(folder / CURRENT, {"format": FORMAT, "build": build.name})
     clear_builds(folder, build)
 
 
 def new_build(folder: Path) -> Path:
-    """An empty folder for a build, with a number above all others; it is not in use yet."""
+    """Create an empty folder for a build, with a number above all others. It is not in use yet."""
     clear_builds(folder, current_build(folder))
-    noted = str(_read_json(folder / CURRENT).get("build", ""))
-    numbers = [int(name) for name in (noted, *(path.name for path in folder.iterdir())) if name.isdigit()]
+    content = str(_read_json(folder / CURRENT).get("build", ""))
+    numbers = [int(name) for name in (content, *(path.name for path in folder.iterdir())) if name.isdigit()]
     build = folder / f"{max(numbers, default=0) + 1:04}"
     build.mkdir()
     return build
 
 
 def clear_builds(folder: Path, kept: Path | None) -> None:
-    """What builds that were stopped or replaced have left. Readers that have files open keep them."""
+    """Delete builds that were abandoned or replaced. Readers with open files keep reading them."""
     for path in folder.iterdir():
         if path.is_dir() and path.name.isdigit() and path != kept:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def read_followed(build: Path) -> IndexState:
-    noted = _read_json(build / FOLLOWED)
-    change = noted.get("change", 0)
+def read_state(build: Path) -> IndexState:
+    content = _read_json(build / STATE)
+    change = content.get("change", 0)
     return IndexState(
-        change if isinstance(change, int) else 0, _names(noted.get("fields")), _names(noted.get("facets"))
+        change if isinstance(change, int) else 0, _names(content.get("fields")), _names(content.get("facets"))
     )
 
 
-def write_followed(build: Path, followed: IndexState) -> None:
-    """After the commit it tells of: if it is lost, the changes since are only made a second time."""
-    _write_json(build / FOLLOWED, asdict(followed))
+def write_state(build: Path, state: IndexState) -> None:
+    """Save the state, after the commit that it describes: if it is lost, changes are only indexed again."""
+    _write_json(build / STATE, asdict(state))
 
 
 @contextmanager
 def writer_lock(folder: Path) -> Iterator[None]:
-    """Held by one process at a time; the system lets go of it when that process ends, however it ends."""
+    """Lock the index for one writer. Raises WorkspaceLocked if another process has it.
+
+    The operating system releases the lock when the process ends, however it ends.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as file:
         try:
@@ -96,13 +99,13 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """What a note says; nothing where it is missing or damaged, as if it had never been written."""
+    """Return the JSON object in a file, or an empty one if the file is missing or damaged."""
     try:
-        noted = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return noted if isinstance(noted, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def _write_json(path: Path, noted: dict[str, Any]) -> None:
-    write_file(path, json.dumps(noted).encode())
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    write_file(path, json.dumps(content).encode())

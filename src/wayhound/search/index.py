@@ -1,4 +1,4 @@
-"""Answers questions from the index: hits, facets, suggestions and documents that are alike."""
+"""Search the index: hits, facets, suggestions and similar documents."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from pathlib import Path
 from typing import Any
 
 from wayhound.search.query import FIELDS, Query, describe, parse, terms
-from wayhound.search.ranking import may_miss
+from wayhound.search.ranking import is_optional
 from wayhound.search.results import MAX_DEPTH, Hit, SearchRequest, SearchResults, Sort, Suggestion
 from wayhound.search.schema import hit_count, tantivy
 from wayhound.search.snapshot import IndexSnapshot, SnapshotOpener
-from wayhound.search.snippets import Highlighter, marked, snippet
-from wayhound.search.suggestions import SpellingCorrector, suggest
+from wayhound.search.snippets import Highlighter, highlight, snippet
+from wayhound.search.suggestions import FEW_HITS, SpellingCorrector, suggest
 
-MOST_YEARS = 100
-_EACH_SEGMENT = 2_000  # values that each file may tell of: enough for the sums to be right
+MAX_YEARS = 100
+_PER_SEGMENT = 2_000  # values that each index segment reports; enough for exact sums in practice
 
 
 def count_facets(
-    opened: IndexSnapshot, matching: tantivy.Query, names: Iterable[str], count: int
+    snapshot: IndexSnapshot, matching: tantivy.Query, names: Iterable[str], count: int
 ) -> dict[str, list[tuple[str, int]]]:
-    """For each facet its commonest values with their counts; years in order, the newest first."""
-    known = {"year", *opened.followed.facets}
-    asked = {name: _asked(name, count) for name in dict.fromkeys(names) if name in known}
-    if not asked:
+    """Return the most frequent values of each facet with their counts; years are sorted, the newest first."""
+    available = {"year", *snapshot.state.facets}
+    requests = {name: _aggregation(name, count) for name in dict.fromkeys(names) if name in available}
+    if not requests:
         return {}
-    told = opened.searcher.aggregate(matching, asked)
-    return {name: _told(name, told[name]["buckets"]) for name in asked}
+    results = snapshot.searcher.aggregate(matching, requests)
+    return {name: _values(name, results[name]["buckets"]) for name in requests}
 
 
-def _asked(name: str, count: int) -> dict[str, Any]:
+def _aggregation(name: str, count: int) -> dict[str, Any]:
     if name == "year":
-        return {"terms": {"field": "year", "size": MOST_YEARS, "order": {"_key": "desc"}}}
+        return {"terms": {"field": "year", "size": MAX_YEARS, "order": {"_key": "desc"}}}
     size = max(1, count)
-    return {"terms": {"field": f"facet.{name}", "size": size, "segment_size": max(_EACH_SEGMENT, size)}}
+    return {"terms": {"field": f"facet.{name}", "size": size, "segment_size": max(_PER_SEGMENT, size)}}
 
 
-def _told(name: str, buckets: list[dict[str, Any]]) -> list[tuple[str, int]]:
+def _values(name: str, buckets: list[dict[str, Any]]) -> list[tuple[str, int]]:
     if name == "year":
         return [(str(int(bucket["key"])), bucket["doc_count"]) for bucket in buckets]
     counted = [(str(bucket["key"])[1:], bucket["doc_count"]) for bucket in buckets]
     return sorted(counted, key=lambda entry: (-entry[1], entry[0]))
 
 
-MOST_HITS = 1_000  # on one page
+MAX_HITS = 1_000  # on one page
 SIMILAR_TERMS = 25
 
 _ORDERED_BY: dict[Sort, str] = {
@@ -58,171 +58,174 @@ _ORDERED_BY: dict[Sort, str] = {
 
 
 class SearchIndex:
-    """The reading side of an index. Any thread may ask; what another process commits is seen at once."""
+    """An index for reading. Threads may share it; commits of other processes are seen at once."""
 
     def __init__(self, folder: Path) -> None:
         self._opener = SnapshotOpener(folder)
-        self._guesses = SpellingCorrector()
+        self._corrector = SpellingCorrector()
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is an index at all; without one, everything is answered with nothing."""
+        """True if there is an index; without one, every search is empty."""
         return self._opener.newest() is not None
 
     @property
     def change(self) -> int:
-        """The store's last change that can be found."""
-        opened = self._opener.newest()
-        return opened.followed.change if opened else 0
+        """The number of the last record change that is indexed."""
+        snapshot = self._opener.newest()
+        return snapshot.state.change if snapshot else 0
 
     @property
     def document_count(self) -> int:
-        opened = self._opener.newest()
-        return opened.searcher.num_docs if opened else 0
+        snapshot = self._opener.newest()
+        return snapshot.searcher.num_docs if snapshot else 0
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names that may stand before a colon."""
+        """The names that may be followed by a colon in a query."""
         return _fields(self._opener.newest())
 
     @property
     def facet_names(self) -> tuple[str, ...]:
         """The facets that have values."""
-        opened = self._opener.newest()
-        return ("year", *opened.followed.facets) if opened else ()
+        snapshot = self._opener.newest()
+        return ("year", *snapshot.state.facets) if snapshot else ()
 
     @property
     def has_cited_only(self) -> bool:
-        """Whether there is anything that is cited and not held."""
-        opened = self._opener.newest()
-        return opened is not None and opened.not_held is not None
+        """True if there are works that are only cited."""
+        snapshot = self._opener.newest()
+        return snapshot is not None and snapshot.cited_only_query is not None
 
     def parse(self, text: str) -> Query:
         return parse(text, self.fields)
 
     def search(self, request: SearchRequest) -> SearchResults:
         started = time.perf_counter()
-        opened = self._opener.newest()
-        query = parse(request.query, _fields(opened))
-        answer = _answer(opened, query, request) if opened else SearchResults(0, (), describe(query))
-        if opened and (answer.some_words or answer.total < SpellingCorrector.FEW):
-            answer = replace(answer, did_you_mean=self._guesses.better(opened, query))
-        return replace(answer, milliseconds=1000 * (time.perf_counter() - started))
+        snapshot = self._opener.newest()
+        query = parse(request.query, _fields(snapshot))
+        results = _search(snapshot, query, request) if snapshot else SearchResults(0, (), describe(query))
+        if snapshot and (results.some_words or results.total < FEW_HITS):
+            results = replace(results, did_you_mean=self._corrector.correct(snapshot, query))
+        return replace(results, milliseconds=1000 * (time.perf_counter() - started))
 
     def suggest(self, prefix: str, count: int = 8) -> list[Suggestion]:
-        """Authors, topics and titles that go on from what was typed."""
-        opened = self._opener.newest()
-        return suggest(opened, prefix, count) if opened else []
+        """Return authors, topics and titles that complete what was typed."""
+        snapshot = self._opener.newest()
+        return suggest(snapshot, prefix, count) if snapshot else []
 
     def similar(self, kind: str, record_id: str, count: int = 5) -> list[Hit]:
-        """Documents that share the words that tell most about one, the most alike first."""
-        opened = self._opener.newest()
-        address = opened.address(kind, record_id) if opened else None
-        if opened is None or address is None:
+        """Return documents that share the most characteristic words of one, the most similar first."""
+        snapshot = self._opener.newest()
+        address = snapshot.address(kind, record_id) if snapshot else None
+        if snapshot is None or address is None:
             return []
-        query = opened.held(_alike(opened, opened.shown(address)))
-        found = [
-            _hit(opened, *hit, Highlighter(frozenset()))
-            for hit in opened.searcher.search(query, count + 1).hits
+        query = snapshot.in_collection(_similar_query(snapshot, snapshot.shown(address)))
+        hits = [
+            _hit(snapshot, *hit, Highlighter(frozenset()))
+            for hit in snapshot.searcher.search(query, count + 1).hits
         ]
-        return [hit for hit in found if (hit.kind, hit.id) != (kind, record_id)][:count]
+        return [hit for hit in hits if (hit.kind, hit.id) != (kind, record_id)][:count]
 
     def warm(self) -> None:
-        """Do now what the first questions would have to wait for."""
-        if opened := self._opener.newest():
-            self._guesses.learn(opened)
+        """Load what the first searches would otherwise wait for."""
+        if snapshot := self._opener.newest():
+            self._corrector.spelling(snapshot)
 
 
-def _fields(opened: IndexSnapshot | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*FIELDS, *(opened.followed.fields if opened else ()))))
+def _fields(snapshot: IndexSnapshot | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*FIELDS, *(snapshot.state.fields if snapshot else ()))))
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """All that matches, how many that are and how many of them are not held, and the page that was asked for."""
+class _Matches:
+    """The query of all matches, how many they are, how many are only cited, and one page of them."""
 
-    matching: tantivy.Query
+    query: tantivy.Query
     total: int
     cited_only: int
     hits: list[tuple[Any, tantivy.DocAddress]]
 
 
-def _answer(opened: IndexSnapshot, query: Query, request: SearchRequest) -> SearchResults:
-    found = _find(opened, query, request, every=True)
+def _search(snapshot: IndexSnapshot, query: Query, request: SearchRequest) -> SearchResults:
+    matches = _find(snapshot, query, request, every=True)
     wanted = [clause for clause in query.clauses if clause.sign != "-"]
-    some_words = not found.total and len(wanted) > 1 and any(map(may_miss, wanted))
+    some_words = not matches.total and len(wanted) > 1 and any(map(is_optional, wanted))
     if some_words:
-        found = _find(opened, query, request, every=False)
-    marker = Highlighter.of(query)
-    end = request.offset + len(found.hits)
+        matches = _find(snapshot, query, request, every=False)
+    highlighter = Highlighter.from_query(query)
+    end = request.offset + len(matches.hits)
     return SearchResults(
-        found.total,
-        tuple(_hit(opened, score, address, marker) for score, address in found.hits),
+        matches.total,
+        tuple(_hit(snapshot, score, address, highlighter) for score, address in matches.hits),
         describe(query),
-        count_facets(opened, found.matching, request.facets, request.facet_values),
-        some_words=some_words and found.total > 0,
-        next_offset=end if found.hits and end < min(found.total, MAX_DEPTH) else None,
-        cited_only=found.cited_only,
+        count_facets(snapshot, matches.query, request.facets, request.facet_values),
+        some_words=some_words and matches.total > 0,
+        next_offset=end if matches.hits and end < min(matches.total, MAX_DEPTH) else None,
+        cited_only=matches.cited_only,
     )
 
 
-def _find(opened: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool) -> _Found:
-    """What is held, in the order that was asked for, and after it what is only cited, in the same order."""
-    matching, not_held = _matching(opened, query, request, every=every), opened.not_held
-    if not_held is None:
-        total, hits = _page(opened, matching, request)
-        return _Found(matching, total, 0, hits)
-    held = opened.held(matching)
-    total, hits = _page(opened, held, request)
-    if not _asks_for_cited(query, request):
-        return _Found(held, total, 0, hits)
-    filtered = tantivy.Query.const_score_query(not_held, 0.0)
+def _find(snapshot: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool) -> _Matches:
+    """Return one page of matches: records of the collection first, then works that are only cited."""
+    matching, cited_only = _matching(snapshot, query, request, every=every), snapshot.cited_only_query
+    if cited_only is None:
+        total, hits = _page(snapshot, matching, request)
+        return _Matches(matching, total, 0, hits)
+    in_collection = snapshot.in_collection(matching)
+    total, hits = _page(snapshot, in_collection, request)
+    if not _includes_cited(query, request):
+        return _Matches(in_collection, total, 0, hits)
+    filtered = tantivy.Query.const_score_query(cited_only, 0.0)
     cited = tantivy.Query.boolean_query([(tantivy.Occur.Must, matching), (tantivy.Occur.Must, filtered)])
     after = replace(request, offset=request.offset - total, limit=request.limit - len(hits))
-    count, more = _page(opened, cited, after)
-    return _Found(matching, total + count, count, hits + more)
+    count, more = _page(snapshot, cited, after)
+    return _Matches(matching, total + count, count, hits + more)
 
 
-def _asks_for_cited(query: Query, request: SearchRequest) -> bool:
-    """Who asks for nothing in particular wants to see what there is."""
+def _includes_cited(query: Query, request: SearchRequest) -> bool:
+    """Return True if works that are only cited belong to the results.
+
+    Without any words or a filter by type, the request is to browse the collection itself.
+    """
     return any(clause.sign != "-" for clause in query.clauses) or any(
         name == "type" for name, _ in request.filters
     )
 
 
-def _matching(opened: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool) -> tantivy.Query:
-    ranking = opened.ranking
-    if topic := _own_topic(request):
+def _matching(snapshot: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool) -> tantivy.Query:
+    ranking = snapshot.ranking
+    if topic := _scoring_topic(request):
         return ranking.by_topic_score(query, request.filters, request.sort, topic, every=every)
     by = ranking.by_log_frequency if request.sort == "log-tf" else ranking.by_bm25
     return by(query, request.filters, every=every)
 
 
-def _own_topic(request: SearchRequest) -> str:
-    """The one topic that was chosen, if hubs or authorities are asked for: it has scores of its own."""
+def _scoring_topic(request: SearchRequest) -> str:
+    """Return the topic whose own hub or authority scores order the results, or an empty text."""
     topics = [value for name, value in request.filters if name == "topic"]
     return topics[0] if request.sort in ("authority", "hub") and len(topics) == 1 else ""
 
 
 def _page(
-    opened: IndexSnapshot, matching: tantivy.Query, request: SearchRequest
+    snapshot: IndexSnapshot, matching: tantivy.Query, request: SearchRequest
 ) -> tuple[int, list[tuple[Any, tantivy.DocAddress]]]:
-    """How many there are, and those of the page that was asked for."""
+    """Return the number of matches, and those of the requested page."""
     offset = max(0, request.offset)
-    limit = min(request.limit, MOST_HITS, MAX_DEPTH - offset)
-    column = None if _own_topic(request) else _ORDERED_BY.get(request.sort)
-    result = opened.searcher.search(
+    limit = min(request.limit, MAX_HITS, MAX_DEPTH - offset)
+    column = None if _scoring_topic(request) else _ORDERED_BY.get(request.sort)
+    result = snapshot.searcher.search(
         matching, max(1, limit), offset=min(offset, MAX_DEPTH), order_by_field=column
     )
     return hit_count(result), result.hits[: max(0, limit)]
 
 
-def _hit(opened: IndexSnapshot, score: Any, address: tantivy.DocAddress, marker: Highlighter) -> Hit:
-    shown = opened.shown(address)
+def _hit(snapshot: IndexSnapshot, score: Any, address: tantivy.DocAddress, highlighter: Highlighter) -> Hit:
+    shown = snapshot.shown(address)
     return Hit(
         shown["kind"], shown["id"], shown["title"],
-        title_pieces=marked(shown["title"], marker),
-        snippet=snippet(shown["text"], marker),
+        title_pieces=highlight(shown["title"], highlighter),
+        snippet=snippet(shown["text"], highlighter),
         people=tuple(shown["people"]), venue=shown["venue"], year=shown["year"], site=shown["site"],
         topics=tuple(map(tuple, shown["topics"])),
         cited=shown["cited"], authority=shown["authority"], hub=shown["hub"],
@@ -230,16 +233,16 @@ def _hit(opened: IndexSnapshot, score: Any, address: tantivy.DocAddress, marker:
     )  # fmt: skip
 
 
-def _alike(opened: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Query:
-    """Any of the document's words with the largest tf · idf, each for what it is worth."""
+def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Query:
+    """Return a query for the words of a document with the largest tf · idf, weighted by it."""
     make, occur = tantivy.Query, tantivy.Occur
     counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
-    worth = {word: (1 + math.log(count)) * _rarity(opened, word) for word, count in counts.items()}
-    best = sorted(worth, key=lambda word: (-worth[word], word))[:SIMILAR_TERMS]
+    weights = {word: (1 + math.log(count)) * _idf(snapshot, word) for word, count in counts.items()}
+    best = sorted(weights, key=lambda word: (-weights[word], word))[:SIMILAR_TERMS]
     queries = [
         (
             occur.Should,
-            make.boost_query(make.term_query(opened.index.schema, field, word, "freq"), worth[word]),
+            make.boost_query(make.term_query(snapshot.index.schema, field, word, "freq"), weights[word]),
         )
         for word in best
         for field in ("title", "text")
@@ -247,7 +250,7 @@ def _alike(opened: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Query:
     return make.boolean_query(queries) if queries else make.empty_query()
 
 
-def _rarity(opened: IndexSnapshot, word: str) -> float:
-    """Inverse document frequency; a word of this document alone is of no use."""
-    having = opened.searcher.doc_freq("words", word)
-    return math.log(opened.searcher.num_docs / having) if having > 1 else 0.0
+def _idf(snapshot: IndexSnapshot, word: str) -> float:
+    """Return the inverse document frequency, 0 for a word that no other document has."""
+    frequency = snapshot.searcher.doc_freq("words", word)
+    return math.log(snapshot.searcher.num_docs / frequency) if frequency > 1 else 0.0

@@ -1,4 +1,4 @@
-"""Reads what people type into a search box. Everything can be read: nothing that is typed is an error."""
+"""The query language of the search box: any text is a valid query."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Literal, cast
 from wayhound.text.folding import without_accents
 from wayhound.words import spaced, words
 
-LONGEST_TERM = 64  # characters; what is longer is cut, in documents and questions alike
+MAX_TERM_LENGTH = 64  # characters; longer terms are cut, in documents and in queries
 
 _without_accents = lru_cache(maxsize=20_000)(without_accents)  # few words have accents, and they recur
 
 
 def terms(text: str) -> list[str]:
-    """Words in small letters without accents, in reading order. None is left out and none is stemmed."""
+    """Return the words of a text in order, in lower case and without accents; no stop words, no stemming."""
     plain = spaced(text)
-    found = plain.split()
+    split = plain.split()
     if not plain.isascii():
-        found = [
-            part for word in found for part in ([word] if word.isascii() else _without_accents(word).split())
+        split = [
+            part for word in split for part in ([word] if word.isascii() else _without_accents(word).split())
         ]
-    if max(map(len, found), default=0) > LONGEST_TERM:
-        found = [term[:LONGEST_TERM] for term in found]
-    return found
+    if max(map(len, split), default=0) > MAX_TERM_LENGTH:
+        split = [term[:MAX_TERM_LENGTH] for term in split]
+    return split
 
 
 FIELDS = ("author", "title", "abstract", "venue", "year", "topic", "site", "type")
-"""The fields that every index knows; kinds of records may declare more."""
+"""The fields of every index; record kinds may declare more."""
 
 Sign = Literal["", "+", "-"]
 
@@ -39,7 +39,7 @@ _BARE = re.compile(r"\w[\w.'’-]*")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word; several words are a phrase. With `prefix`, the last word may go on."""
+    """A word, or a phrase of several words. With `prefix`, the last word may continue."""
 
     text: str
     field: str | None = None
@@ -52,7 +52,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class YearRange:
-    """From one year to another, both included; without one of them, open at that end."""
+    """A range of years, both ends included; None leaves an end open."""
 
     first: int | None = None
     last: int | None = None
@@ -63,7 +63,7 @@ QueryPart = Term | YearRange
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Any of its parts. With `+` it must be there, with `-` it must not; without, it is wanted."""
+    """Alternatives, joined by OR. `+` requires the clause, `-` excludes it, neither prefers it."""
 
     any_of: tuple[QueryPart, ...]
     sign: Sign = ""
@@ -71,13 +71,13 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """All of its clauses; without any, everything is meant."""
+    """Clauses joined by AND; without any, the query matches everything."""
 
     clauses: tuple[Clause, ...] = ()
 
 
 def to_text(query: Query) -> str:
-    """The query as it would be typed; reading that gives the same query."""
+    """Return the query as it would be typed; parsing the text gives an equal query."""
     return " ".join(map(_clause_text, query.clauses))
 
 
@@ -101,32 +101,32 @@ def _years_text(years: YearRange) -> str:
 
 
 def describe(query: Query) -> str:
-    """How the query was read, in words."""
-    wanted = [_clause_words(clause) for clause in query.clauses if clause.sign != "-"]
-    unwanted = [_clause_words(clause) for clause in query.clauses if clause.sign == "-"]
-    said = " and ".join(wanted) or "everything"
-    return f"{said}, but not {' nor '.join(unwanted)}" if unwanted else said
+    """Return how the query was understood, in words."""
+    wanted = [_describe_clause(clause) for clause in query.clauses if clause.sign != "-"]
+    unwanted = [_describe_clause(clause) for clause in query.clauses if clause.sign == "-"]
+    description = " and ".join(wanted) or "everything"
+    return f"{description}, but not {' nor '.join(unwanted)}" if unwanted else description
 
 
-def _clause_words(clause: Clause) -> str:
-    said = " or ".join(map(_part_words, clause.any_of))
+def _describe_clause(clause: Clause) -> str:
+    parts = " or ".join(map(_describe_part, clause.any_of))
     if clause.sign == "+":
-        return f"certainly ({said})" if len(clause.any_of) > 1 else f"certainly {said}"
-    return f"({said})" if len(clause.any_of) > 1 else said
+        return f"certainly ({parts})" if len(clause.any_of) > 1 else f"certainly {parts}"
+    return f"({parts})" if len(clause.any_of) > 1 else parts
 
 
-def _part_words(part: QueryPart) -> str:
+def _describe_part(part: QueryPart) -> str:
     if isinstance(part, YearRange):
-        return _years_words(part)
-    said = " ".join(words(part.text)) if part.text.isascii() else part.text
+        return _describe_years(part)
+    text = " ".join(words(part.text)) if part.text.isascii() else part.text
     what = "the phrase " if len(part.words) > 1 else ""
     if part.prefix:
         what = "a phrase beginning with " if what else "a word beginning with "
     where = f" in {part.field}" if part.field else ""
-    return f"{what}“{said}”{where}"
+    return f"{what}“{text}”{where}"
 
 
-def _years_words(years: YearRange) -> str:
+def _describe_years(years: YearRange) -> str:
     if years.first == years.last:
         return f"of the year {years.first}"
     if years.first is None:
@@ -134,11 +134,11 @@ def _years_words(years: YearRange) -> str:
     return f"since {years.first}" if years.last is None else f"from {years.first} to {years.last}"
 
 
-LONGEST_QUERY = 1_000  # characters; the rest is not read
-MOST_PARTS = 40
-MOST_PREFIXES = 5  # each may stand for thousands of words; further stars are not read
+MAX_QUERY_LENGTH = 1_000  # characters; the rest is ignored
+MAX_PARTS = 40
+MAX_PREFIXES = 5  # each may expand to thousands of words; further stars are ignored
 
-_ASKED = r"""
+_CLAUSE = r"""
     (?P<sign>[+-]?)
     (?: (?P<field>{fields}) : \s? )?
     (?: "(?P<quoted>[^"]*)(?:"|$)(?P<star>\*?) | (?P<bare>[^\s"]+) )
@@ -147,11 +147,11 @@ _YEARS = re.compile(r"(\d{1,4})?(\.\.+|[-–—])?(\d{1,4})?")
 _QUOTES = str.maketrans("“”„‟«»", '""""""')
 _OR, _AND = ("OR", "|", "||"), ("AND", "&", "&&")
 
-Item = tuple[Sign, QueryPart] | None  # None is the word OR
+Item = tuple[Sign, QueryPart] | None  # None is the operator OR
 
 
 def parse(text: str, fields: Collection[str] = FIELDS) -> Query:
-    """The query that a text stands for. `NAME:` means a field only for names in `fields`."""
+    """Parse a query. `NAME:` is a field only for names in `fields`."""
     clauses: list[Clause] = []
     joining = False
     for item in _items(_tidy(text), frozenset(fields)):
@@ -161,15 +161,15 @@ def parse(text: str, fields: Collection[str] = FIELDS) -> Query:
         sign, part = item
         if joining and not sign and clauses[-1].sign != "-":
             clauses[-1] = Clause((*clauses[-1].any_of, part), clauses[-1].sign)
-        else:  # `OR` says nothing next to what must not be there
+        else:  # OR next to an excluded clause has no meaning
             clauses.append(Clause((part,), sign))
         joining = False
     return Query(tuple(_first_parts(clauses)))
 
 
 def _tidy(text: str) -> str:
-    """On one line, with one kind of quotation mark, and without what cannot be printed."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST_QUERY])
+    """Return the text on one line, with plain quotation marks and printable characters only."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text[:MAX_QUERY_LENGTH])
     return " ".join(shown.translate(_QUOTES).split())
 
 
@@ -181,7 +181,7 @@ def _items(text: str, fields: frozenset[str]) -> Iterator[Item]:
             yield None
         elif not (plain and token["bare"] in _AND) and (part := _part(token, fields)):
             prefixes += isinstance(part, Term) and part.prefix
-            yield cast("Sign", token["sign"]), part if prefixes <= MOST_PREFIXES else _without_star(part)
+            yield cast("Sign", token["sign"]), part if prefixes <= MAX_PREFIXES else _without_star(part)
 
 
 def _without_star(part: QueryPart) -> QueryPart:
@@ -191,36 +191,36 @@ def _without_star(part: QueryPart) -> QueryPart:
 @lru_cache(maxsize=16)
 def _pattern(fields: frozenset[str]) -> re.Pattern[str]:
     names = "|".join(re.escape(name) for name in sorted(fields, key=lambda name: (-len(name), name)))
-    return re.compile(_ASKED.format(fields=names or r"\b\B"), re.VERBOSE | re.IGNORECASE)
+    return re.compile(_CLAUSE.format(fields=names or r"\b\B"), re.VERBOSE | re.IGNORECASE)
 
 
 def _part(token: re.Match[str], fields: frozenset[str]) -> QueryPart | None:
-    """What a token asks for; nothing if there is no word in it."""
+    """Return the part that a token stands for, or None if it has no word."""
     named = (token["field"] or "").lower()
     field = next((name for name in fields if name.lower() == named), None)
     text, prefix = _value(token)
     if field == "year":
-        years = _years_beginning(text) if prefix else _years(text)
-        return years or _worded(Term(f"{field}:{text}", None, prefix))
-    return _worded(Term(text, field, prefix))
+        years = _years_with_prefix(text) if prefix else _years(text)
+        return years or _unless_empty(Term(f"{field}:{text}", None, prefix))
+    return _unless_empty(Term(text, field, prefix))
 
 
 def _value(token: re.Match[str]) -> tuple[str, bool]:
-    """The text of a token, and whether a star follows it."""
+    """Return the text of a token, and True if a star follows it."""
     if (bare := token["bare"]) is not None:
         return bare.rstrip("*"), bare.endswith("*")
     return token["quoted"].strip(), bool(token["star"])
 
 
-def _worded(term: Term) -> Term | None:
+def _unless_empty(term: Term) -> Term | None:
     return term if term.words else None
 
 
 def _years(text: str) -> YearRange | None:
-    found = _YEARS.fullmatch(text.replace(" ", ""))
-    if not found:
+    match = _YEARS.fullmatch(text.replace(" ", ""))
+    if not match:
         return None
-    first, to, last = _number(found[1]), found[2], _number(found[3])
+    first, to, last = _number(match[1]), match[2], _number(match[3])
     if not to:
         return YearRange(first, first) if first is not None and last is None else None
     if first is None and last is None:
@@ -232,12 +232,12 @@ def _years(text: str) -> YearRange | None:
     )
 
 
-def _years_beginning(text: str) -> YearRange | None:
-    """Of `199`, all of the nineties."""
+def _years_with_prefix(text: str) -> YearRange | None:
+    """Return the years with these first digits: `199` is the nineties."""
     if not (text.isascii() and text.isdigit() and len(text) < 4):
         return None
-    share = 10 ** (4 - len(text))
-    return YearRange(int(text) * share, int(text) * share + share - 1)
+    span = 10 ** (4 - len(text))
+    return YearRange(int(text) * span, int(text) * span + span - 1)
 
 
 def _number(digits: str | None) -> int | None:
@@ -245,7 +245,7 @@ def _number(digits: str | None) -> int | None:
 
 
 def _first_parts(clauses: Iterable[Clause]) -> Iterator[Clause]:
-    room = MOST_PARTS
+    room = MAX_PARTS
     for clause in clauses:
         if room:
             kept = clause.any_of[:room]

@@ -1,4 +1,4 @@
-"""Turns a query into tantivy's terms: what must match, and what a match is worth."""
+"""Translate a query into a tantivy query with the scores of each ranking."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from dataclasses import dataclass
 
 from wayhound.search.query import Clause, Query, QueryPart, Term, YearRange
 from wayhound.search.schema import (
-    MOST_REPEATS,
+    MAX_FREQUENCY,
     SCORE_BITS,
     facet_value,
+    frequency_term,
     hit_count,
     is_name,
-    repeat,
     score_bit,
     tantivy,
 )
 
 WEIGHTS = {"title": 3.0, "people": 2.0, "topic": 1.5, "venue": 1.0, "text": 1.0, "other": 0.5}
-"""What BM25 in each field of the index counts for."""
+"""Weights of BM25 in each field of the index."""
 
 _OWN_FIELD = {"author": "people", "title": "title", "abstract": "text", "venue": "venue", "topic": "topic"}
-_PREFIX_WEIGHTS = {"words": 1.0, "title": 3.0}  # `words` has the words of all fields
+_PREFIX_WEIGHTS = {"words": 1.0, "title": 3.0}  # `words` has the words of all fields, so one lookup serves
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Queries for one state of an index."""
+    """Builds tantivy queries for one snapshot of an index."""
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
 
     def by_bm25(self, query: Query, filters: Iterable[tuple[str, str]], *, every: bool) -> tantivy.Query:
-        """Scores are the sum over words and fields of BM25 (k1 = 1.2, b = 0.75) times the field's weight."""
+        """Score by the sum over words and fields of BM25 (k1 = 1.2, b = 0.75) times the field's weight."""
         return self._matching(query, filters, self._part, every=every)
 
     def by_log_frequency(
         self, query: Query, filters: Iterable[tuple[str, str]], *, every: bool
     ) -> tantivy.Query:
-        """Scores are the sum over terms t of log(1 + tf(t)) / cf(t) (seed portal, section 2).
+        """Score by the sum over terms t of log(1 + tf(t)) / cf(t) (McCallum et al. 2000, section 2).
 
-        cf is how often t comes in the whole collection. log(1 + n) is the sum of the steps log(1 + k) - log(k)
-        for k to n, and there is a term for "at least k times", so that tantivy only has to add constants.
+        cf is the frequency of t in the collection. log(1 + n) is the sum of log(1 + k) - log(k) for k up to n, and
+        the index has a term for "at least k times", so tantivy only adds constants.
         """
         return self._matching(query, filters, self._log_part, every=every)
 
     def by_topic_score(
         self, query: Query, filters: Iterable[tuple[str, str]], name: str, topic: str, *, every: bool
     ) -> tantivy.Query:
-        """Scores are the authority or hub score among the papers of one topic: the sum of its binary digits."""
+        """Score by authority or hub score within one topic, as the sum of its binary digits (`score_bits`)."""
         occur, path = tantivy.Occur, (topic,)
         bits = [
             (occur.Should, self._constant(self._exactly("topic_score", score_bit(name, path, bit)), 2.0**bit))
@@ -65,29 +65,30 @@ class Ranking:
         self,
         query: Query,
         filters: Iterable[tuple[str, str]],
-        of: Callable[[QueryPart], tantivy.Query],
+        translate: Callable[[QueryPart], tantivy.Query],
         *,
         every: bool,
     ) -> tantivy.Query:
         occur = tantivy.Occur
-        asked = [
-            (self._occur(clause, every=every), self._any(map(of, clause.any_of))) for clause in query.clauses
+        clauses = [
+            (self._occur(clause, every=every), self._any(map(translate, clause.any_of)))
+            for clause in query.clauses
         ]
-        chosen = [(occur.Must, self._constant(each)) for each in self._filters(filters)]
+        required = [(occur.Must, self._constant(chosen)) for chosen in self._filters(filters)]
         if all(clause.sign == "-" for clause in query.clauses):
-            chosen.append((occur.Must, self._constant(tantivy.Query.all_query())))
-        must = any(each is occur.Must for each, _ in asked)
-        least = 1 if not must and any(each is occur.Should for each, _ in asked) else None
-        return tantivy.Query.boolean_query([*asked, *chosen], least)
+            required.append((occur.Must, self._constant(tantivy.Query.all_query())))
+        kinds = {kind for kind, _ in clauses}
+        least = 1 if occur.Must not in kinds and occur.Should in kinds else None
+        return tantivy.Query.boolean_query([*clauses, *required], least)
 
     def _occur(self, clause: Clause, *, every: bool) -> tantivy.Occur:
         occur = tantivy.Occur
         if clause.sign == "-":
             return occur.MustNot
-        return occur.Must if every or not may_miss(clause) else occur.Should
+        return occur.Must if every or not is_optional(clause) else occur.Should
 
     def _filters(self, filters: Iterable[tuple[str, str]]) -> list[tantivy.Query]:
-        """Each facet that was chosen from; of several values of one facet, either."""
+        """Return one query for each facet; values of one facet are alternatives."""
         by_name: dict[str, list[tantivy.Query]] = {}
         for name, value in filters:
             by_name.setdefault(name, []).append(self._filter(name, value))
@@ -103,11 +104,11 @@ class Ranking:
         return make.empty_query()
 
     def _any(self, queries: Iterable[tantivy.Query]) -> tantivy.Query:
-        either = list(queries)
-        if len(either) == 1:
-            return either[0]
+        alternatives = list(queries)
+        if len(alternatives) == 1:
+            return alternatives[0]
         occur = tantivy.Occur
-        return tantivy.Query.boolean_query([(occur.Should, each) for each in either])
+        return tantivy.Query.boolean_query([(occur.Should, query) for query in alternatives])
 
     def _part(self, part: QueryPart) -> tantivy.Query:
         if isinstance(part, YearRange):
@@ -125,7 +126,7 @@ class Ranking:
     def _in_field(self, field: str, term: Term) -> tantivy.Query:
         make, words = tantivy.Query, term.words
         if len(words) == 1 and term.prefix:
-            # No letter may differ; what follows may.
+            # Distance 0: no letter may differ, but the word may continue.
             return make.fuzzy_term_query(self.schema, field, words[0], 0, prefix=True)
         if len(words) == 1:
             return make.term_query(self.schema, field, words[0], "freq")
@@ -154,9 +155,9 @@ class Ranking:
         return self._any(steps) if total else tantivy.Query.empty_query()
 
     def frequencies(self, word: str) -> list[int]:
-        """How many documents have a word at least once, at least twice, and so on; their sum is how often it comes."""
+        """Return how many documents have a word at least once, twice, and so on; the sum is its total frequency."""
         counts: list[int] = []
-        for field, term in _levels(word, MOST_REPEATS):
+        for field, term in _levels(word, MAX_FREQUENCY):
             count = self.searcher.doc_freq(field, term)
             if not count:
                 break
@@ -165,9 +166,11 @@ class Ranking:
 
 
 def _levels(word: str, count: int) -> Sequence[tuple[str, str]]:
-    return [("words", word), *(("repeats", repeat(word, number)) for number in range(2, count + 1))][:count]
+    return [("words", word), *(("repeats", frequency_term(word, number)) for number in range(2, count + 1))][
+        :count
+    ]
 
 
-def may_miss(clause: Clause) -> bool:
-    """Whether a clause can be done without where nothing has them all: plain words, not years or fields."""
+def is_optional(clause: Clause) -> bool:
+    """Return True if a clause is optional when no document has all: plain words, not years, fields or signs."""
     return not clause.sign and all(isinstance(part, Term) and not part.field for part in clause.any_of)

@@ -1,4 +1,4 @@
-"""What can be asked of the index and what it answers, as plain values that pages can be made from."""
+"""Search requests and results as plain values, for pages and for JSON."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ Sort = Literal["relevance", "log-tf", "cited", "authority", "hub", "newest", "ol
 SORTS: tuple[Sort, ...] = get_args(Sort)
 
 FACETS = ("topic", "year", "venue", "site", "type")
-"""The facets that every index has; fields of kinds that are declared as facets are facets by their names."""
+"""The facets of every index. Fields that a record kind declares as facets are facets under their own names."""
 
-MAX_DEPTH = 10_000  # hits that can be paged through; an export gives all
+MAX_DEPTH = 10_000  # hits that can be paged through; an export has all
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A question.
+    """One search request.
 
-    `filters` are facets with the exact value that was chosen, as facets list them. Of two filters of one
-    facet either may hold.
+    `filters` are pairs of a facet and an exact value, as facets list them. Two filters of one facet are combined
+    with OR, filters of different facets with AND.
     """
 
     query: str = ""
@@ -29,12 +29,12 @@ class SearchRequest:
     limit: int = 10
     facets: tuple[str, ...] = FACETS
     filters: tuple[tuple[str, str], ...] = ()
-    facet_values: int = 20  # how many values of a facet are told, the commonest first
+    facet_values: int = 20  # values returned for each facet, the most frequent first
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A piece of a text; `marked` if it is what was asked for."""
+    """A part of a text; `marked` if it matches the query."""
 
     text: str
     marked: bool = False
@@ -42,7 +42,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record that was found, with what a list shows of it."""
+    """A matching record, with what a list of results shows."""
 
     kind: str
     id: str
@@ -57,15 +57,15 @@ class Hit:
     cited: int = 0
     authority: float = 0.0
     hub: float = 0.0
-    score: float = 0.0  # in the order that was asked for: larger is earlier
+    score: float = 0.0  # in the requested order; larger is earlier
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """What was found, and how the question was read.
+    """The hits of one page, and how the query was understood.
 
-    `total` counts what is not held, too; `cited_only` counts that alone, and it comes after all else.
-    `some_words`: no record has all the words, and these have some. `next_offset` is None on the last page.
+    `total` includes works that are only cited; these come last, and `cited_only` is their number. With
+    `some_words`, no record has all words, and the hits have some. `next_offset` is None on the last page.
     """
 
     total: int
@@ -81,10 +81,10 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Something that begins with what was typed."""
+    """A completion of what was typed."""
 
     text: str
     kind: Literal["title", "author", "topic"]
-    count: int = 1  # records that it would find
-    id: str = ""  # of a title: the record
+    count: int = 1  # records that match it
+    id: str = ""  # of the record, if it is a title
     record_kind: str = ""

@@ -1,4 +1,4 @@
-"""How a document is laid out in tantivy: which words are searched, counted, sorted by and shown."""
+"""The tantivy schema: which fields of a document are searched, counted, sorted by and stored."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ __all__ = ["hit_count", "tantivy"]
 
 
 def hit_count(result: tantivy.SearchResult) -> int:
-    """How many documents match; the library's own types leave it out."""
+    """Return the number of matching documents, which the library's type stubs lack."""
     return int(result.count)  # type: ignore[attr-defined]
 
 
-FORMAT = 4  # of the files; an index of another format is built again
+FORMAT = 4  # of the index files; an index of another format is rebuilt
 TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")
-MOST_REPEATS = 32  # a word that comes more often in one document counts as coming this often
-LONGEST_SHOWN = 6_000  # characters of text kept for snippets
-LONGEST_VALUE = 200  # characters of a facet's value
+MAX_FREQUENCY = 32  # of a word in one document; more occurrences count as this many
+MAX_SNIPPET_SOURCE = 6_000  # characters of text stored for snippets
+MAX_VALUE_LENGTH = 200  # characters of a facet's value
 SCORE_BITS = (10**SCORE_DIGITS).bit_length()
-NEVER = -(2**62)  # sorts behind every date
-NOT_HELD = "not held"
+NO_DATE = -(2**62)  # sorts after every date
+CITED_ONLY = "not held"
 
 _NAME = re.compile(r"\w[\w-]*")
 
@@ -61,11 +61,11 @@ def to_tantivy(document: IndexDocument) -> tantivy.Document:
     made: tantivy.Document = tantivy.Document()
     made.add_text("key", document.key)
     _add_words(made, document)
-    if document.held:
+    if document.in_collection:
         _add_names(made, document)
     else:
-        made.add_text("shelf", NOT_HELD)
-    made.add_json("facet", {name: list(values) for name, values in facets_of(document).items()})
+        made.add_text("shelf", CITED_ONLY)
+    made.add_json("facet", {name: list(values) for name, values in facet_values(document).items()})
     _add_numbers(made, document)
     made.add_bytes("shown", json.dumps(_shown(document), ensure_ascii=False).encode("utf-8", "replace"))
     return made
@@ -75,17 +75,17 @@ def _add_words(made: tantivy.Document, document: IndexDocument) -> None:
     counts: Counter[str] = Counter()
     for name, values in _texts(document).items():
         for value in values:
-            found = terms(value)
-            counts.update(found)
-            made.add_text(name, " ".join(found))
+            words = terms(value)
+            counts.update(words)
+            made.add_text(name, " ".join(words))
     made.add_text("words", " ".join(counts))
-    made.add_text("repeats", " ".join(repeats(counts)))
+    made.add_text("repeats", " ".join(frequency_terms(counts)))
     named = {"site": (document.site,), "type": (document.kind,)} | dict(document.fields)
     made.add_json("fields", {name: _spaced(values) for name, values in named.items() if is_name(name)})
 
 
 def _texts(document: IndexDocument) -> dict[str, tuple[str, ...]]:
-    """Each text in its field of the index; values of one field are kept apart, so that no phrase spans two."""
+    """Return the texts of each index field. Values stay separate, so that no phrase spans two of them."""
     others = tuple(value for values in document.fields.values() for value in values)
     topics = tuple(name for path in document.topics for name in path)
     venue = (document.venue,) if document.venue else ()
@@ -97,45 +97,45 @@ def _spaced(values: Iterable[str]) -> list[str]:
     return [" ".join(terms(value)) for value in values]
 
 
-def repeats(counts: Counter[str]) -> list[str]:
-    """`word␟2`, `word␟3`, … for a word that comes so often: counting these counts the word's frequency."""
-    often = [(word, min(count, MOST_REPEATS)) for word, count in counts.items() if count > 1]
-    return [repeat(word, number) for word, count in often for number in range(2, count + 1)]
+def frequency_terms(counts: Counter[str]) -> list[str]:
+    """Return `word␟2`, `word␟3`, … up to each word's frequency, so that a term query can ask for a frequency."""
+    frequent = [(word, min(count, MAX_FREQUENCY)) for word, count in counts.items() if count > 1]
+    return [frequency_term(word, number) for word, count in frequent for number in range(2, count + 1)]
 
 
-def repeat(word: str, number: int) -> str:
+def frequency_term(word: str, number: int) -> str:
     return f"{word}\x1f{number}"
 
 
 def is_name(name: str) -> bool:
-    """Whether a field can be asked for by name: dots and spaces would be read as something else."""
+    """Return True if a field can be queried by name; tantivy reads dots and spaces as syntax."""
     return _NAME.fullmatch(name) is not None
 
 
 def _add_names(made: tantivy.Document, document: IndexDocument) -> None:
-    """Names to be completed as they are typed, from each of their words on."""
+    """Add the keys by which names and titles are completed, from each of their words on."""
     for key in {key for name in document.people for key in completions(name)}:
         made.add_text("person_key", key)
     for key in {key for path in document.topics for name in path for key in completions(name)}:
         made.add_text("topic_key", key)
-    if begun := " ".join(terms(document.title))[:LONGEST_VALUE]:
-        made.add_text("title_key", f"{begun}\x1f{document.key}")
+    if beginning := " ".join(terms(document.title))[:MAX_VALUE_LENGTH]:
+        made.add_text("title_key", f"{beginning}\x1f{document.key}")
 
 
 @lru_cache(maxsize=20_000)  # the same people write many papers
 def completions(name: str) -> tuple[str, ...]:
-    """`ada lovelace␟Ada Lovelace` and `lovelace ada␟Ada Lovelace`."""
-    found, shown = terms(name), storable(" ".join(name.split())[:LONGEST_VALUE])
-    starts = range(min(len(found), 6))
-    return tuple(f"{' '.join((*found[at:], *found[:at]))[:LONGEST_VALUE]}\x1f{shown}" for at in starts)
+    """Return keys such as `ada lovelace␟Ada Lovelace` and `lovelace ada␟Ada Lovelace`."""
+    words, shown = terms(name), storable(" ".join(name.split())[:MAX_VALUE_LENGTH])
+    starts = range(min(len(words), 6))
+    return tuple(f"{' '.join((*words[at:], *words[:at]))[:MAX_VALUE_LENGTH]}\x1f{shown}" for at in starts)
 
 
-def facets_of(document: IndexDocument) -> dict[str, tuple[str, ...]]:
-    """The values by which a document is counted. A document of a topic counts for all topics above it.
+def facet_values(document: IndexDocument) -> dict[str, tuple[str, ...]]:
+    """Return the facet values of a document; a topic counts for all topics above it.
 
-    What others say of a work that is not held is in as many spellings as there are others.
+    A work that is only cited has no facets but its kind: its venue has as many spellings as papers cite it.
     """
-    if not document.held:
+    if not document.in_collection:
         return {"type": (facet_value(document.kind),)}
     paths = dict.fromkeys(path[:end] for path in document.topics for end in range(1, len(path) + 1))
     usual = {
@@ -149,16 +149,16 @@ def facets_of(document: IndexDocument) -> dict[str, tuple[str, ...]]:
 
 
 def facet_value(value: str) -> str:
-    """As it is kept: the sign before it keeps the index from taking it for a date or a number."""
-    return "=" + storable(" ".join(value.split())[:LONGEST_VALUE])
+    """Return a value as it is indexed; the sign keeps tantivy from reading it as a date or number."""
+    return "=" + storable(" ".join(value.split())[:MAX_VALUE_LENGTH])
 
 
 def _add_numbers(made: tantivy.Document, document: IndexDocument) -> None:
     date = document.date
     if document.year is not None:
         made.add_integer("year", document.year)
-    made.add_integer("newest", NEVER if date is None else date)
-    made.add_integer("oldest", NEVER if date is None else -date)
+    made.add_integer("newest", NO_DATE if date is None else date)
+    made.add_integer("oldest", NO_DATE if date is None else -date)
     made.add_integer("cited", document.cited)
     made.add_integer("added", document.change)
     made.add_float("authority", document.scores.authority)
@@ -169,30 +169,30 @@ def _add_numbers(made: tantivy.Document, document: IndexDocument) -> None:
 
 
 def score_bits(name: str, topic: tuple[str, ...], score: float) -> Iterator[str]:
-    """A term for each binary digit that is set in a score of a topic.
+    """Yield a term for each binary digit that is set in a document's score within a topic.
 
-    Asked for any of these terms, each for what its digit is worth, the index adds them up to the score. A
-    column for every topic would do the same at a far greater cost.
+    A query for all these terms, each boosted by the value of its digit, adds up to the score. A column for every
+    topic would do the same at a far greater cost.
     """
     number = round(score * 10**SCORE_DIGITS)
     return (score_bit(name, topic, bit) for bit in range(SCORE_BITS) if number >> bit & 1)
 
 
 def score_bit(name: str, topic: tuple[str, ...], bit: int) -> str:
-    return storable(f"{name}\x1f{TOPIC_SEPARATOR.join(topic)[:LONGEST_VALUE]}\x1f{bit}")
+    return storable(f"{name}\x1f{TOPIC_SEPARATOR.join(topic)[:MAX_VALUE_LENGTH]}\x1f{bit}")
 
 
 def _shown(document: IndexDocument) -> dict[str, Any]:
-    """What a list shows of a document; the order of values is that of `Hit`."""
+    """Return what a list of results shows of a document."""
     return {
         "kind": document.kind, "id": document.id, "title": document.title, "people": document.people,
         "venue": document.venue, "year": document.year, "site": document.site, "topics": document.topics,
         "cited": document.cited, "authority": document.scores.authority, "hub": document.scores.hub,
-        "text": _shown_text(document)[:LONGEST_SHOWN],
+        "text": _shown_text(document)[:MAX_SNIPPET_SOURCE],
     }  # fmt: skip
 
 
 def _shown_text(document: IndexDocument) -> str:
-    """Its text; of a record without any, what else it says of itself."""
-    values = (value for each in document.fields.values() for value in each)
+    """Return the text of a document, or the values of its fields if it has none."""
+    values = (value for texts in document.fields.values() for value in texts)
     return " … ".join(document.text) or " · ".join(values)

@@ -1,4 +1,4 @@
-"""One state of an index on disk, opened for reading, and how to notice that there is a newer one."""
+"""An index opened for reading, and reopening it when it has changed on disk."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 from wayhound.errors import WorkspaceError
 from wayhound.search.documents import record_key
-from wayhound.search.folder import CURRENT, FOLLOWED, IndexState, current_build, read_followed
+from wayhound.search.folder import CURRENT, STATE, IndexState, current_build, read_state
 from wayhound.search.ranking import Ranking
-from wayhound.search.schema import NOT_HELD, tantivy
+from wayhound.search.schema import CITED_ONLY, tantivy
 
 Stamp = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
 class IndexSnapshot:
-    """A searcher sees the index as it was when it was made, whatever is written meanwhile."""
+    """The index as it was when opened; later writes do not change it."""
 
     index: tantivy.Index
     searcher: tantivy.Searcher
     build: Path
-    followed: IndexState
+    state: IndexState
     stamp: Stamp
 
     @property
@@ -32,24 +32,24 @@ class IndexSnapshot:
         return Ranking(self.searcher, self.index.schema)
 
     def shown(self, address: tantivy.DocAddress) -> dict[str, Any]:
-        """What a list shows of a document."""
+        """Return the stored values of a document that a list of results shows."""
         kept = self.searcher.doc(address).get_first("shown")
         read: dict[str, Any] = json.loads(bytes(kept or b"{}"))
         return read
 
     @property
-    def not_held(self) -> tantivy.Query | None:
-        """What is not held, only cited; None where there is nothing of that kind."""
-        if not self.searcher.doc_freq("shelf", NOT_HELD):
+    def cited_only_query(self) -> tantivy.Query | None:
+        """The query for works that are only cited, or None if there are none."""
+        if not self.searcher.doc_freq("shelf", CITED_ONLY):
             return None
-        return tantivy.Query.term_query(self.index.schema, "shelf", NOT_HELD, "basic")
+        return tantivy.Query.term_query(self.index.schema, "shelf", CITED_ONLY, "basic")
 
-    def held(self, matching: tantivy.Query) -> tantivy.Query:
-        """What matches without what is only cited."""
-        not_held, occur = self.not_held, tantivy.Occur
-        if not_held is None:
-            return matching
-        return tantivy.Query.boolean_query([(occur.Must, matching), (occur.MustNot, not_held)])
+    def in_collection(self, query: tantivy.Query) -> tantivy.Query:
+        """Return the query without works that are only cited."""
+        cited_only, occur = self.cited_only_query, tantivy.Occur
+        if cited_only is None:
+            return query
+        return tantivy.Query.boolean_query([(occur.Must, query), (occur.MustNot, cited_only)])
 
     def address(self, kind: str, record_id: str) -> tantivy.DocAddress | None:
         query = tantivy.Query.term_query(self.index.schema, "key", record_key(kind, record_id), "basic")
@@ -59,56 +59,56 @@ class IndexSnapshot:
 
 @dataclass
 class SnapshotOpener:
-    """Opens the newest state; looking whether there is one costs three looks at files' dates."""
+    """Opens the newest snapshot. Checking for a newer one costs three `stat` calls."""
 
     folder: Path
-    _opened: IndexSnapshot | None = None
+    _snapshot: IndexSnapshot | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def newest(self) -> IndexSnapshot | None:
-        """None where nothing was indexed yet."""
-        opened = self._opened
-        if opened and opened.stamp == _stamp(self.folder, opened.build):
-            return opened
+        """Return the newest snapshot, or None if nothing was indexed. Raises WorkspaceError if it is damaged."""
+        snapshot = self._snapshot
+        if snapshot and snapshot.stamp == _stamp(self.folder, snapshot.build):
+            return snapshot
         with self._lock:
             return self._reopen()
 
     def _reopen(self) -> IndexSnapshot | None:
         build = current_build(self.folder)
         if build is None:
-            self._opened = None
+            self._snapshot = None
             return None
         stamp = _stamp(self.folder, build)
-        if self._opened is None or self._opened.stamp != stamp:
+        if self._snapshot is None or self._snapshot.stamp != stamp:
             try:
-                self._opened = self._open(build, stamp)
+                self._snapshot = self._open(build, stamp)
             except ValueError as error:
-                if current_build(self.folder) != build:  # a new one has just taken its place
+                if current_build(self.folder) != build:  # a new build has just replaced it
                     return self._reopen()
                 raise WorkspaceError(
                     f"The search index in {self.folder} cannot be read ({error}). "
                     "Build it again with: wayhound index --rebuild"
                 ) from error
-        return self._opened
+        return self._snapshot
 
     def _open(self, build: Path, stamp: Stamp) -> IndexSnapshot:
-        if self._opened and self._opened.build == build:
-            index = self._opened.index
+        if self._snapshot and self._snapshot.build == build:
+            index = self._snapshot.index
             index.reload()
         else:
             index = tantivy.Index.open(str(build))
             index.config_reader("manual")
             index.reload()
-        return IndexSnapshot(index, index.searcher(), build, read_followed(build), stamp)
+        return IndexSnapshot(index, index.searcher(), build, read_state(build), stamp)
 
 
 def _stamp(folder: Path, build: Path) -> Stamp:
-    return tuple(_file_stamp(path) for path in (folder / CURRENT, build / "meta.json", build / FOLLOWED))
+    return tuple(_file_stamp(path) for path in (folder / CURRENT, build / "meta.json", build / STATE))
 
 
 def _file_stamp(path: Path) -> tuple[int, int, int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return (0, 0, 0)
-    return (found.st_mtime_ns, found.st_ino, found.st_size)
+    return (status.st_mtime_ns, status.st_ino, status.st_size)

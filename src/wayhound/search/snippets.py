@@ -1,4 +1,4 @@
-"""The part of a text that shows best why it was found, with the words that were asked for marked."""
+"""Snippets: the part of a text that best shows why it matched, with the matching words marked."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Highlighter:
-    """Knows the words that were asked for, whole and as beginnings."""
+    """Recognises the words of a query in a text, whole words and prefixes."""
 
     whole: frozenset[str]
-    beginnings: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, query: Query) -> Highlighter:
+    def from_query(cls, query: Query) -> Highlighter:
         wanted = [
             part
             for clause in query.clauses
@@ -32,45 +32,45 @@ class Highlighter:
             for part in clause.any_of
             if isinstance(part, Term)
         ]
-        begun = (part.words[-1] for part in wanted if part.prefix)
+        prefixes = (part.words[-1] for part in wanted if part.prefix)
         whole = (word for part in wanted for word in (part.words[:-1] if part.prefix else part.words))
-        return cls(frozenset(whole), tuple(begun))
+        return cls(frozenset(whole), tuple(prefixes))
 
-    def found(self, word: str) -> str:
-        """The word that was asked for and that a word of a text is or begins with; "" if none."""
+    def match(self, word: str) -> str:
+        """Return the query term that a word of a text matches, or an empty text."""
         lower = word.lower()
         for term in [lower] if lower.isascii() and lower.isalnum() else terms(lower):
-            if term in self.whole or term.startswith(self.beginnings):
+            if term in self.whole or term.startswith(self.prefixes):
                 return term
         return ""
 
     def spans(self, text: str) -> list[tuple[int, int, str]]:
-        """Start and end of every word that was asked for, and the word."""
-        if not self.whole and not self.beginnings:
+        """Return start, end and term of every matching word."""
+        if not self.whole and not self.prefixes:
             return []
-        found = ((match.start(), match.end(), self.found(match[0])) for match in _WORD.finditer(text))
-        return [span for span in found if span[2]]
+        spans = ((word.start(), word.end(), self.match(word[0])) for word in _WORD.finditer(text))
+        return [span for span in spans if span[2]]
 
 
-def marked(text: str, marker: Highlighter) -> tuple[Fragment, ...]:
-    """The whole text in pieces."""
-    return tuple(_pieces(text, 0, len(text), marker.spans(text)))
+def highlight(text: str, highlighter: Highlighter) -> tuple[Fragment, ...]:
+    """Return the whole text in fragments."""
+    return tuple(_fragments(text, 0, len(text), highlighter.spans(text)))
 
 
-def snippet(text: str, marker: Highlighter, length: int = SNIPPET_CHARACTERS) -> tuple[Fragment, ...]:
-    """About `length` characters with as many different words as possible, then as many as possible."""
-    spans = marker.spans(text)
+def snippet(text: str, highlighter: Highlighter, length: int = SNIPPET_CHARACTERS) -> tuple[Fragment, ...]:
+    """Return about `length` characters with the most distinct query words, then the most occurrences."""
+    spans = highlighter.spans(text)
     start = _best_start(spans, length)
     first, last = _cut(text, start, length)
     inside = [span for span in spans if first <= span[0] and span[1] <= last]
-    pieces = list(_pieces(text, first, last, inside))
+    fragments = list(_fragments(text, first, last, inside))
     before = [Fragment("… ")] if first else []
     after = [Fragment(" …")] if last < len(text) else []
-    return (*before, *pieces, *after)
+    return (*before, *fragments, *after)
 
 
 def _best_start(spans: list[tuple[int, int, str]], length: int) -> int:
-    """Where the window begins: a little before the first word in it. Of equals, the earliest."""
+    """Return the start of the best window, a little before its first match; the earliest wins a tie."""
     best, start, last = (0, 0), 0, 0
     inside: Counter[str] = Counter()
     for number, (begin, _, word) in enumerate(spans):
@@ -83,12 +83,12 @@ def _best_start(spans: list[tuple[int, int, str]], length: int) -> int:
         if (score := (len(inside), last - number)) > best:
             best, start = score, begin
         inside[word] -= 1
-        inside += Counter()  # forgets what is no longer inside
+        inside += Counter()  # drops words whose count is 0
     return max(0, start - length // 4) if start > length * 3 // 4 else 0
 
 
 def _cut(text: str, start: int, length: int) -> tuple[int, int]:
-    """The window, moved to the borders of words where there are any near."""
+    """Return the window, moved to word boundaries where one is near."""
     end = min(len(text), start + length)
     if start:
         space = text.find(" ", start, start + 30)
@@ -99,8 +99,8 @@ def _cut(text: str, start: int, length: int) -> tuple[int, int]:
     return start, end
 
 
-def _pieces(text: str, first: int, last: int, spans: list[tuple[int, int, str]]) -> Iterable[Fragment]:
-    borders = [first, *(at for span in spans for at in span[:2]), last]
-    for number, (begin, end) in enumerate(pairwise(borders)):
+def _fragments(text: str, first: int, last: int, spans: list[tuple[int, int, str]]) -> Iterable[Fragment]:
+    boundaries = [first, *(at for span in spans for at in span[:2]), last]
+    for number, (begin, end) in enumerate(pairwise(boundaries)):
         if begin < end:
             yield Fragment(text[begin:end], marked=number % 2 == 1)

@@ -1,4 +1,4 @@
-"""What may be meant by the beginning of a name, a topic or a title, while it is typed."""
+"""Spelling correction of queries, and completion of names, topics and titles while they are typed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,46 +15,51 @@ from wayhound.search.results import Suggestion
 from wayhound.search.schema import hit_count, tantivy
 from wayhound.search.snapshot import IndexSnapshot
 
-MOST_WORDS = 60_000  # the commonest words are learned
-SHORTEST, LONGEST = 4, 30  # letters
-TWO_MISTAKES = 7  # letters from which a word may be two mistakes away
+MAX_WORDS = 60_000  # the most frequent words that are learned
+MIN_LENGTH, MAX_LENGTH = 4, 30  # letters of a word that can be corrected
+TWO_EDITS = 7  # letters from which a word may be two edits away
 
 
 class Spelling:
-    """Finds known words near a word: those that become equal when one letter is left out of either.
+    """Finds indexed words near a misspelt one, by symmetric deletion.
 
-    That covers one letter too many, too few or wrong, two that changed places, and some pairs of such mistakes
-    (symmetric deletion). Kept as a sorted array of hashes, since a dict of all shortened words would be large.
+    Candidates are words that become equal when one letter is removed from either, which covers an insertion, a
+    deletion, a substitution, a transposition, and some pairs of them. The table is a sorted array of hashes,
+    because a dict of all shortened words would be several times larger.
     """
 
     def __init__(self, counts: Iterable[tuple[str, int]]) -> None:
         usable = (
-            (word, count) for word, count in counts if SHORTEST <= len(word) <= LONGEST and word.isalpha()
+            (word, count)
+            for word, count in counts
+            if MIN_LENGTH <= len(word) <= MAX_LENGTH and word.isalpha()
         )
-        known = sorted(usable, key=lambda entry: (-entry[1], entry[0]))[:MOST_WORDS]
-        self.words = [word for word, _ in known]
-        self.counts = [count for _, count in known]
+        frequent = sorted(usable, key=lambda entry: (-entry[1], entry[0]))[:MAX_WORDS]
+        self.words = [word for word, _ in frequent]
+        self.counts = [count for _, count in frequent]
         hashes = [
-            (hash(short), number) for number, word in enumerate(self.words) for short in shortened(word)
+            (hash(short), number) for number, word in enumerate(self.words) for short in deletions(word)
         ]
         table = np.array(hashes, dtype=np.int64).reshape(-1, 2)
         order = np.argsort(table[:, 0], kind="stable")
         self._hashes, self._numbers = table[order, 0], table[order, 1]
 
     def nearest(self, word: str) -> tuple[str, int] | None:
-        """The nearest known word that is not the word itself, of equally near ones the commonest; its count."""
-        if not SHORTEST <= len(word) <= LONGEST:
+        """Return the nearest other word and its count, the most frequent of equally near ones, or None."""
+        if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
             return None
-        most = 2 if len(word) >= TWO_MISTAKES else 1
-        near = ((mistakes(word, self.words[number], most), number) for number in self._candidates(word))
-        allowed = [(distance, number) for distance, number in near if 0 < distance <= most]
+        max_edits = 2 if len(word) >= TWO_EDITS else 1
+        near = (
+            (edit_distance(word, self.words[number], max_edits), number) for number in self._candidates(word)
+        )
+        allowed = [(distance, number) for distance, number in near if 0 < distance <= max_edits]
         if not allowed:
             return None
-        _, number = min(allowed)  # words are in order of their counts
+        _, number = min(allowed)  # words are sorted by frequency
         return self.words[number], self.counts[number]
 
     def _candidates(self, word: str) -> set[int]:
-        hashes = np.array([hash(short) for short in shortened(word)], dtype=np.int64)
+        hashes = np.array([hash(short) for short in deletions(word)], dtype=np.int64)
         starts = np.searchsorted(self._hashes, hashes, "left")
         ends = np.searchsorted(self._hashes, hashes, "right")
         return {
@@ -64,17 +69,17 @@ class Spelling:
         }
 
 
-def shortened(word: str) -> Iterator[str]:
-    """The word, and the word without each of its letters."""
+def deletions(word: str) -> Iterator[str]:
+    """Yield the word, and the word without each of its letters."""
     yield word
     for at in range(len(word)):
         yield word[:at] + word[at + 1 :]
 
 
-def mistakes(first: str, second: str, most: int) -> int:
-    """Letters to add, drop, change or swap with the next (optimal string alignment); above `most`, any number above."""
-    if abs(len(first) - len(second)) > most:
-        return most + 1
+def edit_distance(first: str, second: str, limit: int) -> int:
+    """Return the optimal string alignment distance, or any number above `limit` if it is above that."""
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
     before: list[int] = []
     row = list(range(len(second) + 1))
     for at, letter in enumerate(first, 1):
@@ -87,101 +92,100 @@ def mistakes(first: str, second: str, most: int) -> int:
     return row[-1]
 
 
-MUCH_COMMONER = 50  # times: a rare word may be a mistake that somebody made in print
+FREQUENCY_RATIO = 50  # a word so much rarer than its neighbour is taken for a misprint
+FEW_HITS = 3  # below which a correction is offered
 
 
 @dataclass
 class SpellingCorrector:
-    """Learns the words of the index when first needed, and again when it has grown or shrunk by a tenth."""
-
-    FEW: ClassVar[int] = 3  # hits below which a guess is made
+    """Corrects queries by the words of the index, which it reads when first needed and after changes of a tenth."""
 
     _spelling: Spelling | None = None
     _learned: tuple[Path, int] = (Path(), 0)
     _lock: Lock = field(default_factory=Lock)
 
-    def learn(self, opened: IndexSnapshot) -> Spelling:
+    def spelling(self, snapshot: IndexSnapshot) -> Spelling:
         with self._lock:
             build, count = self._learned
-            grown = abs(opened.searcher.num_docs - count)
-            if self._spelling is None or build != opened.build or grown * 10 > count:
-                self._spelling = Spelling(opened.searcher.terms_with_prefix("words", ""))
-                self._learned = (opened.build, opened.searcher.num_docs)
+            grown = abs(snapshot.searcher.num_docs - count)
+            if self._spelling is None or build != snapshot.build or grown * 10 > count:
+                self._spelling = Spelling(snapshot.searcher.terms_with_prefix("words", ""))
+                self._learned = (snapshot.build, snapshot.searcher.num_docs)
             return self._spelling
 
-    def better(self, opened: IndexSnapshot, query: Query) -> str | None:
-        """The query with every word that is not known put right; None if there is nothing better."""
-        spelling = self.learn(opened)
-        guess = Query(tuple(_clause(opened, spelling, clause) for clause in query.clauses))
+    def correct(self, snapshot: IndexSnapshot, query: Query) -> str | None:
+        """Return the query with misspelt words corrected, or None if that would find nothing more."""
+        spelling = self.spelling(snapshot)
+        guess = Query(tuple(_correct_clause(snapshot, spelling, clause) for clause in query.clauses))
         if guess == query:
             return None
-        found = hit_count(opened.searcher.search(opened.ranking.by_bm25(guess, (), every=True), 1))
-        return to_text(guess) if found else None
+        matches = snapshot.searcher.search(snapshot.ranking.by_bm25(guess, (), every=True), 1)
+        return to_text(guess) if hit_count(matches) else None
 
 
-def _clause(opened: IndexSnapshot, spelling: Spelling, clause: Clause) -> Clause:
+def _correct_clause(snapshot: IndexSnapshot, spelling: Spelling, clause: Clause) -> Clause:
     if clause.sign == "-":
         return clause
-    return replace(clause, any_of=tuple(_part(opened, spelling, part) for part in clause.any_of))
+    return replace(clause, any_of=tuple(_correct_part(snapshot, spelling, part) for part in clause.any_of))
 
 
-def _part(opened: IndexSnapshot, spelling: Spelling, part: QueryPart) -> QueryPart:
+def _correct_part(snapshot: IndexSnapshot, spelling: Spelling, part: QueryPart) -> QueryPart:
     if not isinstance(part, Term) or part.prefix:
         return part
-    better = [_word(opened, spelling, word) for word in part.words]
-    return part if better == part.words else replace(part, text=" ".join(better))
+    corrected = [_correct_word(snapshot, spelling, word) for word in part.words]
+    return part if corrected == part.words else replace(part, text=" ".join(corrected))
 
 
-def _word(opened: IndexSnapshot, spelling: Spelling, word: str) -> str:
-    having = opened.searcher.doc_freq("words", word)
+def _correct_word(snapshot: IndexSnapshot, spelling: Spelling, word: str) -> str:
+    frequency = snapshot.searcher.doc_freq("words", word)
     nearest = spelling.nearest(word)
-    return nearest[0] if nearest and nearest[1] > having * MUCH_COMMONER else word
+    return nearest[0] if nearest and nearest[1] > frequency * FREQUENCY_RATIO else word
 
 
-SHORTEST_TITLE = 2  # letters from which titles are looked for: with one, nearly all would match
-MOST_SUGGESTIONS = 50
-MOST_BEGINNINGS = 200  # titles that begin so, among which the most cited are looked for
-LONGEST_TYPED = 100
+MIN_TITLE_LETTERS = 2  # typed before titles are suggested; one letter would match nearly all
+MAX_SUGGESTIONS = 50
+MAX_PREFIX_MATCHES = 200  # titles with the typed prefix, from which the most cited are taken
+MAX_TYPED_LENGTH = 100
 
 
-def suggest(opened: IndexSnapshot, typed: str, count: int) -> list[Suggestion]:
-    """Up to a third authors and a third topics, the commonest first; the rest titles."""
-    found = terms(typed[:LONGEST_TYPED])
-    count = min(count, MOST_SUGGESTIONS)
-    if not found or count < 1:
+def suggest(snapshot: IndexSnapshot, typed: str, count: int) -> list[Suggestion]:
+    """Return up to `count` completions: a third authors, a third topics, the most frequent first; the rest titles."""
+    words = terms(typed[:MAX_TYPED_LENGTH])
+    count = min(count, MAX_SUGGESTIONS)
+    if not words or count < 1:
         return []
     share = max(1, count // 3)
-    people = list(_names(opened, "author", " ".join(found), share))
-    topics = list(_names(opened, "topic", " ".join(found), share))
-    titles = _titles(opened, found, count) if len(typed.strip()) >= SHORTEST_TITLE else []
+    people = list(_names(snapshot, "author", " ".join(words), share))
+    topics = list(_names(snapshot, "topic", " ".join(words), share))
+    titles = _titles(snapshot, words, count) if len(typed.strip()) >= MIN_TITLE_LETTERS else []
     return [*topics, *people, *titles][:count]
 
 
 def _names(
-    opened: IndexSnapshot, kind: Literal["author", "topic"], typed: str, count: int
+    snapshot: IndexSnapshot, kind: Literal["author", "topic"], typed: str, count: int
 ) -> Iterator[Suggestion]:
-    """Names stand in the index from each of their words on, so the same one may come twice."""
+    """Yield the most frequent names with this prefix; each name is indexed from each of its words on."""
     field = "person_key" if kind == "author" else "topic_key"
-    known: dict[str, int] = {}
-    for key, documents in opened.searcher.terms_with_prefix(field, typed, limit=4 * count):
-        known.setdefault(key.partition("\x1f")[2], documents)
-    ordered = sorted(known.items(), key=lambda entry: (-entry[1], entry[0]))
+    counts: dict[str, int] = {}
+    for key, documents in snapshot.searcher.terms_with_prefix(field, typed, limit=4 * count):
+        counts.setdefault(key.partition("\x1f")[2], documents)
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     for name, documents in ordered[:count]:
         yield Suggestion(name, kind, documents)
 
 
-def _titles(opened: IndexSnapshot, found: list[str], count: int) -> list[Suggestion]:
-    """Titles that begin with what was typed, then others that have the words; the most cited first."""
-    searcher = opened.searcher
-    keys = searcher.terms_with_prefix("title_key", " ".join(found), limit=MOST_BEGINNINGS)
-    begun = tantivy.Query.term_set_query(
-        opened.index.schema, "key", [key.partition("\x1f")[2] for key, _ in keys]
+def _titles(snapshot: IndexSnapshot, words: list[str], count: int) -> list[Suggestion]:
+    """Return titles with the typed prefix, then others with the words; the most cited first."""
+    searcher = snapshot.searcher
+    keys = searcher.terms_with_prefix("title_key", " ".join(words), limit=MAX_PREFIX_MATCHES)
+    with_prefix = tantivy.Query.term_set_query(
+        snapshot.index.schema, "key", [key.partition("\x1f")[2] for key, _ in keys]
     )
     titles: dict[str, Suggestion] = {}
-    for query in (begun, opened.held(_title_query(opened, found))):
+    for query in (with_prefix, snapshot.in_collection(_title_query(snapshot, words))):
         if len(titles) < count:
             for _, address in searcher.search(query, count, count=False, order_by_field="cited").hits:
-                shown = opened.shown(address)
+                shown = snapshot.shown(address)
                 titles.setdefault(shown["title"], _title(shown))
     return list(titles.values())[:count]
 
@@ -190,10 +194,10 @@ def _title(shown: dict[str, Any]) -> Suggestion:
     return Suggestion(shown["title"], "title", 1, shown["id"], shown["kind"])
 
 
-def _title_query(opened: IndexSnapshot, found: list[str]) -> tantivy.Query:
+def _title_query(snapshot: IndexSnapshot, words: list[str]) -> tantivy.Query:
     make, occur = tantivy.Query, tantivy.Occur
-    schema = opened.index.schema
-    *whole, begun = found
+    schema = snapshot.index.schema
+    *whole, beginning = words
     queries = [(occur.Must, make.term_query(schema, "title", word, "freq")) for word in whole]
-    queries.append((occur.Must, make.fuzzy_term_query(schema, "title", begun, 0, prefix=True)))
+    queries.append((occur.Must, make.fuzzy_term_query(schema, "title", beginning, 0, prefix=True)))
     return make.boolean_query(queries)

@@ -1,4 +1,4 @@
-"""Writes the index: one writer at a time, in batches, so that a kill at any moment loses nothing for good."""
+"""Write the index: one writer at a time, in batches, so that a crash loses nothing that is not indexed again."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from wayhound.search.folder import (
     IndexState,
     current_build,
     new_build,
-    read_followed,
+    read_state,
     use_build,
-    write_followed,
+    write_state,
     writer_lock,
 )
-from wayhound.search.schema import facets_of, is_name, make_schema, tantivy, to_tantivy
+from wayhound.search.schema import facet_values, is_name, make_schema, tantivy, to_tantivy
 
 HEAP_BYTES = 96_000_000
 
 
 class IndexWriter:
-    """The one writer of an index; `with` holds the lock. What was not committed is dropped.
+    """The writer of an index, as a context manager that holds its lock. Uncommitted documents are dropped.
 
-    With `fresh`, a new build is written beside the one in use, which `finish` replaces. `began_empty`: nothing is in
-    the index but what this writer adds.
+    With `fresh`, it writes a new build, which replaces the one in use at `finish`. `began_empty` is True if the
+    index contains only what this writer added. Raises WorkspaceLocked if another process is writing.
     """
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
@@ -47,18 +47,18 @@ class IndexWriter:
         self._new = self.began_empty = in_use is None
         self._finished = False
         self._build = in_use or new_build(self.folder)
-        followed = read_followed(self._build)
-        self.change = followed.change
-        self._fields, self._facets = set(followed.fields), set(followed.facets)
+        state = read_state(self._build)
+        self.change = state.change
+        self._fields, self._facets = set(state.fields), set(state.facets)
         try:
             self._index = tantivy.Index(make_schema(), path=str(self._build))
-            self._index.config_reader("manual")  # else a thread would look for new files, to no purpose here
+            self._index.config_reader("manual")  # a writer needs no thread that watches for new files
             self._writer: tantivy.IndexWriter = self._index.writer(HEAP_BYTES, 1)
         except ValueError as error:
             raise WorkspaceError(f"{_damaged(self.folder)} ({error})") from error
 
     def __exit__(self, *_: object) -> None:
-        """Wait for the library's threads in any case: they would go on writing after the lock is gone."""
+        """Wait for the library's threads, which would keep writing after the lock is released."""
         with self._stack, suppress(ValueError):
             try:
                 if not self._finished:
@@ -67,30 +67,30 @@ class IndexWriter:
                 del self._writer, self._index
 
     def add(self, document: IndexDocument, *, is_new: bool = False) -> None:
-        """Add a document, in place of an earlier one of the same kind and id; one that `is_new` has none."""
+        """Add a document, replacing one of the same kind and id. Pass `is_new` if there is none, to save a lookup."""
         with self._plain_errors():
             if not is_new:
                 self.remove(document.kind, document.id)
             self._writer.add_document(to_tantivy(document))
         self._fields.update(name for name in document.fields if is_name(name))
-        self._facets.update(facets_of(document))
+        self._facets.update(facet_values(document))
 
     def remove(self, kind: str, record_id: str) -> None:
         self._writer.delete_documents_by_term("key", record_key(kind, record_id))
 
     def commit(self, change: int | None = None) -> None:
-        """Make all that was added findable; `change` is the store's last that is in it."""
+        """Commit all added documents; `change` is the last record change among them."""
         with self._plain_errors():
             self._writer.commit()
         self.change = self.change if change is None else change
-        followed = IndexState(self.change, tuple(sorted(self._fields)), tuple(sorted(self._facets)))
-        write_followed(self._build, followed)
+        state = IndexState(self.change, tuple(sorted(self._fields)), tuple(sorted(self._facets)))
+        write_state(self._build, state)
         if self._new and not self.fresh:
             use_build(self.folder, self._build)
             self._new = False
 
     def finish(self) -> None:
-        """Wait until the files are merged, and take a fresh build into use. Nothing can be added after."""
+        """Wait until files are merged, and switch to a fresh build. Nothing can be added afterwards."""
         with self._plain_errors():
             self._finished = True
             self._writer.wait_merging_threads()
@@ -99,13 +99,13 @@ class IndexWriter:
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
-        """The library has one error for all that its threads meet: as a rule, that the disk refuses."""
+        """Turn the library's ValueError, mostly a full disk, into WorkspaceError."""
         try:
             yield
         except ValueError as error:
             raise WorkspaceError(
-                f"The search index in {self.folder} could not be written ({error}). Check the space on its disk, "
-                "and run the same command again: nothing is lost."
+                f"The search index in {self.folder} could not be written ({error}). Check that its disk has space, "
+                "then run the same command again: nothing is lost."
             ) from error
 
 

@@ -107,7 +107,7 @@ def document_of_work(
         date=int(year) * 10_000 if year.isdecimal() and len(year) == 4 else None,
         cited=len(by_paper),
         change=change,
-        held=False,
+        in_collection=False,
     )
 
 
