@@ -1,4 +1,4 @@
-"""Reads a response's body within a size limit, which holds for what arrives and for what that unpacks to."""
+"""Unpacks gzip, deflate and brotli within a limit, whatever the packed bytes claim to be."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import zlib
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from aiohttp import StreamReader
+from typing import Any, NamedTuple
 
 MAX_GZIP_MEMBERS = 100
-"""Each further member copies what is left of the input, so that thousands of them would cost minutes."""
+"""Each further member copies the rest of the input, so thousands of them would cost minutes."""
 
-# Nothing of ours needs it, so that it is used where the machine has it.
+# Optional: used where it is installed.
 _brotli: Any = import_module("brotli") if find_spec("brotli") else None
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _NOT_COMPRESSED = frozenset(
     {"", "identity", "none", "binary", "utf-8"}
-)  # the last three: seen, though no codings
+)  # the last three occur, though no codings
 
 
 class DecompressionError(Exception):
@@ -28,29 +25,17 @@ class DecompressionError(Exception):
 
 
 class Body(NamedTuple):
-    """What was read; `whole` is false when it ended early or went past the limit."""
+    """Bytes that were read or unpacked; `whole` is False if they ended early or went past the limit."""
 
     data: bytes
     whole: bool
 
 
-async def read_body(stream: StreamReader, limit: int) -> Body:
-    """The bytes as they were sent. Stops soon after the limit."""
-    if stream.is_eof():  # as most pages are, once their headers have been read: then nothing is to be awaited
-        data = stream.read_nowait()
-        return Body(data, whole=len(data) <= limit)
-    chunks: list[bytes] = []
-    size = 0
-    while chunk := await stream.readany():
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > limit:
-            return Body(b"".join(chunks), whole=False)
-    return Body(chunks[0] if len(chunks) == 1 else b"".join(chunks), whole=True)
-
-
 def decompress(sent: bytes, content_encoding: str, limit: int) -> Body:
-    """The body behind its content codings, the last of them first; never much more than `limit` of it."""
+    """Undo the content codings of a body, the last one first; returns at most `limit` + 1 bytes.
+
+    Raises DecompressionError if the bytes are not what the header says, or the coding is unknown.
+    """
     body = Body(sent, whole=True)
     for coding in reversed(content_encoding.lower().split(",")[:4]):
         name = coding.strip()
@@ -65,12 +50,12 @@ def decompress(sent: bytes, content_encoding: str, limit: int) -> Body:
 
 
 def accept_encoding() -> str:
-    """What to offer to servers."""
+    """Return the value of the Accept-Encoding header: the codings that `decompress` can undo."""
     return "gzip, deflate, br" if "br" in _UNPACKERS else "gzip, deflate"
 
 
 def _gunzip(data: bytes, limit: int) -> Body:
-    """All members of a gzip file. What follows the last one is padding and does not matter."""
+    """Unpack all members of a gzip file; padding after the last one is ignored."""
     parts: list[bytes] = []
     room = limit + 1
     for _ in range(MAX_GZIP_MEMBERS):
@@ -84,7 +69,7 @@ def _gunzip(data: bytes, limit: int) -> Body:
 
 
 def _inflate(data: bytes, limit: int) -> Body:
-    """Deflate, with the zlib wrapper that RFC 9110 asks for or bare, as some servers send it."""
+    """Unpack deflate, with the zlib wrapper that RFC 9110 asks for or bare, as some servers send it."""
     wrapped = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0  # RFC 1950, section 2.2
     stream = zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
     return Body(_inflated(stream, data, limit + 1), whole=stream.eof)
@@ -107,7 +92,7 @@ def _unbrotli(data: bytes, limit: int) -> Body:
 
 
 def _brotli_can_be_limited() -> bool:
-    """Releases before 1.2 unpack all at once, which a few hundred hostile bytes turn into gigabytes."""
+    """Releases before 1.2 unpack everything at once, so a few hundred hostile bytes become gigabytes."""
     return _brotli is not None and hasattr(_brotli.Decompressor, "can_accept_more_data")
 
 

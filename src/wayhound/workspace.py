@@ -98,7 +98,7 @@ class Workspace:
 
     @cached_property
     def archive(self) -> ArchiveReader:
-        return ArchiveReader(self.archive_folder)
+        return ArchiveReader(self.archive_folder, self.config.agent.name)
 
     def archive_writer(self, name: str) -> ArchiveWriter:
         """Return a writer of new archive files with `name` in their names; close it after use."""

@@ -212,8 +212,8 @@ def test_ctrl_c_ends_after_the_fetches_under_way_and_the_same_command_goes_on(
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert b"Stopping after the fetches under way" in said
-        assert b"The same command goes on from here" in said
+        assert b"Stopping after the requests under way" in said
+        assert b"The same command resumes it" in said
         asked = sum(server.requests.values()) - server.requests["/robots.txt"]
         assert len(visits_of(workspace)) == asked  # every answer that was waited for is saved
         process = forage(server, workspace, workers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.servers import Answer, Page, Served, serve
+from tests.store.old_databases import downgrade
 from wayhound.app.forage import Order, open_run, work
 from wayhound.archive.index import index_archive, warc_files
 from wayhound.config import Config
@@ -350,12 +350,7 @@ def test_a_workspace_of_before_knows_its_pages(tmp_path: Path) -> None:
     with serve({"/": Answer("<title>Start</title>", headers=(TAG,), if_same=())}) as server:
         with Workspace.create(tmp_path / "w") as workspace:
             forage(workspace, server)
-        database = sqlite3.connect(tmp_path / "w" / "wayhound.db")
-        with database:
-            database.execute("DROP INDEX visit_page")
-            database.execute("ALTER TABLE visit DROP COLUMN not_modified")
-            database.execute("DELETE FROM migration WHERE number >= 15")
-        database.close()
+        downgrade(tmp_path / "w" / "wayhound.db", 14)
         with Workspace.open(tmp_path / "w") as workspace:
             [again] = forage(workspace, server)
     assert again.not_modified

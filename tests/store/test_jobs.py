@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sqlite3
 from pathlib import Path
 
-from wayhound.store.database import MIGRATIONS, Database
+from tests.store.old_databases import create_old
+from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore, RunLimits
 from wayhound.store.jobs import JobStore
 
@@ -74,15 +74,8 @@ def test_a_job_knows_the_run_that_it_works_on() -> None:
 
 
 def test_jobs_of_earlier_versions_get_their_run_from_their_sentence(tmp_path: Path) -> None:
-    folder = tmp_path / "migrations"
-    folder.mkdir()
-    for file in Path(str(MIGRATIONS)).glob("*.sql"):
-        if file.name < "0016":
-            shutil.copy(file, folder)
+    create_old(tmp_path / "old.db", 15)
     with contextlib.closing(sqlite3.connect(tmp_path / "old.db")) as old:
-        for file in sorted(folder.iterdir()):
-            old.executescript(file.read_text("utf-8"))
-            old.execute("INSERT INTO migration (number, name) VALUES (?, ?)", (int(file.name[:4]), file.name))
         for number in (1, 12):
             old.execute(
                 "INSERT INTO run (id, identity, created_at, opened_at) VALUES (?, ?, 0, 0)", (number, number)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.studio.conftest import Visitor
-from wayhound.app.forage import process_runs, process_start
+from wayhound.processes import process_runs, process_start
 from wayhound.store.jobs import Job
 from wayhound.studio.background import Background
 from wayhound.workspace import Workspace

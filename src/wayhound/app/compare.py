@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from wayhound.app.crawl import read
 from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.page import Page
@@ -49,7 +48,7 @@ def compare(workspace: Workspace, before: int, after: int) -> Iterator[GoalChang
     that a reader sees have; markup that differs on every request does not count.
     """
     sites = workspace.stores.comparison
-    pages = _Pages(workspace.archive, workspace.config.agent.name)
+    pages = _Pages(workspace.archive)
     for site in sites.of(before, after):
         yield from _changes(site, sites, pages)
 
@@ -93,7 +92,6 @@ class _Pages:
     """Pages out of the archive, to see what a reader would."""
 
     reader: ArchiveReader
-    product: str
 
     def difference(self, site: ComparedSite, was: SiteGoal, now: SiteGoal) -> Iterator[GoalChange]:
         """One change, or none."""
@@ -111,10 +109,8 @@ class _Pages:
             )
 
     def _page(self, goal: SiteGoal) -> Page | None:
-        if goal.archived is None:
-            return None
         try:
-            page = read(self.reader.read(goal.archived), self.product)
+            page = self.reader.page(goal.archived)
         except ArchiveError:
             return None
         return page if isinstance(page, Page) else None

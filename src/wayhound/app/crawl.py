@@ -18,9 +18,7 @@ from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import Scorer
 from wayhound.net.refetch import Refetcher
-from wayhound.page import Page, Unreadable
-from wayhound.pages.head import RobotsTag
-from wayhound.pages.reader import read_page
+from wayhound.pages.reader import read_response
 from wayhound.store.forage import ForageStore, Run, SiteJob
 from wayhound.visit import ArchiveRef, Visit
 
@@ -133,7 +131,7 @@ class Crawl:
         at = time.time()
         archived = self._archive(answer, at, earlier)
         told = earlier.told_by(answer) if earlier else answer
-        page = read(told, self.product)
+        page = read_response(told, self.product)
         now = asyncio.get_running_loop().time()
         visit = forager.tell(link, told, page, now=now, at=at, archived=archived)
         if told is not answer:
@@ -160,19 +158,13 @@ class Crawl:
         """Tell the forager what is saved. Where the archive lost its tail, those pages are fetched again."""
         for visit in self.store.visits(job.id):
             try:
-                page = self._read_again(visit)
+                page = self.reader.page(visit.archived)
             except ArchiveError:
                 self.store.delete_visits_from(job.id, visit.number)
                 return
             forager.retell(visit, page)
             if visit.number % 100 == 0:
                 await asyncio.sleep(0)  # other sites go on meanwhile
-
-    def _read_again(self, visit: Visit) -> Page | Unreadable | None:
-        if visit.archived is None:
-            return None
-        answer = self.reader.read(visit.archived)
-        return read(answer, self.product)
 
     # the total budget, shared with other workers
 
@@ -198,14 +190,6 @@ class Crawl:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
-
-
-def read(answer: Fetched | Failed, product: str) -> Page | Unreadable | None:
-    """The page in an answer, if there is one to read; `product` is the name by which pages may speak to us."""
-    if isinstance(answer, Failed) or not answer.ok:
-        return None
-    tag = RobotsTag(answer.robots_tag, product)
-    return read_page(answer.url, answer.body, answer.content_type, answer.charset, tag)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

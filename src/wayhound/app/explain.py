@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.app.crawl import read
 from wayhound.app.forage import fetcher_of
 from wayhound.app.train import load_forage_model
 from wayhound.config import Config
@@ -16,6 +15,7 @@ from wayhound.forage.explain import Explanation, explain
 from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Link, Page, to_page
+from wayhound.pages.reader import read_response
 from wayhound.site import Site
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
@@ -61,13 +61,10 @@ def _walked(workspace: Workspace, url: str) -> Way | None:
 
 
 def _archived(workspace: Workspace, visit: Visit) -> Page | None:
-    if visit.archived is None:
-        return None
     try:
-        answer = workspace.archive.read(visit.archived)
+        return to_page(workspace.archive.page(visit.archived))
     except ArchiveError as error:
         raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
-    return to_page(read(answer, workspace.config.agent.name))
 
 
 def _link(page: Page, visit: Visit) -> Link:
@@ -136,7 +133,7 @@ async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, 
             break
         await asyncio.sleep(config.fetch.delay_seconds)
         answer = await fetcher.fetch(answer.location)
-    page = to_page(read(answer, config.agent.name))
+    page = to_page(read_response(answer, config.agent.name))
     if page is not None and isinstance(answer, Fetched):
         return answer, page
     raise PageUnavailable(url, "empty" if answer.outcome == "ok" else answer.outcome)

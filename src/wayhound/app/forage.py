@@ -25,6 +25,7 @@ from wayhound.net.http_agent import Agent
 from wayhound.net.refetch import Refetcher
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
+from wayhound.processes import process_runs
 from wayhound.site import Site
 from wayhound.store.forage import ForageStore, Run, RunLimits
 from wayhound.visit import Visit
@@ -179,26 +180,6 @@ def is_alive(worker: str) -> bool:
     """
     host, pid, _ = worker.rsplit(":", 2)
     return host != socket.gethostname() or (int(pid) != os.getpid() and process_runs(int(pid)))
-
-
-def process_runs(pid: int, started: str = "") -> bool:
-    """Whether there is a process of that number, ours or not, and the one that started then, where we know."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return not started or process_start(pid) == started
-
-
-def process_start(pid: int) -> str:
-    """What tells a process from a later one of the same number: when it started, or nothing where no file says."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""
-    return told.rpartition(")")[2].split()[19]  # field 22; the name before it may hold blanks and brackets
 
 
 async def work(

@@ -35,8 +35,7 @@ def visited_page(workspace: Workspace, run_id: int, start: str, number: int) -> 
     if not 0 <= number < len(visits):
         raise UsageError(f"Run {run_id} has no visit {number} of {start}.")
     reader = workspace.archive
-    product = workspace.config.agent.name
-    found = ((each.number, page_of(reader, each, product)) for each in _way(visits, number))
+    found = ((each.number, page_of(reader, each)) for each in _way(visits, number))
     pages = {each: page for each, page in found if page is not None}
     archived = visits[number].archived
     if number not in pages or archived is None:

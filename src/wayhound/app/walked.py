@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from wayhound.app.crawl import read
 from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.forage.forager import Forager
@@ -156,10 +155,8 @@ class _Noted:
 
 def walked_site(workspace: Workspace, run_id: int, start: str) -> Walked:
     """The visits of a site and their pages. Pages that the archive lost are left out."""
-    reader = workspace.archive
     visits = list(workspace.stores.forage.visits_of(run_id, start))
-    product = workspace.config.agent.name
-    found = ((visit.number, page_of(reader, visit, product)) for visit in visits if visit.outcome == "ok")
+    found = ((visit.number, page_of(workspace.archive, visit)) for visit in visits if visit.outcome == "ok")
     return Walked(Site(start), visits, {number: page for number, page in found if page is not None})
 
 
@@ -170,10 +167,9 @@ def walked_sites(workspace: Workspace, run_id: int) -> Iterator[Walked]:
             yield walked
 
 
-def page_of(reader: ArchiveReader, visit: Visit, product: str) -> Page | None:
-    if visit.archived is None:
-        return None
+def page_of(reader: ArchiveReader, visit: Visit) -> Page | None:
+    """Return the page that a visit brought; None if it brought none or the archive has lost it."""
     try:
-        return to_page(read(reader.read(visit.archived), product))
+        return to_page(reader.page(visit.archived))
     except ArchiveError:
         return None

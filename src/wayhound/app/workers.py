@@ -19,6 +19,7 @@ from wayhound.app.crawl import Crawl
 from wayhound.app.forage import work
 from wayhound.config import Config
 from wayhound.errors import WayhoundError
+from wayhound.processes import child_environment, python_command
 from wayhound.store.forage import Run, RunLimits
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
@@ -66,10 +67,10 @@ async def forage_in_processes(
 
 
 async def _start(folder: Path, order: WorkerOrder, number: int) -> Process:
-    arguments = ["-m", "wayhound", "forage-worker", str(folder), str(number)]
-    # a session of its own: Ctrl-C reaches the parent alone, which then tells its workers
+    command = python_command("wayhound", "forage-worker", str(folder), str(number))
+    # in a session of its own: Ctrl-C reaches the parent alone, which then stops its workers
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdin=PIPE, stdout=PIPE, start_new_session=True, limit=1 << 20
+        *command, stdin=PIPE, stdout=PIPE, start_new_session=True, env=child_environment(), limit=1 << 20
     )
     assert process.stdin is not None
     process.stdin.write(f"{order.to_json()}\n".encode())

@@ -12,6 +12,8 @@ from wayhound.archive.warc_read import WarcRecord, record_at, records
 from wayhound.archive.warc_write import Original, digest_named
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
+from wayhound.page import Page, Unreadable
+from wayhound.pages.reader import read_response
 from wayhound.visit import ArchiveRef
 
 Place = tuple[Path, int]
@@ -21,12 +23,21 @@ Place = tuple[Path, int]
 class ArchiveReader:
     """Reads what `ArchiveWriter` wrote to `folder`. Keeps no file open, so that it may be asked by anyone."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, product: str = "Wayhound") -> None:
+        """`product` is the crawler's name, by which robots rules in pages may address it."""
         self._folder = folder
+        self._product = product
 
     def read(self, ref: ArchiveRef) -> Fetched:
         """The response at `ref`, with its body also where that is stored with an earlier one."""
         return self._at(ref).load()
+
+    def page(self, ref: ArchiveRef | None) -> Page | Unreadable | None:
+        """Return the page at `ref`; None without a ref, and if the response there is no page.
+
+        Raises ArchiveError if the record is damaged or missing.
+        """
+        return None if ref is None else read_response(self.read(ref), self._product)
 
     def recall(self, ref: ArchiveRef) -> Earlier:
         """The page at `ref`, to ask whether it has changed since."""

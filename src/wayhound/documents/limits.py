@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from wayhound.documents.document import Unread
+from wayhound.processes import child_environment, kill_group, python_command, start_process
 
 MIB = 1 << 20
 
@@ -69,31 +68,21 @@ def run_limited(command: Sequence[str], stdin: bytes, limits: ReadingLimits, fol
     Its output is discarded; it may write files to `folder`, which is also its working directory.
     """
     numbers = [limits.memory_bytes, limits.max_bytes, limits.cpu_seconds]
-    wrapper = [sys.executable, "-m", "wayhound.documents.limits", *map(str, numbers)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": folder}
-    process = subprocess.Popen(  # noqa: S603 - no shell; the program is the operator's own
-        [*wrapper, *command],
+    process = start_process(
+        python_command("wayhound.documents.limits", *map(str, numbers), *command),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        cwd=folder,
-        env=environment,
-        start_new_session=True,
+        folder=folder,
+        environment=child_environment(TMPDIR=folder),
     )
     try:
         process.communicate(stdin, timeout=limits.wall_seconds)
     except subprocess.TimeoutExpired:
         return None
     finally:
-        _kill_group(process)
+        kill_group(process)
     return process.returncode
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End the program and everything that it has started, however the wait ended."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
 
 
 def main() -> None:

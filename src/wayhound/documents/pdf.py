@@ -12,7 +12,6 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import time
 from importlib.util import find_spec
 from queue import LifoQueue
@@ -22,6 +21,7 @@ from typing import Any, Self
 from wayhound.documents.document import Document, Unread, from_data
 from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits
 from wayhound.errors import MissingExtra, WayhoundError
+from wayhound.processes import python_command, start_process, wait_or_kill
 
 FRAME_LENGTH = struct.Struct(">I")
 """Precedes every message between this module and `pdf_worker`."""
@@ -104,13 +104,13 @@ class _Worker:
     """One reading process, seen from its parent."""
 
     def __init__(self, limits: ReadingLimits) -> None:
-        command = [sys.executable, "-m", "wayhound.documents.pdf_worker", str(limits.memory_bytes)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         self._limits = limits
-        self._process = subprocess.Popen(  # noqa: S603 - our own module
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
-            env=environment, start_new_session=True,
-        )  # fmt: skip
+        self._process = start_process(
+            python_command("wayhound.documents.pdf_worker", str(limits.memory_bytes)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         assert self._process.stdin
         assert self._process.stdout
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -195,10 +195,7 @@ class _Worker:
         """Close the process's input, at which it ends."""
         self.alive = False
         self._close_pipes()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self.kill()
+        wait_or_kill(self._process, 5)
 
     def kill(self) -> None:
         self.alive = False

@@ -12,7 +12,7 @@ from aiohttp.base_protocol import BaseProtocol
 from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 
-from wayhound.compression import DecompressionError, decompress, read_body
+from wayhound.compression import Body, DecompressionError, decompress
 from wayhound.fetched import (
     Failed,
     FailureReason,
@@ -119,6 +119,21 @@ class CountedResponse(aiohttp.ClientResponse):
 def _peer(transport: asyncio.Transport | None) -> str:
     peer = transport.get_extra_info("peername") if transport is not None else None
     return str(peer[0]) if peer else ""
+
+
+async def read_body(stream: aiohttp.StreamReader, limit: int) -> Body:
+    """Read the bytes as they were sent; stop soon after `limit`."""
+    if stream.is_eof():  # true for most pages once their headers are read: nothing to await
+        data = stream.read_nowait()
+        return Body(data, whole=len(data) <= limit)
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := await stream.readany():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            return Body(b"".join(chunks), whole=False)
+    return Body(chunks[0] if len(chunks) == 1 else b"".join(chunks), whole=True)
 
 
 async def whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from wayhound.fetched import Failed, Fetched
 from wayhound.page import Page, Unreadable
 from wayhound.pages.charset import decode
 from wayhound.pages.guard import MAX_CHARS, limit_markup
@@ -80,6 +81,17 @@ def read_page(
         digest=digest,
         noindex=tag.rules().noindex,
     )
+
+
+def read_response(response: Fetched | Failed, product: str = "Wayhound") -> Page | Unreadable | None:
+    """Return the page in a response; None for a failure, a redirect and an error status.
+
+    `product` is the crawler's name, by which robots rules in headers and markup may address it.
+    """
+    if isinstance(response, Failed) or not response.ok:
+        return None
+    tag = RobotsTag(response.robots_tag, product)
+    return read_page(response.url, response.body, response.content_type, response.charset, tag)
 
 
 def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, tag: RobotsTag) -> Page:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wayhound.documents.limits import MIB, ReadingLimits, run_limited
+from wayhound.processes import python_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +36,7 @@ def page_image(pdf: bytes, page: int, box: Box | None) -> bytes | None:
     """The picture as PNG; None when there is no such page or it cannot be shown."""
     with tempfile.TemporaryDirectory() as folder:
         sides = [f"{side:.2f}" for side in box] if box else []
-        command = [sys.executable, "-m", "wayhound.portal.page_image", str(page), *sides]
+        command = python_command("wayhound.portal.page_image", str(page), *sides)
         code = run_limited(command, pdf, LIMITS, folder)
         out = Path(folder) / _OUT
         return out.read_bytes() if code == 0 and out.is_file() else None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import os
 import socket
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import Self
 
 from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings
+from wayhound.processes import python_command, start_process, wait_or_kill
 from wayhound.web.app import WebSettings
 from wayhound.web.limits import Buckets
 from wayhound.web.server import make_server
@@ -52,7 +52,7 @@ class Processes:
             assert process.stdin is not None
             process.stdin.close()
         for process in self._running:
-            _end(process)
+            wait_or_kill(process, _END_SECONDS)
 
     def watch(self) -> None:
         """Look after them, until an interrupt."""
@@ -64,24 +64,10 @@ class Processes:
                     self._running[place] = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        handles = [self.listening.fileno(), self._buckets.handle]
+        handles = (self.listening.fileno(), self._buckets.handle)
         told = {"folder": str(self.folder), "settings": asdict(self.settings), "web": asdict(self.web)}
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        return subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", "wayhound.portal.processes", *map(str, handles), json.dumps(told)],
-            stdin=subprocess.PIPE,
-            pass_fds=handles,
-            env=environment,
-            start_new_session=True,  # Ctrl-C is for this process alone, which then ends them
-        )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        command = python_command("wayhound.portal.processes", *map(str, handles), json.dumps(told))
+        return start_process(command, stdin=subprocess.PIPE, handles=handles)
 
 
 def main() -> None:

@@ -12,15 +12,15 @@ from wayhound.store.forage import ForageStore
 from wayhound.store.goal_pages import GoalPageStore
 from wayhound.store.goals import ClickPaths, GoalStore
 from wayhound.store.jobs import JobStore
-from wayhound.store.papers import PaperStore
 from wayhound.store.records import Catalogue, ChangeStore, RecordStore
 from wayhound.store.review import ReviewStore
 from wayhound.store.submissions import SubmissionStore
 from wayhound.store.teaching import TeachingStore
 from wayhound.store.trails import TrailStore
 
-if TYPE_CHECKING:  # these two import numpy, which a forage does not need
+if TYPE_CHECKING:  # their imports are slow, and most commands do not need them
     from wayhound.store.citations import CitationStore, ScoreStore
+    from wayhound.store.papers import PaperStore
     from wayhound.store.topics import TopicStore
 
 
@@ -96,6 +96,8 @@ class Stores:
 
     @cached_property
     def papers(self) -> PaperStore:
+        from wayhound.store.papers import PaperStore  # noqa: PLC0415
+
         return PaperStore(self._database)
 
     @cached_property

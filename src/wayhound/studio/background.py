@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -14,10 +11,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wayhound.app.forage import process_runs, process_start
+from wayhound.processes import (
+    process_runs,
+    process_start,
+    python_command,
+    start_process,
+    terminate,
+    wait_or_kill,
+)
 from wayhound.store.jobs import Job
 from wayhound.web.errors import BadRequest
 from wayhound.workspace import Workspace
+
+_END_SECONDS = 10.0
 
 
 class Background:
@@ -50,16 +56,11 @@ class Background:
         return job_id
 
     def _spawn(self, job_id: int, kind: str, arguments: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "wayhound.studio.job"]
+        command = python_command("wayhound.studio.job", str(self._folder), str(job_id), kind)
         with tempfile.TemporaryFile() as given:  # a list of sites is too long for a command line
             given.write(json.dumps(arguments).encode())
             given.seek(0)
-            return subprocess.Popen(  # noqa: S603 - our own module, with arguments that no shell reads
-                [*command, str(self._folder), str(job_id), kind],
-                stdin=given,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the studio, which then stops its jobs in good order
-            )
+            return start_process(command, stdin=given, stdout=subprocess.DEVNULL)
 
     def stop(self, workspace: Workspace, job: Job) -> None:
         """Ask a job to end; what it saved so far stays."""
@@ -67,7 +68,7 @@ class Background:
             told = f"{job.sentence} Stopped by you."
             workspace.stores.jobs.end(job.id, "stopped", told, time.time())
             if process_runs(job.pid, job.process_start):
-                _signal(job.pid)
+                terminate(job.pid)
 
     def clean_up(self, workspace: Workspace) -> None:
         """Bury processes that have ended, and say of jobs that died that they did."""
@@ -79,21 +80,6 @@ class Background:
         with self._lock:
             for process in self._processes:
                 if process.poll() is None:
-                    _signal(process.pid)
+                    terminate(process.pid)
             for process in self._processes:
-                _wait(process)
-
-
-def _wait(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _signal(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGTERM)
-    except ProcessLookupError:
-        return  # it was faster
+                wait_or_kill(process, _END_SECONDS)

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from wayhound.app.crawl import read
 from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.forage.forager import Forager
 from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
+from wayhound.page import Page, Unreadable
 from wayhound.site import Site
 from wayhound.store.runs import Course
 from wayhound.visit import Visit
@@ -62,16 +62,15 @@ class QueueWatch:
             new = workspace.stores.forage.visits_of(course.run_id, summary.start, forager.visits)
             for visit in islice(new, left):
                 left -= 1
-                _tell(forager, visit, reader, workspace.config.agent.name)
+                forager.retell(visit, _archived(reader, visit))
                 course.sizes.append(sum(len(each.frontier) for each in course.foragers.values()))
 
 
-def _tell(forager: Forager, visit: Visit, reader: ArchiveReader, product: str) -> None:
+def _archived(reader: ArchiveReader, visit: Visit) -> Page | Unreadable | None:
     try:
-        page = read(reader.read(visit.archived), product) if visit.archived else None
+        return reader.page(visit.archived)
     except ArchiveError:
-        page = None
-    forager.retell(visit, page)
+        return None
 
 
 WIDTH, HEIGHT = 360, 170
