@@ -98,7 +98,7 @@ class Teacher:
             self._near[world.site.start] = world.clicks_to_nearest(world.reachable_goals(self.split.goal))
 
     def answer(self, asked: KeptCandidate) -> bool | None:
-        """Whether it is a goal; of pages one click before one a person could not say "not this way"."""
+        """Whether it is a goal; of pages one click before one a person could not reject them."""
         clicks = self._near[asked.site].get(asked.url, 2)
         if 0 < clicks < 2:
             return None

@@ -157,7 +157,7 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
     for number in range(5):
         page.wait_for_selector(f"text={number} answer")
         url = page.locator(".question a[rel=noreferrer]").inner_text()
-        page.keyboard.press("g" if label_of(web, url) == GOAL_LABEL else "n")
+        page.keyboard.press("g" if label_of(web, url) == GOAL_LABEL else "x")
     page.wait_for_selector("text=5 answers so far")
     page.wait_for_selector("text=The model has learned from your answers")
     assert "Correct one, fix all" in page.inner_text("main")

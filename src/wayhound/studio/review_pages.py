@@ -158,7 +158,7 @@ def review_routes(studio: Studio) -> APIRouter:
         said, label = form.text("answer"), form.text("label")
         given = {"goal": GOAL, "fail": FAIL, "skip": "", "label": label}.get(said)
         if given is None or (said == "label" and not label):
-            raise BadRequest("Say Goal, Not this way, a label, or that you cannot say.")
+            raise BadRequest("Choose Goal, Reject, a label, or Cannot say.")
 
         def act() -> str:
             with studio.workspace() as workspace:

@@ -96,7 +96,7 @@ def test_a_document_that_the_browser_shows_is_marked_in_its_viewer(
         hand = lesson.hand
         await hand.arrived()
         await hand.click("Report 2023")
-        await lesson.message("shown.pdf is a document. Press Goal or Not this way")
+        await lesson.message("shown.pdf is a document. Press Goal or Reject")
         await hand.point(".goal")  # the keys belong to the viewer of such documents
         await lesson.message("Goal kept")
         await hand.back()

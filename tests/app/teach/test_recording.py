@@ -268,7 +268,7 @@ def test_every_part_of_the_bar_has_a_name_for_screen_readers(
         ("navigation", "Trail so far"),
         ("toolbar", "Teaching"),
         ("button", "This page is a goal"),
-        ("button", "Not this way: this trail leads nowhere"),
+        ("button", "Reject: this page is not a goal"),
         ("button", "Mark this page as something on the way"),
         ("button", "Take the last mark back"),
         ("button", "Go to the next site"),
@@ -293,7 +293,7 @@ def test_browsing_freely_has_no_trails_to_fail_or_to_name(
         words = await lesson.answer("words()")
         assert "Useful" in words
         assert "Submit" in words
-        assert "Not this way" not in words
+        assert "Reject" not in words
 
     classroom.teach(tmp_path / "w", [site(server, "cs")], story, way="free")
 

@@ -27,7 +27,7 @@ NO_MILESTONE = frozenset({"", "other"})
 def make_trails(world: World, goal: str, most: int) -> list[Trail]:
     """Shortest click paths to at most `most` goals, and as many that end elsewhere.
 
-    A teacher who says "not this way" has looked where the goals might have been: half of the paths that fail
+    A teacher who rejects a page has looked where the goals might have been: half of the paths that fail
     leave the good paths by a link beside the right one, the others end anywhere farther off.
     """
     ways = _ways(world)

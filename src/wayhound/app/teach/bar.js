@@ -159,7 +159,7 @@
       field: make("input", { type: "text", maxlength: "60", "aria-label": "A new label", placeholder: "A new label",
                              autocomplete: "off", spellcheck: "false" }),
       goal: free ? button("goal", "Useful", "This page is useful") : button("goal", "Goal", "This page is a goal"),
-      fail: button("fail", "Not this way", "Not this way: this trail leads nowhere"),
+      fail: button("fail", "Reject", "Reject: this page is not a goal"),
       mark: button("mark", "Mark as…", "Mark this page as something on the way"),
       undo: button("undo", "Undo", "Take the last mark back"),
       next: button("next", "Next site", "Go to the next site"),

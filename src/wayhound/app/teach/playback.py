@@ -175,7 +175,7 @@ def _in_words(action: str, what: str) -> str:
     return {
         "click": f"  click  “{what}”",
         "goal": "  press  Goal",
-        "fail": "  press  Not this way",
+        "fail": "  press  Reject",
         "mark": f"  mark   as “{what}”",
         "back": "  go     back",
         "undo": "  press  Undo",

@@ -53,13 +53,13 @@ def file_name(url: str) -> str:
 
 def document(name: str, *, free: bool) -> str:
     """A document that was clicked for and is not shown: the page with the link stays, and can be gone on from."""
-    marks = "as useful" if free else "as a goal, Alt+Shift+X as not this way"
+    marks = "as useful" if free else "as a goal, Alt+Shift+X rejects it"
     return f"{name} is a document. Alt+Shift+G marks it {marks}. Or go on here."
 
 
 def shown_document(name: str, *, free: bool) -> str:
     """A document that the browser shows, in a viewer that may keep the keys to itself."""
-    buttons = "Useful" if free else "Goal or Not this way"
+    buttons = "Useful" if free else "Goal or Reject"
     return f"{name} is a document. Press {buttons} here in the bar, or go back to go on from there."
 
 
