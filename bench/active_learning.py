@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.run import load_worlds
 from wayhound.app.evaluate.strategies import make_trails
-from wayhound.app.evaluate.world import World
+from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.app.train import MEMBERS, candidates_of, scorer_of
 from wayhound.app.walked import Walked
 from wayhound.config import ForageConfig

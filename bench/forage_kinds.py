@@ -21,9 +21,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; 
 import numpy as np
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.run import load_worlds
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson
-from wayhound.app.evaluate.world import World, oracle
+from wayhound.app.evaluate.world import World, load_worlds, oracle
 from wayhound.config import ForageConfig
 from wayhound.fetched import Fetched
 from wayhound.forage.forager import Fetch, ForageLimits, Forager

@@ -16,9 +16,9 @@ from time import process_time
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.measures import Outcome
-from wayhound.app.evaluate.run import Evaluation, as_json, load_worlds
+from wayhound.app.evaluate.evaluation import Evaluation, Outcome, outcomes_to_json
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES
+from wayhound.app.evaluate.world import load_worlds
 
 GOALS = ("faculty", "course", "project", "student")
 LEARNER, FLOOR = "path-learner", "breadth-first"
@@ -79,7 +79,7 @@ def _sites(outcomes: list[Outcome]) -> Report:
         Bar("CPU ms a page in the path learner, parsing aside", cpu_ms, most=MOST_CPU_MS),
     ]
     header = ["goal", "site", ORACLE, FLOOR, LEARNER, "× oracle", "× breadth-first"]
-    return Report("Pages until 75 % of the goals", header, rows, bars, details=as_json(outcomes))
+    return Report("Pages until 75 % of the goals", header, rows, bars, details=outcomes_to_json(outcomes))
 
 
 def _strategies(outcomes: list[Outcome], strategies: Sequence[str], seconds: float) -> Report:

@@ -157,7 +157,7 @@ def test_the_sample_web_is_listed_and_written(tmp_path: Path, capsys: pytest.Cap
         (["forage", "http://"], "not a web address"),
         (["forage", "http://a.example/", "--budget", "many"], "not a valid integer"),
         (["forage", "http://a.example/", "--strategy", "luck"], "'luck' is not one of"),
-        (["forage", "http://a.example/", "--goal", "("], "cannot be read"),
+        (["forage", "http://a.example/", "--goal", "("], "not a valid regular expression"),
         (["forage", "http://a.example/", "--strategy", "best-first"], "needs keywords"),
         (["forage", "http://a.example/", "--agent", "two words"], "letters"),
         (["export", "everything"], "'everything' is not one of"),

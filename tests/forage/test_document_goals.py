@@ -149,7 +149,7 @@ def test_told_the_saved_visits_again_a_forage_of_documents_stands_where_it_stood
         before.site, SCORERS[model.strategy](StrategyInput(model=model)), politeness=Politeness(0.0)
     )
     for visit in visits:
-        again.retell(visit, site_pages("s3")[visit.url])
+        again.replay(visit, site_pages("s3")[visit.url])
     assert (again.goals, again.spent) == (before.goals, before.spent)
     assert again.goals > 0
     ahead, ahead_again = before.next_action(0.0), again.next_action(0.0)

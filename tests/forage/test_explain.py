@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.fetched import Fetched
-from wayhound.forage.explain import THE_WAY, explain, why_page
+from wayhound.forage.explain import PATH_REASON, explain, why_page
 from wayhound.forage.forager import Fetch, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scope import refusal_reason
@@ -86,7 +86,7 @@ def test_a_page_is_read_at_the_end_of_its_way(path_learner: Scorer) -> None:
     found = explain(path_learner, Site(NEW), way)
     assert (found.label, found.title) == (GOAL, "Lise Lind")
     assert found.goal > 0.5
-    assert THE_WAY in dict(found.why)
+    assert PATH_REASON in dict(found.why)
     without_link = explain(path_learner, Site(NEW), [(None, page) for _, page in way])
     assert without_link == found  # the link is found on the page before
 

@@ -89,7 +89,7 @@ def test_told_its_saved_visits_again_a_forage_goes_on_as_if_never_stopped(
     again = Walk(Forager(SITE, scorer, ForageLimits(budget=budget), Politeness(0.0)), world)
     for visit in whole.visits[:killed_after]:
         known = world[visit.url]
-        again.forager.retell(visit, known if isinstance(known, Page) else None)
+        again.forager.replay(visit, known if isinstance(known, Page) else None)
     again.run()
     assert whole.urls[:killed_after] + again.urls == whole.urls
     assert again.reason == whole.reason

@@ -32,9 +32,9 @@ def fetched_of(urls: list[str]) -> int:
 
 def test_an_endless_calendar_is_left_after_some_pages() -> None:
     months = [f"http://s/calendar/{year}/{month}" for year in range(1900, 2100) for month in range(1, 13)]
-    assert fetched_of(months) == TrapLimits().pages_of_time
+    assert fetched_of(months) == TrapLimits().calendar_pages
     queries = [f"http://s/events?month={month}" for month in range(1000)]
-    assert fetched_of(queries) == TrapLimits().pages_of_time
+    assert fetched_of(queries) == TrapLimits().calendar_pages
 
 
 def test_a_mix_of_parameters_is_left_after_some_pages() -> None:

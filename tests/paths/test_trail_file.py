@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.paths.trails import HOME, LISE, SITE, START, TO_GOAL, TO_NOWHERE
 from wayhound.errors import UsageError
 from wayhound.page import Link, Page
-from wayhound.paths.trail_file import LONGEST_LABEL, read_trails, write_trails
+from wayhound.paths.trail_file import MAX_LABEL_CHARS, read_trails, write_trails
 from wayhound.trail import GOAL, Step, Trail
 
 HEAD = {"wayhound": "trails", "version": 1}
@@ -123,7 +123,7 @@ def to(step: Any, first: Any = None) -> dict[str, Any]:
         ({"trail": "", "steps": [{"page": "p"}]}, "start page of its site"),
         ({"trail": SITE, "steps": []}, "list of steps"),
         ({"trail": SITE, "steps": [{"page": "p"}], "taught_by": 1}, "taught_by must be a text"),
-        (to({"page": "q", "link": 0}), "step 2: the page 'q' stands on no line before"),
+        (to({"page": "q", "link": 0}), "step 2: no line before this one holds the page 'q'"),
         (to({"page": "p", "link": 7}), "step 2: the page before has no link number 7"),
         (to({"page": "p", "link": True}), "step 2: a link must be an object"),
         (to({"page": "p"}), "step 2: there is no link"),
@@ -131,7 +131,7 @@ def to(step: Any, first: Any = None) -> dict[str, Any]:
         (to({"page": "p", "link": 0}, {"page": "p", "link": 0}), "step 1: the first step"),
         (to({"page": "p", "link": 0, "label": 5}), "step 2: a label must be a text"),
         (to({"page": "p", "link": 0, "label": "<Goal"}), "may not begin with"),
-        (to({"page": "p", "link": 0, "label": "x" * (LONGEST_LABEL + 1)}), "a word or a few"),
+        (to({"page": "p", "link": 0, "label": "x" * (MAX_LABEL_CHARS + 1)}), "a word or a few"),
     ],
 )
 def test_a_bad_line_is_named_with_what_is_wrong(line: Any, words: str, tmp_path: Path) -> None:
@@ -144,14 +144,20 @@ def test_a_bad_line_is_named_with_what_is_wrong(line: Any, words: str, tmp_path:
 @pytest.mark.parametrize(
     ("head", "words"),
     [
-        ({"url": "http://a.example/"}, "no trail file"),
+        ({"url": "http://a.example/"}, "not a trail file"),
         ({"wayhound": "trails", "version": 99}, "newer Wayhound"),
-        ({"wayhound": "trails", "version": "one"}, "no trail file"),
+        ({"wayhound": "trails", "version": "one"}, "not a trail file"),
     ],
 )
 def test_a_foreign_or_newer_file_is_refused(head: Any, words: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=words):
         list(read_trails(file_of(tmp_path / "trails.jsonl", head)))
+
+
+def test_a_file_from_before_the_product_was_renamed_is_read(tmp_path: Path) -> None:
+    head, *lines = written(TO_GOAL)
+    old = {"trailmark": head["wayhound"], "version": head["version"]}
+    assert list(read_trails(file_of(tmp_path / "t", old, *lines))) == [TO_GOAL]
 
 
 def test_an_empty_or_missing_file_is_told(tmp_path: Path) -> None:

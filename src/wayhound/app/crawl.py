@@ -162,7 +162,7 @@ class Crawl:
             except ArchiveError:
                 self.store.delete_visits_from(job.id, visit.number)
                 return
-            forager.retell(visit, page)
+            forager.replay(visit, page)
             if visit.number % 100 == 0:
                 await asyncio.sleep(0)  # other sites go on meanwhile
 

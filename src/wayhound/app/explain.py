@@ -12,6 +12,7 @@ from wayhound.config import Config
 from wayhound.errors import ArchiveError, PageUnavailable, UsageError
 from wayhound.fetched import Failed, Fetched, Fetcher
 from wayhound.forage.explain import Explanation, explain
+from wayhound.forage.forager import MAX_REDIRECTS
 from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Link, Page, to_page
@@ -19,8 +20,6 @@ from wayhound.pages.reader import read_response
 from wayhound.site import Site
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
-
-REDIRECT_HOPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ async def _fetch_one(config: Config, url: str) -> tuple[Fetched, Way]:
 
 async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, Page]:
     answer: Fetched | Failed = await fetcher.fetch(url)
-    for _ in range(REDIRECT_HOPS):
+    for _ in range(MAX_REDIRECTS):
         if not isinstance(answer, Fetched) or not answer.location:
             break
         await asyncio.sleep(config.fetch.delay_seconds)

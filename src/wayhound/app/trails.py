@@ -72,7 +72,7 @@ def add_from_labels(
     workspace: Workspace, folders: Sequence[Path], goal: str, most: int, on_skip: OnSkip = lambda _: None
 ) -> Added:
     """Add trails made from the labels of recorded sites. Raises UsageError if none has a page with that label."""
-    from wayhound.app.evaluate.run import load_worlds  # noqa: PLC0415
+    from wayhound.app.evaluate.world import load_worlds  # noqa: PLC0415
 
     return _add(workspace, make_trails(load_worlds(folders), goal, most, on_skip), "labels")
 

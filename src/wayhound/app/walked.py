@@ -107,7 +107,7 @@ class Walked:
         found: dict[int, Reading] = {}
         for visit in self.visits:
             page = self.pages.get(visit.number)
-            forager.retell(visit, page)
+            forager.replay(visit, page)
             if page is not None:
                 found[visit.number] = noted.last
         return found

@@ -11,10 +11,9 @@ import click
 from rich.progress import Progress
 from rich.table import Table
 
-from wayhound.app.evaluate.measures import SHARES, Outcome, means, plot
-from wayhound.app.evaluate.run import Evaluation, as_json, load_worlds
+from wayhound.app.evaluate.evaluation import SHARES, Evaluation, Outcome, means, outcomes_to_json, plot
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Taught
-from wayhound.app.evaluate.world import World
+from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.cli.console import err, out
 from wayhound.errors import UsageError
 
@@ -64,7 +63,7 @@ def evaluate(
     out.print(_table(outcomes))
     out.print(_means_table(outcomes))
     if json_path:
-        json_path.write_text(json.dumps(as_json(outcomes)) + "\n", encoding="utf-8")
+        json_path.write_text(json.dumps(outcomes_to_json(outcomes)) + "\n", encoding="utf-8")
     if plot_path:
         plot(outcomes, plot_path)
 

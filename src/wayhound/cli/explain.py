@@ -118,7 +118,7 @@ def _rest(found: Explanation, limit: int) -> str:
 
 def _alone(found: Explanation) -> str:
     reasons: dict[str, int] = {}
-    for _, reason in found.left_alone:
+    for _, reason in found.not_followed:
         reasons[reason] = reasons.get(reason, 0) + 1
     told = ", ".join(f"{number} ({format_fault(reason)})" for reason, number in sorted(reasons.items()))
     return f"not followed: {told}" if told else ""
@@ -142,7 +142,7 @@ def _data(found: Explanation) -> dict[str, Any]:
             for rated in found.links
         ],
         "left_alone": [
-            {"url": link.url, "text": link.text, "reason": reason} for link, reason in found.left_alone
+            {"url": link.url, "text": link.text, "reason": reason} for link, reason in found.not_followed
         ],
     }
 

@@ -1,7 +1,7 @@
-"""One site's forage: a machine that is told what was fetched and asked what to do next.
+"""One site's forage: a state machine that is told what was fetched and says what to do next.
 
-It never sleeps, fetches or reads a clock, and it is a fold over its visits: told the same visits again, in
-the same order, it stands where it stood. That is all that recovery after a crash needs.
+It never sleeps, fetches or reads a clock. Its state is a fold over its visits: replaying the same visits in the
+same order restores it. Recovery after a crash needs nothing else.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from wayhound.site import Site
 from wayhound.url import host_of, registrable_domain
 from wayhound.visit import ArchiveRef, Visit
 
-REDIRECT_HOPS = 8
-GOAL_THRESHOLD = 0.5  # a page at least this likely to be a goal is one
+MAX_REDIRECTS = 8
+GOAL_THRESHOLD = 0.5  # a page with at least this probability is a goal
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 
 
@@ -31,15 +31,15 @@ class ForageLimits:
     budget: int | None = None  # requests for pages
     max_depth: int | None = None  # clicks from the start page
     goals_wanted: int | None = None
-    best_goal_only: bool = False  # seed 000, 4.4.3: go on only while some link outscores the goal found
-    min_score: float = 0.0  # links below are not worth a fetch
-    take_files: bool = False  # documents on goal pages come first, and before enough is found
-    patience_seconds: float = 300.0  # the longest pause a host may ask for
+    best_goal_only: bool = False  # Vydiswaran & Sarawagi, 4.4.3: stop when no link outscores the best goal
+    min_score: float = 0.0  # links below are not followed
+    take_files: bool = False  # fetch documents on goal pages first, even after enough goals were found
+    patience_seconds: float = 300.0  # the longest pause that a host may ask for
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Fetch this link now, then `tell` what came of it."""
+    """Fetch this link now, then `tell` the result."""
 
     link: QueuedLink
 
@@ -59,6 +59,7 @@ class Finished:
 
 
 Action = Fetch | Wait | Finished
+Content = Page | Unreadable | None
 
 
 @dataclass
@@ -78,15 +79,16 @@ class Forager:
     _means: GroupMeans = field(default_factory=GroupMeans, init=False)
     _digests: set[int] = field(default_factory=set, init=False)
     _best_goal: float = field(default=0.0, init=False)
-    _faults: FailureTracker = field(default_factory=FailureTracker, init=False)
+    _failures: FailureTracker = field(default_factory=FailureTracker, init=False)
 
     def __post_init__(self) -> None:
         start = self.scorer.start(self.site)
         self.frontier.add(self.site.start, 1.0, kind="start", state=start)
 
-    # what to do next
+    # Deciding
 
     def next_action(self, now: float) -> Action:
+        """Return what to do at time `now`, in seconds of any clock that only moves forward."""
         link = self._next_link()
         if (reason := self._finished(link)) or link is None:
             return Finished(reason)
@@ -99,17 +101,13 @@ class Forager:
         return Fetch(link)
 
     def _next_link(self) -> QueuedLink | None:
-        """The best link whose host answers and whose shape has not been fetched too often."""
+        """Return the best link whose host is up and whose URL pattern has not been fetched too often."""
         while link := self.frontier.best():
-            if not self._is_left_alone(link):
+            is_trap = link.attempt == 1 and self._traps.refuses(link.url) is not None
+            if not is_trap and not self._failures.is_down(link.url):
                 return link
             self.frontier.take(link)
         return None
-
-    def _is_left_alone(self, link: QueuedLink) -> bool:
-        if self._faults.is_down(link.url):
-            return True
-        return link.attempt == 1 and self._traps.refuses(link.url) is not None
 
     def _take(self, link: QueuedLink) -> None:
         self.frontier.take(link)
@@ -117,7 +115,7 @@ class Forager:
             self._traps.count(link.url)
 
     def _finished(self, best: QueuedLink | None) -> str:
-        """Why the site is done, or an empty string."""
+        """Return why the site is finished, or an empty string."""
         limits = self.limits
         takes_file = limits.take_files and best is not None and is_goal_document(best.url, best.score)
         if limits.goals_wanted is not None and self.goals >= limits.goals_wanted and not takes_file:
@@ -133,77 +131,59 @@ class Forager:
         return ""
 
     def _no_links_left(self) -> str:
-        if self._faults.site_is_down:
-            return f"site does not answer ({self._faults.last})"
-        if self._faults.last and not self._digests:
-            return f"start page failed ({self._faults.last})"
+        if self._failures.site_is_down:
+            return f"site does not answer ({self._failures.last})"
+        if self._failures.last and not self._digests:
+            return f"start page failed ({self._failures.last})"
         return "no links left"
 
-    # being told
+    # Results
 
     def tell(
         self,
         link: QueuedLink,
         answer: Fetched | Failed,
-        page: Page | Unreadable | None,
+        page: Content,
         *,
         now: float,
         at: float,
         archived: ArchiveRef | None = None,
     ) -> Visit:
-        """What came of a fetch. Returns the visit to be saved; `now` is the clock of `next_action`."""
-        page = self._legible(page)
-        reading = self._read(link, answer, page)
+        """Take in the result of a fetch and return the visit to save.
+
+        `now` is the clock of `next_action`, `at` seconds since the epoch.
+        """
+        page = self._as_scored(page)
+        reading = self._read(link, answer.outcome, page)
         visit = self._visit(link, answer, page, reading, at, archived)
         if visit.spent or is_transient(visit):
-            self.politeness.asked(host_of(link.url), now, self._host_pause(visit))
+            self.politeness.request_ended(host_of(link.url), now, self._host_pause(visit))
         self._apply(visit, link, page, reading)
         return visit
 
-    def retell(self, visit: Visit, page: Page | Unreadable | None) -> None:
-        """A visit saved before a crash, told again."""
+    def replay(self, visit: Visit, page: Content) -> None:
+        """Take in a saved visit again, to restore the state before a crash."""
         link = self.frontier.waiting(visit.url)
         if link is None:
-            link = self._link_of(visit)
-            self.frontier.admit(link)
+            # today's rules no longer find this link on the site's pages, but it was followed
+            link = QueuedLink.from_visit(visit, self.scorer.start(self.site))
+            self.frontier.requeue(link)
         self._take(link)
-        page = self._legible(page)
-        reading = (
-            self.scorer.read(link.state, page) if _content(visit.outcome) and isinstance(page, Page) else None
-        )
-        self._apply(visit, link, page, reading)
+        page = self._as_scored(page)
+        self._apply(visit, link, page, self._read(link, visit.outcome, page))
 
-    def _link_of(self, visit: Visit) -> QueuedLink:
-        """A link for a visit that the site's pages, read by today's rules, no longer explain."""
-        return QueuedLink(
-            url=visit.url,
-            text=visit.link_text,
-            region=visit.link_region,
-            kind=visit.link_kind,
-            parent=visit.parent,
-            depth=visit.depth,
-            score=visit.score,
-            order=0,
-            state=self.scorer.start(self.site),
-            attempt=visit.attempt,
-        )
-
-    def _legible(self, page: Page | Unreadable | None) -> Page | Unreadable | None:
-        """A document is read by those to whom it may be a goal."""
+    def _as_scored(self, page: Content) -> Content:
+        """Return a document as a page, for scorers to which documents can be goals."""
         return (to_page(page) or page) if file_kinds(self.scorer) else page
 
-    def _read(
-        self, link: QueuedLink, answer: Fetched | Failed, page: Page | Unreadable | None
-    ) -> Reading | None:
-        if isinstance(answer, Fetched) and answer.ok and isinstance(page, Page):
-            return self.scorer.read(link.state, page)
-        return None
+    def _read(self, link: QueuedLink, outcome: str, page: Content) -> Reading | None:
+        return self.scorer.read(link.state, page) if _is_content(outcome) and isinstance(page, Page) else None
 
     def _visit(
         self,
         link: QueuedLink,
         answer: Fetched | Failed,
-        page: Page | Unreadable | None,
+        page: Content,
         reading: Reading | None,
         at: float,
         archived: ArchiveRef | None,
@@ -234,24 +214,21 @@ class Forager:
             spent=answer.sent if isinstance(answer, Failed) else True,
             wait_seconds=answer.wait_seconds,
             location=answer.location if isinstance(answer, Fetched) else "",
-            robots=_asked_of_robots(page),
+            robots=_robots_rules(page),
             archived=archived,
             why=why_page(self.scorer, link.state, page) if is_goal and isinstance(page, Page) else (),
         )
 
     def _host_pause(self, visit: Visit) -> float:
-        """A host in trouble is left alone for longer after every try, even if it names no time."""
+        """Return the pause before the next request: a failing host gets more after every try, unasked."""
         if not is_transient(visit):
             return visit.wait_seconds
-        return max(
-            visit.wait_seconds, self.politeness.delay_seconds * backoff_factor(visit.url, visit.attempt)
-        )
+        backoff = self.politeness.delay_seconds * backoff_factor(visit.url, visit.attempt)
+        return max(visit.wait_seconds, backoff)
 
-    # what a visit changes: the same for a fresh one and for one told again
+    # The effects of a visit, the same for a new one and for a replayed one
 
-    def _apply(
-        self, visit: Visit, link: QueuedLink, page: Page | Unreadable | None, reading: Reading | None
-    ) -> None:
+    def _apply(self, visit: Visit, link: QueuedLink, page: Content, reading: Reading | None) -> None:
         self.visits += 1
         self.spent += visit.spent
         if visit.is_goal:
@@ -259,23 +236,27 @@ class Forager:
             self._best_goal = max(self._best_goal, visit.goal)
         if visit.outcome == "redirect":
             self._follow_redirect(visit, link)
-        elif _content(visit.outcome):
-            self._faults.answered(visit.url)
+        elif _is_content(visit.outcome):
+            self._failures.succeeded(visit.url)
             self._digests.add(hash(visit.digest))
             best_link = 0.0
             if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
                 best_link = self._add_links(visit, page, reading)
             self._learn(link, max(visit.goal, CLICK_DISCOUNT * best_link))
         else:
-            self._fault(visit, link)
+            self._fail(visit, link)
             self._learn(link, 0.0)
 
     def _add_links(self, visit: Visit, page: Page, reading: Reading) -> float:
-        """Rate the page's links and let them wait; tells the best score among them."""
+        """Rate the page's links and queue them; return the best score among them."""
         depth = visit.depth + 1
         if self.limits.max_depth is not None and depth > self.limits.max_depth:
             return 0.0
-        links = [link for link in page.links if self._may_follow(link)]
+        links = [
+            link
+            for link in page.links
+            if not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
+        ]
         rated = self.scorer.rate(reading, links)
         if self.limits.take_files and visit.is_goal:
             rated = documents_first(rated, links)
@@ -284,11 +265,11 @@ class Forager:
         return max((new.score for new in rated), default=0.0)
 
     def _add_link(self, visit: Visit, link: Link, new: Rated, depth: int) -> None:
-        known = self.frontier.waiting(link.url)
-        if known is None:
+        queued = self.frontier.waiting(link.url)
+        if queued is None:
             self.frontier.add(
                 link.url,
-                self._means.revised(new.score, new.groups),
+                self._means.revise(new.score, new.groups),
                 text=link.text,
                 region=link.region,
                 kind=link.kind,
@@ -296,33 +277,30 @@ class Forager:
                 depth=depth,
                 state=new.state,
                 groups=new.groups,
-                guess=new.score,
+                prior=new.score,
             )
             return
-        if new.score > known.guess:
-            # the belief goes with the path that promises most, and so does what is told of it later
-            known.state, known.parent = new.state, visit.number
-            known.text, known.region, known.kind = link.text, link.region, link.kind
-        known.guess = self.scorer.combine(known.guess, new.score)
-        self.frontier.rescore(known, self._means.revised(known.guess, known.groups))
+        if new.score > queued.prior:
+            # the belief belongs to the path that promises most, and so does what is saved of the link
+            queued.state, queued.parent = new.state, visit.number
+            queued.text, queued.region, queued.kind = link.text, link.region, link.kind
+        queued.prior = self.scorer.combine(queued.prior, new.score)
+        self.frontier.rescore(queued, self._means.revise(queued.prior, queued.groups))
 
-    def _learn(self, link: QueuedLink, worth: float) -> None:
-        """What a link turned out to be worth tells of those that stand like it."""
+    def _learn(self, link: QueuedLink, reward: float) -> None:
+        """Revise the scores of the queued links in the same groups by the reward of a fetched one."""
         if link.groups:
-            self._means.learn(link.groups, worth)
+            self._means.learn(link.groups, reward)
             for other in self.frontier.members(link.groups):
-                self.frontier.rescore(other, self._means.revised(other.guess, other.groups))
-
-    def _may_follow(self, link: Link) -> bool:
-        return not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
+                self.frontier.rescore(other, self._means.revise(other.prior, other.groups))
 
     def _follow_redirect(self, visit: Visit, link: QueuedLink) -> None:
         target = visit.location
-        self._faults.answered(visit.url)
-        if link.hops >= REDIRECT_HOPS:
-            self._faults.last = "redirect_limit"
+        self._failures.succeeded(visit.url)
+        if link.redirects >= MAX_REDIRECTS:
+            self._failures.last = "redirect_limit"
         elif self.site.covers(target) or self._moved(target):
-            new = self.frontier.add(
+            is_new = self.frontier.add(
                 target,
                 link.score,
                 text=link.text,
@@ -332,39 +310,39 @@ class Forager:
                 depth=visit.depth,
                 state=link.state,
                 groups=link.groups,
-                guess=link.guess,
-                hops=link.hops + 1,
+                prior=link.prior,
+                redirects=link.redirects + 1,
                 order=link.order,
             )
-            if not new:
-                self._faults.last = "redirect loop"
+            if not is_new:
+                self._failures.last = "redirect loop"
         else:
-            self._faults.last = "redirected out of the site"
+            self._failures.last = "redirected out of the site"
 
     def _moved(self, target: str) -> bool:
-        """A start page that redirects elsewhere tells where the site lives now; that counts as inside."""
+        """Return True if the start page redirects to another domain: the site has moved, and includes it now."""
         if self._digests or not target:
             return False
         old = self.site.hosts or (f".{self.site.domain}",)
         self.site = replace(self.site, hosts=(*old, f".{registrable_domain(target)}"))
         return True
 
-    def _fault(self, visit: Visit, link: QueuedLink) -> None:
-        self._faults.failed(visit)
+    def _fail(self, visit: Visit, link: QueuedLink) -> None:
+        self._failures.failed(visit)
         if may_retry(visit):
             link.attempt = visit.attempt + 1
-            self.frontier.admit(link)
+            self.frontier.requeue(link)
 
 
-def _asked_of_robots(page: Page | Unreadable | None) -> str:
+def _robots_rules(page: Content) -> str:
     rules = {"noindex": page and page.noindex, "nofollow": isinstance(page, Page) and page.nofollow}
-    return " ".join(rule for rule, holds in rules.items() if holds)
+    return " ".join(rule for rule, is_set in rules.items() if is_set)
 
 
 def _title(page: Page, link: QueuedLink) -> str:
-    """As people know it: a document has no title of its own that is read, so the link that leads to it names it."""
+    """Return the title; a document has none that is read, so it gets the text of the link to it."""
     return " ".join(link.text.split()) if page.is_document else page.title
 
 
-def _content(outcome: str) -> bool:
+def _is_content(outcome: str) -> bool:
     return outcome in ("ok", "duplicate")

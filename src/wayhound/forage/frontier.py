@@ -1,8 +1,7 @@
-"""What links of one kind turned out to be worth on this site, and what that says of those still waiting.
+"""The frontier: a priority queue of one site's links, whose scores change as the forage learns.
 
-A taught score is a guess that was made on other sites. Links that stand alike (in one list of a page, say)
-mostly lead to pages that are alike, so what the fetched ones turned out to be worth soon tells more than the
-guess.
+A taught score is a prior from other sites. Links in the same group (a list of a page, say) mostly lead to
+similar pages, so the rewards of those fetched soon say more than the prior (`GroupMeans`).
 """
 
 from __future__ import annotations
@@ -14,14 +13,15 @@ from sys import intern
 
 from wayhound.forage.scorer import State
 from wayhound.page import LinkKind
+from wayhound.visit import Visit
 
 
 @dataclass(slots=True, eq=False)
 class QueuedLink:
-    """A link that waits: what is needed to follow it and to say afterwards why it was followed.
+    """A link in the frontier: what is needed to follow it, and to save afterwards why it was followed.
 
-    A large site keeps a million of these, so the words around the link are not among them: they have
-    done their work once the link is rated.
+    A large site has a million of these, so the words around the link are not kept: they are not needed once the
+    link is rated.
     """
 
     url: str
@@ -31,16 +31,31 @@ class QueuedLink:
     parent: int | None  # the visit whose page held the link
     depth: int
     score: float
-    order: int  # of ties, the oldest goes first
+    order: int  # ties go to the oldest
     state: State = None
     groups: tuple[Hashable, ...] = ()
-    guess: float = 0.0  # the score before anything was learned of its groups
+    prior: float = 0.0  # the score before anything was learned about its groups
     attempt: int = 1
-    hops: int = 0  # redirects followed to come here
+    redirects: int = 0  # followed on the way here
     taken: bool = False
 
     def __lt__(self, other: QueuedLink) -> bool:
         return self.order < other.order
+
+    @classmethod
+    def from_visit(cls, visit: Visit, state: State) -> QueuedLink:
+        return cls(
+            url=visit.url,
+            text=visit.link_text,
+            region=visit.link_region,
+            kind=visit.link_kind,
+            parent=visit.parent,
+            depth=visit.depth,
+            score=visit.score,
+            order=0,
+            state=state,
+            attempt=visit.attempt,
+        )
 
 
 _SPARE_ENTRIES = 1000
@@ -48,14 +63,14 @@ _SPARE_ENTRIES = 1000
 
 @dataclass
 class Frontier:
-    """A priority queue in which a URL stands at most once, ever, and whose scores may rise while it waits."""
+    """A priority queue that holds every URL at most once, ever, and whose scores may change."""
 
     _links: dict[str, QueuedLink] = field(default_factory=dict)
-    # hashes: of a million URLs, two have the same 64 bits once in 40 million sites
+    # hashes instead of URLs: among a million of them, two collide on one site in 40 million
     _taken: set[int] = field(default_factory=set)
     _heap: list[tuple[float, int, QueuedLink]] = field(default_factory=list)
     _members: dict[Hashable, list[QueuedLink]] = field(default_factory=dict)
-    _orders: int = 0
+    _last_order: int = 0
 
     def __len__(self) -> int:
         return len(self._links)
@@ -65,15 +80,15 @@ class Frontier:
 
     @property
     def known(self) -> int:
-        """How many different URLs were ever added."""
+        """The number of different URLs ever added."""
         return len(self._links) + len(self._taken)
 
     def was_taken(self, url: str) -> bool:
-        """Whether this URL was fetched, or is about to be."""
+        """Return True if this URL was fetched, or is about to be."""
         return hash(url) in self._taken
 
     def waiting(self, url: str) -> QueuedLink | None:
-        """The link that waits for this URL, unless it was taken or never added."""
+        """Return the queued link of this URL, unless it was taken or never added."""
         return self._links.get(url)
 
     def add(
@@ -88,37 +103,47 @@ class Frontier:
         depth: int = 0,
         state: State = None,
         groups: tuple[Hashable, ...] = (),
-        guess: float = 0.0,
-        hops: int = 0,
+        prior: float = 0.0,
+        redirects: int = 0,
         order: int | None = None,
     ) -> bool:
-        """Add a link unless its URL is known; tells whether it was new."""
+        """Add a link unless its URL is known; return True if it was new."""
         if url in self:
             return False
         if order is None:
-            self._orders += 1
-            order = self._orders
-        region = intern(region)  # few on a site, unlike texts
+            self._last_order += 1
+            order = self._last_order
         link = QueuedLink(
-            url, text, region, kind, parent, depth, score, order, state, groups, guess, hops=hops
+            url=url,
+            text=text,
+            region=intern(region),  # a site has few regions, unlike texts
+            kind=kind,
+            parent=parent,
+            depth=depth,
+            score=score,
+            order=order,
+            state=state,
+            groups=groups,
+            prior=prior,
+            redirects=redirects,
         )
-        self.admit(link)
+        self.requeue(link)
         for group in groups:
             self._members.setdefault(group, []).append(link)
         return True
 
     def members(self, groups: Iterable[Hashable]) -> list[QueuedLink]:
-        """The waiting links of these groups."""
-        found: dict[int, QueuedLink] = {}
+        """Return the queued links of these groups."""
+        by_order: dict[int, QueuedLink] = {}
         for group in groups:
-            waiting = [link for link in self._members.get(group, ()) if not link.taken]
-            if waiting:
-                self._members[group] = waiting
-            found.update((link.order, link) for link in waiting)
-        return list(found.values())
+            queued = [link for link in self._members.get(group, ()) if not link.taken]
+            if queued:
+                self._members[group] = queued
+            by_order.update((link.order, link) for link in queued)
+        return list(by_order.values())
 
-    def admit(self, link: QueuedLink) -> None:
-        """Let a link wait whatever is known of it: a second try after a passing fault, for one."""
+    def requeue(self, link: QueuedLink) -> None:
+        """Queue a link even if it was taken before, such as for a retry."""
         link.taken = False
         self._links[link.url] = link
         self._taken.discard(hash(link.url))
@@ -131,18 +156,18 @@ class Frontier:
             self._compact()
 
     def _compact(self) -> None:
-        """Scores that have changed leave their entries behind; once most are such, the heap is made anew."""
+        """Rebuild the heap once most of its entries are stale: every change of a score leaves one behind."""
         if len(self._heap) > 2 * len(self._links) + _SPARE_ENTRIES:
-            self._heap = [(-each.score, each.order, each) for each in self._links.values()]
+            self._heap = [(-link.score, link.order, link) for link in self._links.values()]
             heapify(self._heap)
 
     def best(self) -> QueuedLink | None:
-        """The link to follow next; it goes on waiting."""
+        """Return the link to follow next, without taking it."""
         while self._heap:
             negative, _, link = self._heap[0]
             if not link.taken and -negative == link.score:
                 return link
-            heappop(self._heap)  # taken meanwhile, or its score has changed since
+            heappop(self._heap)  # stale: taken meanwhile, or its score has changed
         return None
 
     def take(self, link: QueuedLink) -> None:
@@ -156,24 +181,24 @@ class Frontier:
 
 @dataclass
 class GroupMeans:
-    """The mean worth of the links fetched so far, group by group.
+    """The mean reward of the links fetched so far in each group.
 
-    `weight` is how many fetched links the guess counts for: with that many fetched, guess and experience
-    have an equal say.
+    `weight` is the number of fetched links that the prior counts for: after that many, prior and experience
+    weigh the same.
     """
 
     weight: float = 2.0
     _sums: dict[Hashable, float] = field(default_factory=dict)
     _counts: dict[Hashable, int] = field(default_factory=dict)
 
-    def learn(self, groups: Sequence[Hashable], worth: float) -> None:
+    def learn(self, groups: Sequence[Hashable], reward: float) -> None:
         for group in groups:
-            self._sums[group] = self._sums.get(group, 0.0) + worth
+            self._sums[group] = self._sums.get(group, 0.0) + reward
             self._counts[group] = self._counts.get(group, 0) + 1
 
-    def revised(self, guess: float, groups: Sequence[Hashable]) -> float:
-        """The guess after what was learned of its groups, the widest first: each narrows the one before."""
-        score = guess
+    def revise(self, prior: float, groups: Sequence[Hashable]) -> float:
+        """Return the posterior score. Groups go from wide to narrow, each the prior of the next."""
+        score = prior
         for group in groups:
             fetched = self._counts.get(group, 0)
             if fetched:

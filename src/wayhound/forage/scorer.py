@@ -1,7 +1,7 @@
-"""What a strategy is: something that reads pages along a path and rates the links on them.
+"""The interface of a strategy: it reads pages along a path and rates the links on them.
 
-All scores are in one currency, expected discounted reward: 1.0 is a goal now, 0.0 is never. So strategies
-can be compared, mixed and cut off by one threshold.
+All scores are expected discounted rewards: 1.0 is a goal now, 0.0 is never. So strategies can be compared, mixed
+and cut off by one threshold.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from wayhound.site import Site
 
 @dataclass(frozen=True, slots=True)
 class GoalPattern:
-    """A pattern that a goal page's URL or title matches, whatever the case; empty matches nothing."""
+    """A regular expression for the URL or title of goal pages, ignoring case; an empty one matches nothing.
+
+    Raises UsageError if the pattern cannot be compiled.
+    """
 
     pattern: str = ""
 
@@ -26,35 +29,35 @@ class GoalPattern:
         try:
             re.compile(self.pattern)
         except re.error as error:
-            raise UsageError(f"The goal pattern {self.pattern!r} cannot be read: {error}.") from None
+            raise UsageError(
+                f"The goal pattern {self.pattern!r} is not a valid regular expression: {error}."
+            ) from None
 
     def probability(self, page: Page) -> float:
         if not self.pattern:
             return 0.0
-        found = re.search(self.pattern, page.url, re.IGNORECASE) or re.search(
-            self.pattern, page.title, re.IGNORECASE
-        )
-        return 1.0 if found else 0.0
+        texts = (page.url, page.title)
+        return float(any(re.search(self.pattern, text, re.IGNORECASE) for text in texts))
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyInput:
-    """Each strategy takes what it needs: words or pages that tell the goal, a seed, or a taught model."""
+    """Everything that a strategy may be made from; each takes what it needs."""
 
     goal: GoalPattern = field(default_factory=GoalPattern)
     keywords: tuple[str, ...] = ()
     examples: tuple[Page, ...] = ()
     seed: int = 0
-    model: Any = None  # as `wayhound.workspace` loaded it; its scorer knows the type
+    model: Any = None  # as `wayhound.workspace` loads it; the scorer checks the type
 
 
 State = Any
-"""A scorer's belief along one path; opaque to everybody else and never changed in place."""
+"""A scorer's belief along one path: opaque to everything else, and never changed in place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a scorer makes of a page: its label, the probability that it is a goal, the belief after it."""
+    """The result of reading a page: the state after it, its label, and the probability that it is a goal."""
 
     state: State = None
     label: str = ""
@@ -63,10 +66,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """The score of a link and the belief behind it, with which the page it leads to will be read.
+    """The score of a link, and the state with which the page behind it will be read.
 
-    `groups` name the links that are expected to lead to like pages, the widest group first. What the fetched
-    ones turn out to be worth revises the scores of those that wait (`group_means.py`).
+    `groups` name sets of links that are expected to lead to similar pages, widest first. The rewards of fetched
+    links revise the scores of the queued ones in their groups (`frontier.GroupMeans`).
     """
 
     score: float
@@ -75,14 +78,13 @@ class Rated:
 
 
 Reason = tuple[str, float]
-"""Something that was seen on a page or a link, and how much it spoke for the label or the score."""
+"""A token of a page or link, and its weight for the label or the score."""
 
 
 class Scorer(Protocol):
-    """A strategy. It carries its belief along the path: rating a page's links costs one step, not one path.
+    """A strategy. Its state travels along the path, so rating a page's links costs one step, not one path.
 
-    A scorer must answer the same when it is told the same things in the same order: after a crash a site's
-    frontier is built again by telling it the saved visits.
+    A scorer must be deterministic: after a crash, a site's frontier is restored by replaying the saved visits.
     """
 
     def start(self, site: Site) -> State: ...
@@ -92,37 +94,37 @@ class Scorer(Protocol):
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]: ...
 
     def combine(self, known: float, new: float) -> float:
-        """The score of a waiting link that is met again on another path."""
+        """Return the score of a queued link that is met again on another path."""
         ...
 
 
 @runtime_checkable
 class FileScorer(Protocol):
-    """A scorer to whom goals may be documents or other files: it reads them too, by their address and the path."""
+    """A scorer that can also take documents and other files for goals, by their URL and the path to them."""
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
-        """The kinds of files that may be goals (`Page.kind`); none if goals are pages."""
+        """The kinds of files that can be goals (see `Page.kind`); empty if only pages can."""
         ...
 
 
 @runtime_checkable
 class ExplainingScorer(Protocol):
-    """A scorer that can say why. Strategies without a model have nothing to tell."""
+    """A scorer that can explain itself. Strategies without a model cannot."""
 
     def why_page(self, state: State, page: Page) -> list[Reason]: ...
 
     def why_link(self, reading: Reading, link: Link) -> list[Reason]: ...
 
     def expected(self, state: State) -> tuple[str, float]:
-        """The label of the page behind a link, before it is read, and the probability that it is a goal."""
+        """Return the expected label of the page behind a link, and the probability that it is a goal."""
         ...
 
     def follows_paths(self, state: State) -> bool:
-        """Whether what is expected of a page comes from a path that led to it."""
+        """Return True if the state holds evidence from the path to a page."""
         ...
 
 
 def file_kinds(scorer: Scorer) -> tuple[str, ...]:
-    """The kinds of files that may be goals to a scorer; to most, files are nothing that could be read."""
+    """Return the kinds of files that can be goals to a scorer; none for most."""
     return scorer.file_kinds if isinstance(scorer, FileScorer) else ()

@@ -1,1 +1,4 @@
-"""What a person showed: trail files, labels, what to ask next."""
+"""What a person showed, and what is learned from it: trail files, features, samples, the path model, questions.
+
+Not here: recording in a browser (`app/teach`), storage (`store/trails`), foraging by the model (`forage/scorers`).
+"""

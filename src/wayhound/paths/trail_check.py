@@ -1,4 +1,4 @@
-"""Says in words what taught trails lack, so that a person knows what to show next."""
+"""Check taught trails for problems, in sentences that tell a person what to show next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 from wayhound.paths.features import fold_word
 from wayhound.trail import FAIL, GOAL, Trail
 
-Weight = Literal["stops", "weak", "hint"]  # nothing can be learned; it will be learned badly; worth a look
+Severity = Literal["stops", "weak", "hint"]  # nothing can be learned; it will be learned badly; worth a look
 
 FEW_GOALS = 5
 LARGE_SHARE = 0.6  # of all trails, on one site
@@ -18,24 +18,24 @@ LARGE_SHARE = 0.6  # of all trails, on one site
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that the trails lack, under a name that does not change, and what to do about it."""
+    """A problem with the trails, under a stable name, and what to do about it."""
 
     name: str
-    weight: Weight
+    weight: Severity
     sentence: str
 
 
 def check_trails(trails: Sequence[Trail]) -> list[Remark]:
-    """What the trails lack, the gravest first; an empty list if nothing was found."""
+    """Return the problems of the trails, most severe first; an empty list if there are none."""
     if not trails:
         return [Remark("no-trails", "stops", "There are no trails yet: walk a few sites and mark the goals.")]
-    found = [remark for rule in _RULES for remark in rule(trails)]
-    order: tuple[Weight, ...] = ("stops", "weak", "hint")
-    return sorted(found, key=lambda remark: order.index(remark.weight))
+    remarks = [remark for rule in _RULES for remark in rule(trails)]
+    order: tuple[Severity, ...] = ("stops", "weak", "hint")
+    return sorted(remarks, key=lambda remark: order.index(remark.weight))
 
 
 def ended_trails(trails: Sequence[Trail]) -> list[Trail]:
-    """The trails that can be learned from: somebody said that they lead to a goal, or nowhere."""
+    """Return the trails that can be learned from: those marked as Goal or Fail at the end."""
     return [trail for trail in trails if trail.steps and trail.steps[-1].label in (GOAL, FAIL)]
 
 
@@ -45,8 +45,8 @@ def _goals(trails: Sequence[Trail]) -> Iterator[Remark]:
         sentence = "No trail ends at a goal, or at a useful page, so there is nothing to look for."
         yield Remark("no-goal", "stops", sentence)
     elif len(goals) < FEW_GOALS:
-        shown = "Only one trail reaches" if len(goals) == 1 else f"Only {len(goals)} trails reach"
-        yield Remark("few-goals", "weak", f"{shown} a goal: show some more, on different parts of the sites.")
+        count = "Only one trail reaches" if len(goals) == 1 else f"Only {len(goals)} trails reach"
+        yield Remark("few-goals", "weak", f"{count} a goal: show some more, on different parts of the sites.")
 
 
 def _fails(trails: Sequence[Trail]) -> Iterator[Remark]:
@@ -54,9 +54,9 @@ def _fails(trails: Sequence[Trail]) -> Iterator[Remark]:
         yield Remark(
             "no-negative",
             "weak",
-            "No trail ends as Fail: what you do not want has to be guessed. Follow some links beside "
-            "the right ones, and mark where they end as Fail; when you browse freely, to look at such pages "
-            "and leave them unmarked is enough.",
+            "No trail ends as Fail, so the model has to guess what you do not want. Follow some links beside the "
+            "right ones and mark where they end as Fail. In free browsing it is enough to look at such pages and "
+            "leave them unmarked.",
         )
 
 
@@ -66,14 +66,14 @@ def _sites(trails: Sequence[Trail]) -> Iterator[Remark]:
         yield Remark(
             "one-site",
             "weak",
-            f"All trails are from {trails[0].site}: what is learned may be that site's own words, and nothing "
-            "tells how well it carries over. Show a second site.",
+            f"All trails are from {trails[0].site}: the model may learn words of that site alone, and cannot be "
+            "tested on another. Show a second site.",
         )
         return
     site, most = counts.most_common(1)[0]
     if most > LARGE_SHARE * len(trails) and most - counts.most_common(2)[1][1] > 2:
         sentence = (
-            f"{most} of {len(trails)} trails are from {site}: show more of the others, or it dominates."
+            f"{most} of {len(trails)} trails are from {site}, which will dominate: show more of the others."
         )
         yield Remark("one-site-dominates", "hint", sentence)
     without = [site for site in counts if not any(t.reached_goal for t in trails if t.site == site)]
@@ -90,64 +90,59 @@ def _labels(trails: Sequence[Trail]) -> Iterator[Remark]:
     several = len({trail.site for trail in trails}) > 1
     for label in sorted(set(uses) - {"", GOAL, FAIL}):
         if uses[label] == 1:
-            sentence = f"The label {label!r} was given once: give it again where it fits, or take it away."
+            sentence = f"The label {label!r} is used once: use it again where it fits, or remove it."
             yield Remark("label-once", "weak", sentence)
         elif several and len(sites[label]) == 1:
-            sentence = f"The label {label!r} was given on one site only ({min(sites[label])})."
+            sentence = f"The label {label!r} is used on one site only ({min(sites[label])})."
             yield Remark("label-one-site", "hint", sentence)
 
 
-def _twin_labels(trails: Sequence[Trail]) -> Iterator[Remark]:
+def _similar_labels(trails: Sequence[Trail]) -> Iterator[Remark]:
     spellings: dict[str, set[str]] = {}
     for label in {step.label for trail in trails for step in trail.steps} - {""}:
         key = " ".join(fold_word(word) for word in label.casefold().replace("-", " ").split())
         spellings.setdefault(key, set()).add(label)
-    for alike in (sorted(names) for names in spellings.values() if len(names) > 1):
-        named = " and ".join(map(repr, alike))
-        yield Remark(
-            "labels-alike", "weak", f"The labels {named} look like one and are learned as {len(alike)}."
-        )
+    for labels in (sorted(names) for names in spellings.values() if len(names) > 1):
+        names = " and ".join(map(repr, labels))
+        sentence = f"The labels {names} look like one, but are learned as {len(labels)}: use one spelling."
+        yield Remark("labels-alike", "weak", sentence)
 
 
 def _endings(trails: Sequence[Trail]) -> Iterator[Remark]:
     open_ended = len(trails) - len(ended_trails(trails))
     if open_ended:
-        shown = "One trail has" if open_ended == 1 else f"{open_ended} trails have"
-        sentence = f"{shown} no ending, Goal or Fail, and will be left out: say how it ended."
+        count = "One trail has" if open_ended == 1 else f"{open_ended} trails have"
+        sentence = f"{count} no ending and will be ignored: mark the last page as Goal or Fail."
         yield Remark("no-ending", "weak", sentence)
     for trail in trails:
         if any(step.label == FAIL for step in trail.steps[:-1]):
             end = trail.steps[-1].page.url
-            sentence = f"A trail on {trail.site} goes on after a page marked Fail (to {end})."
+            sentence = f"A trail on {trail.site} continues after a page marked as Fail (to {end})."
             yield Remark("goes-on-after-fail", "weak", sentence)
 
 
 def _starts(trails: Sequence[Trail]) -> Iterator[Remark]:
-    at_once = {trail.site: None for trail in trails if trail.reached_goal and trail.depth == 0}
-    for site in at_once:
-        sentence = (
-            f"The start page {site} is itself marked as a goal: no way leads there that could be learned."
-        )
+    for site in dict.fromkeys(trail.site for trail in trails if trail.reached_goal and trail.depth == 0):
+        sentence = f"The start page {site} is itself marked as a goal, so there is no path to learn."
         yield Remark("goal-at-start", "weak", sentence)
 
 
 def _contradictions(trails: Sequence[Trail]) -> Iterator[Remark]:
-    given: dict[str, set[str]] = {}
+    labels: dict[str, set[str]] = {}
     for trail in trails:
         for step in trail.steps:
-            given.setdefault(step.page.url, set()).add(step.label)
-    for url in (url for url, labels in given.items() if {GOAL, FAIL} <= labels):
+            labels.setdefault(step.page.url, set()).add(step.label)
+    for url in (url for url, names in labels.items() if {GOAL, FAIL} <= names):
         yield Remark("goal-and-fail", "weak", f"{url} is Goal on one trail and Fail on another.")
 
 
 def _pages(trails: Sequence[Trail]) -> Iterator[Remark]:
     pages = {step.page.url: step.page for trail in trails for step in trail.steps}
-    words = [page.tokens or page.title or page.headings for page in pages.values() if not page.is_document]
-    empty = sum(not said for said in words)
+    texts = [page.tokens or page.title or page.headings for page in pages.values() if not page.is_document]
+    empty = sum(not text for text in texts)
     if empty:
-        shown = "One page has" if empty == 1 else f"{empty} of {len(pages)} pages have"
-        sentence = f"{shown} no words at all: filled by scripts, perhaps."
-        yield Remark("empty-pages", "hint", sentence)
+        count = "One page has" if empty == 1 else f"{empty} of {len(pages)} pages have"
+        yield Remark("empty-pages", "hint", f"{count} no words at all: perhaps a script fills them in.")
 
 
 _RULES: tuple[Callable[[Sequence[Trail]], Iterator[Remark]], ...] = (
@@ -155,7 +150,7 @@ _RULES: tuple[Callable[[Sequence[Trail]], Iterator[Remark]], ...] = (
     _fails,
     _sites,
     _labels,
-    _twin_labels,
+    _similar_labels,
     _endings,
     _starts,
     _contradictions,

@@ -319,7 +319,7 @@ class TrailStore:
 def _step_row(step: Step, digests: PageDigests) -> tuple[str, str | None, str]:
     """A step as it is kept: the digest of its page, its link, its label."""
     link = None if step.link is None else json.dumps(link_to_json(step.link))
-    return digests.of(step.page), link, step.label
+    return digests.digest(step.page), link, step.label
 
 
 def _key(site: str, steps: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -62,7 +62,7 @@ class QueueWatch:
             new = workspace.stores.forage.visits_of(course.run_id, summary.start, forager.visits)
             for visit in islice(new, left):
                 left -= 1
-                forager.retell(visit, _archived(reader, visit))
+                forager.replay(visit, _archived(reader, visit))
                 course.sizes.append(sum(len(each.frontier) for each in course.foragers.values()))
 
 

@@ -191,7 +191,7 @@ def rating_view(source: RatedSource, models: Sequence[str], model: str) -> Ratin
     if not model:
         return RatingView(source, "", 0.0, "", (), (), frame, (), "")
     told = source.explain(model)
-    left = tuple((link.text or link.url, format_fault(why)) for link, why in told.left_alone)
+    left = tuple((link.text or link.url, format_fault(why)) for link, why in told.not_followed)
     return RatingView(
         source,
         format_label(told.label),
@@ -207,7 +207,7 @@ def rating_view(source: RatedSource, models: Sequence[str], model: str) -> Ratin
 
 def marker(told: Explanation) -> Marker:
     by_url = {each.url: each for each in shown_links(told.links)}
-    alone = {link.url: format_fault(why) for link, why in told.left_alone}
+    alone = {link.url: format_fault(why) for link, why in told.not_followed}
 
     def mark(url: str) -> tuple[str, str, str]:
         each = by_url.get(url)

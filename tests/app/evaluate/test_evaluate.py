@@ -6,10 +6,9 @@ from typing import get_args
 
 import pytest
 
-from wayhound.app.evaluate.measures import means, measure
-from wayhound.app.evaluate.run import Evaluation, load_worlds
+from wayhound.app.evaluate.evaluation import Evaluation, means, measure
 from wayhound.app.evaluate.strategies import STRATEGIES, Lesson, Taught, make_trails
-from wayhound.app.evaluate.world import World, oracle, walk
+from wayhound.app.evaluate.world import World, load_worlds, oracle, walk
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli import run
 from wayhound.errors import ArchiveError, UsageError
@@ -144,8 +143,8 @@ def test_a_site_that_is_tested_is_never_taught(tmp_path: Path) -> None:
     assert len(worlds) == 2
     evaluation = Evaluation(worlds, worlds, ["person"], ["breadth-first"])
     for world in worlds:
-        assert world not in evaluation._taught_for(world)
-        assert len(evaluation._taught_for(world)) == 1
+        assert world not in evaluation._teaching_for(world)
+        assert len(evaluation._teaching_for(world)) == 1
 
 
 def test_every_strategy_runs_and_says_what_it_was_taught_from(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The strategies that an evaluation can compare, each made from what was taught."""
+"""The strategies that an evaluation compares, each made from a lesson: trails, or whole recorded sites."""
 
 from __future__ import annotations
 
@@ -10,65 +10,65 @@ from typing import Literal
 import numpy as np
 
 from wayhound.app.evaluate.world import World
-from wayhound.forage.scorer import Scorer, StrategyInput
+from wayhound.forage.scorer import Rated, Reading, Scorer, State, StrategyInput
 from wayhound.forage.scorers import SCORERS
-from wayhound.forage.scorers.link_classifier import LinkClassifier, LinkFeatures, url_ngrams
+from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.vocabulary import TokenVocabulary
-from wayhound.page import Link
+from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens
 from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.trainers import TRAINERS
+from wayhound.site import Site
 from wayhound.trail import FAIL, GOAL, Step, Trail
 
-NO_MILESTONE = frozenset({"", "other"})
+_NO_MILESTONE = frozenset({"", "other"})
 
 
-def make_trails(world: World, goal: str, most: int) -> list[Trail]:
-    """Shortest click paths to at most `most` goals, and as many that end elsewhere.
+def make_trails(world: World, goal: str, count: int) -> list[Trail]:
+    """Return shortest click paths to at most `count` goals, and as many that end elsewhere.
 
-    A teacher who rejects a page has looked where the goals might have been: half of the paths that fail
-    leave the good paths by a link beside the right one, the others end anywhere farther off.
+    A teacher who rejects a page has looked where goals might have been: half of the failing paths leave a good
+    path by a link beside the right one, the others end anywhere farther away.
     """
-    ways = _ways(world)
-    goals = _spread(world.reachable_goals(goal), most)
-    taken = {url for end in goals for url in _urls(ways, end)}
+    links = _first_links(world)
+    goals = _spread(world.reachable_goals(goal), count)
+    on_path = {url for end in goals for url in _path(links, end)}
     clicks = world.clicks_to_nearest(world.reachable_goals(goal))
-    astray = [url for url in world.depths if url not in taken and clicks.get(url, 2) >= 2]
-    beside = [url for url in astray if (way := ways[url]) is not None and way[0] in taken]
-    near = _spread(beside, (most + 1) // 2)
-    far = _spread([url for url in astray if url not in set(beside)], most - len(near))
-    fails = [*near, *far][: len(goals) or most]
+    elsewhere = [url for url in world.depths if url not in on_path and clicks.get(url, 2) >= 2]
+    beside = [url for url in elsewhere if (link := links[url]) is not None and link[0] in on_path]
+    near = _spread(beside, (count + 1) // 2)
+    far = _spread([url for url in elsewhere if url not in set(beside)], count - len(near))
+    fails = [*near, *far][: len(goals) or count]
     return [
-        *(_trail(world, ways, end, goal, GOAL) for end in goals),
-        *(_trail(world, ways, end, goal, FAIL) for end in fails),
+        *(_trail(world, links, end, goal, GOAL) for end in goals),
+        *(_trail(world, links, end, goal, FAIL) for end in fails),
     ]
 
 
-Ways = dict[str, tuple[str, Link] | None]
+FirstLinks = dict[str, tuple[str, Link] | None]
+"""For each page, the page and link by which it is first reached; None for the start page."""
 
 
-def _ways(world: World) -> Ways:
-    """The link by which each page is first reached, nearest pages first."""
-    ways: Ways = {world.site.start: None}
+def _first_links(world: World) -> FirstLinks:
+    links: FirstLinks = {world.site.start: None}
     for url in world.depths:
         for link in world.pages[url].links:
-            ways.setdefault(link.url, (url, link))
-    return ways
+            links.setdefault(link.url, (url, link))
+    return links
 
 
-def _urls(ways: Ways, url: str) -> list[str]:
+def _path(links: FirstLinks, url: str) -> list[str]:
     urls = [url]
-    while (way := ways[urls[-1]]) is not None:
-        urls.append(way[0])
+    while (link := links[urls[-1]]) is not None:
+        urls.append(link[0])
     return urls[::-1]
 
 
-def _trail(world: World, ways: Ways, end: str, goal: str, ending: str) -> Trail:
-    urls = _urls(ways, end)
+def _trail(world: World, links: FirstLinks, end: str, goal: str, ending: str) -> Trail:
     steps = tuple(
-        Step(world.pages[url], way[1] if (way := ways[url]) else None, _label(world, url, goal))
-        for url in urls
+        Step(world.pages[url], link[1] if (link := links[url]) else None, _label(world, url, goal))
+        for url in _path(links, end)
     )
     return Trail(world.site.start, (*steps[:-1], Step(steps[-1].page, steps[-1].link, ending)))
 
@@ -77,55 +77,14 @@ def _label(world: World, url: str, goal: str) -> str:
     label = world.labels.get(url, "")
     if label == goal:
         return GOAL
-    return "" if label in NO_MILESTONE else label
+    return "" if label in _NO_MILESTONE else label
 
 
-def _spread(urls: Sequence[str], most: int) -> list[str]:
-    """At most so many, from all parts of the list."""
-    if len(urls) <= most:
+def _spread(urls: Sequence[str], count: int) -> list[str]:
+    """Return at most `count` URLs, evenly spaced over the list."""
+    if len(urls) <= count:
         return list(urls)
-    return [urls[number * len(urls) // most] for number in range(most)]
-
-
-GAMMA = 0.5
-FARTHEST = 3  # clicks: 0, 1, 2, and 3 or more
-
-
-def levels(worlds: Sequence[World], goal: str) -> LinkClassifier:
-    """Multinomial logistic regression of a link to the clicks left behind it, worth γ to their power."""
-    worths = [GAMMA**clicks for clicks in range(FARTHEST)]
-    return _teach_classifier(worlds, goal, FARTHEST, worths, link_tokens, prior_variance=1.0)
-
-
-def url_only(worlds: Sequence[World], goal: str) -> LinkClassifier:
-    """Logistic regression on the characters of the URL: is this a goal?"""
-    return _teach_classifier(worlds, goal, 1, [1.0], url_ngrams, prior_variance=1.0)
-
-
-def _teach_classifier(
-    worlds: Sequence[World],
-    goal: str,
-    farthest: int,
-    worths: Sequence[float],
-    features: LinkFeatures,
-    prior_variance: float,
-) -> LinkClassifier:
-    samples = [sample for world in worlds for sample in _links(world, goal, farthest, features)]
-    sets = [tokens for tokens, _, _ in samples]
-    vocabulary = TokenVocabulary(min(2, len(worlds))).fit(sets, [name for _, _, name in samples])
-    classes = np.array([clicks for _, clicks, _ in samples])
-    fitted = LogisticRegression(farthest + 1, prior_variance).fit(vocabulary.rows(sets), classes)
-    return LinkClassifier(vocabulary, fitted, np.array([*worths, 0.0]), features)
-
-
-def _links(
-    world: World, goal: str, farthest: int, features: LinkFeatures
-) -> Iterator[tuple[frozenset[str], int, str]]:
-    clicks = world.clicks_to_nearest(world.reachable_goals(goal))
-    for url in world.depths:
-        around = PageContext.from_page(world.pages[url])
-        for link in world.pages[url].links:
-            yield features(link, around), min(clicks.get(link.url, farthest), farthest), world.name
+    return [urls[number * len(urls) // count] for number in range(count)]
 
 
 Taught = Literal["trails", "graphs"]
@@ -142,7 +101,7 @@ class Lesson:
 
     @cached_property
     def trails(self) -> list[Trail]:
-        """Of whole sites, the way to every goal and as many that end elsewhere."""
+        """The trails of all sites; of whole sites, one to every goal and as many that end elsewhere."""
         return [
             trail
             for world in self.worlds
@@ -152,14 +111,89 @@ class Lesson:
         ]
 
 
+LinkFeatures = Callable[[Link, PageContext], frozenset[str]]
+
+
+@dataclass(frozen=True)
+class LinkClassifier:
+    """Scores every link by itself, without the path: the simple baselines that a path model must beat.
+
+    Classes are clicks left to a goal; a link's score is the expected value of its class.
+    """
+
+    vocabulary: TokenVocabulary
+    classifier: LogisticRegression
+    values: Floats  # (classes,)
+    features: LinkFeatures = link_tokens
+
+    def start(self, site: Site) -> State:  # noqa: ARG002
+        return None
+
+    def read(self, state: State, page: Page) -> Reading:  # noqa: ARG002
+        return Reading(PageContext.from_page(page))
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        if not links:
+            return []
+        rows = self.vocabulary.rows([self.features(link, reading.state) for link in links])
+        return [Rated(float(score)) for score in self.classifier.probabilities(rows) @ self.values]
+
+    def combine(self, known: float, new: float) -> float:
+        return max(known, new)
+
+
+_DISCOUNT = 0.5
+_MAX_CLICKS = 3  # the classes are 0, 1, 2, and 3 or more clicks
+
+
+def train_levels(worlds: Sequence[World], goal: str) -> LinkClassifier:
+    """Train a classifier of links by clicks left to a goal, each click halving the value."""
+    values = [_DISCOUNT**clicks for clicks in range(_MAX_CLICKS)]
+    return _train_classifier(worlds, goal, values, link_tokens)
+
+
+def train_url_only(worlds: Sequence[World], goal: str) -> LinkClassifier:
+    """Train a classifier of goals by the characters of the URL."""
+    return _train_classifier(worlds, goal, [1.0], _url_ngrams)
+
+
+def _url_ngrams(link: Link, context: PageContext) -> frozenset[str]:  # noqa: ARG001
+    """Return runs of three to five characters of the URL after the host."""
+    path = link.url.split("/", 3)[-1].lower()
+    return frozenset(path[at : at + size] for size in (3, 4, 5) for at in range(max(len(path) - size + 1, 1)))
+
+
+def _train_classifier(
+    worlds: Sequence[World], goal: str, values: Sequence[float], features: LinkFeatures
+) -> LinkClassifier:
+    samples = [sample for world in worlds for sample in _links(world, goal, len(values), features)]
+    sets = [tokens for tokens, _, _ in samples]
+    vocabulary = TokenVocabulary(min(2, len(worlds))).fit(sets, [name for _, _, name in samples])
+    classes = np.array([clicks for _, clicks, _ in samples])
+    classifier = LogisticRegression(len(values) + 1, prior_variance=1.0).fit(vocabulary.rows(sets), classes)
+    return LinkClassifier(vocabulary, classifier, np.array([*values, 0.0]), features)
+
+
+def _links(
+    world: World, goal: str, max_clicks: int, features: LinkFeatures
+) -> Iterator[tuple[frozenset[str], int, str]]:
+    """Yield the tokens of each link, the clicks left behind it, and the site."""
+    clicks = world.clicks_to_nearest(world.reachable_goals(goal))
+    for url in world.depths:
+        context = PageContext.from_page(world.pages[url])
+        for link in world.pages[url].links:
+            left = min(clicks.get(link.url, max_clicks), max_clicks)
+            yield features(link, context), left, world.name
+
+
 def _untaught(name: str) -> Callable[[Lesson], Scorer]:
     return lambda _: SCORERS[name](StrategyInput())
 
 
 def _best_first(lesson: Lesson) -> Scorer:
-    """Likeness to the goal pages that were shown; of documents, which show no words, to the pages before them."""
-    ways = ([step.page for step in trail.steps] for trail in lesson.trails if trail.reached_goal)
-    goals = [next((page for page in reversed(way) if not page.is_document), way[-1]) for way in ways]
+    """Compare with the goal pages of the lesson; documents have no words, so with the pages before them."""
+    paths = ([step.page for step in trail.steps] for trail in lesson.trails if trail.reached_goal)
+    goals = [next((page for page in reversed(path) if not page.is_document), path[-1]) for path in paths]
     return SCORERS["best-first"](StrategyInput(examples=tuple(goals)))
 
 
@@ -171,18 +205,18 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
     "focused": _taught("focused", PathSettings()),
-    "levels": lambda lesson: levels(lesson.worlds, lesson.goal),
+    "levels": lambda lesson: train_levels(lesson.worlds, lesson.goal),
     "maxent": _taught("maxent", PathSettings()),
     "naive-bayes": _taught("naive-bayes", PathSettings()),
     "path-learner": _taught("path-learner", PathSettings()),
     "path-learner-literal": _taught("path-learner", LITERAL),
     "random": _untaught("random"),
-    "url-only": lambda lesson: url_only(lesson.worlds, lesson.goal),
+    "url-only": lambda lesson: train_url_only(lesson.worlds, lesson.goal),
 }
 ORACLE = "oracle"
-FROM_GRAPHS = frozenset({"levels", "url-only"})  # they need the distance of every page to a goal
+_FROM_GRAPHS = frozenset({"levels", "url-only"})  # they need the distance of every page to a goal
 
 
-def taught_from(strategy: str, wanted: Taught) -> Taught:
-    """What a strategy is really taught from, whatever was asked for."""
-    return "graphs" if strategy in FROM_GRAPHS else wanted
+def taught_from(strategy: str, requested: Taught) -> Taught:
+    """Return what a strategy is really taught from: some can only learn from graphs."""
+    return "graphs" if strategy in _FROM_GRAPHS else requested

@@ -1,4 +1,7 @@
-"""The strategies: a plain dict from the name on the command line to what makes a scorer for one site."""
+"""The strategies, by the name that the command line uses. `SCORERS` is the registry.
+
+Each builds a scorer for one site from a `StrategyInput`. Not here: training, which is in `paths/trainers`.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ TAUGHT_STRATEGIES = ("path-learner", "maxent", "naive-bayes", "focused")
 
 
 def _taught(strategy: str) -> Callable[[StrategyInput], Scorer]:
-    def scorer(brief: StrategyInput) -> Scorer:
-        # numpy and scipy take more than all the rest of a forage, and only taught strategies need them
+    def make_scorer(strategy_input: StrategyInput) -> Scorer:
+        # numpy and scipy take longer to load than all the rest of a forage, and only these strategies need them
         from wayhound.forage.scorers.path_learner import make_path_learner  # noqa: PLC0415
 
-        return make_path_learner(strategy, brief)
+        return make_path_learner(strategy, strategy_input)
 
-    return scorer
+    return make_scorer
 
 
 SCORERS: dict[str, Callable[[StrategyInput], Scorer]] = {

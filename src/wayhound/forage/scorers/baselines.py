@@ -1,4 +1,4 @@
-"""Any order: the floor below the floor. Seeded, so that a run can be repeated and continued."""
+"""Baseline strategies that learn nothing: breadth-first, and a random order that can be repeated."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class BreadthFirst:
     goal: GoalPattern = field(default_factory=GoalPattern)
 
     @classmethod
-    def from_input(cls, brief: StrategyInput) -> Self:
-        return cls(brief.goal)
+    def from_input(cls, strategy_input: StrategyInput) -> Self:
+        return cls(strategy_input.goal)
 
     def start(self, site: Site) -> State:  # noqa: ARG002
         return 0
@@ -39,14 +39,14 @@ class BreadthFirst:
 
 @dataclass(frozen=True)
 class RandomOrder:
-    """Scores a link by a number drawn from the seed and its URL, whatever the order of arrival."""
+    """Scores a link by a hash of the seed and its URL, so that the order of arrival does not matter."""
 
     seed: int = 0
     goal: GoalPattern = field(default_factory=GoalPattern)
 
     @classmethod
-    def from_input(cls, brief: StrategyInput) -> Self:
-        return cls(brief.seed, brief.goal)
+    def from_input(cls, strategy_input: StrategyInput) -> Self:
+        return cls(strategy_input.seed, strategy_input.goal)
 
     def start(self, site: Site) -> State:  # noqa: ARG002
         return None

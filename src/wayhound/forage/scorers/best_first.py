@@ -1,4 +1,4 @@
-"""Most alike first: links near words that the wanted pages use."""
+"""Best-first search by similarity to keywords or example pages."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from wayhound.words import words
 
 @dataclass
 class BestFirst:
-    """TF-IDF cosine to example pages or keywords.
+    """Scores links by the TF-IDF cosine to example pages or keywords.
 
-    A link's score is the mean of two likenesses: of the page it stands on, and of its own words. How rare
-    a word is (the IDF) is learned from the pages read so far, so words of a site's every page fade away.
+    A link's score is the mean of two similarities: of the page it is on, and of its own words. IDF is learned
+    from the pages read so far, so words that are on every page of a site lose their weight.
     """
 
     wanted: Counter[str]
@@ -31,13 +31,14 @@ class BestFirst:
     _wanted_norm: float = field(default=0.0, init=False)
 
     @classmethod
-    def from_input(cls, brief: StrategyInput) -> Self:
-        wanted = Counter(word for keyword in brief.keywords for word in words(keyword))
-        for page in brief.examples:
+    def from_input(cls, strategy_input: StrategyInput) -> Self:
+        """Return the scorer. Raises UsageError without keywords and examples."""
+        wanted = Counter(word for keyword in strategy_input.keywords for word in words(keyword))
+        for page in strategy_input.examples:
             wanted.update(_page_words(page))
         if not wanted:
             raise UsageError("The strategy best-first needs keywords or example pages to compare with.")
-        return cls(wanted, brief.goal)
+        return cls(wanted, strategy_input.goal)
 
     def start(self, site: Site) -> State:  # noqa: ARG002
         return 0.0
@@ -47,17 +48,17 @@ class BestFirst:
         self._pages += 1
         self._pages_with.update(counts.keys())
         self._wanted_norm = self._norm(self.wanted)
-        return Reading(self._likeness(counts), goal=self.goal.probability(page))
+        return Reading(self._similarity(counts), goal=self.goal.probability(page))
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         page = reading.state
-        return [Rated(0.5 * page + 0.5 * self._likeness(_link_words(link)), page) for link in links]
+        return [Rated(0.5 * page + 0.5 * self._similarity(_link_words(link)), page) for link in links]
 
     def combine(self, known: float, new: float) -> float:
         return max(known, new)
 
-    def _likeness(self, counts: Counter[str]) -> float:
-        """Cosine between the wanted words and these, weighted by (1 + log tf) · idf."""
+    def _similarity(self, counts: Counter[str]) -> float:
+        """Return the cosine between the wanted words and these, weighted by (1 + log tf) · idf."""
         shared = [word for word in counts if word in self.wanted]
         if not shared:
             return 0.0
@@ -69,7 +70,7 @@ class BestFirst:
 
     def _weight(self, word: str, count: int) -> float:
         idf = math.log((2 + self._pages) / (1 + self._pages_with[word]))
-        return (1.0 + math.log(count)) * max(idf, 0.01)  # a word of every page still tells a little
+        return (1.0 + math.log(count)) * max(idf, 0.01)  # a word of every page still has a little weight
 
 
 def _page_words(page: Page) -> Counter[str]:
