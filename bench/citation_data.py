@@ -34,7 +34,9 @@ def read_cora(data: Path) -> Labelled:
 
 def _cora_citation(row: list[str]) -> Citation:
     rest = " ".join(filter(None, (row[5], row[7], row[8], *row[11:])))
-    return Citation(row[4], row[2], row[6], row[9], row[10], row[3], rest)
+    return Citation(
+        title=row[4], authors=row[2], venue=row[6], year=row[9], pages=row[10], volume=row[3], note=rest
+    )
 
 
 def text_only(citation: Citation) -> Citation:

@@ -15,8 +15,7 @@ from random import Random
 
 from wayhound.citations.citation import Citation
 from wayhound.record import Record, Value
-from wayhound.samples.grammar import Grammar, chance_for
-from wayhound.samples.words import words
+from wayhound.samples.grammar import Grammar, random_for, words
 from wayhound.store.papers import StoredCitation, StoredContext
 from wayhound.topics.model import TopicPlacement
 from wayhound.topics.tree import TREE_NAME, parse_tree, shipped_trees
@@ -150,12 +149,12 @@ def _texts(data: Path | None, seed: int) -> list[tuple[str, str]]:
 
 
 def _grammar_text(number: int, seed: int) -> tuple[str, str]:
-    chance = chance_for(seed, "portal", str(number))
+    chance = random_for(seed, "portal", str(number))
     departments = [each for each in words("departments").values() if each["language"] == "en"]
     topic = chance.choice(chance.choice(departments)["topics"])
     rules = {name: topic[name] for name in ("thing", "method", "property")}
     grammar = Grammar({**words("research.en"), **rules}, chance)
-    return grammar.say("title"), grammar.say("abstract")
+    return grammar.generate("title"), grammar.generate("abstract")
 
 
 def _people(chance: Random) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from wayhound.samples import SampleSite, SampleWeb, write_folder
-from wayhound.samples.folder import file_names, write_site
+from wayhound.samples.web import file_names, write_site
 
 
 def table(path: Path) -> dict[str, str]:

@@ -48,7 +48,7 @@ class TopicCorpus:
 
 @dataclass(frozen=True, slots=True)
 class TopicCount:
-    """How many documents are placed at a topic itself, and at it or below it."""
+    """The number of documents at a topic itself (`own`), and at or below it (`total`)."""
 
     topic: Topic
     own: int
@@ -57,7 +57,7 @@ class TopicCount:
 
 @dataclass(frozen=True, slots=True)
 class TopicReport:
-    """How the documents are distributed over the tree.
+    """The distribution of documents over the tree.
 
     `history` describes the last training and is empty before the first one.
     """

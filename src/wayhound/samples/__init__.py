@@ -1,11 +1,14 @@
-"""The sample web: small deterministic sites for the demo, the tests and the documentation."""
+"""The sample web: small deterministic sites for the demo, the tests and the documentation.
+
+Generated people, departments and companies, the styles of fourteen sites, their traps, labels and true records,
+and a server on loopback. Nothing here is used to forage, read or learn.
+"""
 
 from __future__ import annotations
 
 from wayhound.samples.builder import SamplePage, Truth
-from wayhound.samples.folder import write_folder
 from wayhound.samples.server import SampleServer, serve_samples
-from wayhound.samples.web import SampleSite, SampleWeb, sample_web
+from wayhound.samples.web import SampleSite, SampleWeb, sample_web, write_folder
 
 __all__ = [
     "SamplePage",

@@ -1,4 +1,4 @@
-"""Collects the pages, traps and true records of one site while its style module writes them."""
+"""Collects the pages, traps and true records of one site, as its style module adds them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from wayhound.samples.people import Office, SamplePerson
 
 @dataclass(frozen=True, slots=True)
 class TruePerson:
+    """A person as described by one page. Fields that the page does not mention are empty."""
+
     path: str
     name: str
     rank: str
@@ -25,14 +27,14 @@ class TruePerson:
 
     @classmethod
     def of(cls, path: str, person: SamplePerson, text: str) -> Self:
-        """What the page does not say is left empty, since nobody could read it there."""
+        """Return what `text`, the page at `path`, says about the person."""
         return cls(
             path=path,
             name=person.name,
             rank=person.rank,
             position=person.position if person.position in text else "",
             group=person.group if person.group in text else "",
-            email=person.email if person.login in text else "",  # perhaps written with " at "
+            email=person.email if person.login in text else "",  # it may be obfuscated
             phone=person.phone if person.phone in text else "",
             room=person.room if person.room in text else "",
         )
@@ -40,7 +42,7 @@ class TruePerson:
 
 @dataclass(frozen=True, slots=True)
 class TruePublication:
-    """`pdf` is the path of the file, or empty; `references` are as printed in it."""
+    """A publication as described by its page and its PDF. `pdf` is the path of the file, or empty."""
 
     path: str
     pdf: str
@@ -54,7 +56,16 @@ class TruePublication:
     @classmethod
     def of(cls, path: str, pdf: str, paper: Publication) -> Self:
         authors = tuple(author.name for author in paper.authors)
-        return cls(path, pdf, paper.title, authors, paper.year, paper.venue, paper.abstract, paper.references)
+        return cls(
+            path=path,
+            pdf=pdf,
+            title=paper.title,
+            authors=authors,
+            year=paper.year,
+            venue=paper.venue,
+            abstract=paper.abstract,
+            references=paper.references,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,15 @@ class TrueContact:
 
     @classmethod
     def of(cls, path: str, office: Office) -> Self:
-        return cls(path, office.name, office.street, office.town, office.country, office.phone, office.email)
+        return cls(
+            path=path,
+            organisation=office.name,
+            street=office.street,
+            town=office.town,
+            country=office.country,
+            phone=office.phone,
+            email=office.email,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +98,7 @@ class Truth:
     contacts: tuple[TrueContact, ...] = ()
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One object a record for JSON Lines; `kind` is person, publication or contact."""
+        """Yield one JSON object a record; `kind` is person, publication or contact."""
         for kind, records in (
             ("person", self.people),
             ("publication", self.publications),
@@ -97,13 +116,13 @@ Label = Literal[
 
 @dataclass(frozen=True, slots=True)
 class SamplePage:
-    """An answer of a sample site. A page that is `busy_at_first` is served as 503 once, then as it is."""
+    """A response of a sample site. With `busy_at_first`, the first request gets status 503."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
     label: Label = "other"
-    rank: str = ""  # of a person's page: faculty, student or staff
+    rank: str = ""  # faculty, student or staff, for a person's page
     busy_at_first: bool = False
 
     @property
@@ -111,12 +130,12 @@ class SamplePage:
         return next((value for name, value in self.headers if name == "Content-Type"), "")
 
 
-Answer = Callable[[re.Match[str]], str]
+TrapPage = Callable[[re.Match[str]], str]
 
 
 @dataclass
 class SiteBuilder:
-    """What a site consists of. `assets` (style sheets, pictures, robots.txt) carry no label."""
+    """The parts of a site. `assets` (style sheets, pictures, robots.txt) have no label."""
 
     host: str
     charset: str = "utf-8"
@@ -125,7 +144,7 @@ class SiteBuilder:
     pages: dict[str, SamplePage] = field(default_factory=dict)
     assets: dict[str, SamplePage] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
-    traps: list[tuple[re.Pattern[str], Answer]] = field(default_factory=list)
+    traps: list[tuple[re.Pattern[str], TrapPage]] = field(default_factory=list)
     people: list[TruePerson] = field(default_factory=list)
     publications: list[TruePublication] = field(default_factory=list)
     contacts: list[TrueContact] = field(default_factory=list)
@@ -153,7 +172,7 @@ class SiteBuilder:
         self.people.append(TruePerson.of(path, person, text))
 
     def team(self, path: str, text: str, people: Iterable[SamplePerson]) -> None:
-        """A page that says all there is about several people."""
+        """Add a page about several people that have no pages of their own."""
         self.page(path, text, "team")
         self.people.extend(TruePerson.of(path, person, text) for person in people)
 
@@ -180,15 +199,15 @@ class SiteBuilder:
         rules = "".join(f"Disallow: {folder}\n" for folder in forbidden)
         self.asset("/robots.txt", f"User-agent: *\n{rules}", "text/plain")
 
-    def trap(self, pattern: str, answer: Answer) -> None:
-        """Answer every path that matches, for ever, with pages labelled as a trap."""
+    def trap(self, pattern: str, answer: TrapPage) -> None:
+        """Answer every path that matches `pattern` with a generated page, labelled as a trap."""
         self.traps.append((re.compile(pattern), answer))
 
     def break_link(self, path: str) -> str:
-        """A path to link to that is not there, and is known not to be."""
+        """Record a path as a broken link, and return it."""
         self.broken.add(path)
         return path
 
     def missing(self, text: str, status: int = 404) -> None:
-        """What unknown paths answer; a status of 200 makes it a soft 404."""
+        """Set the response to unknown paths; status 200 makes it a soft 404."""
         self.not_found = self.html(text, "trap" if status == 200 else "other", status=status)

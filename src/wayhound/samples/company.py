@@ -1,4 +1,4 @@
-"""A company before it has pages: products, news, a team and offices that agree."""
+"""A generated company: consistent products, news, team and offices, from which its pages are made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from wayhound.samples.department import News
-from wayhound.samples.grammar import Grammar, chance_for
+from wayhound.samples.grammar import Grammar, random_for, slug, words
 from wayhound.samples.people import (
     Office,
     SampleName,
@@ -16,11 +16,9 @@ from wayhound.samples.people import (
     draw_names,
     phone,
     pronouns,
-    slug,
     spell_date,
     title_for,
 )
-from wayhound.samples.words import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +56,23 @@ class Company:
 
 
 def make_company(name: str, seed: int) -> Company:
-    return _Maker(name, seed).make()
+    return _CompanyGenerator(name, seed).make()
 
 
-class _Maker:
-    """Draws the parts of one company in a fixed order from one source of chance."""
+class _CompanyGenerator:
+    """Generates the parts of one company, in a fixed order from one random generator."""
 
     def __init__(self, name: str, seed: int) -> None:
         self.name = name
         self.facts: dict[str, Any] = words("companies")[name]
         self.language: str = self.facts["language"]
-        self.chance = chance_for(seed, name)
+        self.rng = random_for(seed, name)
         self.first_year, self.last_year = self.facts["years"]
         self.categories: list[dict[str, Any]] = self.facts["categories"]
         own = {rule: self.facts[rule] for rule in ("prefix", "material", "use")}
         own["noun"] = [noun for category in self.categories for noun in category["noun"]]
         rules = {**words(f"business.{self.language}"), **own, **self.facts.get("sentences", {})}
-        self.grammar = Grammar(
-            {**rules, "month": rules["months"], "title": [self.facts["title"]]}, self.chance
-        )
+        self.grammar = Grammar({**rules, "month": rules["months"], "title": [self.facts["title"]]}, self.rng)
 
     def make(self) -> Company:
         self.team = tuple(self._team())
@@ -89,8 +85,8 @@ class _Maker:
             tagline=self.facts["tagline"],
             founded=self.facts["founded"],
             about=(
-                self.grammar.say("about", **numbers),
-                self.grammar.say("news_text", worker=self.team[0].name),
+                self.grammar.generate("about", **numbers),
+                self.grammar.generate("news_text", worker=self.team[0].name),
             ),
             months=tuple(self.grammar.rules["months"]),
             categories=tuple(category["name"] for category in self.categories),
@@ -99,24 +95,32 @@ class _Maker:
             team=self.team,
             offices=tuple(self._offices()),
             extras=tuple(
-                (title, self.grammar.say("extra_text")) for title in self.grammar.rules["extra_title"]
+                (title, self.grammar.generate("extra_text")) for title in self.grammar.rules["extra_title"]
             ),
         )
 
     def _team(self) -> Iterator[SamplePerson]:
-        names = draw_names([self.language], self.facts["sizes"]["team"], self.chance)
+        names = draw_names([self.language], self.facts["sizes"]["team"], self.rng)
         positions = self.grammar.rules["staff"]
         for number, name in enumerate(names, start=1):
             yield self._person(number, name, title_for(positions[(number - 1) % len(positions)], name))
 
     def _person(self, number: int, name: SampleName, position: str) -> SamplePerson:
-        given = {"first": name.first, "last": name.last, **pronouns(name, self.language)}
-        since = self.chance.randint(max(self.facts["founded"], self.first_year - 15), self.first_year)
-        bio = self.grammar.say("bio_staff", joined=str(since), **given)
-        email = f"{slug(str(name), '.')}@{self.name}.example"
-        reach = phone(self.language, number)
+        values = {"first": name.first, "last": name.last, **pronouns(name, self.language)}
+        since = self.rng.randint(max(self.facts["founded"], self.first_year - 15), self.first_year)
+        bio = self.grammar.generate("bio_staff", joined=str(since), **values)
         return SamplePerson(
-            number, name.first, name.last, "staff", position, "", email, reach, "", since, bio
+            number=number,
+            first=name.first,
+            last=name.last,
+            rank="staff",
+            position=position,
+            group="",
+            email=f"{slug(str(name), '.')}@{self.name}.example",
+            phone=phone(self.language, number),
+            room="",
+            since=since,
+            bio=bio,
         )
 
     def _products(self) -> Iterator[Product]:
@@ -124,32 +128,32 @@ class _Maker:
         for number in range(1, self.facts["sizes"]["products"] + 1):
             which = number % len(self.categories)
             prefix, noun = names[which].pop()
-            # German pumps have numbers, everything else has a name of its own.
+            # German pumps have model numbers, other products have unique names.
             name = f"{noun} {prefix} {number}0" if self.language == "de" else f"{prefix} {noun}"
             yield self._product(number, name, noun, self.categories[which])
 
     def _names_in(self, category: dict[str, Any]) -> list[tuple[str, str]]:
         names = [(prefix, noun) for prefix in self.facts["prefix"] for noun in category["noun"]]
-        self.chance.shuffle(names)
+        self.rng.shuffle(names)
         return names * 2 if self.language == "de" else names
 
     def _product(self, number: int, name: str, noun: str, category: dict[str, Any]) -> Product:
-        material = self.chance.choice(category.get("material", self.facts["material"]))
-        text = self.grammar.say("product_text", name=name, noun=noun, material=material)
-        return Product(number, name, category["name"], self.chance.randint(3, 240), text, material)
+        material = self.rng.choice(category.get("material", self.facts["material"]))
+        text = self.grammar.generate("product_text", name=name, noun=noun, material=material)
+        return Product(number, name, category["name"], self.rng.randint(3, 240), text, material)
 
     def _news(self) -> Iterator[News]:
-        """Newest first, a few weeks apart."""
+        """Yield news, newest first, a few weeks apart."""
         day, titles = date(self.last_year, 11, 28), set[str]()
         for number in range(self.facts["sizes"]["news"], 0, -1):
-            author = self.chance.choice(self.team)
-            name = self.chance.choice(self.products).name
-            title = self.grammar.say_new("news_title", titles, name=name)
-            paragraphs = tuple(self.grammar.say("news_story", worker=author.name).split("\n"))
+            author = self.rng.choice(self.team)
+            name = self.rng.choice(self.products).name
+            title = self.grammar.generate_new("news_title", titles, name=name)
+            paragraphs = tuple(self.grammar.generate("news_story", worker=author.name).split("\n"))
             tag = self.categories[number % len(self.categories)]["name"]
             dated = spell_date(day, self.language, self.grammar.rules["months"])
-            yield News(number, day, dated, title, paragraphs, tag, author)
-            day -= timedelta(days=self.chance.randint(10, 50))
+            yield News(number, day, dated, title, paragraphs, tag=tag, author=author)
+            day -= timedelta(days=self.rng.randint(10, 50))
 
     def _offices(self) -> Iterator[Office]:
         for number, (name, street, town, country) in enumerate(self.facts["offices"], start=90):

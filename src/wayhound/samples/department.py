@@ -1,4 +1,4 @@
-"""A department before it has pages: people, groups, publications, courses, projects and news that agree."""
+"""A generated department: consistent people, groups, publications, courses, projects and news."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from wayhound.samples.grammar import Grammar, chance_for
+from wayhound.samples.grammar import Grammar, random_for, slug, words
 from wayhound.samples.people import (
     Office,
     Rank,
@@ -16,13 +16,11 @@ from wayhound.samples.people import (
     draw_names,
     phone,
     pronouns,
-    slug,
     spell_date,
     title_for,
 )
-from wayhound.samples.words import words
 
-SLUG_WORDS = 6  # of a title in an address
+SLUG_WORDS = 6  # of a title, in a URL
 RANKS: tuple[Rank, ...] = ("faculty", "student", "staff")
 
 
@@ -38,7 +36,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """`references` are as printed; `cites` are the numbers of those that are in the same department."""
+    """A paper. `references` are as printed; `cites` are the numbers of those from the same department."""
 
     number: int
     title: str
@@ -61,8 +59,8 @@ class Publication:
     def by(self) -> str:
         return ", ".join(author.name for author in self.authors)
 
-    def cited(self) -> str:
-        """One line of a reference list."""
+    def reference(self) -> str:
+        """Return the paper as one line of a reference list."""
         return f"{self.by}. {self.title}. {self.venue}, {self.year}."
 
 
@@ -140,17 +138,17 @@ class Department:
 
 
 def make_department(name: str, seed: int) -> Department:
-    return _Maker(name, seed).make()
+    return _DepartmentGenerator(name, seed).make()
 
 
-class _Maker:
-    """Draws the parts of one department in a fixed order from one source of chance."""
+class _DepartmentGenerator:
+    """Generates the parts of one department, in a fixed order from one random generator."""
 
     def __init__(self, name: str, seed: int) -> None:
         self.name = name
         self.facts: dict[str, Any] = words("departments")[name]
         self.language: str = self.facts["language"]
-        self.chance = chance_for(seed, name)
+        self.rng = random_for(seed, name)
         self.first_year, self.last_year = self.facts["years"]
         self.city: str = self.facts["city"]
         self.grammar = self._grammar(self.language)
@@ -158,7 +156,7 @@ class _Maker:
         self.paper_grammar = self._grammar("fr" if self.language == "fr" else "en")
 
     def _grammar(self, language: str) -> Grammar:
-        return Grammar({**words(f"research.{language}"), **self.facts.get("sentences", {})}, self.chance)
+        return Grammar({**words(f"research.{language}"), **self.facts.get("sentences", {})}, self.rng)
 
     def make(self) -> Department:
         self.people = tuple(self._people())
@@ -167,15 +165,15 @@ class _Maker:
             for topic in self.facts["topics"]
         )
         grammar = self._about_all()
-        founded = str(self.first_year - self.chance.randint(20, 90))
+        founded = str(self.first_year - self.rng.randint(20, 90))
         numbers = {"founded": founded, "people": str(len(self.people)), "groups": str(len(self.groups))}
         return Department(
             name=self.name,
             title=self.facts["title"],
             language=self.language,
             office=self._office(),
-            welcome=grammar.say("welcome", city=self.city, **numbers),
-            about=grammar.say("about", **numbers),
+            welcome=grammar.generate("welcome", city=self.city, **numbers),
+            about=grammar.generate("about", **numbers),
             months=tuple(grammar.rules["months"]),
             people=self.people,
             groups=self.groups,
@@ -191,13 +189,13 @@ class _Maker:
         return Office(self.facts["title"], street, town, "", reach, f"office@{self.name}.example")
 
     def _about(self, topic: dict[str, Any]) -> Grammar:
-        """The grammar with a topic's words, in the language of the department's own pages."""
+        """Return the grammar with a topic's words, in the language of the department's pages."""
         return self.grammar.with_rules(
             {**_word_rules(topic), **topic.get("local", {}), "area": [topic["area"]]}
         )
 
     def _about_all(self) -> Grammar:
-        """The grammar with the words of all topics, for what the department says of itself."""
+        """Return the grammar with the words of all topics, for texts about the whole department."""
         topics = [{**topic, **topic.get("local", {})} for topic in self.facts["topics"]]
         names = ("thing", "method", "property")
         return self.grammar.with_rules({name: [word for t in topics for word in t[name]] for name in names})
@@ -211,34 +209,34 @@ class _Maker:
 
     def _people(self) -> Iterator[SamplePerson]:
         ranks = [rank for rank in RANKS for _ in range(self._size(rank))]
-        names = draw_names(self.facts.get("names", [self.language]), len(ranks), self.chance)
+        names = draw_names(self.facts.get("names", [self.language]), len(ranks), self.rng)
         for number, (rank, name) in enumerate(zip(ranks, names, strict=True), start=1):
             yield self._person(number, rank, name)
 
     def _person(self, number: int, rank: Rank, name: SampleName) -> SamplePerson:
         topic = self.facts["topics"][number % len(self.facts["topics"])]
         grammar = self._about(topic)
-        given = {"first": name.first, "last": name.last, "city": self.city, **pronouns(name, self.language)}
+        values = {"first": name.first, "last": name.last, "city": self.city, **pronouns(name, self.language)}
         since = self.last_year - 5 if rank == "student" else self.first_year - 12
-        joined = self.chance.randint(since, since + 5 if rank == "student" else self.first_year)
-        interests = self.chance.sample(grammar.rules["thing"], 3)
+        joined = self.rng.randint(since, since + 5 if rank == "student" else self.first_year)
+        interests = self.rng.sample(grammar.rules["thing"], 3)
         return SamplePerson(
             number=number,
             first=name.first,
             last=name.last,
             rank=rank,
-            position=title_for(self.chance.choice(grammar.rules[rank]), name),
+            position=title_for(self.rng.choice(grammar.rules[rank]), name),
             group="" if rank == "staff" else topic["area"],
             email=f"{slug(name.first)[0]}{slug(name.last, '')}@{self.name}.example",
             phone=phone(self.language, number),
-            room=f"{self.chance.randint(1, 4)}.{self.chance.randint(1, 40):02}",
+            room=f"{self.rng.randint(1, 4)}.{self.rng.randint(1, 40):02}",
             since=joined,
-            bio=grammar.say(f"bio_{rank}", joined=str(joined), **given),
+            bio=grammar.generate(f"bio_{rank}", joined=str(joined), **values),
             interests=() if rank == "staff" else tuple(interests),
         )
 
     def _publications(self) -> Iterator[Publication]:
-        """Oldest first, so that a publication can cite the earlier ones of its group."""
+        """Yield publications, oldest first, so that later ones can cite earlier ones."""
         count, earlier = self._size("publications"), list[Publication]()
         span = self.last_year - self.first_year + 1
         titles: set[str] = set()
@@ -255,12 +253,12 @@ class _Maker:
         topic = self._topic(group.area)
         area = topic.get("area_en", group.area)
         grammar = self.paper_grammar.with_rules({**_word_rules(topic), "area": [area]})
-        title = grammar.say_new("title", titles, SLUG_WORDS)
-        leader, *others = self.chance.sample([p for p in group.members if p.rank == "faculty"], 2)
+        title = grammar.generate_new("title", titles, SLUG_WORDS)
+        leader, *others = self.rng.sample([p for p in group.members if p.rank == "faculty"], 2)
         others += [p for p in group.members if p.rank == "student" and p.since <= year]
-        authors = [*self.chance.sample(others, min(len(others), self.chance.randint(0, 2))), leader]
-        cited = self.chance.sample(earlier, min(len(earlier), self.chance.randint(1, 3)))
-        references = [paper.cited() for paper in cited] + [
+        authors = [*self.rng.sample(others, min(len(others), self.rng.randint(0, 2))), leader]
+        cited = self.rng.sample(earlier, min(len(earlier), self.rng.randint(1, 3)))
+        references = [paper.reference() for paper in cited] + [
             self._outside_reference(grammar, year) for _ in "abc"
         ]
         return Publication(
@@ -268,56 +266,61 @@ class _Maker:
             title=title,
             authors=tuple(authors),
             year=year,
-            venue=grammar.say("venue"),
-            abstract=grammar.say("abstract"),
+            venue=grammar.generate("venue"),
+            abstract=grammar.generate("abstract"),
             area=group.area,
-            introduction=grammar.say("introduction"),
-            discussion=grammar.say("discussion"),
+            introduction=grammar.generate("introduction"),
+            discussion=grammar.generate("discussion"),
             references=tuple(sorted(references)),
             cites=tuple(sorted(paper.number for paper in cited)),
             has_pdf=number % 3 != 0,
         )
 
     def _outside_reference(self, grammar: Grammar, year: int) -> str:
-        names = draw_names(["en", "de", "fr"], self.chance.randint(1, 3), self.chance)
+        names = draw_names(["en", "de", "fr"], self.rng.randint(1, 3), self.rng)
         by = ", ".join(str(name) for name in names)
-        when = year - self.chance.randint(1, 20)
-        return f"{by}. {grammar.say('title')}. {grammar.say('venue')}, {when}."
+        when = year - self.rng.randint(1, 20)
+        return f"{by}. {grammar.generate('title')}. {grammar.generate('venue')}, {when}."
 
     def _courses(self) -> Iterator[SampleCourse]:
         teachers, titles = [p for p in self.people if p.rank == "faculty"], set[str]()
         for number in range(self._size("courses")):
             teacher = teachers[number % len(teachers)]
             grammar = self._about(self._topic(teacher.group))
-            title = grammar.say_new("course_name", titles, SLUG_WORDS)
-            lectures = tuple(grammar.say("lecture") for _ in range(8))
+            title = grammar.generate_new("course_name", titles, SLUG_WORDS)
+            lectures = tuple(grammar.generate("lecture") for _ in range(8))
             code = f"{self.facts['code']}{101 + 100 * (number % 4) + number}"
-            yield SampleCourse(code, title, teacher, grammar.say("course_text"), lectures, teacher.group)
+            yield SampleCourse(code, title, teacher, grammar.generate("course_text"), lectures, teacher.group)
 
     def _projects(self) -> Iterator[Project]:
         titles = set[str]()
         for number in range(self._size("projects")):
             group = self.groups[number % len(self.groups)]
             grammar = self._about(self._topic(group.area))
-            title = grammar.say_new("project_name", titles, SLUG_WORDS)
-            members = tuple(self.chance.sample(group.members, 4))
+            title = grammar.generate_new("project_name", titles, SLUG_WORDS)
+            members = tuple(self.rng.sample(group.members, 4))
             acronym = "".join(word[0] for word in slug(title).split("-")).upper() + str(number + 1)
             yield Project(
-                acronym, title, members, grammar.say("project_text"), grammar.say("funder"), group.area
+                acronym,
+                title,
+                members,
+                grammar.generate("project_text"),
+                grammar.generate("funder"),
+                group.area,
             )
 
     def _news(self) -> Iterator[News]:
-        """Newest first, a few weeks apart."""
+        """Yield news, newest first, a few weeks apart."""
         day, titles = date(self.last_year, 12, 12), set[str]()
         for number in range(self._size("news"), 0, -1):
             group = self.groups[number % len(self.groups)]
-            author = self.chance.choice(group.members)
+            author = self.rng.choice(group.members)
             grammar = self._about(self._topic(group.area))
-            title = grammar.say_new("news_title", titles, SLUG_WORDS, name=author.name)
-            paragraphs = tuple(grammar.say("news_story", name=author.name).split("\n"))
+            title = grammar.generate_new("news_title", titles, SLUG_WORDS, name=author.name)
+            paragraphs = tuple(grammar.generate("news_story", name=author.name).split("\n"))
             dated = spell_date(day, self.language, grammar.rules["months"])
-            yield News(number, day, dated, title, paragraphs, group.area, author)
-            day -= timedelta(days=self.chance.randint(12, 40))
+            yield News(number, day, dated, title, paragraphs, tag=group.area, author=author)
+            day -= timedelta(days=self.rng.randint(12, 40))
 
 
 def _word_rules(topic: dict[str, Any]) -> dict[str, list[str]]:

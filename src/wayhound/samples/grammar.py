@@ -1,20 +1,35 @@
-"""Readable sentences out of small grammars, the same ones for the same seed on every machine."""
+"""Readable sentences from small grammars, identical for the same seed on every machine."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from random import Random
-
-from wayhound.samples.people import slug
+from typing import Any
 
 SLOT = re.compile(r"\{(\w+)(?:\.\.(\d+))?\}")
 WRONG_ARTICLE = re.compile(r"\b([Aa]) (?=[aeiou])(?!uti|uni|use|eu)")
-LIST = Sequence[str]
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
-def chance_for(seed: int, *names: str) -> Random:
-    """Chance of its own for each thing made, so that a change to one site leaves the others as they were.
+@cache
+def words(name: str) -> dict[str, Any]:
+    """Return the word lists and grammar rules in `words/NAME.toml`. Callers must not change them."""
+    return tomllib.loads(files("wayhound.samples").joinpath("words", f"{name}.toml").read_text("utf-8"))
+
+
+def slug(text: str, separator: str = "-") -> str:
+    """Return the text for use in a URL: lower-case ASCII words."""
+    plain = unicodedata.normalize("NFKD", text.lower().translate(_UMLAUTS)).encode("ascii", "ignore").decode()
+    return separator.join(re.findall(r"[a-z0-9]+", plain))
+
+
+def random_for(seed: int, *names: str) -> Random:
+    """Return a random generator for one part of the web, so that changing one site leaves the others alone.
 
     Seeding by a string does not depend on PYTHONHASHSEED.
     """
@@ -22,42 +37,43 @@ def chance_for(seed: int, *names: str) -> Random:
 
 
 class Grammar:
-    """Rules by name. `{rule}` in a text is replaced by one of the rule's texts, another one each time."""
+    """Rules by name. `{rule}` in a text is replaced by one of the rule's texts, without repeats until all are used."""
 
-    def __init__(self, rules: Mapping[str, LIST], chance: Random) -> None:
+    def __init__(self, rules: Mapping[str, Sequence[str]], rng: Random) -> None:
         self.rules = rules
-        self.chance = chance
+        self.rng = rng
 
-    def with_rules(self, rules: Mapping[str, LIST]) -> Grammar:
-        return Grammar({**self.rules, **rules}, self.chance)
+    def with_rules(self, rules: Mapping[str, Sequence[str]]) -> Grammar:
+        return Grammar({**self.rules, **rules}, self.rng)
 
-    def say(self, rule: str, **given: str) -> str:
-        text = self._expand(rule, given, {})
+    def generate(self, rule: str, **values: str) -> str:
+        """Return a text by a rule; `values` fill slots of their names."""
+        text = self._expand(rule, values, {})
         return WRONG_ARTICLE.sub(r"\1n ", text)
 
-    def say_new(self, rule: str, used: set[str], first_words: int = 99, **given: str) -> str:
-        """A text unlike all in `used` by its first words, since addresses are made from them."""
+    def generate_new(self, rule: str, used: set[str], first_words: int = 99, **values: str) -> str:
+        """Return a text whose first words are not in `used`, because URLs are made from them."""
         while True:
-            text = self.say(rule, **given)
+            text = self.generate(rule, **values)
             key = "-".join(slug(text).split("-")[:first_words])
             if key not in used:
                 used.add(key)
                 return text
 
-    def _expand(self, rule: str, given: Mapping[str, str], used: dict[str, list[str]]) -> str:
-        if rule in given:
-            return given[rule]
-        gone = used.setdefault(rule, [])
-        if len(gone) >= len(self.rules[rule]):
-            del gone[:-1]  # all are used: start again, but not with the last one
-        left = [text for text in self.rules[rule] if text not in gone]
-        text = self.chance.choice(left or self.rules[rule])
-        gone.append(text)
-        return SLOT.sub(lambda slot: self._fill(slot, given, used), text)
+    def _expand(self, rule: str, values: Mapping[str, str], used: dict[str, list[str]]) -> str:
+        if rule in values:
+            return values[rule]
+        recent = used.setdefault(rule, [])
+        if len(recent) >= len(self.rules[rule]):
+            del recent[:-1]  # all are used: start again, but not with the last one
+        unused = [text for text in self.rules[rule] if text not in recent]
+        text = self.rng.choice(unused or self.rules[rule])
+        recent.append(text)
+        return SLOT.sub(lambda slot: self._fill(slot, values, used), text)
 
-    def _fill(self, slot: re.Match[str], given: Mapping[str, str], used: dict[str, list[str]]) -> str:
+    def _fill(self, slot: re.Match[str], values: Mapping[str, str], used: dict[str, list[str]]) -> str:
         name, last = slot.groups()
         if last:
-            return str(self.chance.randint(int(name), int(last)))
-        text = self._expand(name.lower(), given, used)
+            return str(self.rng.randint(int(name), int(last)))
+        text = self._expand(name.lower(), values, used)
         return text[0].upper() + text[1:] if name[0].isupper() else text

@@ -1,8 +1,22 @@
-"""The few pieces of HTML that all sample sites share; everything else is each site's own."""
+"""HTML helpers that all sample sites share, and the page frames and style sheets in the folder `look`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+
+@cache
+def look(name: str) -> str:
+    """Return the text of a file in the folder `look`."""
+    return files("wayhound.samples").joinpath("look", name).read_text("utf-8")
+
+
+def fill(name: str, /, **parts: str) -> str:
+    """Return a file of the folder `look` with its `$name` slots filled."""
+    return Template(look(name)).substitute(parts)
 
 
 def link(href: str, text: str, attributes: str = "") -> str:
@@ -23,6 +37,6 @@ def rows(table: Iterable[Iterable[str]], cell: str = "td") -> str:
     return "".join(f"<tr>{line}</tr>\n" for line in lines)
 
 
-def at(email: str, word: str = " at ") -> str:
-    """An address as people write it who fear robots."""
+def obfuscate(email: str, word: str = " at ") -> str:
+    """Return an e-mail address as people write it against spam robots."""
     return email.replace("@", word)

@@ -1,4 +1,4 @@
-"""Small valid PDF files: a paper's title, authors, abstract, text and references in Times."""
+"""Write small valid PDF files: a paper's title, authors, abstract, text and references in Times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wayhound.samples.department import Publication
 
 WIDTH, HEIGHT, MARGIN = 595, 842, 72  # A4 in points
 FONTS = {"F1": "Times-Roman", "F2": "Times-Bold", "F3": "Times-Italic"}
-GLYPH = 0.42  # mean width of a letter of Times, in ems
+GLYPH = 0.42  # mean width of a Times letter, in ems
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def paper_pdf(paper: Publication, affiliation: str, language: str) -> bytes:
 
 
 def write_pdf(lines: list[PdfLine], title: str) -> bytes:
-    """The lines on as many pages as they need; not compressed, so that bytes depend on no library."""
+    """Return a PDF of the lines, over as many pages as needed; uncompressed, so bytes depend on no library."""
     pages = [_content(page, number) for number, page in enumerate(_paginate(lines), start=1)]
     first_page = 4 + len(FONTS)
     kids = " ".join(f"{first_page + 2 * i} 0 R" for i in range(len(pages)))

@@ -1,26 +1,23 @@
-"""People who do not exist: common names combined by chance, each with an address of its own."""
+"""People who do not exist: common names combined at random, each with an e-mail address."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from random import Random
 from typing import Literal
 
-from wayhound.samples.words import words
+from wayhound.samples.grammar import slug, words
 
 Rank = Literal["faculty", "student", "staff"]
-UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 PRONOUNS = {
     "en": (("she", "he"), ("her", "his"), ("her", "him")),
     "de": (("sie", "er"), ("ihre", "seine"), ("sie", "ihn")),
     "fr": (("elle", "il"), ("sa", "son"), ("elle", "lui")),
     "es": (("ella", "él"), ("su", "su"), ("ella", "él")),
 }
-# Ranges that the numbering authorities keep free for fiction.
+# Number ranges reserved for fiction.
 PHONES = {"en": "555-01{:02}", "de": "030 23125 {:03}", "fr": "01 99 00 17 {:02}", "es": "555-01{:02}"}
 DATES = {"en": "{0} {1} {2}", "de": "{0}. {1} {2}", "fr": "{0} {1} {2}", "es": "{0} de {1} de {2}"}
 
@@ -37,7 +34,7 @@ class SampleName:
 
 @dataclass(frozen=True, slots=True)
 class SamplePerson:
-    """Somebody on a site. `login` is unique there; `group` is empty for staff."""
+    """A person on a site. `login` is unique there; `group` is empty for staff."""
 
     number: int
     first: str
@@ -67,7 +64,7 @@ class SamplePerson:
 
 @dataclass(frozen=True, slots=True)
 class Office:
-    """What a contact page says, and what reading one should find."""
+    """The contact data of an office, as printed on a contact page."""
 
     name: str
     street: str
@@ -81,20 +78,14 @@ class Office:
         return slug(self.name)
 
 
-def slug(text: str, separator: str = "-") -> str:
-    """Text as it stands in an address: lower-case ASCII words."""
-    plain = unicodedata.normalize("NFKD", text.lower().translate(UMLAUTS)).encode("ascii", "ignore").decode()
-    return separator.join(re.findall(r"[a-z0-9]+", plain))
-
-
-def draw_names(languages: Sequence[str], count: int, chance: Random) -> list[SampleName]:
-    """As many names, no last name twice, so that addresses made from it are unique."""
+def draw_names(languages: Sequence[str], count: int, rng: Random) -> list[SampleName]:
+    """Return `count` names with distinct last names, because URLs are made from these."""
     lists = [words("names")[language] for language in languages]
     chosen: dict[str, SampleName] = {}
     while len(chosen) < count:
-        names, female = chance.choice(lists), chance.random() < 0.5
+        names, female = rng.choice(lists), rng.random() < 0.5
         name = SampleName(
-            chance.choice(names["female" if female else "male"]), chance.choice(names["last"]), female
+            rng.choice(names["female" if female else "male"]), rng.choice(names["last"]), female
         )
         chosen.setdefault(slug(name.last), name)
     return list(chosen.values())
@@ -106,7 +97,7 @@ def pronouns(name: SampleName, language: str) -> dict[str, str]:
 
 
 def title_for(position: str, name: SampleName) -> str:
-    """`Professorin|Professor` names a position for women and men."""
+    """Return the form of a position for a person; `Professorin|Professor` has one for women and one for men."""
     female, _, male = position.partition("|")
     return female if name.female or not male else male
 

@@ -1,4 +1,4 @@
-"""Serves the sample web on loopback, all sites from one port, told apart by the Host header."""
+"""Serve the sample web on loopback: all sites on one port, by the Host header."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from wayhound.samples.builder import SamplePage
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link
+from wayhound.samples.markup import fill, link, look
 from wayhound.samples.web import Kind, SampleSite, SampleWeb
 
 
@@ -40,7 +39,7 @@ UNKNOWN_HOST = SamplePage(404, (("Content-Type", "text/plain"),), b"No such site
 
 
 class SampleServer(ThreadingHTTPServer):
-    """Answers for every site of a web and counts what it was asked."""
+    """Serves every site of a web and counts requests by host and path."""
 
     block_on_close = True
     daemon_threads = False
@@ -51,7 +50,7 @@ class SampleServer(ThreadingHTTPServer):
         self.counts: Counter[tuple[str, str]] = Counter()
         self._lock = Lock()
         self._open: set[socket.socket] = set()
-        super().__init__((host, port), _Handler)  # last: it closes the server again if the port is taken
+        super().__init__((host, port), _Handler)  # last, because it closes the server if the port is taken
 
     @property
     def port(self) -> int:
@@ -83,10 +82,10 @@ class SampleServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        """Hang up on clients that keep their connections open, then wait for the threads."""
+        """Close connections that clients keep open, then wait for the threads."""
         with self._lock:
             for request in self._open:
-                _hang_up(request)
+                _disconnect(request)
         super().server_close()
 
 
@@ -116,19 +115,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(page.body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
-        """Nothing: the counts say what was asked."""
+        """Log nothing; `counts` has the requests."""
 
 
-def _hang_up(request: socket.socket) -> None:
+def _disconnect(request: socket.socket) -> None:
     try:
         request.shutdown(socket.SHUT_RDWR)
     except OSError:
-        return  # the client was faster
+        return  # the client has closed it already
 
 
 @contextmanager
 def serve_samples(web: SampleWeb, host: str = "127.0.0.1", port: int = 0) -> Iterator[SampleServer]:
-    """Serve until the block ends; port 0 takes any that is free."""
+    """Serve until the block ends; port 0 takes any free port."""
     server = SampleServer(web, host, port)
     thread = Thread(
         target=server.serve_forever, kwargs={"poll_interval": 0.05}, name="sample-web", daemon=True

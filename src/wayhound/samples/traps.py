@@ -1,4 +1,4 @@
-"""Places in which a careless crawler stays for ever; their pages are computed when asked for."""
+"""Crawler traps: endless pages that are generated on request."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from urllib.parse import parse_qsl, urlencode
 from wayhound.samples.builder import SiteBuilder
 from wayhound.samples.markup import link, listing, rows
 
-Frame = Callable[[str, str], str]  # title and body to a whole page
+Frame = Callable[[str, str], str]  # from title and body to a whole page
 
 
 def endless_calendar(
     site: SiteBuilder, template: str, frame: Frame, months: Sequence[str], steps: tuple[str, str]
 ) -> None:
-    """`template` is a path with `{year}` and `{month}`; every month links to the one before and after."""
+    """Add a calendar whose months link to the previous and next for ever.
+
+    `template` is a path with `{year}` and `{month}`.
+    """
     pattern = re.escape(template).replace(r"\{year\}", r"(\d{1,4})").replace(r"\{month\}", r"(\d{1,2})")
 
     def answer(match: re.Match[str]) -> str:
@@ -38,7 +41,7 @@ def endless_calendar(
 def filters(
     site: SiteBuilder, path: str, options: Mapping[str, Sequence[str]], frame: Frame, shown: str
 ) -> None:
-    """A list that can be filtered and sorted: each combination, in each order, has an address of its own."""
+    """Add a list with filters and sorting, where each combination, in each order, has a URL of its own."""
 
     def answer(match: re.Match[str]) -> str:
         chosen = dict(parse_qsl(match[1]))
@@ -48,7 +51,7 @@ def filters(
 
 
 def filter_links(path: str, options: Mapping[str, Sequence[str]], chosen: Mapping[str, str]) -> str:
-    """Links that add one choice to those already made; the newest choice comes last in the address."""
+    """Return links that add one choice to those made already; the newest comes last in the URL."""
 
     def href(name: str, value: str) -> str:
         kept = {key: old for key, old in chosen.items() if key != name}
@@ -61,11 +64,12 @@ def filter_links(path: str, options: Mapping[str, Sequence[str]], chosen: Mappin
 
 
 def repeating_folder(site: SiteBuilder, parent: str, folder: str, frame: Frame, text: str) -> None:
-    """A relative link that a careless server answers at any depth: album/album/album/…"""
+    """Add a page with a relative link to itself that is answered at any depth: album/album/album/…"""
     body = f"<p>{text}</p><p>{link(folder + '/', folder.capitalize())}</p>"
     site.trap(rf"{re.escape(parent)}(?:{folder}/)+", lambda _: frame(folder.capitalize(), body))
 
 
 def redirect_loop(site: SiteBuilder, *paths: str) -> None:
+    """Add redirects from each path to the next, and from the last to the first."""
     for here, there in zip(paths, (*paths[1:], paths[0]), strict=True):
         site.redirect(here, there, 302, "trap")

@@ -1,25 +1,28 @@
-"""The sample web: fourteen invented sites, each made when it is first asked for."""
+"""The sample web: fourteen invented sites, each built on first use, and writing them as files."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 from wayhound.samples.builder import SamplePage, SiteBuilder, Truth
 from wayhound.samples.company import make_company
 from wayhound.samples.department import make_department
+from wayhound.samples.grammar import slug, words
 from wayhound.samples.sites import COMPANY_STYLES, DEPARTMENT_STYLES
-from wayhound.samples.words import words
 
 Kind = Literal["department", "company"]
-# Two sites are in the character set of their time, and each names it in one place only.
-OLD_CHARSETS = {"math": True, "informatik": False}  # name of the site: is it named in the header?
+# Two sites use ISO 8859-1, and each declares it in one place only: in the HTTP header (True) or in the page.
+OLD_CHARSETS = {"math": True, "informatik": False}
 
 
 class SampleSite:
-    """One site. `pages` are all that can be counted; traps answer without end through `respond`."""
+    """One site. `pages` has its finite pages; `respond` also answers the endless URLs of traps."""
 
     start = "/"
 
@@ -35,7 +38,7 @@ class SampleSite:
 
     @property
     def pages(self) -> Mapping[str, SamplePage]:
-        """By path with query; style sheets, pictures and robots.txt are in `assets`."""
+        """Pages by path and query; style sheets, pictures and robots.txt are in `assets`."""
         return self._built.pages
 
     @property
@@ -44,7 +47,7 @@ class SampleSite:
 
     @property
     def broken(self) -> frozenset[str]:
-        """Paths that are linked to although they are not there."""
+        """Paths that are linked but do not exist."""
         return frozenset(self._built.broken)
 
     @property
@@ -56,15 +59,14 @@ class SampleSite:
         return {path: page.label for path, page in self.pages.items()}
 
     def ranks(self) -> dict[str, str]:
-        """The paths of people's own pages, and whether they are faculty, students or staff."""
+        """Return the rank of each person's page by path: faculty, student or staff."""
         return {path: page.rank for path, page in self.pages.items() if page.rank}
 
     def respond(self, path: str) -> SamplePage:
-        """What the site answers; never fails, and depends on the path alone."""
-        known = self._known(self._without_session(path.partition("#")[0]))
-        return known or self._built.not_found
+        """Return the response to a path. It never fails and depends on the path alone."""
+        return self._find(self._without_session(path.partition("#")[0])) or self._built.not_found
 
-    def _known(self, path: str) -> SamplePage | None:
+    def _find(self, path: str) -> SamplePage | None:
         built = self._built
         page = built.pages.get(path) or built.assets.get(path)
         if page is None:
@@ -88,7 +90,7 @@ class SampleSite:
 
 
 class SampleWeb:
-    """All sample sites of one seed."""
+    """All sample sites, generated from one seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -98,15 +100,64 @@ class SampleWeb:
         )
 
     def site(self, host: str) -> SampleSite | None:
-        """The site of a Host header, with or without a port."""
+        """Return the site of a Host header, with or without a port, or None."""
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         return next((site for site in self.sites if site.host == name.lower()), None)
 
     def seeds(self, base_port: int, kind: Kind | None = None) -> list[str]:
-        """Start URLs, such as http://physics.localhost:8765/."""
+        """Return start URLs, such as http://physics.localhost:8765/, of one kind of site or of all."""
         chosen = (site for site in self.sites if kind in (None, site.kind))
         return [f"http://{site.host}:{base_port}{site.start}" for site in chosen]
 
 
 def sample_web(seed: int = 7) -> SampleWeb:
     return SampleWeb(seed)
+
+
+HTML_ENDINGS = {".html", ".htm", ".pdf", ".css", ".svg", ".txt", ".xml"}
+
+
+def write_folder(web: SampleWeb, out: Path) -> None:
+    """Write one folder a site: `files/` with the pages, `labels.tsv`, `ranks.tsv`, `truth.jsonl`, `files.tsv`."""
+    for site in web.sites:
+        write_site(site, out / site.name)
+
+
+def write_site(site: SampleSite, out: Path) -> None:
+    names = file_names([*site.pages, *site.assets])
+    for path, name in names.items():
+        target = out / "files" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((site.pages.get(path) or site.assets[path]).body)
+    base = f"http://{site.host}"
+    _write_table(out / "labels.tsv", "label", {base + path: label for path, label in site.labels().items()})
+    _write_table(out / "ranks.tsv", "label", {base + path: rank for path, rank in site.ranks().items()})
+    _write_table(out / "files.tsv", "file", {base + path: name for path, name in names.items()})
+    rows = (json.dumps(row, ensure_ascii=False) for row in site.truth.rows())
+    (out / "truth.jsonl").write_text("".join(f"{row}\n" for row in rows), "utf-8")
+
+
+def file_names(paths: Iterable[str]) -> dict[str, str]:
+    """Return a file name for each path; a path that is a folder of others gets an index.html."""
+    names: dict[str, str] = {}
+    for path in paths:
+        name = _file_name(path)
+        while name in names.values():
+            name = f"_{name}"
+        names[path] = name
+    return names
+
+
+def _file_name(path: str) -> str:
+    folder, _, query = unquote(path).partition("?")
+    name = "/".join(part for part in folder.split("/") if part.strip("."))
+    if query:
+        return f"{name or 'index'}.{slug(query, '_')}.html"
+    if Path(name).suffix in HTML_ENDINGS:
+        return name
+    return f"{name}/index.html".lstrip("/")
+
+
+def _write_table(path: Path, column: str, rows: Mapping[str, str]) -> None:
+    lines = [f"url\t{column}", *(f"{url}\t{value}" for url, value in rows.items())]
+    path.write_text("\n".join(lines) + "\n", "utf-8")

@@ -92,21 +92,21 @@ def index_document(
     by_role = {role: _joined(roles, texts, role) for role in _ROLES}
     venue = next((texts[name][0] for name in VENUE_FIELDS if texts.get(name)), "")
     return IndexDocument(
-        record.kind,
-        record.id,
-        _title(by_role["title"], texts),
-        by_role["people"],
-        venue,
-        context.topics,
-        host_name(record.site),
-        parse_date(by_role["date"] or texts.get("date", ())),
-        by_role["text"],
-        {name: values for name, values in texts.items() if _is_searched(name, roles[name])},
-        {name: values for name, values in texts.items() if _is_facet(name, roles[name])},
-        context.cited,
-        context.scores,
-        context.topic_scores,
-        context.change,
+        kind=record.kind,
+        id=record.id,
+        title=_title(by_role["title"], texts),
+        people=by_role["people"],
+        venue=venue,
+        topics=context.topics,
+        site=host_name(record.site),
+        date=parse_date(by_role["date"] or texts.get("date", ())),
+        text=by_role["text"],
+        fields={name: values for name, values in texts.items() if _is_searched(name, roles[name])},
+        facets={name: values for name, values in texts.items() if _is_facet(name, roles[name])},
+        cited=context.cited,
+        scores=context.scores,
+        topic_scores=context.topic_scores,
+        change=context.change,
     )
 
 

@@ -24,7 +24,7 @@ class TopicStore:
         self._database = database
 
     def replace_all(self, placements: Iterable[TopicPlacement], titles: Mapping[str, str]) -> None:
-        """What a training found, in place of all that stood there."""
+        """Replace all placements by those of a new training."""
         with self._database.transaction():
             self._database.execute("DELETE FROM topic_placement")
             self._insert(placements, titles)
@@ -77,7 +77,7 @@ class TopicStore:
             yield _placement(tuple(row)), str(title)
 
     def counts(self) -> dict[tuple[str, ...], int]:
-        """How many documents stand at each topic itself; under the empty path, those that fit nowhere."""
+        """Return the number of documents at each topic itself; the empty path has those that fit nowhere."""
         rows = self._database.execute("SELECT topic, count(*) FROM topic_placement GROUP BY topic")
         return {_path(topic): count for topic, count in rows}
 
@@ -116,17 +116,16 @@ def _row(placement: TopicPlacement) -> tuple[Any, ...]:
 
 def _placement(row: tuple[Any, ...]) -> TopicPlacement:
     document, topic, confidence, leaf, second, second_confidence, outside, words, corrected = row
-    decided = tuple((word, weight) for word, weight in json.loads(words))
     return TopicPlacement(
-        document,
-        _path(topic),
-        confidence,
-        _path(leaf),
-        _path(second),
-        second_confidence,
-        outside,
-        decided,
-        bool(corrected),
+        document=document,
+        topic=_path(topic),
+        confidence=confidence,
+        leaf=_path(leaf),
+        second=_path(second),
+        second_confidence=second_confidence,
+        outside=outside,
+        words=tuple((word, weight) for word, weight in json.loads(words)),
+        corrected=bool(corrected),
     )
 
 

@@ -33,7 +33,7 @@ _NO_REPORT = TopicReport((), 0, 0, {})
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Where a person put a document; `applied` once a training has learned it."""
+    """A person's correction of a document's topic; `applied` once a training has learned it."""
 
     document: str
     title: str

@@ -81,7 +81,7 @@ class KeywordRules:
 
     @cached_property
     def leaf_shares(self) -> Floats:
-        """How one match of each rule is shared among the leaves, (rules, leaves).
+        """The share of each leaf in one match of each rule, (rules, leaves).
 
         A leaf's keyword counts for that leaf alone, an interior topic's in equal parts for all leaves below it.
         """
@@ -114,7 +114,7 @@ class KeywordMatches:
 
     @cached_property
     def frequencies(self) -> Floats:
-        """How many documents each rule matches, (rules,)."""
+        """The number of documents that each rule matches, (rules,)."""
         every = [number for matched in self.by_document for number in matched]
         return np.bincount(every, minlength=len(self.rules.rules)).astype(np.float64)
 

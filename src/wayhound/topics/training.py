@@ -68,7 +68,7 @@ class TopicTraining:
 
     @property
     def history(self) -> dict[str, Any]:
-        """How training went, as JSON for the model file."""
+        """The course of training, as JSON for the model file."""
         return {
             "documents": len(self.placements),
             "words": len(self.model.vocabulary),

@@ -1,4 +1,7 @@
-"""The styles of the sample sites, one module each."""
+"""The styles of the sample sites, one module each: the layout, URLs and oddities of one kind of website.
+
+Their contents come from `samples.department` and `samples.company`, their traps from `samples.traps`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all departments and all companies do alike; how it looks and where it stands is each site's own."""
+"""Base classes of site styles: the pages that every department and every company has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wayhound.samples.people import SamplePerson
 
 
 class SampleStyle(ABC):
-    """The look of one site: a frame around each page, and the addresses of its pages."""
+    """The style of one site: a frame around each page, and the paths of its pages."""
 
     site: SiteBuilder
 
@@ -28,6 +28,9 @@ class SampleStyle(ABC):
 
     def person_link(self, person: SamplePerson) -> str:
         return link(self.person_path(person), person.name)
+
+    def authors(self, people: Iterable[SamplePerson]) -> str:
+        return ", ".join(self.person_link(person) for person in people)
 
     def news_list(self, items: Iterable[News]) -> str:
         return listing(f"{n.dated}: {link(self.news_path(n), n.title)}" for n in items)
@@ -67,11 +70,11 @@ class DepartmentStyle(SampleStyle):
 
     @abstractmethod
     def lists(self) -> None:
-        """The home page and the lists that lead to everything else."""
+        """Add the home page and the lists that lead to everything else."""
 
     @abstractmethod
     def extras(self) -> None:
-        """Contact and about pages, oddities and traps."""
+        """Add contact and about pages, oddities and traps."""
 
     def paper_path(self, paper: Publication) -> str:
         raise NotImplementedError(f"{self.site.host} has no publications")
@@ -103,9 +106,6 @@ class DepartmentStyle(SampleStyle):
     @abstractmethod
     def project(self, project: Project) -> str: ...
 
-    def authors(self, people: Iterable[SamplePerson]) -> str:
-        return ", ".join(self.person_link(person) for person in people)
-
     def paper_list(self, papers: Iterable[Publication]) -> str:
         return listing(
             f"{self.authors(p.authors)}: {link(self.paper_path(p), p.title)}. <i>{p.venue}</i>, {p.year}"
@@ -119,8 +119,8 @@ class DepartmentStyle(SampleStyle):
         return listing(link(self.project_path(p), p.title) for p in projects)
 
     def references(self, paper: Publication) -> str:
-        """The reference list; what stands on this site too is linked."""
-        own = {p.cited(): self.paper_path(p) for p in self.dept.publications if p.number in paper.cites}
+        """Return the reference list, with links to the papers that are on this site."""
+        own = {p.reference(): self.paper_path(p) for p in self.dept.publications if p.number in paper.cites}
         return listing((link(own[r], r) if r in own else r for r in paper.references), "ol")
 
 
@@ -142,11 +142,11 @@ class CompanyStyle(SampleStyle):
 
     @abstractmethod
     def lists(self) -> None:
-        """The home page and the lists that lead to everything else."""
+        """Add the home page and the lists that lead to everything else."""
 
     @abstractmethod
     def extras(self) -> None:
-        """Team, contact and about pages, oddities and traps."""
+        """Add team, contact and about pages, oddities and traps."""
 
     @abstractmethod
     def product_path(self, product: Product) -> str: ...

@@ -1,4 +1,4 @@
-"""Biology: a content system of 2012 with /node/123, a directory in pages and filters, soft 404s."""
+"""Biology: a content management system of 2012 with /node/123, a paged directory with filters, soft 404s."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from wayhound.samples.builder import Label
 from wayhound.samples.department import News, Project, Publication, SampleCourse
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import at, link, listing, paragraphs
+from wayhound.samples.markup import fill, link, listing, look, obfuscate, paragraphs
 from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import filter_links, filters
@@ -50,7 +49,7 @@ class Biology(DepartmentStyle):
         topics = f'<div class="field field-interests">Interests: {", ".join(person.interests)}</div>'
         return f"""<div class="field field-position">{person.position}</div>
 <div class="field field-body"><p>{person.bio}</p></div>{topics if person.interests else ""}
-<div class="field field-mail">E-mail: {at(person.email, " [at] ")}</div>
+<div class="field field-mail">E-mail: {obfuscate(person.email, " [at] ")}</div>
 <div class="field field-phone">Phone: {person.phone}</div>
 <div class="field field-room">Room: {person.room}</div>
 {"<h2>Modules</h2>" + self.course_list(courses) if courses else ""}
@@ -80,7 +79,7 @@ class Biology(DepartmentStyle):
         dept, page = self.dept, self.site.page
         front = f"<p>{dept.welcome}</p><p>{dept.about}</p>"
         page("/", self.frame("Welcome", front), "home")
-        page("/node/1", self.frame("Welcome", front), "home")  # the same under a second address
+        page("/node/1", self.frame("Welcome", front), "home")  # the same page at a second URL
         page("/research", self.frame("Research", self.rows_of(self.project_list([p]) for p in dept.projects)))
         page("/modules", self.frame("Modules", self.course_list(dept.courses)))
         people = [self.entry(p) for p in sorted(dept.people, key=lambda p: p.last)]
@@ -113,7 +112,7 @@ class Biology(DepartmentStyle):
         shown = self.rows_of(self.entry(p) for p in self.dept.people[:6])
         filters(self.site, "/directory", FILTERS, self.frame, shown)
         body = f"""<div class="field-address">{office.street}<br>{office.town}</div>
-<div class="field">Phone: {office.phone}</div><div class="field">E-mail: {at(office.email, " [at] ")}</div>"""
+<div class="field">Phone: {office.phone}</div><div class="field">E-mail: {obfuscate(office.email, " [at] ")}</div>"""
         self.site.contact("/node/2", self.frame("Find us", body), office)
         self.site.missing(
             self.frame("Page not found", "<p>The requested page could not be found.</p>"), status=200

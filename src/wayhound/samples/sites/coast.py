@@ -1,4 +1,4 @@
-"""Coastal research: a blog whose posts announce papers, people are authors, a calendar never ends."""
+"""Coastal research: a blog whose posts announce papers, with authors as people and an endless calendar."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from wayhound.samples.builder import Label
 from wayhound.samples.department import News, Project, Publication, SampleCourse
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, paragraphs
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import endless_calendar
 

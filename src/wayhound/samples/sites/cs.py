@@ -1,10 +1,9 @@
-"""Computer science: tables and font tags of 1996, no classes, home pages under /~name/, reports."""
+"""Computer science: tables and font tags of 1996 without classes, home pages under /~name/, reports."""
 
 from __future__ import annotations
 
 from wayhound.samples.department import Project, Publication, SampleCourse
-from wayhound.samples.look import fill
-from wayhound.samples.markup import at, link, listing, rows
+from wayhound.samples.markup import fill, link, listing, obfuscate, rows
 from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import repeating_folder
@@ -17,7 +16,7 @@ class ComputerScience(DepartmentStyle):
         return fill("cs.html", title=title, body=body)
 
     def homepage(self, person: SamplePerson, title: str, body: str) -> str:
-        """People write their own pages, and leave the department's frame off."""
+        """Return a page by a person, without the department's frame."""
         colour = ("#FFFFEE", "#EEFFFF", "#C0C0C0", "#FFF0F5", "#FFFFFF")[person.number % 5]
         return f"""<html><head><title>{title}</title></head><body bgcolor="{colour}">{body}
 <hr><a href="/">Dept. of CS</a></body></html>"""
@@ -51,7 +50,7 @@ Computer Science Dept., Port Larkin University</center><p>{person.bio}</p><ul>{o
 {links}</ul><pre>
 Office: {person.room} Turing Annex
 Phone:  {person.phone}
-E-mail: {at(person.email)}</pre>"""
+E-mail: {obfuscate(person.email)}</pre>"""
 
     def publication(self, paper: Publication) -> str:
         pdf = (
@@ -127,7 +126,7 @@ available on-line. This server was installed in 1994 and is maintained by volunt
     def own_pages(self, person: SamplePerson) -> None:
         home, papers = self.person_path(person), self.dept.papers_of(person)
         if person.rank == "student":
-            self.site.redirect(home[:-1], home)  # their list leaves the slash out
+            self.site.redirect(home[:-1], home)  # the list of students omits the slash
         if papers:
             body = f"<h1>Papers of {person.name}</h1>{self.paper_list(papers)}"
             self.site.page(f"{home}pubs.html", self.homepage(person, "My papers", body), "publications")

@@ -1,4 +1,4 @@
-"""History: a wiki with categories, edit links everywhere, no publications."""
+"""History: a wiki with categories and edit links everywhere, without publications."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 from wayhound.samples.builder import Label
 from wayhound.samples.department import News, Project, SampleCourse
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs, rows
+from wayhound.samples.markup import fill, link, listing, look, paragraphs, rows
 from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 
@@ -124,7 +123,7 @@ class History(DepartmentStyle):
         self.site.missing(self.frame("No such page", "<p>There is no text in this page yet.</p>"))
 
     def special(self, match: re.Match[str]) -> str:
-        """Edit forms and page histories; each old version offers an older one."""
+        """Return an edit form or page history; each old version links to an older one."""
         name, action, number = match[1], match[2], int(match[3] or 900)
         older = f"/index.php?title={name}&amp;action=history&amp;oldid={number - 1}"
         return self.frame(f"{action.capitalize()}: {name}", f"<p>{link(older, 'older version')}</p>")

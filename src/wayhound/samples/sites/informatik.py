@@ -1,12 +1,11 @@
-"""Informatik: German, boxes of 2006, people by research group, person.php?id=17, print versions."""
+"""Informatik: German, box layout of 2006, people by research group, person.php?id=17, print versions."""
 
 from __future__ import annotations
 
 import re
 
 from wayhound.samples.department import Group, News, Project, Publication, SampleCourse
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs, rows
+from wayhound.samples.markup import fill, link, listing, look, paragraphs, rows
 from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 
@@ -106,6 +105,6 @@ class Informatik(DepartmentStyle):
         self.site.missing(self.frame("Nicht gefunden", "<p>Diese Seite gibt es nicht.</p>"))
 
     def print_version(self, match: re.Match[str]) -> str:
-        """The same text again without the menu; it offers a print version in turn."""
+        """Return a print version, which links to a print version of itself."""
         again = link("?druck=1&amp;druck=1", "Drucken")
         return f"<html><body><p>Druckversion von {match[1]}</p>{again}</body></html>"

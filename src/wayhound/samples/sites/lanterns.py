@@ -1,12 +1,12 @@
-"""Lanterns: a shop of today with cards, endless filters, and a basket that robots.txt forbids."""
+"""Lanterns: a modern shop with cards, endless filters, and a basket that robots.txt disallows."""
 
 from __future__ import annotations
 
 from wayhound.samples.company import Product
 from wayhound.samples.department import News
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, paragraphs
-from wayhound.samples.people import SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, look, paragraphs
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import CompanyStyle
 from wayhound.samples.traps import filter_links, filters
 

@@ -1,13 +1,13 @@
-"""Linguistique: French, breadcrumbs and cards of 2018, addresses with accents and without extensions."""
+"""Linguistique: French, breadcrumbs and cards of 2018, URLs with accents and without extensions."""
 
 from __future__ import annotations
 
 from urllib.parse import quote
 
 from wayhound.samples.department import News, Project, Publication, SampleCourse
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, paragraphs
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import endless_calendar
 

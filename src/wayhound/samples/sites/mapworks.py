@@ -7,9 +7,9 @@ from hashlib import md5
 
 from wayhound.samples.company import Product
 from wayhound.samples.department import News
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import Office, SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, paragraphs
+from wayhound.samples.people import Office, SamplePerson
 from wayhound.samples.sites.base import CompanyStyle
 
 HREF = re.compile(r'href="(/[^"#]*)"')
@@ -21,7 +21,7 @@ class Mapworks(CompanyStyle):
         return self.with_session(title, text)
 
     def with_session(self, title: str, text: str) -> str:
-        """Every page hands out another session, as a server does that gets no cookies."""
+        """Return the page with a new session id in its links, as from a server that gets no cookies."""
         session = md5(title.encode(), usedforsecurity=False).hexdigest()
 
         def add(match: re.Match[str]) -> str:

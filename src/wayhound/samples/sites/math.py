@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 from wayhound.samples.department import Project, Publication, SampleCourse
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, rows
-from wayhound.samples.people import SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, rows
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 
 
@@ -31,7 +31,7 @@ class Mathematics(DepartmentStyle):
         return f"/grants/{project.acronym.lower()}.htm"
 
     def person_page(self, person: SamplePerson) -> str:
-        """These pages were moved from another folder and patched with a base element."""
+        """Return a page that was moved from another folder and patched with a base element."""
         return fill("math.html", title=person.name, body=self.person(person), base='<BASE HREF="/">')
 
     def person_link(self, person: SamplePerson) -> str:
@@ -86,13 +86,13 @@ class Mathematics(DepartmentStyle):
 
     def letters(self) -> None:
         people = sorted(self.dept.people, key=lambda p: (slug(p.last), p.first))
-        found = {letter: list(members) for letter, members in groupby(people, lambda p: slug(p.last)[0])}
+        by_letter = {letter: list(members) for letter, members in groupby(people, lambda p: slug(p.last)[0])}
         bar = " ".join(
-            link(f"/people/{x}.htm", x.upper()) if x in found else x.upper()
+            link(f"/people/{x}.htm", x.upper()) if x in by_letter else x.upper()
             for x in "abcdefghijklmnopqrstuvwxyz"
         )
         self.site.page("/people/index.htm", self.frame("Members A-Z", f"<P ALIGN=center>{bar}</P>"), "people")
-        for letter, members in found.items():
+        for letter, members in by_letter.items():
             entries = listing(f"{self.person_link(p)}, <I>{p.position}</I>" for p in members)
             text = self.frame(f"Members: {letter.upper()}", f"<P ALIGN=center>{bar}</P>{entries}")
             self.site.page(f"/people/{letter}.htm", text, "people")

@@ -1,4 +1,4 @@
-"""Orchard: documentation style with a side bar; team and stories, but nowhere an address."""
+"""Orchard: documentation style with a sidebar; a team and stories, but no contact address anywhere."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 from wayhound.samples.company import Product
 from wayhound.samples.department import News
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs, rows
-from wayhound.samples.people import SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, paragraphs, rows
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import CompanyStyle
 
 
@@ -67,7 +67,7 @@ class Orchard(CompanyStyle):
         self.site.missing(self.frame("Not here", "<p>This page has been pruned.</p>"))
 
     def tags(self, match: re.Match[str]) -> str:
-        """Tags can be combined, so there is always a longer combination."""
+        """Return the page of a combination of tags, which links to longer combinations."""
         names = ("tools", "trees", "winter", "wood", *map(slug, self.company.categories))
         more = listing(link(f"/tags/?t={match[1]}+{name}", f"{match[1]} and {name}") for name in names)
         return self.frame(

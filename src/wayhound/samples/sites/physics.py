@@ -1,11 +1,11 @@
-"""Physics: HTML5 of today with nav and aside, one flat list of people, publications by year."""
+"""Physics: modern HTML5 with nav and aside, one flat list of people, publications by year."""
 
 from __future__ import annotations
 
 from wayhound.samples.department import News, Project, Publication, SampleCourse
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs
-from wayhound.samples.people import SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, paragraphs
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
 from wayhound.samples.traps import redirect_loop
 
@@ -65,7 +65,7 @@ class Physics(DepartmentStyle):
         dept, page = self.dept, self.site.page
         home = f"<h1>Welcome</h1><p>{dept.welcome}</p><h2>News</h2>{self.news_list(dept.news[:5])}"
         page("/", self.frame("Welcome", home), "home")
-        page("/index.html", self.frame("Welcome", home), "home")  # the same under a second address
+        page("/index.html", self.frame("Welcome", home), "home")  # the same page at a second URL
         page("/people/", self.frame("People", self.people()), "people")
         page("/teaching/", self.frame("Teaching", f"<h1>Teaching</h1>{self.course_list(dept.courses)}"))
         page("/news/", self.frame("News", f"<h1>News</h1>{self.news_list(dept.news)}"))

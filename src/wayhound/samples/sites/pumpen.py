@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from wayhound.samples.company import Product
 from wayhound.samples.department import News
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import link, listing, paragraphs, rows
-from wayhound.samples.people import SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, paragraphs, rows
+from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import CompanyStyle
 
 
@@ -89,7 +89,7 @@ class Pumpen(CompanyStyle):
         self.site.page("/service/anfahrt.html", self.frame("Anfahrt", way))
 
     def long_page(self) -> None:
-        """Three thousand spare parts in one table, each of a pump that exists."""
+        """Add a page with three thousand spare parts in one table."""
         pumps, parts = self.company.products, ("Dichtung", "Laufrad", "Welle", "Lager", "Schraube", "Deckel")
         table = rows(
             [f"ET-{i:05}", parts[i % len(parts)], pumps[i % len(pumps)].name, pumps[i % len(pumps)].material]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from wayhound.samples.company import Product
 from wayhound.samples.department import News
-from wayhound.samples.look import fill
-from wayhound.samples.markup import at, link, listing, paragraphs, rows
-from wayhound.samples.people import Office, SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, obfuscate, paragraphs, rows
+from wayhound.samples.people import Office, SamplePerson
 from wayhound.samples.sites.base import CompanyStyle
 from wayhound.samples.traps import repeating_folder
 
@@ -51,7 +51,9 @@ class Teahouse(CompanyStyle):
         return f"<p align=center><i>{news.dated}</i></p>{paragraphs(news.paragraphs)}"
 
     def member(self, person: SamplePerson) -> str:
-        return f"<p align=center><b>{person.position}</b></p><p>{person.bio}</p><p>{at(person.email)}</p>"
+        return (
+            f"<p align=center><b>{person.position}</b></p><p>{person.bio}</p><p>{obfuscate(person.email)}</p>"
+        )
 
     def lists(self) -> None:
         company, page = self.company, self.site.page
@@ -98,7 +100,7 @@ class Teahouse(CompanyStyle):
 <tr><th align=left>Open<td>Tuesday to Sunday, 10 to 6</table>"""
 
     def guest_book(self) -> None:
-        """Twelve pages of kind words from visitors."""
+        """Add twelve pages of visitors' comments."""
         for number in range(1, 13):
             words = self.company.products[(number * 3) % len(self.company.products)]
             entries = f"<p>We had the {words.name} and stayed until closing time. <i>Two travellers</i></p>"

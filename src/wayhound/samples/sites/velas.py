@@ -1,12 +1,12 @@
-"""Velas: Spanish, a weblog of 2011 with ?p=123 addresses, soft 404s, contact data of two workshops."""
+"""Velas: Spanish, a weblog of 2011 with ?p=123 URLs, soft 404s, contact data of two workshops."""
 
 from __future__ import annotations
 
 from wayhound.samples.company import Product
 from wayhound.samples.department import News
-from wayhound.samples.look import fill, look
-from wayhound.samples.markup import at, link, listing, paragraphs
-from wayhound.samples.people import Office, SamplePerson, slug
+from wayhound.samples.grammar import slug
+from wayhound.samples.markup import fill, link, listing, look, obfuscate, paragraphs
+from wayhound.samples.people import Office, SamplePerson
 from wayhound.samples.sites.base import CompanyStyle
 
 PAGES = {"contacto": 2, "quienes": 3, "equipo": 4, "productos": 5, "archivo": 6}
@@ -90,4 +90,4 @@ class Velas(CompanyStyle):
 
     def address(self, office: Office) -> str:
         return f"""<h3>{office.name}</h3><p>{office.street}<br>{office.town} ({office.country})<br>
-Teléfono: {office.phone}<br>Correo: {at(office.email, " (arroba) ")}</p>"""
+Teléfono: {office.phone}<br>Correo: {obfuscate(office.email, " (arroba) ")}</p>"""
