@@ -1,7 +1,7 @@
-"""Hubs and authorities of large citation graphs: seconds that scoring them takes.
+"""The time to compute hubs and authorities of large citation graphs.
 
-The graphs are random: half of the references are to any earlier paper, half repeat an earlier reference, so
-that few papers have very many citations, as in real collections.
+The graphs are random: half of the references are to any earlier paper, half repeat an earlier reference, so that
+a few papers have very many citations, as in real collections.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from bench.report import Bar, Cell, Report, add_output_options, finish
 from wayhound.citations.hubs import Ints, hits
 
-MOST_SECONDS = 10.0
+MAX_SECONDS = 10.0
 PER_PAPER = 10
 
 
@@ -33,12 +33,12 @@ def main() -> int:
         most_cited = int(np.bincount(cited).argmax())
         rows.append([f"{n_papers:,}", f"{len(citing):,}", cpu, wall, float(authority[most_cited])])
     header = ["papers", "citations", "CPU s", "wall s", "authority of the most cited"]
-    bar = Bar("largest graph, CPU s", cpu, most=MOST_SECONDS)
+    bar = Bar("largest graph, CPU s", cpu, most=MAX_SECONDS)
     return finish(Report("Hubs and authorities", header, rows, [bar]), arguments)
 
 
 def graph(n_papers: int, n_citations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Edges from later to earlier papers; each that repeats another follows a chain of repeats to its end."""
+    """Return edges from later to earlier papers; a repeated reference follows its chain of repeats to the end."""
     citing = np.sort(rng.integers(1, n_papers, n_citations))
     cited = (rng.random(n_citations) * citing).astype(np.int64)
     repeats = rng.random(n_citations) < 0.5

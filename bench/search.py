@@ -1,8 +1,7 @@
-"""The search index beside SQLite's FTS5: building, asking and adding, on the same papers and the same questions.
+"""The search index against SQLite's FTS5: building, querying and adding, on the same papers and queries.
 
-Times of questions are CPU times of one thread with everything a page needs: hits with snippets, total and
-facets. FTS5 is asked for the same hits, snippets and total by its own BM25; it has no facets to count, which
-are left out of its time.
+Query times are CPU times of one thread with everything a page needs: hits with snippets, total and facets. FTS5
+returns the same hits, snippets and total by its own BM25; it has no facets, so these are not in its time.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from wayhound.search.query import terms
 from wayhound.search.results import SearchRequest
 from wayhound.workspace import Workspace
 
-MOST_BUILD_SECONDS, MOST_P50, MOST_P99 = 60.0, 10.0, 60.0
-MOST_ADDED_SECONDS = 2.0
-N_SAMPLED = 4_000  # papers from which questions are drawn
+MAX_BUILD_SECONDS, MAX_P50, MAX_P99 = 60.0, 10.0, 60.0
+MAX_ADDED_SECONDS = 2.0
+N_SAMPLED = 4_000  # papers from which queries are drawn
 N_ADDED = 30
 N_WARM = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """The same question in our language and in that of FTS5."""
+class BenchQuery:
+    """One query in our query language and in that of FTS5."""
 
     kind: str
     ours: str
@@ -49,7 +48,7 @@ def main() -> int:
     add_output_options(parser)
     add_data_option(parser, required=False)
     parser.add_argument("--papers", type=int, default=50_000)
-    parser.add_argument("--questions", type=int, default=200, help="of each kind")
+    parser.add_argument("--questions", type=int, default=200, help="queries of each kind")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Workspace.create(Path(folder) / "workspace") as workspace:
         fill(workspace, arguments.papers, arguments.data)
@@ -63,14 +62,14 @@ def _measured(workspace: Workspace, folder: Path, arguments: argparse.Namespace)
     fts_wall, _ = _timed(lambda: fts.build(workspace))
     index = SearchIndex(workspace.index_folder)
     _, warm_cpu = _timed(index.warm)
-    questions = _questions(arguments)
-    ours = _asked(questions, lambda question: index.search(SearchRequest(question.ours)).total)
-    theirs = _asked(questions, lambda question: fts.search(question.theirs))
-    cited = _asked(questions, lambda question: index.search(SearchRequest(question.ours, "cited")).total)
-    log_tf = _asked(questions, lambda question: index.search(SearchRequest(question.ours, "log-tf")).total)
-    typed = _asked(
-        [Question("as typed", question.ours[:end], "") for question in questions[:60] for end in (2, 4, 7)],
-        lambda question: len(index.suggest(question.ours)),
+    queries = _draw_queries(arguments)
+    ours = _query_times(queries, lambda query: index.search(SearchRequest(query.ours)).total)
+    theirs = _query_times(queries, lambda query: fts.search(query.theirs))
+    cited = _query_times(queries, lambda query: index.search(SearchRequest(query.ours, "cited")).total)
+    log_tf = _query_times(queries, lambda query: index.search(SearchRequest(query.ours, "log-tf")).total)
+    typed = _query_times(
+        [BenchQuery("as typed", query.ours[:end], "") for query in queries[:60] for end in (2, 4, 7)],
+        lambda query: len(index.suggest(query.ours)),
     )
     added = _added(workspace, index)
     everything = np.concatenate([ours[kind] for kind in ours])
@@ -89,19 +88,19 @@ def _measured(workspace: Workspace, folder: Path, arguments: argparse.Namespace)
         ["suggestions", *_shown(typed["as typed"]), None, None],
     ]
     bars = [
-        Bar("index built, CPU s", build_cpu, most=MOST_BUILD_SECONDS),
-        Bar("question, CPU ms, p50", float(np.percentile(everything, 50)), most=MOST_P50),
-        Bar("question, CPU ms, p99", float(np.percentile(everything, 99)), most=MOST_P99),
+        Bar("index built, CPU s", build_cpu, most=MAX_BUILD_SECONDS),
+        Bar("query, CPU ms, p50", float(np.percentile(everything, 50)), most=MAX_P50),
+        Bar("query, CPU ms, p99", float(np.percentile(everything, 99)), most=MAX_P99),
         Bar(
             "added and found, s, p95",
             float(np.percentile(added, 95)),
-            most=MOST_ADDED_SECONDS,
+            most=MAX_ADDED_SECONDS,
         ),
     ]
     count = f"{arguments.papers:,} papers"
     return [
         Report(f"Search: {count}", ["what", "wall", "CPU", "FTS5, wall"], costs),
-        Report(f"Questions, CPU ms: {count}", ["kind", "p50", "p99", "FTS5 p50", "FTS5 p99"], rows, bars),
+        Report(f"Queries, CPU ms: {count}", ["kind", "p50", "p99", "FTS5 p50", "FTS5 p99"], rows, bars),
     ]
 
 
@@ -111,16 +110,16 @@ def _timed(work: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def _asked(questions: Sequence[Question], ask: Callable[[Question], int]) -> dict[str, np.ndarray]:
-    """CPU milliseconds of each question, by kind."""
-    for question in questions[:N_WARM]:
-        ask(question)
-    taken: dict[str, list[float]] = {}
-    for question in questions:
+def _query_times(queries: Sequence[BenchQuery], run: Callable[[BenchQuery], int]) -> dict[str, np.ndarray]:
+    """Return the CPU milliseconds of each query, by kind."""
+    for query in queries[:N_WARM]:
+        run(query)
+    times: dict[str, list[float]] = {}
+    for query in queries:
         started = time.thread_time()
-        ask(question)
-        taken.setdefault(question.kind, []).append(1000 * (time.thread_time() - started))
-    return {kind: np.array(times) for kind, times in taken.items()}
+        run(query)
+        times.setdefault(query.kind, []).append(1000 * (time.thread_time() - started))
+    return {kind: np.array(values) for kind, values in times.items()}
 
 
 def _shown(times: np.ndarray) -> list[float]:
@@ -128,7 +127,7 @@ def _shown(times: np.ndarray) -> list[float]:
 
 
 def _added(workspace: Workspace, index: SearchIndex) -> list[float]:
-    """Seconds from saving a record until a search finds it, as in a portal: by a thread that looks for changes."""
+    """Return the seconds from saving a record until a search finds it, with a follower thread as in a portal."""
     taken = []
     with Follower(workspace.folder):
         for number in range(N_ADDED):
@@ -141,27 +140,27 @@ def _added(workspace: Workspace, index: SearchIndex) -> list[float]:
     return taken
 
 
-def _questions(arguments: argparse.Namespace) -> list[Question]:
-    """Drawn from the papers, so that common words are asked for more often, as people do."""
-    chance = Random(1)
+def _draw_queries(arguments: argparse.Namespace) -> list[BenchQuery]:
+    """Draw queries from the papers, so that frequent words are queried more often."""
+    rng = Random(1)
     sampled = list(generate(min(arguments.papers, N_SAMPLED), arguments.data))
     made = []
     for _ in range(arguments.questions):
-        record = chance.choice(sampled)
-        found = terms(record.first("abstract")) or ["nothing"]
-        at = chance.randrange(max(1, len(found) - 2))
-        picked = [chance.choice(found) for _ in range(3)]
+        record = rng.choice(sampled)
+        words = terms(record.first("abstract")) or ["nothing"]
+        at = rng.randrange(max(1, len(words) - 2))
+        picked = [rng.choice(words) for _ in range(3)]
         author = terms(record.first("author"))[-1]
-        pair = found[at : at + 2]
+        pair = words[at : at + 2]
         made += [
-            Question("one word", picked[0], f'"{picked[0]}"'),
-            Question("three words", " ".join(picked), " ".join(f'"{word}"' for word in picked)),
-            Question("any of three", " OR ".join(picked), " OR ".join(f'"{word}"' for word in picked)),
-            Question("phrase", f'"{" ".join(pair)}"', f'"{" ".join(pair)}"'),
-            Question("author", f"author:{author}", f'author:"{author}"'),
-            Question("word and years", f"{picked[0]} year:1998..2003", f'"{picked[0]}"'),
-            Question("beginning", f"{picked[0][:4]}*", f'"{picked[0][:4]}"*'),
-            Question("misspelt", picked[0] + "x", f'"{picked[0]}x"'),
+            BenchQuery("one word", picked[0], f'"{picked[0]}"'),
+            BenchQuery("three words", " ".join(picked), " ".join(f'"{word}"' for word in picked)),
+            BenchQuery("any of three", " OR ".join(picked), " OR ".join(f'"{word}"' for word in picked)),
+            BenchQuery("phrase", f'"{" ".join(pair)}"', f'"{" ".join(pair)}"'),
+            BenchQuery("author", f"author:{author}", f'author:"{author}"'),
+            BenchQuery("word and years", f"{picked[0]} year:1998..2003", f'"{picked[0]}"'),
+            BenchQuery("beginning", f"{picked[0][:4]}*", f'"{picked[0][:4]}"*'),
+            BenchQuery("misspelt", picked[0] + "x", f'"{picked[0]}x"'),
         ]
     return made
 
@@ -195,13 +194,13 @@ class _Fts:
         with self.connection:
             self.connection.executemany("INSERT INTO paper VALUES (?, ?, ?, ?, ?)", rows)
 
-    def search(self, asked: str) -> int:
-        """The total, and the first ten with snippets, by BM25 with field weights."""
-        counted = self.connection.execute("SELECT count(*) FROM paper WHERE paper MATCH ?", (asked,))
+    def search(self, query: str) -> int:
+        """Return the total, after fetching the first ten with snippets by BM25 with field weights."""
+        counted = self.connection.execute("SELECT count(*) FROM paper WHERE paper MATCH ?", (query,))
         self.connection.execute(
             "SELECT id, title, author, venue, snippet(paper, 4, '[', ']', '…', 32) FROM paper "
             "WHERE paper MATCH ? ORDER BY bm25(paper, 0, 3, 2, 1, 1) LIMIT 10",
-            (asked,),
+            (query,),
         ).fetchall()
         return int(counted.fetchone()[0])
 

@@ -1,4 +1,4 @@
-"""The labelled collections of the topic benchmark, and the ways to label them that it compares."""
+"""The labelled collections of the topic benchmark, and the baselines that it compares."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """Documents whose true topics are known, and the tree that they are to be put into."""
+    """Documents with their true topics, and the tree to place them in."""
 
     name: str
     tree: TopicTree
@@ -35,13 +35,13 @@ class LabelledSet:
 
     @classmethod
     def read(cls, name: str, tree: TopicTree, documents: Path, citations: Path | None) -> LabelledSet:
-        found = read_documents(documents)
-        graph = CitationLinks.among(found, read_citations(citations)) if citations else None
-        return cls(name, tree, found, graph)
+        labelled = read_documents(documents)
+        links = CitationLinks.among(labelled, read_citations(citations)) if citations else None
+        return cls(name, tree, labelled, links)
 
     @cached_property
     def truth(self) -> Ints:
-        """The number of each document's leaf."""
+        """The leaf number of each document. Raises UsageError for a label that is no leaf."""
         leaves = {leaf: number for number, leaf in enumerate(self.tree.leaves)}
         labels = {document.label for document in self.documents}
         numbers = {label: leaves.get(self.tree.find(label), -1) for label in labels}
@@ -72,7 +72,7 @@ class LabelledSet:
 
 
 def standard_sets(data: Path) -> dict[str, LabelledSet]:
-    """The three sets of a data folder."""
+    """Return the three sets of a data folder."""
     topics = data / "papers" / "topics"
     graph = data / "papers" / "citations" / "graph.tsv"
     science = parse_tree(shipped_trees()["computer-science"])
@@ -86,24 +86,24 @@ def standard_sets(data: Path) -> dict[str, LabelledSet]:
 
 
 def keyword_matching(data: LabelledSet) -> float:
-    """The rule list alone; documents without a keyword go to the most populous class (the paper's note 5)."""
+    """Apply the rule list alone; documents without a keyword get the largest class (note 5 of the paper)."""
     labels = data.matches.first()
     labels[~data.keyword_labelled, labels.sum(axis=0).argmax()] = 1.0
     return data.accuracy(labels)
 
 
 def naive_bayes_on_keywords(data: LabelledSet) -> float:
-    """Eq. 10–12, taught by the documents that a keyword labels."""
+    """Train Eq. 10–12 on the documents that a keyword labels."""
     return data.accuracy(NaiveBayes().fit(data.counts, data.matches.first()).predict(data.counts))
 
 
 def plain_em(data: LabelledSet) -> float:
-    """Section 5.2.2 without shrinkage: Laplace smoothing, all documents."""
+    """Run section 5.2.2 without shrinkage: Laplace smoothing, all documents."""
     return data.accuracy(ExpectationMaximisation().fit(data.counts, data.matches.first()).memberships_)
 
 
 def bootstrapping(data: LabelledSet, *, unlabelled: bool, votes: bool = True, draws: int = 5) -> float:
-    """EM and shrinkage, with or without the documents that no keyword labels; the mean over held-out draws."""
+    """Run EM with shrinkage, with or without documents that no keyword labels; return the mean over seeds."""
     start = data.matches.votes() if votes else data.matches.first()
     rows = np.ones(len(start), dtype=bool) if unlabelled else data.keyword_labelled
     models = (
@@ -116,7 +116,7 @@ def bootstrapping(data: LabelledSet, *, unlabelled: bool, votes: bool = True, dr
 
 
 def supervised(data: LabelledSet, n_labels: int, draws: int = 5) -> float:
-    """Eq. 10–12 with so many labels given by people, on documents that were not labelled."""
+    """Train Eq. 10–12 on `n_labels` true labels, and return the accuracy on the other documents."""
     return float(np.mean([_supervised_once(data, n_labels, draw) for draw in range(draws)]))
 
 
@@ -129,7 +129,7 @@ def _supervised_once(data: LabelledSet, n_labels: int, draw: int) -> float:
 
 
 def supervised_with_citations(data: LabelledSet) -> float:
-    """The shipped model, taught by the true labels of half the documents, on the other half."""
+    """Train the shipped model on the true labels of half the documents, and return the accuracy on the rest."""
     assert data.citations is not None
     rows = data.citations.rows(data.documents)
     n, size = len(data.documents), len(rows)

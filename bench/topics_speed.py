@@ -1,7 +1,7 @@
-"""What topics cost: training on many documents, twice as many, placing one, and learning from corrections.
+"""The cost of topics: training at two sizes, placing one document, and training again after a correction.
 
 The collection is synthetic: 70 leaves in ten branches, words drawn by Zipf's law from a background and from the
-leaf. It measures cost alone, never accuracy.
+leaf. It measures cost, not accuracy.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from wayhound.topics.vocabulary import word_counts
 
 N_BRANCHES, N_LEAVES, N_KEYWORDS = 10, 70, 5
 N_WORDS, OWN_WORDS = 20_000, 300
-MOST_SECONDS, MOST_GIGABYTES, MOST_PLACE_MS = 30.0, 1.0, 5.0
-MOST_GROWTH = 2.6  # for twice the words: linear, with room for noise
+MAX_SECONDS, MAX_GIGABYTES, MAX_PLACE_MS = 30.0, 1.0, 5.0
+MAX_GROWTH = 2.6  # for twice the words: linear, with a margin for noise
 N_PLACED = 2_000
 
 
@@ -48,10 +48,10 @@ def main() -> int:
         ["peak memory, documents included", f"{gigabytes:.2f} GB"],
     ]
     bars = [
-        Bar("training, CPU seconds", seconds, most=MOST_SECONDS),
-        Bar("twice the words cost", seconds / half_seconds, most=MOST_GROWTH),
-        Bar("peak memory, GB", gigabytes, most=MOST_GIGABYTES),
-        Bar("placing, CPU ms", place_ms, most=MOST_PLACE_MS),
+        Bar("training, CPU seconds", seconds, most=MAX_SECONDS),
+        Bar("twice the words cost", seconds / half_seconds, most=MAX_GROWTH),
+        Bar("peak memory, GB", gigabytes, most=MAX_GIGABYTES),
+        Bar("placing, CPU ms", place_ms, most=MAX_PLACE_MS),
     ]
     return finish(Report("Topics: cost", ["what", "CPU"], rows, bars), arguments)
 
@@ -90,7 +90,7 @@ def _timed(
 
 
 def _place_ms(training: TopicTraining, documents: list[TopicDocument]) -> float:
-    training.model.place(documents[0])  # what is worked out once
+    training.model.place(documents[0])  # fills the caches
     started = time.process_time()
     for document in documents:
         training.model.place(document)

@@ -1,4 +1,4 @@
-"""What else was tried to move the accuracy of topics, so that the ablation can be run again."""
+"""Variants of topic training for the ablation, including those that did not pay."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def as_shipped(data: LabelledSet) -> Floats:
 
 
 def first_match(data: LabelledSet) -> Floats:
-    """The rule list of the paper in place of votes."""
+    """Label by the first matching keyword, as in the paper, instead of by votes."""
     return _bootstrap(data, start=data.matches.first())
 
 
@@ -39,8 +39,8 @@ def more_rounds(data: LabelledSet) -> Floats:
     return _bootstrap(data, rounds=8)
 
 
-def labels_let_go(data: LabelledSet) -> Floats:
-    """Keyword labels are only the start of EM, as in the paper."""
+def labels_not_held(data: LabelledSet) -> Floats:
+    """Use keyword labels only to start EM, as in the paper."""
     return _bootstrap(data, rounds=8, hold=0.0)
 
 
@@ -49,22 +49,22 @@ def tempered(data: LabelledSet) -> Floats:
 
 
 def whole_length(data: LabelledSet) -> Floats:
-    """Long documents count all their words."""
+    """Count all words of long documents."""
     settings = TopicSettings(max_words=1e9)
     return data.train(settings=settings).memberships
 
 
 def every_word(data: LabelledSet) -> Floats:
-    """Words that stand in two documents, and not only those in five."""
+    """Count words that occur in two documents, not only those in five."""
     return data.train(settings=TopicSettings(min_documents=2)).memberships
 
 
 def expanded_keywords(data: LabelledSet) -> Floats:
-    """The five words that stand most often beside a class's keywords vote too, half as loud."""
+    """Let the five words that co-occur most with a class's keywords vote as well, at half weight."""
     votes = data.matches.votes()
     together = np.asarray((data.counts > 0).T @ votes)
-    often = np.maximum(np.asarray((data.counts > 0).sum(axis=0)).ravel(), 1.0)
-    lift = np.where(together >= 3, together / often[:, None], 0.0)
+    frequency = np.maximum(np.asarray((data.counts > 0).sum(axis=0)).ravel(), 1.0)
+    lift = np.where(together >= 3, together / frequency[:, None], 0.0)
     expanded = np.zeros_like(lift)
     for leaf in range(lift.shape[1]):
         best = np.argsort(-lift[:, leaf])[:5]
@@ -75,7 +75,7 @@ def expanded_keywords(data: LabelledSet) -> Floats:
 
 
 def self_trained_linear(data: LabelledSet) -> Floats:
-    """A linear model, taught by the surer two thirds of what naive Bayes found."""
+    """Train a linear model on the more confident two thirds of naive Bayes' predictions."""
     shares = _bootstrap(data)
     sure = shares.max(axis=1) >= np.quantile(shares.max(axis=1), 1 / 3)
     rows = _unit_rows(data.counts)
@@ -84,7 +84,7 @@ def self_trained_linear(data: LabelledSet) -> Floats:
 
 
 def word_vectors(data: LabelledSet, size: int = 100) -> Floats:
-    """Words that keep the same company say the same: vectors by PPMI and SVD, mixed into the evidence."""
+    """Add word vectors of the collection, by PPMI and SVD, to the evidence."""
     vectors = _ppmi_vectors(data.counts, size)
     documents = _directions(np.asarray(_unit_rows(data.counts) @ vectors))
     shares = _bootstrap(data)
@@ -95,9 +95,9 @@ def word_vectors(data: LabelledSet, size: int = 100) -> Floats:
 def _ppmi_vectors(counts: csr_array, size: int) -> Floats:
     present = csr_array((counts > 0).astype(np.float64))
     together = csr_array(present.T @ present)
-    often = np.asarray(present.sum(axis=0)).ravel()
+    frequency = np.asarray(present.sum(axis=0)).ravel()
     lift = together.tocoo()
-    values = np.log(lift.data * present.shape[0] / (often[lift.row] * often[lift.col]))
+    values = np.log(lift.data * present.shape[0] / (frequency[lift.row] * frequency[lift.col]))
     positive = csr_array((np.maximum(values, 0.0), (lift.row, lift.col)), shape=together.shape)
     rng = np.random.default_rng(SEED)
     basis = np.linalg.qr(positive @ rng.standard_normal((positive.shape[1], size)))[0]
@@ -108,7 +108,7 @@ def _ppmi_vectors(counts: csr_array, size: int) -> Floats:
 
 
 def linked(weights: LinkWeights | None = None, *, ids: bool = True) -> Trial:
-    """Words shared along citations, with or without a word for every paper itself."""
+    """Return a trial that spreads words along citations, with or without a word for each paper's id."""
 
     def trial(data: LabelledSet) -> Floats:
         settings = TopicSettings(links=weights or LinkWeights())
@@ -132,7 +132,7 @@ def _linked_without_ids(data: LabelledSet, weights: LinkWeights) -> Floats:
 
 
 def label_propagation(data: LabelledSet) -> Floats:
-    """Topics from text alone, then passed along citations until they settle."""
+    """Propagate topics of text alone along citations until they converge."""
     assert data.citations is not None
     rows = data.citations.rows(data.documents)
     links = data.citations.links(rows)
@@ -146,7 +146,7 @@ def label_propagation(data: LabelledSet) -> Floats:
 
 
 def without_keywords(data: LabelledSet, share: float, draw: int = 0) -> Floats:
-    """How much the number of keywords matters: a share of them is not known."""
+    """Remove a random share of the keywords."""
     rng = np.random.default_rng(draw)
     topics = tuple(
         replace(topic, keywords=tuple(word for word in topic.keywords if rng.random() >= share))
@@ -188,7 +188,7 @@ TRIALS: dict[str, Trial] = {
     "no EM (keyword labels only)": no_rounds,
     "four rounds of EM": four_rounds,
     "eight rounds of EM": more_rounds,
-    "eight rounds, labels not held": labels_let_go,
+    "eight rounds, labels not held": labels_not_held,
     "tempered by 0.5": tempered,
     "long documents not capped": whole_length,
     "words from 2 documents on": every_word,
