@@ -148,7 +148,7 @@ def test_a_port_that_is_taken_is_told(workspace: Path, capsys: pytest.CaptureFix
         taken.listen()
         port = str(taken.getsockname()[1])
         assert run(["serve", "-w", str(workspace), "--port", port]) == 2
-    assert f"Port {port} is taken by another program" in capsys.readouterr().err
+    assert f"Port {port} is in use by another program" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

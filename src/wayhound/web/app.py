@@ -1,4 +1,4 @@
-"""Puts a server together: its pages behind the guards, with safe headers and plain error pages."""
+"""Build a web application: pages behind the guards, with safe headers and plain error pages."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from wayhound.web.limits import Buckets, LimitedRate, RateLimiter
 from wayhound.web.pages import Pages, add_static_files
 
 _ERRORS = {
-    "400": "The request must be changed; a sentence says how.",
-    "404": "There is no such thing.",
-    "429": "Asked too often; Retry-After says when to try again.",
+    "400": "The request is not valid; `error` says what to change.",
+    "404": "Not found.",
+    "429": "Too many requests; Retry-After says when to try again.",
 }
 _ERROR = {
     "Error": {
@@ -34,7 +34,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """How a server meets the world. `requests_per_second` is for each client; 0 is without limit."""
+    """Limits of a server. `requests_per_second` is per client; 0 means no limit."""
 
     hosts: tuple[str, ...] = LOOPBACK_NAMES
     requests_per_second: float = 20.0
@@ -47,7 +47,7 @@ def make_app(
     title: str, about: str, pages: Pages, settings: WebSettings, lifespan: Lifespan,
     buckets: Buckets | None = None,
 ) -> FastAPI:  # fmt: skip
-    """An application without pages of its own. Its description for machines is at `/openapi.json`.
+    """Return an application without routes of its own; its OpenAPI description is at `/openapi.json`.
 
     Processes that share `buckets` count the requests of a client together.
     """
@@ -56,14 +56,14 @@ def make_app(
         description=about,
         version=__version__,
         lifespan=lifespan,
-        docs_url=None,  # FastAPI's page for it loads scripts from elsewhere
+        docs_url=None,  # FastAPI's page loads scripts from a CDN
         redoc_url=None,
     )
     app.state.pages = pages
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    app.openapi = lambda: _openapi_schema(app)  # type: ignore[method-assign]
     add_error_pages(app)
     add_static_files(app, pages.static)
-    # Each stands around those before it: headers are put on refusals too.
+    # Each middleware wraps those before it, so that refusals carry the safe headers too.
     app.add_middleware(Guards, hosts=settings.hosts, most_body_bytes=settings.most_body_bytes)
     if settings.requests_per_second:
         limiter = RateLimiter(settings.requests_per_second, settings.burst, buckets=buckets)
@@ -72,8 +72,8 @@ def make_app(
     return app
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
-    """The description for machines. What is not valid is told by 400 here, and not as FastAPI has it."""
+def _openapi_schema(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI schema, with 400 for invalid requests instead of FastAPI's 422."""
     if app.openapi_schema is None:
         schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
@@ -88,7 +88,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
 
 
 def _add_errors(path: str, responses: dict[str, Any]) -> None:
-    told = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    content = told if path.endswith((".json", ".jsonl")) else {"text/html": {}}
-    for status, about in _ERRORS.items():
-        responses.setdefault(status, {"description": about, "content": content})
+    json_error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    content = json_error if path.endswith((".json", ".jsonl")) else {"text/html": {}}
+    for status, description in _ERRORS.items():
+        responses.setdefault(status, {"description": description, "content": content})

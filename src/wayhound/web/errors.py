@@ -1,4 +1,4 @@
-"""What a visitor is told when there is no page: a plain sentence, in HTML or JSON, never a traceback."""
+"""Error pages: one sentence, in HTML or JSON, never a traceback."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ log = logging.getLogger("wayhound.serve")
 
 _SENTENCES = {
     400: "The request could not be understood.",
-    404: "There is no such page here. It may have moved, or the link may be mistyped.",
-    405: "This page cannot be asked in that way.",
-    413: "That is more than this server takes.",
-    500: "Something went wrong on our side. It has been noted; please try again later.",
-    503: "The collection is busy just now. Please try again in a moment.",
+    404: "There is no such page. It may have moved, or the address may be mistyped.",
+    405: "This address does not accept that kind of request.",
+    413: "That is more data than this server accepts.",
+    500: "Something went wrong on our side. It has been logged; please try again later.",
+    503: "The collection is busy. Please try again in a moment.",
 }
 
 
 class WebError(Exception):
-    """A page cannot be shown; `sentence` tells the visitor why."""
+    """A request that cannot be answered; `sentence` is shown to the visitor."""
 
     status = 400
 
@@ -40,7 +40,7 @@ class WebError(Exception):
 
 
 class BadRequest(WebError):  # noqa: N818 - the name of the status
-    """The visitor must change something."""
+    """The request is not valid: the visitor has to change something."""
 
 
 class NotFound(WebError):  # noqa: N818 - the name of the status
@@ -50,20 +50,20 @@ class NotFound(WebError):  # noqa: N818 - the name of the status
 
 
 class TooMuch(WebError):  # noqa: N818 - the name of the status
-    """More was sent than is taken."""
+    """The request body is too large."""
 
     status = 413
 
 
 class TooManyRequests(WebError):  # noqa: N818 - the name of the status
-    """Asked too often."""
+    """The client exceeded its rate limit."""
 
     status = 429
 
     def __init__(self, wait_seconds: float) -> None:
         wait = math.ceil(wait_seconds)
         again = "a second" if wait == 1 else f"{wait} seconds" if wait < 120 else f"{wait // 60} minutes"
-        super().__init__(f"You have asked very often in a short time. Please try again in {again}.")
+        super().__init__(f"You have sent many requests in a short time. Please try again in {again}.")
         self.headers = {"retry-after": str(wait)}
 
 
@@ -76,7 +76,7 @@ class _StatusError(WebError):
 
 
 def error_response(scope: Scope, error: WebError) -> Response:
-    """The error page, or a JSON object where JSON was asked for."""
+    """Return the error page, or a JSON object for paths that end in .json or .jsonl."""
     headers = {"cache-control": "no-store"} | error.headers
     if _wants_json(scope):
         body = json.dumps({"status": error.status, "error": error.sentence})
@@ -95,7 +95,7 @@ def _page(scope: Scope, error: WebError) -> str:
 
 
 def add_error_pages(app: FastAPI) -> None:
-    """Every error becomes a page of ours; faults are logged under a number that the visitor can quote."""
+    """Turn every exception into an error page; unexpected ones are logged under a reference number."""
     app.add_exception_handler(WebError, _on_web_error)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
@@ -110,27 +110,26 @@ async def _on_web_error(request: Request, error: Exception) -> Response:
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    known = error.status_code if error.status_code in _SENTENCES else 400
-    told = _StatusError(known)
-    told.headers = dict(error.headers or {})
-    return error_response(request.scope, told)
+    shown = _StatusError(error.status_code if error.status_code in _SENTENCES else 400)
+    shown.headers = dict(error.headers or {})
+    return error_response(request.scope, shown)
 
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return error_response(request.scope, BadRequest(" ".join(map(_complaint, error.errors()[:3]))))
+    return error_response(request.scope, BadRequest(" ".join(map(_validation_message, error.errors()[:3]))))
 
 
-def _complaint(found: dict[str, object]) -> str:
-    where = found.get("loc")
-    name = str(where[-1]) if isinstance(where, tuple | list) and where else "The request"
-    return f"{name}: {str(found.get('msg', 'is not valid')).rstrip('.')}."
+def _validation_message(problem: dict[str, object]) -> str:
+    location = problem.get("loc")
+    name = str(location[-1]) if isinstance(location, tuple | list) and location else "The request"
+    return f"{name}: {str(problem.get('msg', 'is not valid')).rstrip('.')}."
 
 
 async def _on_fault(request: Request, error: Exception) -> Response:
     if isinstance(error, WorkspaceLocked):
         return error_response(request.scope, _StatusError(503))
     reference = secrets.token_hex(4)
-    # The path alone: a query may hold what a visitor would not have written down.
+    # The path without its query, which may hold what a visitor searched for.
     log.error("%s: %s failed", reference, request.scope["path"], exc_info=error)
     return error_response(request.scope, _StatusError(500, f"{_SENTENCES[500]} (Reference {reference}.)"))

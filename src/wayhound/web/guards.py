@@ -1,4 +1,4 @@
-"""Refuses requests before anything is done for them: strange hosts, other sites' forms, bodies without end."""
+"""Middleware that refuses unknown hosts, forms of other sites and oversized bodies, and adds safe headers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-"""For our own pages: nothing inline, nothing from elsewhere; scripts may ask this server alone."""
+"""For our own pages: nothing inline, nothing from other hosts; scripts may request this server only."""
 
 STRANGERS_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
-"""For what strangers wrote: an origin of its own, where nothing is loaded and nothing runs."""
+"""For documents written by strangers: an opaque origin, where nothing is loaded and nothing runs."""
 
 SAFE_HEADERS = {
     "content-security-policy": PAGE_POLICY,
@@ -30,12 +30,12 @@ SAFE_HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 
-# What machines on other origins may read: they hold nothing but what is public here.
+# Data formats that scripts of other origins may read: they hold only what is public anyway.
 _OPEN_TO_ALL = {"access-control-allow-origin": "*", "cross-origin-resource-policy": "cross-origin"}
 
 
 class SafeHeaders:
-    """Adds the safe headers to every response; one that a response sets itself stays."""
+    """Add the safe headers to every response; headers that a response sets itself are kept."""
 
     def __init__(self, app: ASGIApp, open_types: Iterable[str] = ()) -> None:
         """Responses of `open_types` (media types) may be read by scripts of any origin."""
@@ -63,16 +63,16 @@ _HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Guards:
-    """Answers a request that may not be answered otherwise.
+    """Refuse requests with an unknown host, forms sent from other sites, and bodies over the limit.
 
-    The host is checked because a name server of a stranger may point his name at this machine, and his
-    scripts would then be of our origin. Forms are taken from our own pages alone.
+    The host is checked against DNS rebinding: a stranger's name that resolves to this machine would give
+    the scripts of that site our origin.
     """
 
     def __init__(
         self, app: ASGIApp, hosts: Iterable[str] = (), most_body_bytes: int = MOST_BODY_BYTES
     ) -> None:
-        """`hosts` are the names that this server goes by, without ports; none: any name."""
+        """`hosts` are the names of this server, without ports; empty allows any name."""
         self._app = app
         self._most_body_bytes = most_body_bytes
         self._hosts = frozenset(host.lower() for host in hosts)
@@ -88,7 +88,7 @@ class Guards:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._hosts and _name(host) not in self._hosts:
-            return BadRequest("This server does not go by that name.")
+            return BadRequest("This server is not configured for that host name.")
         if scope["method"] in _HARMLESS:
             return None
         if not _is_from_here(headers, host):
@@ -98,12 +98,12 @@ class Guards:
 
 
 def _as_get(scope: Scope) -> Scope:
-    """What is asked by HEAD is answered as by GET; the server leaves out the body."""
+    """Route HEAD requests as GET; the server omits the body."""
     return {**scope, "method": "GET"} if scope.get("method") == "HEAD" else scope
 
 
 def _name(host: str) -> str:
-    """The host without its port."""
+    """Return the host without its port."""
     name, _, port = host.lower().rpartition(":")
     return name if name and port.isdecimal() else host.lower()
 
@@ -116,16 +116,16 @@ def _is_from_here(headers: Headers, host: str) -> bool:
 
 
 def _limited(receive: Receive, most_bytes: int) -> Receive:
-    """Bodies that are sent in pieces tell no length beforehand, and are cut off past the limit."""
-    taken = 0
+    """Wrap `receive` so that a chunked body, which announces no length, is cut off past the limit."""
+    received = 0
 
     async def receive_some() -> Message:
-        nonlocal taken
+        nonlocal received
         message = await receive()
         if message["type"] == "http.request":
-            taken += len(message.get("body", b""))
-            if taken > most_bytes:
-                raise HTTPException(TooMuch.status)  # the only kind that form readers let through
+            received += len(message.get("body", b""))
+            if received > most_bytes:
+                raise HTTPException(TooMuch.status)  # the only exception that form parsers pass on
         return message
 
     return receive_some

@@ -1,4 +1,4 @@
-"""How often one client may ask, counted by all processes of a server together."""
+"""Rate limits per client, counted by all processes of a server together."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayhound.web.errors import TooManyRequests, error_response
 
-_BUCKET = struct.Struct("dd")  # tokens spent, and when that was counted
+_BUCKET = struct.Struct("dd")  # tokens spent, and the time at which they were counted
 _BUCKETS = 65_536
-_SALT = 16  # bytes before the buckets, so that nobody can choose whose bucket he shares
+_SALT = 16  # bytes before the buckets: without a salt, a client could choose whose bucket it shares
 _SIZE = _SALT + _BUCKETS * _BUCKET.size
 
 
 class Buckets:
-    """A table that clients find their bucket in by a hash; all zeros, it is a table of full buckets.
+    """Token buckets in shared memory, found by a hash of the client; all zeros means all buckets are full.
 
-    It lies in a file without a name, which other processes open by its `handle`. Two clients may meet in one bucket;
-    they notice if both ask as often as one may.
+    The table is an unnamed file, which other processes map by its `handle`. Clients whose hashes collide
+    share one bucket, which matters only if both send as many requests as one may.
     """
 
     def __init__(self, handle: int | None = None) -> None:
@@ -42,7 +42,7 @@ class Buckets:
 
     @contextmanager
     def locked(self, place: int) -> Iterator[None]:
-        """No other process counts in this bucket meanwhile."""
+        """Lock one bucket against other processes."""
         fcntl.lockf(self.handle, fcntl.LOCK_EX, _BUCKET.size, place)
         try:
             yield
@@ -65,9 +65,9 @@ def _new_table() -> int:
 
 
 class RateLimiter:
-    """A bucket of tokens for each client: `burst` at first, refilled at `per_second`.
+    """A token bucket per client: `burst` tokens at first, refilled at `per_second`.
 
-    Limiters with names of their own may share a table.
+    Limiters with different names may share a table.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class RateLimiter:
         self._name = name
 
     def wait_seconds(self, client: str) -> float:
-        """Take a token: 0 if there was one, else how long it takes until there is."""
+        """Take a token. Return 0 if there was one, else the seconds until there will be."""
         place = self._buckets.place(f"{self._name} {client}")
         with self._buckets.locked(place):
             now = self._clock()
@@ -97,7 +97,7 @@ class RateLimiter:
 
 
 class LimitedRate:
-    """Answers 429 to a client that asks more often than `limiter` allows."""
+    """Middleware that answers 429 to clients over the limit of `limiter`."""
 
     def __init__(self, app: ASGIApp, limiter: RateLimiter) -> None:
         self._app = app
@@ -112,7 +112,7 @@ class LimitedRate:
 
 
 def client_of(scope: Scope) -> str:
-    """The address that a request came from; of IPv6 the first half, for one client has all of the rest."""
+    """Return the address that a request came from; of IPv6 the /64 prefix, since one client has all of it."""
     client = scope.get("client")
     host = str(client[0]) if client else ""
     return ":".join(host.split(":")[:4]) if ":" in host else host

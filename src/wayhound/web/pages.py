@@ -1,4 +1,4 @@
-"""Turns what is to be shown into HTML or JSON, with an ETag, so that nothing is sent twice."""
+"""Responses as HTML, JSON or XML with an ETag, and static files under content digests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """A file as it is sent."""
+    """A static file and the digest of its content."""
 
     name: str
     body: bytes
@@ -42,7 +42,7 @@ class StaticFile:
 
 
 class StaticFiles:
-    """All files of some folders, read once. A later folder's file stands for an earlier one's of its name."""
+    """All files of some folders, read once. Of two files with the same name, the one in the later folder wins."""
 
     def __init__(self, folders: Iterable[Traversable]) -> None:
         files = (file for folder in folders for file in folder.iterdir() if file.is_file())
@@ -52,12 +52,12 @@ class StaticFiles:
         return self._files[name].url
 
     def answer(self, digest: str, name: str) -> Response:
-        """The file; under an old digest too, but then it must not be kept."""
+        """Return the file, cacheable forever only under its current digest. Raises NotFound."""
         file = self._files.get(name)
         if file is None:
             raise NotFound
-        kept = FOREVER if digest == file.digest else "no-cache"
-        return Response(file.body, headers={"cache-control": kept}, media_type=file.media_type)
+        caching = FOREVER if digest == file.digest else "no-cache"
+        return Response(file.body, headers={"cache-control": caching}, media_type=file.media_type)
 
 
 def _read(file: Traversable) -> StaticFile:
@@ -76,7 +76,7 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
-    """An element below another, if need be with text. `_` at the end of an attribute's name is left out."""
+    """Add a child element. A trailing `_` of an attribute name is dropped (`class_`)."""
     named = {name.rstrip("_"): legal(value) for name, value in attributes.items()}
     child = SubElement(parent, tag, named)
     if text:
@@ -85,6 +85,7 @@ def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element
 
 
 def legal(text: str) -> str:
+    """Replace characters that XML 1.0 does not allow."""
     return _ILLEGAL.sub("\ufffd", text)
 
 
@@ -94,16 +95,16 @@ def document(root: Element) -> bytes:
 
 BASE = "wayhound.web"
 REVALIDATE = "no-cache"
-"""Keep it, but ask each time whether it is still the same."""
+"""Cache-Control for pages: cache them, but revalidate each time."""
 
 _adapters: dict[type, TypeAdapter[Any]] = {}  # making one costs milliseconds
 
 
 class Pages:
-    """Renders the templates of one server on top of the shared ones; escapes all that is put into them."""
+    """The templates and static files of one server, on top of the shared ones; values are always escaped."""
 
     def __init__(self, package: str, shared: Mapping[str, Any]) -> None:
-        """`package` holds `templates` and `static`; `shared` is what every template may use."""
+        """`package` holds the folders `templates` and `static`; `shared` are globals of every template."""
         folders = [resources.files(name) / "static" for name in (BASE, package)]
         self.static = StaticFiles(folders)
         self._environment = Environment(
@@ -125,7 +126,10 @@ class Pages:
     def html(
         self, request: Request, template: str, *, etag_of: object = None, status: int = 200, **values: Any
     ) -> Response:
-        """A page. Its ETag is made of `etag_of` where the page itself changes without saying anything new."""
+        """Return a page. Its ETag is computed from `etag_of` if given, else from the page itself.
+
+        `etag_of` is for pages whose markup varies while what they say does not.
+        """
         body = self.render(template, **values).encode("utf-8", "replace")
         seed = body if etag_of is None else _seed(etag_of)
         return answer(request, body, "text/html; charset=utf-8", seed=seed, status=status)
@@ -135,22 +139,22 @@ def answer(
     request: Request, body: bytes, content_type: str, *, seed: bytes | None = None, status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
-    """A response with an ETag; where the client has it already, only the word that it is unchanged."""
+    """Return a response with an ETag, or 304 without a body if the client has it already."""
     tag = f'"{blake2b(body if seed is None else seed, digest_size=12).hexdigest()}"'
     sent = {"etag": tag, "cache-control": REVALIDATE, "vary": "accept"} | dict(headers or {})
-    if status == 200 and is_known(request, tag):
+    if status == 200 and _matches(request, tag):
         return Response(status_code=304, headers=sent)
     return Response(body, status, sent | {"content-type": content_type})
 
 
-def is_known(request: Request, tag: str) -> bool:
-    """Whether `If-None-Match` names the tag, weak or not."""
-    known = request.headers.get("if-none-match", "")
-    return known.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in known.split(","))
+def _matches(request: Request, tag: str) -> bool:
+    """Return True if `If-None-Match` names the tag, weak or strong."""
+    header = request.headers.get("if-none-match", "")
+    return header.strip() == "*" or tag in (name.strip().removeprefix("W/") for name in header.split(","))
 
 
 def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Response:
-    """The JSON twin of a page: the dataclass that the page was made of."""
+    """Return the dataclass that a page was rendered from as JSON."""
     if type(view) not in _adapters:
         _adapters[type(view)] = TypeAdapter(type(view))
     body = _adapters[type(view)].dump_json(view)
@@ -159,5 +163,5 @@ def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Respo
 
 
 def _seed(etag_of: object) -> bytes:
-    """Another version may show the same in another way."""
+    """Include the version: another release may render the same data differently."""
     return repr((__version__, etag_of)).encode("utf-8", "replace")

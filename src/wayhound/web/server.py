@@ -1,4 +1,4 @@
-"""Runs an application on a port of this machine until it is told to stop."""
+"""Serve an ASGI application on a port of this machine."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LOOK_SECONDS = 0.01
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A listening socket, so that a port that is taken is told before anything else is done."""
+    """Return a listening socket, before anything slower is started. Raises UsageError if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sends small packets at once; without, an answer may wait 40 ms.
+    # asyncio sets TCP_NODELAY only if the protocol is named; without it, a response may wait 40 ms.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -29,29 +29,29 @@ def open_socket(host: str, port: int) -> socket.socket:
         listening.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listening.close()
-        raise UsageError(_in_words(error, host, port)) from None
+        raise UsageError(_bind_error(error, host, port)) from None
     return listening
 
 
-def _in_words(error: Exception, host: str, port: int) -> str:
+def _bind_error(error: Exception, host: str, port: int) -> str:
     match getattr(error, "errno", None):
         case errno.EADDRINUSE:
-            return f"Port {port} is taken by another program. Choose another with --port."
+            return f"Port {port} is in use by another program. Choose another with --port."
         case errno.EACCES:
-            return f"Port {port} may not be used by this user. Choose one above 1023 with --port."
+            return f"You may not use port {port}. Choose one above 1023 with --port."
         case _:
             return f"{host} is not an address of this machine. Choose another with --host."
 
 
 def address_of(listening: socket.socket) -> str:
-    """Where a browser on this machine finds it."""
+    """Return the address by which a browser on this machine reaches the socket."""
     host, port = listening.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     return f"http://{shown}:{port}/"
 
 
 def make_server(app: ASGIApp) -> uvicorn.Server:
-    """A server that says nothing of single requests: what visitors look for is nobody's business."""
+    """Return a server without an access log: what visitors search for is private."""
     config = uvicorn.Config(
         app,
         lifespan="on",
@@ -68,7 +68,7 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
 
 @contextmanager
 def running(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
-    """The application served by a thread of this process, at the address that is told."""
+    """Serve the application in a thread of this process and yield its address."""
     with open_socket(host, port) as listening:
         server = make_server(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="server")
@@ -77,7 +77,7 @@ def running(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> Iterator[st
             while not server.started and thread.is_alive():
                 time.sleep(_LOOK_SECONDS)
             if not server.started:
-                raise UsageError("The server could not be started; what is wrong stands above.")
+                raise UsageError("The server could not start; the error is above.")
             yield address_of(listening)
         finally:
             server.should_exit = True
