@@ -74,17 +74,17 @@ class Surfer:
             seen.add(link.url)
             way.append(link.url)
             self._arrive(link.url, link)
-        self.session.tell(Done())
+        self.session.apply(Done())
         return self.session
 
     def _arrive(self, url: str, link: Link | None) -> None:
         self._entries += 1
-        self.session.tell(Arrived(TAB, self._entries, url, link))
-        here = self.session.at(TAB)
+        self.session.apply(Arrived(TAB, self._entries, url, link))
+        here = self.session.page_shown(TAB)
         assert here is not None
         wanted = self.world.labels.get(url) == self.goal and link is not None
         if wanted and not here.label and self.random.random() < self.marks:
-            self.session.tell(Marked(here.number, GOAL))
+            self.session.apply(Marked(here.number, GOAL))
 
     def _choice(self, url: str, seen: set[str]) -> Link | None:
         """A link to a page not seen yet; none sends back. Who sees a link to what is wanted mostly takes it."""

@@ -30,8 +30,7 @@ from urllib.request import urlopen
 import wayhound
 from wayhound.app.forage import Order, open_run, work
 from wayhound.app.index import build
-from wayhound.app.teach.plain_hand import play_plainly
-from wayhound.app.teach.playback import Script
+from wayhound.app.teach.playback import Script, play_by_fetching
 from wayhound.app.train import train
 from wayhound.paths.settings import PathSettings
 from wayhound.portal.app import make_portal
@@ -91,7 +90,7 @@ def walk(folder: Path) -> str:
 
 def _teach_and_forage(workspace: Workspace, server: SampleServer) -> None:
     lesson = Script.sample()
-    asyncio.run(play_plainly(lesson, lesson.sites_at(server.port), workspace, lambda _: None))
+    asyncio.run(play_by_fetching(lesson, lesson.sites_at(server.port), workspace, lambda _: None))
     train(workspace, settings=PathSettings(), at=time.time())
     fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=0.0)
     sites = [Site(normalise(f"http://{host}:{server.port}/")) for host in FORAGED]

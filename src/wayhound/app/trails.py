@@ -169,7 +169,7 @@ def step_page(workspace: Workspace, trail_id: int, step: int) -> Fetched | None:
         answer = workspace.archive.read(place)
     except ArchiveError:
         return None
-    from wayhound.app.teach.saver import OLD_SEEN_PREFIX, SEEN_PREFIX  # noqa: PLC0415
+    from wayhound.app.teach.seen_pages import OLD_SEEN_PREFIX, SEEN_PREFIX  # noqa: PLC0415
 
     url = answer.url.removeprefix(SEEN_PREFIX).removeprefix(OLD_SEEN_PREFIX)
     return Fetched(url, answer.status, body=answer.body, charset=answer.charset)

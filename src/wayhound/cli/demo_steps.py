@@ -13,8 +13,7 @@ from wayhound.app.forage import Order, open_run
 from wayhound.app.papers.adding import Added, Intake, incoming_from_forage
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.reading import cores
-from wayhound.app.teach.plain_hand import play_plainly
-from wayhound.app.teach.playback import Script, play
+from wayhound.app.teach.playback import Script, play, play_by_fetching
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics
 from wayhound.app.train import train
@@ -131,7 +130,7 @@ def taught_by_lesson(workspace: Workspace, server: SampleServer) -> Iterator[Non
         find_browser()
     except UsageError as error:
         err.print(f"{error} The lesson is played without one, by following its links.")
-        asyncio.run(play_plainly(lesson, lesson.sites_at(server.port), workspace, _tell))
+        asyncio.run(play_by_fetching(lesson, lesson.sites_at(server.port), workspace, _tell))
     else:
         play(lesson, workspace, samples=server, say=_tell)
     _tell_what_was_taught(workspace)

@@ -9,13 +9,12 @@ import click
 
 from wayhound.app.site_list import read_sites
 from wayhound.app.teach.teaching import Taught, open_session, teach
-from wayhound.app.teach.troubles import never_came
 from wayhound.cli.console import command_for, err, next_steps
 from wayhound.cli.language import Command, workspace_option
 from wayhound.cli.studio import teach_in_a_page
 from wayhound.net.browser import BrowserOptions, find_browser, has_display
 from wayhound.wording.quantities import count
-from wayhound.wording.teaching import format_keys, format_session
+from wayhound.wording.teaching import format_keys, format_never_loaded, format_session
 from wayhound.workspace import Workspace
 
 
@@ -59,7 +58,7 @@ def print_session(workspace: Workspace, taught: Taught) -> None:
         err.print(f"\nThe browser was closed. Nothing is lost; to resume: {command_for(folder, 'teach')}")
     trails = count(len(workspace.stores.trails), "trail")
     err.print(f"\n{format_session(taught)} The workspace has {trails}.")
-    if missing := never_came(taught.never_seen):
+    if missing := format_never_loaded(taught.never_seen):
         err.print(missing, markup=False)
     if taught.goals and taught.ending == "done":
         next_steps(

@@ -263,10 +263,10 @@ def _report_skip(goal: str) -> OnSkip:
 @workspace_option
 def from_browsing(folder: Path) -> None:
     """Make trails of free sessions (`teach --free`) that have none yet."""
-    from wayhound.app.teach.teaching import keep_free_trails  # noqa: PLC0415 - loads the browser
+    from wayhound.app.teach.teaching import save_free_trails  # noqa: PLC0415 - loads the browser
 
     with Workspace.open(folder) as workspace:
-        made = keep_free_trails(workspace)
+        made = save_free_trails(workspace)
         _print_added(workspace, Added(tuple(range(made)), 0))
 
 

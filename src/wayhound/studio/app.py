@@ -15,11 +15,11 @@ from wayhound.studio.goal_pages import goal_routes
 from wayhound.studio.home import home_routes
 from wayhound.studio.job_pages import job_routes
 from wayhound.studio.rating_pages import rating_routes
+from wayhound.studio.remote_browser import RemoteBrowser
 from wayhound.studio.review_pages import review_routes
 from wayhound.studio.run_pages import run_deeds, run_routes
 from wayhound.studio.studio import NAME, Studio, make_pages
 from wayhound.studio.teach_pages import picture_routes, teach_routes
-from wayhound.studio.teach_room import TeachRoom
 from wayhound.studio.topic_pages import topic_changes, topic_routes
 from wayhound.studio.trail_pages import trail_changes, trail_routes
 from wayhound.studio.train_pages import train_routes
@@ -46,14 +46,14 @@ _ROUTES = (
 
 def make_studio(folder: Path, token: str) -> FastAPI:
     studio = Studio(folder, token, make_pages(), Background(folder))
-    room = TeachRoom(folder)
+    browser = RemoteBrowser(folder)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            await room.close()
+            await browser.close()
             studio.background.close()
 
     settings = WebSettings(requests_per_second=0, most_body_bytes=MOST_BODY_BYTES)
@@ -61,7 +61,7 @@ def make_studio(folder: Path, token: str) -> FastAPI:
     for routes in _ROUTES:
         app.include_router(routes(studio), include_in_schema=False)
     for teaching in (teach_routes, picture_routes):
-        app.include_router(teaching(studio, room), include_in_schema=False)
+        app.include_router(teaching(studio, browser), include_in_schema=False)
     # Within the guards: a strange host is refused before the token is looked at, refusals have safe headers.
     app.user_middleware.append(Middleware(Access, token=token))
     return app

@@ -1,4 +1,4 @@
-"""Teach here: a page with the picture of a browser, whose mouse and keys are yours."""
+"""The page Teach: a picture of a browser, operated by the mouse and keys of the person who looks at it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.site_list import start_pages
-from wayhound.app.teach.session import Way
+from wayhound.app.teach.session import TeachMode
 from wayhound.errors import WayhoundError
 from wayhound.store.teaching import TeachSession
 from wayhound.studio.access import check_form
 from wayhound.studio.forms import read_form
+from wayhound.studio.remote_browser import (
+    BUTTONS,
+    InputEvent,
+    KeyEvent,
+    MouseEvent,
+    Picture,
+    RemoteBrowser,
+    read_events,
+)
 from wayhound.studio.studio import Studio, to
-from wayhound.studio.teach_events import KeyEvent, MouseEvent, TeachEvent, read_events
-from wayhound.studio.teach_room import DEEDS, Picture, TeachRoom
 from wayhound.trail import FAIL, GOAL
 from wayhound.web.errors import BadRequest
 
 WAIT_SECONDS = 10.0  # for a new picture, before the page asks again
-SETTLE_SECONDS = 1.0  # for a page to answer a click, where no script shows what comes
+SETTLE_SECONDS = 1.0  # for a page to react to a click, where no script shows later pictures
 MOST_TYPED = 200
 
 
@@ -29,37 +36,44 @@ MOST_TYPED = 200
 class TeachView:
     is_open: bool
     outcome: str
-    way: Way  # of the session that is open, or else of the one that has not ended
-    unfinished: tuple[str, ...]  # sites of the session that has not ended, or not begun
+    mode: TeachMode  # of the session that is open, or else of the unfinished one
+    unfinished: tuple[str, ...]  # sites of the unfinished session
     labels: tuple[str, ...]
     size: tuple[int, int]
     number: int
 
 
-def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
+def teach_routes(studio: Studio, browser: RemoteBrowser) -> APIRouter:
     router = APIRouter()
 
-    def known() -> tuple[TeachSession | None, tuple[str, ...]]:
+    def saved() -> tuple[TeachSession | None, tuple[str, ...]]:
         with studio.workspace() as workspace:
             labels = (label for label in workspace.stores.trails.labels() if label not in (GOAL, FAIL))
             return workspace.stores.teaching.unfinished(), tuple(labels)
 
     @router.get("/teach", response_class=HTMLResponse)
     async def teach(request: Request) -> Response:
-        unfinished, labels = await run_in_threadpool(known)
+        unfinished, labels = await run_in_threadpool(saved)
         sites = unfinished.sites if unfinished else ()
-        way = room.way if room.is_open or unfinished is None else _way(unfinished.way)
-        picture = await room.newer(0, SETTLE_SECONDS) if room.is_open else None
+        mode = browser.mode if browser.is_open or unfinished is None else _mode(unfinished.way)
+        picture = await browser.newer_picture(0, SETTLE_SECONDS) if browser.is_open else None
         size = (int(picture.frame.width), int(picture.frame.height)) if picture else (1280, 800)
-        number = picture.number if picture else 0
-        view = TeachView(room.is_open, room.outcome(), way, sites, labels, size, number)
+        view = TeachView(
+            is_open=browser.is_open,
+            outcome=browser.outcome(),
+            mode=mode,
+            unfinished=sites,
+            labels=labels,
+            size=size,
+            number=picture.number if picture else 0,
+        )
         return studio.html(request, "teach.html", section="/teach", view=view)
 
     @router.post("/teach")
     async def begin(request: Request) -> Response:
         form = await read_form(studio, request)
         try:
-            await room.begin(start_pages(form.text("urls")), _way(form.text("way")))
+            await browser.open(start_pages(form.text("urls")), _mode(form.text("mode")))
         except WayhoundError as error:
             raise BadRequest(str(error)) from None
         return to("/teach")
@@ -67,11 +81,10 @@ def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
     @router.post("/teach/do")
     async def do(request: Request) -> Response:
         form = await read_form(studio, request)
-        deed = next((each for each in DEEDS if each == form.text("do")), None)
-        if deed is None:
+        if form.text("do") not in BUTTONS:
             raise BadRequest("There is no such button.")
         try:
-            await room.do(deed, form.text("label"))
+            await browser.press(form.text("do"), form.text("label"))
         except WayhoundError as error:
             raise BadRequest(str(error)) from None
         return to("/teach")
@@ -79,53 +92,54 @@ def teach_routes(studio: Studio, room: TeachRoom) -> APIRouter:
     return router
 
 
-def picture_routes(studio: Studio, room: TeachRoom) -> APIRouter:
-    """Pictures out, mouse and keys in."""
+def picture_routes(studio: Studio, browser: RemoteBrowser) -> APIRouter:
+    """Routes for pictures, and for mouse and key events."""
     router = APIRouter()
 
     @router.get("/teach/picture")
     async def picture(after: int = 0) -> Response:
-        """The first picture after that of a number, as soon as there is one; 204 if nothing moves."""
-        found = await room.newer(after, WAIT_SECONDS)
-        if found is None:
-            return Response(status_code=204 if room.is_open else 410, headers={"cache-control": "no-store"})
-        return _jpeg(found)
+        """Return the first picture after number `after` as soon as there is one, or 204 if nothing changes."""
+        newer = await browser.newer_picture(after, WAIT_SECONDS)
+        if newer is None:
+            status = 204 if browser.is_open else 410
+            return Response(status_code=status, headers={"cache-control": "no-store"})
+        return _jpeg(newer)
 
     @router.get("/teach/now")
     async def now() -> Response:
-        """The latest picture, for pages without scripts."""
-        if room.picture is None:
+        """Return the latest picture, for pages without scripts."""
+        if browser.picture is None:
             raise BadRequest("There is no picture yet.")
-        return _jpeg(room.picture)
+        return _jpeg(browser.picture)
 
     @router.post("/teach/events")
     async def events(request: Request) -> Response:
         check_form(studio.token, request.headers.get("x-form-key", ""))
         try:
-            told = await request.json()
+            data = await request.json()
         except ValueError:
-            raise BadRequest("That is not JSON.") from None
-        await room.hand(read_events(told))
+            raise BadRequest("The body is not valid JSON.") from None
+        await browser.send(read_events(data))
         return Response(status_code=204)
 
     @router.post("/teach/click")
     async def click(request: Request) -> Response:
-        """A click on the picture, and words to be typed, without scripts."""
+        """Pass on a click on the picture and typed text, for pages without scripts."""
         form = await read_form(studio, request)
-        size = room.picture.frame if room.picture else None
-        if size is not None and form.text("at.x"):
-            x = form.whole("at.x", 0, 100_000) / size.width
-            y = form.whole("at.y", 0, 100_000) / size.height
-            await room.hand(_click(min(x, 1.0), min(y, 1.0)))
-        await room.hand(_typed(form.text("typed")[:MOST_TYPED]))
-        if room.picture:
-            await room.newer(room.picture.number, SETTLE_SECONDS)
+        frame = browser.picture.frame if browser.picture else None
+        if frame is not None and form.text("at.x"):
+            x = form.whole("at.x", 0, 100_000) / frame.width
+            y = form.whole("at.y", 0, 100_000) / frame.height
+            await browser.send(_click(min(x, 1.0), min(y, 1.0)))
+        await browser.send(_typed(form.text("typed")[:MOST_TYPED]))
+        if browser.picture:
+            await browser.newer_picture(browser.picture.number, SETTLE_SECONDS)
         return to("/teach")
 
     return router
 
 
-def _way(name: str) -> Way:
+def _mode(name: str) -> TeachMode:
     return "free" if name == "free" else "trails"
 
 
@@ -134,7 +148,7 @@ def _jpeg(picture: Picture) -> Response:
     return Response(picture.frame.jpeg, headers=headers, media_type="image/jpeg")
 
 
-def _click(x: float, y: float) -> list[TeachEvent]:
+def _click(x: float, y: float) -> list[InputEvent]:
     return [
         MouseEvent("mouseMoved", x, y),
         MouseEvent("mousePressed", x, y, "left", 1),
@@ -142,7 +156,7 @@ def _click(x: float, y: float) -> list[TeachEvent]:
     ]
 
 
-def _typed(text: str) -> list[TeachEvent]:
+def _typed(text: str) -> list[InputEvent]:
     return [
         event for char in text for event in (KeyEvent("keyDown", char, "", char), KeyEvent("keyUp", char, ""))
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wayhound.app.teach.teaching import Taught
 from wayhound.wording.quantities import count
 
@@ -22,3 +24,19 @@ def format_session(taught: Taught) -> str:
     return (
         f"{pages} seen, {count(taught.goals, 'goal')}, {taught.failures:,} rejected, {not_taken} not taken."
     )
+
+
+def format_marks(taught: Taught) -> str:
+    """Return `You marked 3 goals and rejected 2 pages.`"""
+    if taught.record.way == "free":
+        unmarked = count(taught.failures, "page that you visited", "pages that you visited")
+        return f"You marked {count(taught.goals, 'useful page')} and left {unmarked} unmarked, which counts as rejected."
+    return f"You marked {count(taught.goals, 'goal')} and rejected {count(taught.failures, 'page')}."
+
+
+def format_never_loaded(urls: Sequence[str]) -> str:
+    """Return a sentence on marked pages that had not loaded when the session ended; empty if there are none."""
+    if not urls:
+        return ""
+    pages = urls[0] if len(urls) == 1 else f"{len(urls)} marked pages ({urls[0]} and others)"
+    return f"{pages} had not loaded when you finished, so no trail to {'it' if len(urls) == 1 else 'them'} is saved."

@@ -15,7 +15,7 @@ from playwright.async_api import BrowserContext
 from wayhound.app.teach.hand import Hand
 from wayhound.app.teach.recorder import Ending, Recorder
 from wayhound.app.teach.saver import Saver
-from wayhound.app.teach.session import Session, Way
+from wayhound.app.teach.session import Session, TeachMode
 from wayhound.app.teach.tab import Tab
 from wayhound.app.teach.teaching import open_session, start_urls
 from wayhound.errors import UsageError
@@ -63,7 +63,7 @@ class Lesson:
         return ["/" + node.url.split("/", 3)[3] for node in self.session.path(here.number)] if here else []
 
     async def ask(self, expression: str) -> Any:
-        return await self.hand.tab.ask(f"wayhound.{expression}")
+        return await self.hand.tab.evaluate(f"wayhound.{expression}")
 
     async def answer(self, expression: str) -> Any:
         """The same, waited for: a bar that is being drawn, or is busy, has none."""
@@ -85,7 +85,7 @@ class Lesson:
     async def drawn(self, tab: Tab) -> None:
         """Until the bar of a tab knows the page: before that, keys go to nobody."""
         for _ in range(3_000):
-            if await tab.ask("wayhound.knowsPage()"):
+            if await tab.evaluate("wayhound.knowsPage()"):
                 return
             await asyncio.sleep(0.02)
         raise AssertionError("The bar does not know the page.")
@@ -121,16 +121,16 @@ class Classroom:
         self._thread.join()
         self._loop.close()
 
-    def teach(self, folder: Path, sites: list[str], story: Story, way: Way = "trails") -> Session:
-        return self._run(self._teach(folder, sites, story, way))
+    def teach(self, folder: Path, sites: list[str], story: Story, mode: TeachMode = "trails") -> Session:
+        return self._run(self._teach(folder, sites, story, mode))
 
-    async def _teach(self, folder: Path, sites: list[str], story: Story, way: Way) -> Session:
+    async def _teach(self, folder: Path, sites: list[str], story: Story, mode: TeachMode) -> Session:
         before = self._context.pages
         await self._context.new_page()
         for page in before:
             await page.close()
         with _workspace(folder) as workspace:
-            return await live_through(workspace, self._context, sites, story, way)
+            return await live_through(workspace, self._context, sites, story, mode)
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=LESSON_SECONDS)
@@ -148,10 +148,10 @@ def teach_alone(folder: Path, sites: list[str], story: Story, profile: Path | No
 
 
 async def live_through(
-    workspace: Workspace, context: BrowserContext, sites: list[str], story: Story, way: Way
+    workspace: Workspace, context: BrowserContext, sites: list[str], story: Story, mode: TeachMode
 ) -> Session:
     context.set_default_timeout(1000 * PATIENCE_SECONDS)
-    saver = Saver(workspace, open_session(workspace, start_urls(sites), way, "Ann"))
+    saver = Saver(workspace, open_session(workspace, start_urls(sites), mode, "Ann"))
     recorder = Recorder(context, saver)
     recording = asyncio.ensure_future(recorder.run())
     try:

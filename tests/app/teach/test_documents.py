@@ -9,10 +9,10 @@ import pytest
 
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, trails_of, walked
 from tests.servers import Answer, serve
-from wayhound.app.teach.events import Arrived, Clicked, Led, Marked, Undone
-from wayhound.app.teach.plain_hand import play_plainly
-from wayhound.app.teach.playback import Script
-from wayhound.app.teach.saver import Saver, SeenPage
+from wayhound.app.teach.events import Arrived, Clicked, DocumentLinked, Marked, Undone
+from wayhound.app.teach.playback import Script, play_by_fetching
+from wayhound.app.teach.saver import Saver
+from wayhound.app.teach.seen_pages import SeenPage
 from wayhound.app.teach.teaching import open_session
 from wayhound.page import Link, Page
 from wayhound.samples import SampleServer
@@ -70,9 +70,9 @@ def test_a_document_that_would_be_saved_is_marked_where_its_link_was_clicked(
         assert lesson.way() == ["/", path]
         assert text in await lesson.answer("words()")
         await hand.press("goal")
-        await lesson.message("Goal kept, 1 click from the start")
+        await lesson.message("Goal saved, 1 click from the start")
         await hand.press("undo")
-        await hand.press("fail")
+        await hand.press("reject")
         await hand.click("Good")
         assert lesson.way() == ["/", "/good"]
         await hand.press("goal")
@@ -98,10 +98,10 @@ def test_a_document_that_the_browser_shows_is_marked_in_its_viewer(
         await hand.click("Report 2023")
         await lesson.message("shown.pdf is a document. Press Goal or Reject")
         await hand.point(".goal")  # the keys belong to the viewer of such documents
-        await lesson.message("Goal kept")
+        await lesson.message("Goal saved")
         await hand.back()
         await hand.click("Good")
-        await hand.press("fail")
+        await hand.press("reject")
 
     with serve(PAGES) as site:
         classroom.teach(tmp_path, [f"{site}/"], story)
@@ -164,7 +164,7 @@ def test_documents_can_be_useful_when_browsing_freely(classroom: Classroom, tmp_
         await lesson.hand.press("done")
 
     with serve(PAGES) as site:
-        classroom.teach(tmp_path, [f"{site}/"], story, way="free")
+        classroom.teach(tmp_path, [f"{site}/"], story, mode="free")
     with Workspace.open(tmp_path) as workspace:
         store = workspace.stores.teaching
         [session] = store.sessions()
@@ -176,27 +176,27 @@ HOME, REPORT = "http://site.example/", "http://site.example/report.pdf"
 
 def saver_at_document(workspace: Workspace) -> Saver:
     saver = Saver(workspace, open_session(workspace, (HOME,), "trails", "Ann"))
-    saver.tell(Arrived(1, 1, HOME))
-    saver.see(0, SeenPage(HOME, "Home", "<a href='/report.pdf'>Report</a>", "text/html"))
+    saver.apply(Arrived(1, 1, HOME))
+    saver.save_seen(0, SeenPage(HOME, "Home", "<a href='/report.pdf'>Report</a>", "text/html"))
     link = Link(REPORT, "Report", region="body>a")
-    saver.tell(Clicked(1, link))
-    saver.tell(Led(1, REPORT, link, "application/pdf", "report.pdf"))
+    saver.apply(Clicked(1, link))
+    saver.apply(DocumentLinked(1, REPORT, link, "application/pdf", "report.pdf"))
     return saver
 
 
 def test_a_document_is_on_disk_at_once(tmp_path: Path) -> None:
     with Workspace.create(tmp_path / "w") as workspace:
         first = saver_at_document(workspace)
-        first.tell(Marked(1, GOAL))
+        first.apply(Marked(1, GOAL))
         again = Saver(workspace, open_session(workspace, (), "trails"))  # the first was never closed
         assert again.session == first.session
-        assert again.pages == first.pages
+        assert again.pages.records == first.pages.records
         [trail] = workspace.stores.trails.trails()
         assert trail.steps[-1].page == Page(REPORT, content_type="application/pdf")
         assert trail == again.trail(1)
-        again.tell(Undone())
+        again.apply(Undone())
         assert workspace.stores.trails.trails() == []
-        assert again.session.here(1) == again.session.nodes[1]
+        assert again.session.page_to_mark(1) == again.session.nodes[1]
 
 
 def test_without_a_browser_a_document_is_opened_with_its_bytes(server: SampleServer, tmp_path: Path) -> None:
@@ -212,12 +212,12 @@ def test_without_a_browser_a_document_is_opened_with_its_bytes(server: SampleSer
             ("click", "Full text (PDF)"),
             ("goal", ""),
             ("back", ""),
-            ("fail", ""),
+            ("reject", ""),
         ),
         samples=True,
     )
     with Workspace.create(tmp_path / "w") as workspace:
-        asyncio.run(play_plainly(lesson, lesson.sites_at(server.port), workspace, lambda _: None))
+        asyncio.run(play_by_fetching(lesson, lesson.sites_at(server.port), workspace, lambda _: None))
         document, page = workspace.stores.trails.trails()
         store = workspace.stores.teaching
         kept = store.pages(store.sessions()[0].id)[-1]

@@ -57,7 +57,7 @@ def to_papers(section: str, ways: list[list[str]]) -> Steps:
 
 
 def astray(link: str) -> Steps:
-    return [("click", link), ("fail", ""), ("back", "")]
+    return [("click", link), ("reject", ""), ("back", "")]
 
 
 @pytest.fixture(scope="module")

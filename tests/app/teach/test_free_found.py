@@ -50,7 +50,7 @@ def browsing(server: SampleServer) -> Script:
         ("done", ""),
     ]
     sites = ("http://physics.localhost/", "http://cs.localhost/")
-    return Script("papers of two departments", sites, tuple(steps), way="free", samples=True)
+    return Script("papers of two departments", sites, tuple(steps), mode="free", samples=True)
 
 
 def found(year: str, paper: TruePublication) -> Steps:

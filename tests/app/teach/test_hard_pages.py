@@ -188,7 +188,9 @@ def test_two_windows_are_two_places_on_one_trail(classroom: Classroom, tmp_path:
         await hand.press("goal")
         first = lesson.recorder.tabs[0]
         await first.page.get_by_text("Next").click()
-        await hand.until(lambda: lesson.session.at(first.id) != lesson.session.nodes[0], "the first window")
+        await hand.until(
+            lambda: lesson.session.page_shown(first.id) != lesson.session.nodes[0], "the first window"
+        )
         await lesson.drawn(first)
         await first.page.keyboard.press("Alt+Shift+KeyX")
         await hand.until(lambda: len(lesson.session.ends()) == 2, "its mark")
@@ -317,7 +319,7 @@ def test_what_is_typed_is_not_recorded(classroom: Classroom, tmp_path: Path) -> 
         for box in ("[name=who]", "[name=word]", "textarea"):
             await page.locator(box).click()
             await page.keyboard.type("secret-of-mine")
-        await lesson.hand.press("fail")
+        await lesson.hand.press("reject")
 
     with serve({"/": form}) as site:
         classroom.teach(tmp_path, [f"{site}/"], story)
@@ -354,7 +356,7 @@ def test_an_address_typed_in_begins_a_new_trail_and_a_crumb_leads_back(
         await hand.point("ol li:first-child button")
         await hand.until(lambda: lesson.way() == ["/"], "the first page")
         await hand.tab.page.goto(str(site) + "/end")
-        await lesson.message("No link leads here")
+        await lesson.message("has no link to this page")
         assert lesson.way() == ["/end"]
 
     with serve({"/": "<title>Start</title><a href='/next'>On</a>", "/next": NEXT, "/end": END}) as site:
@@ -393,14 +395,14 @@ def test_a_mark_given_before_the_page_is_drawn_is_not_lost(classroom: Classroom,
         await hand.arrived()
         await hand.tab.page.get_by_text("On").click(no_wait_after=True)
         await hand.until(lambda: lesson.way() == ["/", "/next"], "the address")
-        await lesson.recorder.mark(hand.tab, "list")
-        await lesson.recorder.undo(hand.tab)
-        await lesson.recorder.mark(hand.tab, "goal")
+        await lesson.recorder.actions.mark(hand.tab, "list")
+        await lesson.recorder.actions.undo(hand.tab)
+        await lesson.recorder.actions.mark(hand.tab, "goal")
         number = lesson.session.ends()[0].number
-        assert lesson.saver.waits_for(number)  # there is nothing yet that could be learned from
+        assert lesson.saver.is_pending(number)  # there is nothing yet that could be learned from
         marked.set()
-        await hand.until(lambda: not lesson.saver.waits_for(number), "the trail")
-        await lesson.message("Goal kept, 1 click from the start")
+        await hand.until(lambda: not lesson.saver.is_pending(number), "the trail")
+        await lesson.message("Goal saved, 1 click from the start")
 
     def answer(path: str) -> str | Answer | None:
         if path.endswith("/slow.js"):

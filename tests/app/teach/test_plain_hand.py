@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.teach.lessons import needs_browser
-from wayhound.app.teach.plain_hand import play_plainly
-from wayhound.app.teach.playback import Script, play
+from wayhound.app.teach.playback import Script, play, play_by_fetching
 from wayhound.errors import WayhoundError
 from wayhound.samples import SampleServer
 from wayhound.trail import Trail
@@ -20,7 +19,7 @@ in_browser, where_there_is_one = needs_browser
 
 def taught_plainly(script: Script, server: SampleServer, folder: Path) -> list[Trail]:
     with Workspace.create(folder) as workspace:
-        asyncio.run(play_plainly(script, script.sites_at(server.port), workspace, lambda _: None))
+        asyncio.run(play_by_fetching(script, script.sites_at(server.port), workspace, lambda _: None))
         return workspace.stores.trails.trails()
 
 
@@ -44,5 +43,5 @@ def _ways(trails: list[Trail]) -> list[list[tuple[str, str, str]]]:
 
 def test_a_link_that_is_not_there_is_told(server: SampleServer, tmp_path: Path) -> None:
     script = Script("lost", ("http://physics.localhost/",), (("click", "No such link"),), samples=True)
-    with pytest.raises(WayhoundError, match="No such link is not there"):
+    with pytest.raises(WayhoundError, match="no link with the text No such link"):
         taught_plainly(script, server, tmp_path / "w")

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, trails_of
 from tests.servers import serve
 from wayhound.app.teach.hand import Hand
-from wayhound.app.teach.playback import Script, play, read_script, walk
+from wayhound.app.teach.playback import Script, perform, play, read_script
 from wayhound.cli import cli
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.samples import SampleServer
@@ -30,7 +30,7 @@ def test_the_sample_lesson_teaches_all_that_it_shows(server: SampleServer, tmp_p
     with Workspace.create(tmp_path / "w") as workspace:
         taught = play(script, workspace, samples=server, say=said.append)
     actions = Counter(action for action, _ in script.steps)
-    assert (taught.ending, taught.goals, taught.failures) == ("done", actions["goal"], actions["fail"])
+    assert (taught.ending, taught.goals, taught.failures) == ("done", actions["goal"], actions["reject"])
     assert len(said) == len(script.steps)
     trails = trails_of(tmp_path / "w")
     assert {trail.site for trail in trails} == {
@@ -72,7 +72,7 @@ def test_a_step_that_comes_to_nothing_is_named(classroom: Classroom, tmp_path: P
         hasty = Hand(lesson.recorder, lesson.saver, patience_seconds=1.0)
         await lesson.hand.arrived()
         with pytest.raises(WayhoundError, match=r"Step 2 .*Publications"):
-            await walk([("say", "Here"), ("click", "Publications")], hasty, lambda _: None)
+            await perform([("say", "Here"), ("click", "Publications")], hasty, lambda _: None)
 
     with serve({"/": "<p>Nothing"}) as site:
         classroom.teach(tmp_path / "w", [f"{site}/"], story)
@@ -90,10 +90,15 @@ def test_a_step_that_comes_to_nothing_is_named(classroom: Classroom, tmp_path: P
     ],
 )
 def test_a_file_that_is_no_lesson_is_refused_in_words(text: str) -> None:
-    with pytest.raises(UsageError, match=r"lesson\.json is not a session that can be played"):
+    with pytest.raises(UsageError, match=r"lesson\.json is not a valid teaching script"):
         Script.read(text, "lesson.json")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_script(tmp_path / "none.json")
+
+
+def test_scripts_that_say_fail_still_reject() -> None:
+    text = '{"sites": ["http://a.example/"], "steps": [{"fail": true}, {"reject": true}]}'
+    assert Script.read(text, "lesson.json").steps == (("reject", ""), ("reject", ""))

@@ -32,7 +32,7 @@ def test_two_sites_taught_by_clicks_and_keys_become_trails(
         await hand.press("goal")
         await hand.press("next")
         await hand.click("People")
-        await hand.press("fail")
+        await hand.press("reject")
         await hand.back()
         await hand.click("Publications")
         await hand.click("2024")
@@ -196,7 +196,7 @@ def test_a_milestone_given_later_and_undo_reach_the_kept_trails(
         await hand.back()
         await hand.mark("reports")
         await hand.click("Reports of 1996")
-        await hand.press("fail")
+        await hand.press("reject")
         await hand.press("undo")
 
     classroom.teach(tmp_path / "w", [site(server, "cs")], story)
@@ -234,7 +234,7 @@ def test_browsing_freely_labels_pages_by_their_distance(
         await hand.press("goal")
         await hand.press("done")
 
-    classroom.teach(tmp_path / "w", [site(server, "cs")], story, way="free")
+    classroom.teach(tmp_path / "w", [site(server, "cs")], story, mode="free")
     left, useful = trails_of(tmp_path / "w")
     assert walked(left) == [("/", "", ""), ("/courses/", "Fail", "Courses")]
     assert walked(useful)[1:] == [("/TR/", "", "Tech Reports"), ("/TR/1997/", "Goal", "Reports of 1997")]
@@ -268,9 +268,9 @@ def test_every_part_of_the_bar_has_a_name_for_screen_readers(
         ("navigation", "Trail so far"),
         ("toolbar", "Teaching"),
         ("button", "This page is a goal"),
-        ("button", "Reject: this page is not a goal"),
-        ("button", "Mark this page as something on the way"),
-        ("button", "Take the last mark back"),
+        ("button", "Reject this page: it is not what you are looking for"),
+        ("button", "Give this page a label of your own"),
+        ("button", "Undo the last mark"),
         ("button", "Go to the next site"),
         ("button", "Finish teaching"),
         ("button", "Start"),
@@ -289,13 +289,13 @@ def test_browsing_freely_has_no_trails_to_fail_or_to_name(
             await lesson.hand.tab.page.keyboard.press(f"Alt+Shift+Key{key}")
         await lesson.hand.until(lesson.session.ends, "the useful page")
         assert [node.label for node in lesson.session.nodes] == ["Goal"]
-        assert lesson.session.marks == 1
+        assert lesson.session.undo_count == 1
         words = await lesson.answer("words()")
         assert "Useful" in words
         assert "Submit" in words
         assert "Reject" not in words
 
-    classroom.teach(tmp_path / "w", [site(server, "cs")], story, way="free")
+    classroom.teach(tmp_path / "w", [site(server, "cs")], story, mode="free")
 
 
 def test_a_session_can_be_steered_and_ended_from_outside_the_browser(
@@ -304,14 +304,14 @@ def test_a_session_can_be_steered_and_ended_from_outside_the_browser(
     async def story(lesson: Lesson) -> None:
         await lesson.hand.arrived()
         tab = lesson.recorder.tabs[-1]
-        await lesson.recorder.mark(tab, "start")
-        await lesson.recorder.undo(tab)
-        await lesson.recorder.next_site(tab)
+        await lesson.recorder.actions.mark(tab, "start")
+        await lesson.recorder.actions.undo(tab)
+        await lesson.recorder.actions.next_site(tab)
         await lesson.hand.until(lambda: lesson.hand.here and lesson.hand.here.site == 1, "the next site")
         await lesson.hand.arrived()
-        await lesson.recorder.mark(tab, "Goal")
-        lesson.recorder.finish()
-        lesson.recorder.finish()  # once is enough
+        await lesson.recorder.actions.mark(tab, "Goal")
+        lesson.recorder.actions.finish()
+        lesson.recorder.actions.finish()  # once is enough
         assert await lesson.recording == "done"
 
     classroom.teach(tmp_path / "w", [site(server, "cs"), site(server, "physics")], story)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wayhound.app.teach.causes import clicked_link, link_to
-from wayhound.app.teach.saver import SeenPage, without_typing
+from wayhound.app.teach.recorder import clicked_link, link_to
+from wayhound.app.teach.seen_pages import SeenPage, remove_typed_text
 from wayhound.page import Link, Page
 from wayhound.pages.reader import read_page
 
@@ -25,7 +25,7 @@ URL = "http://site.example/"
     ],
 )
 def test_what_was_typed_is_taken_out(html: str, kept: str) -> None:
-    assert without_typing(html) == kept
+    assert remove_typed_text(html) == kept
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_what_was_typed_is_taken_out(html: str, kept: str) -> None:
 def test_no_markup_takes_long(piece: str) -> None:
     """A million characters: what goes over them again and again would not end within the test's time."""
     hostile = "<input" + piece * (1_000_000 // len(piece))
-    assert without_typing(hostile) == hostile
+    assert remove_typed_text(hostile) == hostile
 
 
 def test_a_message_without_a_page_is_none() -> None:
-    assert SeenPage.told({"url": "about:blank", "html": "<p>"}) is None
-    assert SeenPage.told({"url": URL}) is None
+    assert SeenPage.from_message({"url": "about:blank", "html": "<p>"}) is None
+    assert SeenPage.from_message({"url": URL}) is None
 
 
 def page(html: str) -> Page:

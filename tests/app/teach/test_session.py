@@ -12,18 +12,18 @@ from wayhound.app.teach.events import (
     Arrived,
     Clicked,
     Closed,
+    DocumentLinked,
     Done,
     Event,
-    Led,
     Marked,
+    NavigationFailed,
     NextSite,
-    Stayed,
     TabOpened,
     Undone,
-    read,
-    written,
+    deserialise,
+    serialise,
 )
-from wayhound.app.teach.session import Node, Session, tidy_label
+from wayhound.app.teach.session import PageNode, Session, tidy_label
 from wayhound.page import Link
 from wayhound.trail import FAIL, GOAL
 
@@ -38,7 +38,7 @@ def walk(*events: Event, sites: tuple[str, ...] = (A,)) -> Session:
     return Session.of(sites, "trails", events)
 
 
-def urls(path: list[Node]) -> list[str]:
+def urls(path: list[PageNode]) -> list[str]:
     return [node.url for node in path]
 
 
@@ -51,28 +51,31 @@ def test_pages_hang_below_the_pages_that_led_to_them() -> None:
 
 def test_a_document_that_is_not_shown_is_at_hand_until_the_page_is_gone_on_from() -> None:
     session = walk(
-        Arrived(1, 1, A), Clicked(1, link(B)), Led(1, B, link(B), "application/pdf", "b.pdf"), Marked(1, GOAL)
+        Arrived(1, 1, A),
+        Clicked(1, link(B)),
+        DocumentLinked(1, B, link(B), "application/pdf", "b.pdf"),
+        Marked(1, GOAL),
     )
-    document = session.here(1)
+    document = session.page_to_mark(1)
     assert document is not None
     assert (document.url, document.label, document.media_type) == (B, GOAL, "application/pdf")
-    assert session.at(1) == session.nodes[0]
+    assert session.page_shown(1) == session.nodes[0]
     assert [(node.url, label) for node, label in session.trail(1)] == [(A, ""), (B, GOAL)]
-    session.tell(Undone())
-    assert session.here(1) == session.nodes[1]
+    session.apply(Undone())
+    assert session.page_to_mark(1) == session.nodes[1]
     assert session.ends() == []
-    session.tell(Clicked(1, link(C)))
-    assert session.here(1) == session.nodes[0]
-    session.tell(Arrived(1, 2, C, link(C)))
+    session.apply(Clicked(1, link(C)))
+    assert session.page_to_mark(1) == session.nodes[0]
+    session.apply(Arrived(1, 2, C, link(C)))
     assert urls(session.path(2)) == [A, C]
     assert session.paths_not_taken() == [[session.nodes[0], session.nodes[1]]]
 
 
 def test_a_document_clicked_for_again_is_the_same_page() -> None:
-    led = Led(1, B, link(B), "application/pdf", "b.pdf")
+    led = DocumentLinked(1, B, link(B), "application/pdf", "b.pdf")
     session = walk(Arrived(1, 1, A), led, Marked(1, FAIL), Clicked(1, link(B)), led)
     assert len(session.nodes) == 2
-    assert session.here(1) == session.nodes[1]
+    assert session.page_to_mark(1) == session.nodes[1]
 
 
 def test_going_back_and_on_elsewhere_branches() -> None:
@@ -103,22 +106,22 @@ def test_the_same_link_taken_again_is_the_same_branch() -> None:
 def test_a_page_that_was_typed_in_begins_a_trail_unless_it_is_known() -> None:
     session = walk(Arrived(1, 1, A), Arrived(1, 2, B, link(B)), Arrived(1, 3, C), Arrived(1, 4, B))
     assert session.nodes[2].parent is None
-    assert session.at(1) == session.nodes[1]
+    assert session.page_shown(1) == session.nodes[1]
 
 
 def test_a_new_tab_takes_the_click_along() -> None:
     session = walk(Arrived(1, 1, A), Clicked(1, link(B)), TabOpened(2, 1))
     assert session.clicked(2) == link(B)
     assert session.clicked(1) is None
-    session.tell(Arrived(2, 1, B, link(B)))
+    session.apply(Arrived(2, 1, B, link(B)))
     assert urls(session.path(1)) == [A, B]
-    assert session.at(1) == session.nodes[0]
+    assert session.page_shown(1) == session.nodes[0]
 
 
 def test_a_click_that_led_to_no_page_is_not_held_against_the_next_one() -> None:
-    session = walk(Arrived(1, 1, A), Clicked(1, link(B)), Stayed(1))
+    session = walk(Arrived(1, 1, A), Clicked(1, link(B)), NavigationFailed(1))
     assert session.clicked(1) is None
-    assert session.at(1) == session.nodes[0]
+    assert session.page_shown(1) == session.nodes[0]
 
 
 def test_a_failure_that_was_passed_is_none_of_the_trail() -> None:
@@ -135,19 +138,19 @@ def test_a_failure_that_was_passed_is_none_of_the_trail() -> None:
 
 def test_undo_takes_back_marks_and_changes_of_site_one_by_one() -> None:
     session = walk(Arrived(1, 1, A), Marked(0, "hall"), Marked(0, GOAL), NextSite(), sites=(A, D))
-    assert session.url_to_go_on() == D
-    session.tell(Undone())
-    assert (session.site, session.url_to_go_on()) == (0, A)
-    session.tell(Undone())
+    assert session.resume_url() == D
+    session.apply(Undone())
+    assert (session.site, session.resume_url()) == (0, A)
+    session.apply(Undone())
     assert session.nodes[0].label == "hall"
-    session.tell(Undone())
-    session.tell(Undone())  # nothing is left to take back
-    assert (session.nodes[0].label, session.marks) == ("", 0)
+    session.apply(Undone())
+    session.apply(Undone())  # nothing is left to take back
+    assert (session.nodes[0].label, session.undo_count) == ("", 0)
 
 
 def test_after_the_last_site_there_is_no_next() -> None:
     session = walk(NextSite())
-    assert (session.site, session.has_next_site, session.marks) == (0, False, 0)
+    assert (session.site, session.has_next_site, session.undo_count) == (0, False, 0)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +171,8 @@ addresses = st.sampled_from([A, B, C, D])
 links = addresses.map(link)
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Clicked, tabs, links),
-    st.builds(Stayed, tabs),
-    st.builds(Led, tabs, addresses, links, st.just("application/pdf"), st.just("a.pdf")),
+    st.builds(NavigationFailed, tabs),
+    st.builds(DocumentLinked, tabs, addresses, links, st.just("application/pdf"), st.just("a.pdf")),
     st.builds(TabOpened, tabs, tabs),
     st.builds(
         lambda tab, entry, url, led: Arrived(tab, entry, url, link(url) if led else None),
@@ -195,7 +198,7 @@ def told(story: list[Event]) -> tuple[Session, list[Event]]:
             if not session.nodes:
                 continue
             event = Marked(event.page % len(session.nodes), event.label)  # noqa: PLW2901
-        session.tell(event)
+        session.apply(event)
         happened.append(event)
     return session, happened
 
@@ -203,8 +206,8 @@ def told(story: list[Event]) -> tuple[Session, list[Event]]:
 @given(stories)
 def test_a_session_read_back_is_the_session_that_was(story: list[Event]) -> None:
     session, happened = told(story)
-    kept = [(kind, json.loads(json.dumps(body))) for kind, body in map(written, happened)]
-    assert Session.of((A, D), "trails", [read(kind, body) for kind, body in kept]) == session
+    kept = [(kind, json.loads(json.dumps(body))) for kind, body in map(serialise, happened)]
+    assert Session.of((A, D), "trails", [deserialise(kind, body) for kind, body in kept]) == session
 
 
 @given(stories)
@@ -225,18 +228,18 @@ def test_pages_stay_where_they_were_met_and_arriving_shows_the_page(story: list[
     before = [(node.url, node.parent, node.link) for node in session.nodes]
     if isinstance(last, Marked):
         return
-    shown_before = session.at(last.tab) if isinstance(last, Led) else None
-    session.tell(last)
+    shown_before = session.page_shown(last.tab) if isinstance(last, DocumentLinked) else None
+    session.apply(last)
     assert [(node.url, node.parent, node.link) for node in session.nodes][: len(before)] == before
     if isinstance(last, Arrived):
-        shown = session.at(last.tab)
+        shown = session.page_shown(last.tab)
         assert shown is not None
         assert shown.url == last.url
-    if isinstance(last, Led):
-        at_hand = session.here(last.tab)
+    if isinstance(last, DocumentLinked):
+        at_hand = session.page_to_mark(last.tab)
         assert at_hand is not None
         assert at_hand.url == last.url
-        assert session.at(last.tab) == shown_before
+        assert session.page_shown(last.tab) == shown_before
 
 
 @given(stories, st.lists(st.sampled_from([GOAL, FAIL, "people"]), min_size=1, max_size=5))
@@ -246,9 +249,9 @@ def test_as_many_undos_as_marks_change_nothing(story: list[Event], labels: list[
         return
     before = list(session.nodes)
     for number, label in enumerate(labels):
-        session.tell(Marked(number % len(before), label))
+        session.apply(Marked(number % len(before), label))
     for _ in labels:
-        session.tell(Undone())
+        session.apply(Undone())
     assert session.nodes == before
 
 
@@ -290,5 +293,5 @@ def test_what_is_shown_was_not_left_and_what_was_left_stays_so_when_it_is_shown_
     assert ends(Arrived(1, 1, A)) == [B]
     assert ends(Arrived(1, 1, A), Arrived(1, 2, B)) == [B]
     assert ends(Arrived(1, 3, C, link(C)), Closed(1)) == [C]
-    assert ends(Led(1, D, link(D), "application/pdf", "d.pdf"), Clicked(1, link(C))) == [D]
+    assert ends(DocumentLinked(1, D, link(D), "application/pdf", "d.pdf"), Clicked(1, link(C))) == [D]
     assert ends(Done()) == [B]

@@ -10,16 +10,20 @@ import pytest
 
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, teach_alone, trails_of, walked
 from tests.servers import Answer, closed_port, serve
-from wayhound.app.teach import troubles
+from wayhound.app.teach.bar import navigation_error, response_error
 
 in_browser, where_there_is_one = needs_browser
 
 DOOR = "<title>Door</title><a href='{}'>In</a> <a href='/good'>Good</a>"
 GOOD = "<title>Good</title><p>Found."
 BAD = {
-    "down": ("http://127.0.0.1:{closed}/", None, "nobody listens"),
+    "down": ("http://127.0.0.1:{closed}/", None, "refused the connection"),
     "no such host": ("http://no-such-host.invalid/", None, "no site with the name"),
-    "endless redirect": ("/loop", Answer(status=302, headers=(("Location", "/loop"),)), "round in circles"),
+    "endless redirect": (
+        "/loop",
+        Answer(status=302, headers=(("Location", "/loop"),)),
+        "redirects in a loop",
+    ),
     "missing": ("/gone", Answer("<h1>Gone</h1>", 404), "does not exist"),
     "broken": ("/broken", Answer("<h1>Oops</h1>", 500), "error (500)"),
     "login wall": ("/login", Answer("<form><input type=password></form>"), "log in"),
@@ -60,7 +64,7 @@ def test_the_bar_says_what_is_wrong_and_teaching_goes_on(
 def test_a_first_site_that_is_down_leaves_the_next_one(classroom: Classroom, tmp_path: Path) -> None:
     async def story(lesson: Lesson) -> None:
         await lesson.hand.until(lambda: lesson.recorder.tabs, "a tab")
-        await lesson.message("nobody listens")
+        await lesson.message("refused the connection")
         await lesson.hand.press("next")
         await lesson.hand.press("goal")
 
@@ -117,7 +121,7 @@ def test_a_label_that_cannot_be_one_is_refused_in_words(classroom: Classroom, tm
         await lesson.hand.tab.page.keyboard.type("<People")
         await lesson.hand.tab.page.keyboard.press("Enter")
         await lesson.message("may not begin")
-        await lesson.hand.press("undo") if lesson.session.marks else None
+        await lesson.hand.press("undo") if lesson.session.undo_count else None
         await lesson.hand.tab.page.keyboard.press("Alt+Shift+KeyN")
         await lesson.message("last site")
 
@@ -128,17 +132,17 @@ def test_a_label_that_cannot_be_one_is_refused_in_words(classroom: Classroom, tm
 @pytest.mark.parametrize(
     ("failure", "words"),
     [
-        ("net::ERR_CERT_DATE_INVALID", "cannot prove"),
-        ("net::ERR_SSL_PROTOCOL_ERROR", "cannot prove"),
+        ("net::ERR_CERT_DATE_INVALID", "valid certificate"),
+        ("net::ERR_SSL_PROTOCOL_ERROR", "valid certificate"),
         ("net::ERR_SOMETHING_NEW", "(ERR_SOMETHING_NEW)"),
         ("", "could not be opened."),
     ],
 )
 def test_every_failure_has_a_sentence_with_the_host(failure: str, words: str) -> None:
-    sentence = troubles.failed(failure, "https://down.example.org:81/page")
+    sentence = navigation_error(failure, "https://down.example.org:81/page")
     assert "down.example.org:81" in sentence
     assert words in sentence
 
 
 def test_a_page_with_nothing_wrong_needs_no_words() -> None:
-    assert troubles.answered(200, asks_to_log_in=False) == ""
+    assert response_error(200, has_login=False) == ""

@@ -1,1 +1,5 @@
-"""Recording of what a person shows in a browser: pages, clicks and marks, and the trails they make."""
+"""Teaching: record what a person shows in a browser (pages, clicks, marks) and keep it as trails.
+
+`teaching` is the use case, `recorder` drives a browser, `session` is the state, `saver` writes it down.
+The browser itself is in `net`, trails as learning material in `paths`.
+"""

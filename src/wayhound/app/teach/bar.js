@@ -1,16 +1,16 @@
 // The teaching bar. Runs in an isolated world of every frame: it shares the document with the page's own
-// scripts, which can neither see nor call anything in here. Events that a page makes up are not trusted.
+// scripts, which can neither see nor call anything in here. Synthetic events of a page are ignored.
 (setup) => {
   "use strict";
   if (globalThis.wayhound) return;
   const isTop = window === window.top;
   const report = globalThis[setup.binding];
-  const KEYS = { KeyG: "goal", KeyX: "fail", KeyM: "mark", KeyZ: "undo", KeyN: "next", KeyD: "done", KeyB: "dock" };
+  const KEYS = { KeyG: "goal", KeyX: "reject", KeyM: "mark", KeyZ: "undo", KeyN: "next", KeyD: "done", KeyB: "dock" };
   const HOST = "wayhound-bar";
   const HOST_STYLE = "all: initial !important; display: block !important; position: fixed !important; " +
     "z-index: 2147483647 !important; left: 0 !important; right: 0 !important; height: 0 !important; ";
   const MAX_CHARS = 30e6;
-  const STAYS = ["trouble", "ask"];  // messages that wait for an answer
+  const STAYS = ["trouble", "ask"];  // messages that stay until they are closed
   const OURS = [
     "click", "auxclick", "dblclick", "contextmenu", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart",
     "touchend", "keydown", "keypress", "keyup", "beforeinput", "input", "change", "focusin", "focusout", "paste",
@@ -20,9 +20,9 @@
   let host = null, root = null, parts = null, state = null, docked = "top", dockChosen = false, sheet = null;
   let repairs = 0, toastTimer = 0, marksWanted = false;
 
-  const tell = (message) => report(JSON.stringify(message));
+  const send = (message) => report(JSON.stringify(message));
 
-  // ---- what is told ----------------------------------------------------------------------------------------
+  // ---- messages to the recorder ----------------------------------------------------------------------------
 
   function snapshot() {
     const doctype = document.doctype ? `<!DOCTYPE ${document.doctype.name}>` : "";
@@ -46,30 +46,30 @@
     try { return new URL(link.href.baseVal, document.baseURI).href; } catch { return ""; }
   }
 
-  function clicked(event) {
+  function reportClick(event) {
     const link = linkOf(event);
     const href = link ? addressOf(link) : "";
     if (!/^https?:/.test(href) || href.split("#")[0] === location.href.split("#")[0]) return;
     const same = [...document.querySelectorAll("a[href], area[href]")].filter((other) => addressOf(other) === href);
-    tell({ ...page(), say: "click", href, text: link.textContent.trim().slice(0, 500), nth: same.indexOf(link) });
+    send({ ...page(), say: "click", href, text: link.textContent.trim().slice(0, 500), nth: same.indexOf(link) });
   }
 
-  function act(what, more = {}) {
-    if (setup.way === "free" && (what === "fail" || what === "mark")) return undefined;
+  function perform(what, more = {}) {
+    if (setup.mode === "free" && (what === "reject" || what === "mark")) return undefined;
     if (what === "mark" && isTop && !("label" in more)) return toggleMarks();
-    if (what === "mark" && !isTop) return tell({ say: "do", do: "open-marks" });
+    if (what === "mark" && !isTop) return send({ say: "do", do: "open-marks" });
     if (what === "dock") return isTop ? dock(docked === "top" ? "bottom" : "top", true) : undefined;
     closeMarks();
-    tell({ ...(isTop ? page() : { url: location.href, top: false }), say: "do", do: what, ...more });
+    send({ ...(isTop ? page() : { url: location.href, top: false }), say: "do", do: what, ...more });
   }
 
-  // ---- what is heard: first of all listeners, so that pages see nothing of what happens in the bar -----------
+  // ---- events: captured before all other listeners, so that pages see nothing of what happens in the bar ------
 
-  const pressedForBar = new Set();  // a key that was pressed for the bar is also let go for it, wherever the focus is
+  const pressedForBar = new Set();  // the keyup of a key that was pressed for the bar belongs to the bar as well
 
-  function hear(event) {
+  function onEvent(event) {
     if (!event.isTrusted) return;
-    if (event.type === "keydown" && heardKey(event)) {
+    if (event.type === "keydown" && handledKey(event)) {
       pressedForBar.add(event.code);
       event.stopImmediatePropagation();
       event.preventDefault();
@@ -79,25 +79,25 @@
       event.stopImmediatePropagation();
       if (event.type === "click") press(pressed(event));
     } else if ((event.type === "click" && event.button === 0) || (event.type === "auxclick" && event.button === 1)) {
-      clicked(event);
+      reportClick(event);
     }
   }
 
-  function heardKey(event) {
+  function handledKey(event) {
     if (event.altKey && event.shiftKey && !event.ctrlKey && !event.metaKey && KEYS[event.code]) {
-      if (!event.repeat) act(KEYS[event.code]);
+      if (!event.repeat) perform(KEYS[event.code]);
       return true;
     }
-    return marksOpen() && heardInMarks(event);
+    return marksOpen() && handledInMarks(event);
   }
 
-  function heardInMarks(event) {
+  function handledInMarks(event) {
     const typing = parts.field.value !== "";
     const number = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
     const label = number && !event.ctrlKey && !event.altKey && state.labels[number[1] - 1];
     if (event.key === "Escape") closeMarks();
     else if (event.key === "Enter" && root.activeElement === parts.field) markTyped();
-    else if (label && !typing) act("mark", { label });
+    else if (label && !typing) perform("mark", { label });
     else return false;
     return true;
   }
@@ -112,18 +112,18 @@
     if (!button || button.getAttribute("aria-disabled") === "true") return;
     const what = button.dataset.do;
     if (what === "typed") markTyped();
-    else if (what === "label") act("mark", { label: button.dataset.label });
-    else if (what === "goto") act("goto", { page: Number(button.dataset.page) });
-    else if (what === "hush") hush();
-    else act(what);
+    else if (what === "label") perform("mark", { label: button.dataset.label });
+    else if (what === "goto") perform("goto", { page: Number(button.dataset.page) });
+    else if (what === "closeMessage") closeMessage();
+    else perform(what);
   }
 
   function markTyped() {
     const label = parts.field.value.trim();
-    if (label) act("mark", { label });
+    if (label) perform("mark", { label });
   }
 
-  // ---- what is shown -----------------------------------------------------------------------------------------
+  // ---- display -----------------------------------------------------------------------------------------------
 
   function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
@@ -148,7 +148,7 @@
     sheet = new CSSStyleSheet();
     sheet.replaceSync(setup.css);
     root.adoptedStyleSheets = [sheet];
-    const free = setup.way === "free";
+    const free = setup.mode === "free";
     parts = {
       bar: make("div", { class: "bar", role: "region", "aria-label": "Wayhound teaching bar" }),
       site: make("span", { class: "site" }),
@@ -159,9 +159,9 @@
       field: make("input", { type: "text", maxlength: "60", "aria-label": "A new label", placeholder: "A new label",
                              autocomplete: "off", spellcheck: "false" }),
       goal: free ? button("goal", "Useful", "This page is useful") : button("goal", "Goal", "This page is a goal"),
-      fail: button("fail", "Reject", "Reject: this page is not a goal"),
-      mark: button("mark", "Mark as…", "Mark this page as something on the way"),
-      undo: button("undo", "Undo", "Take the last mark back"),
+      reject: button("reject", "Reject", "Reject this page: it is not what you are looking for"),
+      mark: button("mark", "Mark as…", "Give this page a label of your own"),
+      undo: button("undo", "Undo", "Undo the last mark"),
       next: button("next", "Next site", "Go to the next site"),
       done: button("done", free ? "Submit" : "Done", free ? "Submit what you have browsed" : "Finish teaching"),
       dock: button("dock", "⇅", "Move this bar to the other edge"),
@@ -171,15 +171,15 @@
     const trail = make("nav", { "aria-label": "Trail so far" }, parts.crumbs);
     const hint = make("span", { class: "hint", "aria-hidden": "true" }, "Alt+Shift+");
     const buttons = free ? [parts.goal, parts.undo, parts.next, parts.done, parts.dock]
-      : [parts.goal, parts.fail, parts.mark, parts.undo, parts.next, parts.done, parts.dock];
+      : [parts.goal, parts.reject, parts.mark, parts.undo, parts.next, parts.done, parts.dock];
     const tools = make("div", { class: "tools", role: "toolbar", "aria-label": "Teaching" }, hint, ...buttons);
     parts.bar.append(make("span", { class: "name", "aria-hidden": "true" }), parts.site, trail, tools);
     root.append(parts.bar, parts.marks, parts.toast);
   }
 
-  // Runs often, so it touches the document only where something is not as it should be.
+  // Runs often, so it changes the document only where something is wrong.
   function ensure() {
-    for (const type of OURS) window.addEventListener(type, hear, true);
+    for (const type of OURS) window.addEventListener(type, onEvent, true);
     if (!isTop || !document.documentElement || !document.body) return;
     if (!host) build();
     const style = HOST_STYLE + (docked === "top" ? "top: 0 !important;" : "bottom: 0 !important;");
@@ -193,7 +193,7 @@
     if (room && !document.adoptedStyleSheets.includes(room)) makeRoom();
   }
 
-  // The page moves aside for the bar; where something of its own sticks to that edge, the bar takes the other.
+  // The page makes room for the bar; if it has something fixed at that edge, the bar moves to the other one.
   let room = null;
   function makeRoom() {
     room = room || new CSSStyleSheet();
@@ -236,11 +236,11 @@
     parts.crumbs.replaceChildren(...state.crumbs.map(crumb));
     parts.crumbs.lastElementChild?.scrollIntoView({ inline: "end", block: "nearest" });
     parts.known.replaceChildren(...state.labels.slice(0, 9).map(knownLabel));
-    const can = { goal: state.page, fail: state.page, mark: state.page, undo: state.canUndo, next: state.hasNext };
+    const can = { goal: state.page, reject: state.page, mark: state.page, undo: state.canUndo, next: state.hasNext };
     for (const [name, allowed] of Object.entries(can)) parts[name].setAttribute("aria-disabled", String(!allowed));
     const label = state.crumbs.at(-1)?.label;
     parts.goal.setAttribute("aria-pressed", String(label === "Goal"));
-    parts.fail.setAttribute("aria-pressed", String(label === "Fail"));
+    parts.reject.setAttribute("aria-pressed", String(label === "Fail"));
     if (state.message) say(state.message, state.tone);
     if (marksWanted) toggleMarks();
   }
@@ -253,7 +253,7 @@
                        step.words || step.url);
     if (last) words.setAttribute("aria-current", "page");
     item.append(words);
-    const label = setup.way === "free" && step.label === "Goal" ? "Useful" : step.label;
+    const label = { Goal: setup.mode === "free" ? "Useful" : "Goal", Fail: "Rejected" }[step.label] || step.label;
     if (label) item.append(make("span", { class: "label" }, label));
     return item;
   }
@@ -265,15 +265,15 @@
 
   function say(message, tone) {
     clearTimeout(toastTimer);
-    const close = make("button", { type: "button", "data-do": "hush", "aria-label": "Hide this message" }, "×");
+    const close = make("button", { type: "button", "data-do": "closeMessage", "aria-label": "Hide this message" }, "×");
     parts.toast.replaceChildren(make("span", {}, message), ...(STAYS.includes(tone) ? [close] : []));
     parts.toast.dataset.tone = tone || "plain";
     parts.toast.hidden = false;
-    if (!STAYS.includes(tone)) toastTimer = setTimeout(hush, 5000);
+    if (!STAYS.includes(tone)) toastTimer = setTimeout(closeMessage, 5000);
     makeRoom();
   }
 
-  function hush() {
+  function closeMessage() {
     parts.toast.hidden = true;
     makeRoom();
   }
@@ -282,10 +282,10 @@
 
   function toggleMarks() {
     if (marksOpen()) return closeMarks();
-    // A quick hand presses the key before the page is drawn or known: the labels open when it is.
+    // The key may be pressed before the page is drawn or known: the labels open when it is.
     marksWanted = !parts || !state || !state.page;
     if (marksWanted) return;
-    hush();
+    closeMessage();
     parts.marks.hidden = false;
     parts.field.value = "";
     const under = parts.mark.getBoundingClientRect();
@@ -301,9 +301,9 @@
   globalThis.wayhound = {
     show,
     openMarks: toggleMarks,
-    /** The page's scripts have changed it under another address; give them a moment to draw. */
-    lookAgain: () => setTimeout(seen, 200),
-    /** Where a part of the bar stands, for tests and for playing a session back. */
+    /** Report the page again after a script changed its address; the delay gives it time to draw. */
+    lookAgain: () => setTimeout(reportPage, 200),
+    /** Return the position of an element of the bar, for tests and playback. */
     place(selector) {
       const found = root && root.querySelector(selector);
       const box = found && found.getBoundingClientRect();
@@ -315,21 +315,21 @@
     bars: () => document.getElementsByTagName(HOST).length,
   };
 
-  // ---- life --------------------------------------------------------------------------------------------------
+  // ---- lifecycle ---------------------------------------------------------------------------------------------
 
-  function seen() {
+  function reportPage() {
     ensure();
-    tell({ ...page(), say: "seen" });
+    send({ ...page(), say: "seen" });
     if (isTop && host && !dockChosen && docked === "top" && stuckAtTop()) dock("bottom");
   }
 
   ensure();
-  tell({ say: "hello", url: location.href, top: isTop });
+  send({ say: "hello", url: location.href, top: isTop });
   new MutationObserver(ensure).observe(document, { childList: true });
   const early = new MutationObserver(() => { if (document.body) { early.disconnect(); ensure(); } });
   if (!document.body) early.observe(document, { childList: true, subtree: true });
   setInterval(ensure, 500);
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", seen, { once: true });
-  else seen();
-  if (document.readyState !== "complete") window.addEventListener("load", () => setTimeout(seen, 50), { once: true });
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", reportPage, { once: true });
+  else reportPage();
+  if (document.readyState !== "complete") window.addEventListener("load", () => setTimeout(reportPage, 50), { once: true });
 }

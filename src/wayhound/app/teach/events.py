@@ -1,4 +1,4 @@
-"""What can happen while a person teaches, and how it is written down."""
+"""Events of a teaching session, and how they are serialised."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ class Clicked:
 
 
 @dataclass(frozen=True, slots=True)
-class Stayed:
-    """What was clicked led to nothing: the page did not come."""
+class NavigationFailed:
+    """The page behind the clicked link did not load."""
 
     tab: int
 
 
 @dataclass(frozen=True, slots=True)
-class Led:
-    """What was clicked led to a document that the tab does not show: its page stays, and the document is at
-    hand to be marked."""
+class DocumentLinked:
+    """The clicked link led to a document that the tab does not show: the page stays, the document can be marked."""
 
     tab: int
     url: str
@@ -38,7 +37,7 @@ class Led:
 
 @dataclass(frozen=True, slots=True)
 class TabOpened:
-    """A page opened another tab or window, and what was clicked last may lead there."""
+    """A page opened another tab or window; the link clicked last may lead there."""
 
     tab: int
     opener: int
@@ -46,8 +45,11 @@ class TabOpened:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A tab shows a page. `entry` is the browser's own number for this place in the tab's history; `link` is
-    the link that led here from the page before, and none leads to pages that were typed in."""
+    """A tab shows a page.
+
+    `entry` is the browser's id of this entry in the tab's history. `link` led here from the page before; it is
+    None for addresses that were typed in.
+    """
 
     tab: int
     entry: int
@@ -57,14 +59,14 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A tab is gone."""
+    """A tab was closed."""
 
     tab: int
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A person gave the page a label; the empty one takes it away."""
+    """A person labelled a page; an empty label removes the mark."""
 
     page: int
     label: str
@@ -72,25 +74,36 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The last mark or change of site is taken back."""
+    """The last mark or change of site was undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextSite:
-    """The next site's turn."""
+    """The teacher moved on to the next site."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The teacher has finished."""
+    """The teacher finished the session."""
 
 
-Event = Clicked | Stayed | Led | TabOpened | Arrived | Closed | Marked | Undone | NextSite | Done
+Event = (
+    Clicked
+    | NavigationFailed
+    | DocumentLinked
+    | TabOpened
+    | Arrived
+    | Closed
+    | Marked
+    | Undone
+    | NextSite
+    | Done
+)
 
-_KINDS: dict[str, type[Event]] = {
+_KINDS: dict[str, type[Event]] = {  # these names are stored: they never change
     "clicked": Clicked,
-    "stayed": Stayed,
-    "led": Led,
+    "stayed": NavigationFailed,
+    "led": DocumentLinked,
     "tab_opened": TabOpened,
     "arrived": Arrived,
     "closed": Closed,
@@ -102,12 +115,12 @@ _KINDS: dict[str, type[Event]] = {
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
-def written(event: Event) -> tuple[str, dict[str, Any]]:
-    """The kind of an event and its body, as they are kept."""
+def serialise(event: Event) -> tuple[str, dict[str, Any]]:
+    """Return the kind of an event and its body, as they are stored."""
     return _NAMES[type(event)], asdict(event)
 
 
-def read(kind: str, body: Mapping[str, Any]) -> Event:
+def deserialise(kind: str, body: Mapping[str, Any]) -> Event:
     values = dict(body)
     if values.get("link"):
         link = dict(values["link"])

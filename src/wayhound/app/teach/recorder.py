@@ -1,396 +1,328 @@
-"""Where browser and session meet: what happens in the tabs is told to the session, and the bar shows it."""
+"""Record a teaching session in a browser: signals of the tabs become events of the session, shown in the bar."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from wayhound.app.teach import troubles
-from wayhound.app.teach.bar_state import bar_state, words_for_mark
-from wayhound.app.teach.browser_events import (
-    BrowserGone,
-    Crashed,
-    Download,
-    Finished,
-    FrameMoved,
-    Gone,
-    NewPage,
+from wayhound.app.teach import bar
+from wayhound.app.teach.bar import Action, Bars, TeachActions
+from wayhound.app.teach.browser_tabs import (
+    BrowserClosed,
+    BrowserTabs,
+    Downloaded,
+    FrameNavigated,
+    PageOpened,
+    SessionFinished,
     Signal,
+    TabClosed,
+    TabCrashed,
 )
-from wayhound.app.teach.causes import clicked_link, is_way_on, link_that_led, link_to
-from wayhound.app.teach.events import (
-    Arrived,
-    Clicked,
-    Closed,
-    Done,
-    Led,
-    Marked,
-    NextSite,
-    Stayed,
-    TabOpened,
-    Undone,
-)
-from wayhound.app.teach.saver import Saver, SeenPage
-from wayhound.app.teach.session import Node, tidy_label
-from wayhound.app.teach.tab import BarScript, Loaded, Moved, Place, Said, Tab
+from wayhound.app.teach.events import Arrived, Clicked, Closed, DocumentLinked, NavigationFailed, TabOpened
+from wayhound.app.teach.saver import Saver
+from wayhound.app.teach.seen_pages import SeenPage
+from wayhound.app.teach.session import PageNode, Session
+from wayhound.app.teach.tab import BarMessage, BarScript, HistoryEntry, Navigated, Tab
 from wayhound.media import is_page_type, resolve_type
-from wayhound.page import Page
-from wayhound.trail import FAIL, GOAL
+from wayhound.page import Link, Page
 from wayhound.url import normalise
+from wayhound.words import words
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Frame
-    from playwright.async_api import Download as FileDownload
+    from playwright.async_api import BrowserContext
     from playwright.async_api import Page as BrowserPage
 
 Ending = Literal["done", "closed"]
 
 
 class Recorder:
-    """Records one session in one browser. `run` ends when the teacher is done or the browser is gone."""
+    """Records one session in one browser. `run` ends when the teacher is done or the browser was closed."""
 
     def __init__(
         self, context: BrowserContext, saver: Saver, on_change: Callable[[], None] = lambda: None
     ) -> None:
-        self._context = context
         self._saver = saver
         self._session = saver.session
         self._on_change = on_change
-        self._script = BarScript(self._session.way)
-        self._signals: asyncio.Queue[Signal] = asyncio.Queue()
-        self._tabs: dict[BrowserPage, Tab] = {}
-        self._next_tab = self._session.next_tab()
-        self._loading: set[asyncio.Task[None]] = set()
-        self._messages: dict[int, tuple[str, str]] = {}
+        self._tabs = BrowserTabs(context, BarScript(self._session.mode), self._session.next_tab())
+        self._bars = Bars(saver, self._tabs)
+        self.actions = TeachActions(saver, self._tabs, self._bars)
+
+    @property
+    def tabs(self) -> list[Tab]:
+        """Open tabs, the oldest first."""
+        return list(self._tabs)
 
     async def run(self) -> Ending:
-        for page in self._context.pages:
-            self._on_page(page)
-        self._context.on("page", self._on_page)
-        self._context.on("close", self._on_close)
+        self._tabs.listen()
         try:
-            if not await self._begin():
+            if not await self._open_first_page():
                 return "closed"
-            return await self._listen()
+            return await self._process_signals()
         finally:
-            self._context.remove_listener("page", self._on_page)
-            self._context.remove_listener("close", self._on_close)
+            self._tabs.stop()
             self._saver.close()
-            for task in self._loading:
-                task.cancel()
 
-    async def _listen(self) -> Ending:
+    async def _open_first_page(self) -> bool:
+        """Return False if the browser was closed before the page could be opened."""
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+        try:
+            tab = await self._tabs.open()
+        except Error:
+            return False
+        self._tabs.go(tab, self._session.resume_url())
+        return True
+
+    async def _process_signals(self) -> Ending:
         from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
         while not self._session.done:
-            signal = await self._signals.get()
-            if isinstance(signal, BrowserGone):
+            signal = await self._tabs.next_signal()
+            if isinstance(signal, BrowserClosed):
                 return "closed"
             try:
                 await self._handle(signal)
-            except Error:  # the page is gone in the middle of it; what follows will say so
+            except Error:  # the page went away meanwhile, which arrives as a signal of its own
                 continue
             self._on_change()
         return "done"
 
-    def _on_page(self, page: BrowserPage) -> None:
-        self._signals.put_nowait(NewPage(page))
-
-    def _on_close(self, _: BrowserContext) -> None:
-        self._signals.put_nowait(BrowserGone())
-
-    @property
-    def tabs(self) -> list[Tab]:
-        """Those that are open, the oldest first."""
-        return list(self._tabs.values())
-
-    @property
-    def _is_free(self) -> bool:
-        return self._session.way == "free"
-
-    # What happens
-
-    async def _begin(self) -> bool:
-        """Open the first page; false when the browser was closed before that could be done."""
-        from playwright.async_api import Error  # noqa: PLC0415 - an extra
-
-        try:
-            page = self._context.pages[0] if self._context.pages else await self._context.new_page()
-            tab = await self._add_tab(page)
-        except Error:
-            return False
-        self._go(tab, self._session.url_to_go_on())
-        return True
-
     async def _handle(self, signal: Signal) -> None:
         match signal:
-            case Said(tab, message):
-                await self._on_said(tab, message, signal)
-            case Moved():
-                await self._on_moved(signal)
-            case NewPage(page):
-                await self._on_new_page(page)
-            case Gone(tab):
-                self._drop(tab)
-            case Crashed(tab):
+            case BarMessage():
+                await self._on_bar_message(signal)
+            case Navigated():
+                await self._on_navigated(signal)
+            case PageOpened(page):
+                await self._on_page_opened(page)
+            case TabClosed(tab):
+                self._remove(tab)
+            case TabCrashed(tab):
                 await self._on_crash(tab)
-            case Download():
+            case Downloaded():
                 await self._on_download(signal)
-            case FrameMoved(tab, frame):
+            case FrameNavigated(tab, frame):
                 await tab.attach_frame(frame)
-            case BrowserGone() | Finished():
-                pass  # `_listen` sees to these
+            case BrowserClosed() | SessionFinished():
+                pass  # handled by `_process_signals`
 
-    async def _on_said(self, tab: Tab, message: dict[str, Any], said: Said) -> None:
+    # Messages of the bar
+
+    async def _on_bar_message(self, signal: BarMessage) -> None:
+        tab, message = signal.tab, signal.message
         match message.get("say"):
             case "hello":
                 if (
                     message.get("top") and message.get("url") != "about:blank"
-                ):  # what comes next will say hello
-                    tab.met_bar(said.session, said.context)
-                    await self._show(tab)
+                ):  # the next document reports too
+                    tab.bar_ready(signal.session, signal.context)
+                    await self._bars.update(tab)
             case "seen":
                 await self._on_seen(tab, message)
             case "click":
                 await self._on_click(tab, message)
             case "do":
-                await self._on_do(tab, message)
+                await self._on_button(tab, message)
 
     async def _on_seen(self, tab: Tab, message: dict[str, Any]) -> None:
-        seen = SeenPage.told(message)
-        node = self._session.at(tab.id)
+        seen = SeenPage.from_message(message)
+        node = self._session.page_shown(tab.id)
         if seen is None or node is None or node.url != seen.url:
             return
         if not message.get("top") and normalise(tab.page.url) == seen.url:
-            return  # viewers of documents show them again in a frame of theirs
-        waited = self._saver.waits_for(node.number)
-        self._saver.see(node.number, seen)
-        await self._keep_original(tab, node)
-        if waited and not self._saver.waits_for(node.number):
-            await self._say(tab, words_for_mark(self._session, node, node.label))
+            return  # document viewers show the document again in a frame of theirs
+        was_pending = self._saver.is_pending(node.number)
+        self._saver.save_seen(node.number, seen)
+        await self._save_original(tab, node)
+        if was_pending and not self._saver.is_pending(node.number):
+            await self._bars.say(tab, bar.mark_saved(self._session, node, node.label))
         else:
-            await self._say_what_was_seen(tab, node, seen)
+            await self._report_seen(tab, node, seen)
 
-    async def _say_what_was_seen(self, tab: Tab, node: Node, seen: SeenPage) -> None:
-        loaded = tab.loaded(node.url)
-        trouble = troubles.answered(loaded.status if loaded else 200, seen.asks_to_log_in)
-        if trouble:
-            self._messages[tab.id] = (trouble, "trouble")
+    async def _report_seen(self, tab: Tab, node: PageNode, seen: SeenPage) -> None:
+        response = tab.response(node.url)
+        problem = bar.response_error(response.status if response else 200, has_login=seen.has_login)
+        if problem:
+            self._bars.queue(tab, problem, "trouble")
         elif not node.label and not is_page_type(self._saver.pages[node.number].content_type):
-            self._messages[tab.id] = (
-                troubles.shown_document(troubles.file_name(node.url), free=self._is_free),
-                "ask",
-            )
-        await self._show(tab)
+            free = self._session.mode == "free"
+            self._bars.queue(tab, bar.shown_document(bar.file_name(node.url), free=free), "ask")
+        await self._bars.update(tab)
+
+    async def _save_original(self, tab: Tab, node: PageNode) -> None:
+        response = tab.response(node.url)
+        if response is not None and self._saver.pages[node.number].original is None:
+            fetched = await response.body
+            if fetched is not None:
+                self._saver.save_original(node.number, fetched)
 
     async def _on_click(self, tab: Tab, message: dict[str, Any]) -> None:
-        seen = SeenPage.told(message)
+        seen = SeenPage.from_message(message)
         url = normalise(str(message.get("href", "")))
         if seen is None or not url:
             return
         if not message.get("top"):
             await self._enter_frame(tab, seen.url)
-        page = self._see(tab, seen)
+        page = self._save_seen(tab, seen)
         if page is not None:
             link = clicked_link(page, url, str(message.get("text", "")), int(message.get("nth", 0)))
-            self._saver.tell(Clicked(tab.id, link))
+            self._saver.apply(Clicked(tab.id, link))
 
-    def _see(self, tab: Tab, seen: SeenPage) -> Page | None:
-        """Keep the page as it is seen now, and read it."""
-        node = self._session.at(tab.id)
+    def _save_seen(self, tab: Tab, seen: SeenPage) -> Page | None:
+        """Save the page as it looks now, and return it parsed."""
+        node = self._session.page_shown(tab.id)
         if node is None:
             return None
         if node.url == seen.url:
-            self._saver.see(node.number, seen)
-        return self._saver.page(node.number)
+            self._saver.save_seen(node.number, seen)
+        return self._saver.pages.read(node.number)
 
     async def _enter_frame(self, tab: Tab, url: str) -> None:
-        """A frame is a page of its own, reached through the page around it, as a forage would reach it."""
-        node = self._session.at(tab.id)
+        """Make a frame a page of its own, linked from the page around it, as a forage would reach it."""
+        node = self._session.page_shown(tab.id)
         if node is None or node.url == url:
             return
-        place = await tab.place(node.url)
-        around = self._saver.page(node.number)
+        entry = await tab.history_entry(node.url)
+        around = self._saver.pages.read(node.number)
         link = link_to(around, [url]) if around else None
         if link is not None or any(above.url == url for above in self._session.path(node.number)):
-            self._saver.tell(Arrived(tab.id, place.entry, url, link))
+            self._saver.apply(Arrived(tab.id, entry.entry, url, link))
 
-    async def _on_moved(self, moved: Moved) -> None:
-        tab, is_top = moved.tab, moved.is_top
-        if is_top and not moved.within:
-            tab.left_bar()
-        if is_top and moved.failed_url:
-            self._saver.tell(Stayed(tab.id))
-            self._messages[tab.id] = (troubles.failed(tab.failure, moved.failed_url), "trouble")
-            return
-        address = normalise(moved.url)
-        if not address:
-            return
-        place = await tab.place(address)
-        if is_top or is_way_on(self._session, tab, place):
-            # A frame's page was never typed in, whatever is told of the page around it.
-            await self._arrive(tab, place if is_top else replace(place, typed=False))
-        if moved.within:
-            await tab.ask("wayhound.lookAgain()")
-
-    async def _on_download(self, download: Download) -> None:
-        """What was clicked is a document that the browser does not show. The page stays, the document is marked."""
-        tab, url = download.tab, normalise(download.url)
-        link = link_that_led(self._saver, tab, Place(0, url, typed=False, submitted=False)) if url else None
-        if link is None:
-            self._saver.tell(Stayed(tab.id))
-            return await self._say(tab, troubles.no_link_to(download.name), "trouble")
-        loaded, name = tab.loaded(url), download.name or troubles.file_name(url)
-        media_type = resolve_type(loaded.content_type if loaded else "", name)
-        self._saver.tell(Led(tab.id, url, link, media_type, name))
-        return await self._say(tab, troubles.document(name, free=self._is_free), "ask")
-
-    async def _arrive(self, tab: Tab, place: Place) -> None:
-        before = self._session.at(tab.id)
-        link = link_that_led(self._saver, tab, place)
-        pages = len(self._session.nodes)
-        self._saver.tell(Arrived(tab.id, place.entry, place.url, link))
-        begun_anew = len(self._session.nodes) > pages and link is None and before is not None
-        if begun_anew and place.url != normalise(self._session.sites[self._session.site]):
-            self._messages[tab.id] = (troubles.NO_LINK, "plain")
-        await self._show(tab)
-
-    async def _keep_original(self, tab: Tab, node: Node) -> None:
-        loaded: Loaded | None = tab.loaded(node.url)
-        if loaded is not None and self._saver.pages[node.number].original is None:
-            fetched = await loaded.body
-            if fetched is not None:
-                self._saver.keep_original(node.number, fetched)
-
-    # What the teacher asks for
-
-    async def _on_do(self, tab: Tab, message: dict[str, Any]) -> None:
-        seen = SeenPage.told(message)
+    async def _on_button(self, tab: Tab, message: dict[str, Any]) -> None:
+        seen = SeenPage.from_message(message)
         if seen is not None:
-            self._see(tab, seen)
+            self._save_seen(tab, seen)
         match message.get("do"):
-            case "goal":
-                await self.mark(tab, GOAL)
-            case "fail":
-                await self.mark(tab, FAIL)
-            case "mark":
-                await self.mark(tab, str(message.get("label", "")))
             case "open-marks":
-                await tab.ask("wayhound.openMarks()")
-            case "undo":
-                await self.undo(tab)
-            case "next":
-                await self.next_site(tab)
+                await tab.evaluate("wayhound.openMarks()")
             case "goto":
-                self._go_to_page(tab, int(message.get("page", -1)))
-            case "done":
-                self.finish()
+                self.actions.go_to_page(tab, int(message.get("page", -1)))
+            case str() as action if action in get_args(Action):
+                await self.actions.perform(tab, cast("Action", action), str(message.get("label", "")))
 
-    async def mark(self, tab: Tab, text: str) -> None:
-        node = self._session.here(tab.id)
-        if node is None or (self._saver.knows(node.number) and self._saver.page(node.number) is None):
-            return await self._say(tab, troubles.NOTHING_HERE, "trouble")
-        try:
-            label = tidy_label(text)
-        except ValueError as error:
-            return await self._say(tab, f"{error}.", "trouble")
-        if self._is_free and label not in ("", GOAL):
-            return await self._say(tab, troubles.ONLY_USEFUL, "trouble")
-        if node.label != label:
-            self._saver.tell(Marked(node.number, label))
-        # A quick hand marks a page before it is drawn: the mark is given at once, the trail kept when it is.
-        is_here = self._saver.knows(node.number)
-        return await self._say(
-            tab, words_for_mark(self._session, node, label) if is_here else troubles.COMING
-        )
+    # Navigation
 
-    async def undo(self, tab: Tab) -> None:
-        site = self._session.site
-        self._saver.tell(Undone())
-        if self._session.site != site:
-            self._go(tab, self._session.url_to_go_on())
-        await self._say(tab, "Taken back.")
+    async def _on_navigated(self, signal: Navigated) -> None:
+        tab = signal.tab
+        if signal.is_top and not signal.same_document:
+            tab.bar_gone()
+        if signal.is_top and signal.failed_url:
+            self._saver.apply(NavigationFailed(tab.id))
+            self._bars.queue(tab, bar.navigation_error(tab.failure, signal.failed_url), "trouble")
+            return
+        url = normalise(signal.url)
+        if not url:
+            return
+        entry = await tab.history_entry(url)
+        if signal.is_top:
+            await self._arrive(tab, entry)
+        elif is_followed(self._session, tab, entry):
+            # The transition type is that of the page around the frame: a frame's URL is never typed in.
+            await self._arrive(tab, replace(entry, typed=False))
+        if signal.same_document:
+            await tab.evaluate("wayhound.lookAgain()")
 
-    async def next_site(self, tab: Tab) -> None:
-        if not self._session.has_next_site:
-            return await self._say(tab, troubles.last_site(free=self._is_free))
-        self._saver.tell(NextSite())
-        self._go(tab, self._session.sites[self._session.site])
-        return None
+    async def _arrive(self, tab: Tab, entry: HistoryEntry) -> None:
+        before = self._session.page_shown(tab.id)
+        link = followed_link(self._saver, tab, entry)
+        pages = len(self._session.nodes)
+        self._saver.apply(Arrived(tab.id, entry.entry, entry.url, link))
+        starts_trail = len(self._session.nodes) > pages and link is None and before is not None
+        if starts_trail and entry.url != normalise(self._session.sites[self._session.site]):
+            self._bars.queue(tab, bar.NO_LINK)
+        await self._bars.update(tab)
 
-    def finish(self) -> None:
-        """End the session; `run` returns soon after."""
-        if not self._session.done:
-            self._saver.tell(Done())
-            self._signals.put_nowait(Finished())
-
-    def _go_to_page(self, tab: Tab, number: int) -> None:
-        if 0 <= number < len(self._session.nodes):
-            self._go(tab, self._session.nodes[number].url)
+    async def _on_download(self, download: Downloaded) -> None:
+        """Offer a document that the browser does not show to be marked, while the page with the link stays."""
+        tab, url = download.tab, normalise(download.url)
+        link = followed_link(self._saver, tab, HistoryEntry(0, url, False, False)) if url else None
+        if link is None:
+            self._saver.apply(NavigationFailed(tab.id))
+            return await self._bars.say(tab, bar.unlinked_download(download.name), "trouble")
+        response, name = tab.response(url), download.name or bar.file_name(url)
+        media_type = resolve_type(response.content_type if response else "", name)
+        self._saver.apply(DocumentLinked(tab.id, url, link, media_type, name))
+        free = self._session.mode == "free"
+        return await self._bars.say(tab, bar.linked_document(name, free=free), "ask")
 
     # Tabs
 
-    async def _on_new_page(self, page: BrowserPage) -> None:
-        if page in self._tabs or page.is_closed():
+    async def _on_page_opened(self, page: BrowserPage) -> None:
+        if self._tabs.get(page) is not None or page.is_closed():
             return
-        opener = await page.opener()
-        tab = await self._add_tab(page)
-        if opener in self._tabs:
-            self._saver.tell(TabOpened(tab.id, self._tabs[opener].id))
-        address = normalise(page.url)
-        if address:  # it was there before we were
-            await self._arrive(tab, await tab.place(address))
+        opener = self._tabs.get(await page.opener())
+        tab = await self._tabs.add(page)
+        if opener is not None:
+            self._saver.apply(TabOpened(tab.id, opener.id))
+        url = normalise(page.url)
+        if url:  # it navigated before the tab was attached
+            await self._arrive(tab, await tab.history_entry(url))
 
-    async def _add_tab(self, page: BrowserPage) -> Tab:
-        tab = Tab(self._next_tab, page, self._script, self._signals.put_nowait)
-        self._next_tab += 1
-        self._tabs[page] = tab
-        page.on("close", lambda _: self._signals.put_nowait(Gone(tab)))
-        page.on("crash", lambda _: self._signals.put_nowait(Crashed(tab)))
-        page.on("download", lambda it: self._on_file(tab, it))
-        page.on("framenavigated", lambda frame: self._on_frame(tab, frame))
-        await tab.attach()
-        return tab
-
-    def _on_frame(self, tab: Tab, frame: Frame) -> None:
-        if frame.parent_frame is not None:
-            self._signals.put_nowait(FrameMoved(tab, frame))
-
-    def _on_file(self, tab: Tab, file: FileDownload) -> None:
-        self._signals.put_nowait(Download(tab, file.url, file.suggested_filename))
-
-    def _drop(self, tab: Tab) -> None:
-        if self._tabs.pop(tab.page, None) is not None:
-            self._saver.tell(Closed(tab.id))
+    def _remove(self, tab: Tab) -> None:
+        if self._tabs.remove(tab):
+            self._saver.apply(Closed(tab.id))
 
     async def _on_crash(self, tab: Tab) -> None:
-        """A crashed tab cannot be used again: another takes its place."""
-        node = self._session.at(tab.id)
-        self._drop(tab)
-        fresh = await self._add_tab(await self._context.new_page())
-        self._messages[fresh.id] = (troubles.CRASHED, "trouble")
-        self._go(fresh, node.url if node else self._session.url_to_go_on())
-        self._spawn(tab.page.close())  # which may take for ever
+        node = self._session.page_shown(tab.id)
+        self._remove(tab)
+        new_tab = await self._tabs.replace(tab)
+        self._bars.queue(new_tab, bar.TAB_CRASHED, "trouble")
+        self._tabs.go(new_tab, node.url if node else self._session.resume_url())
 
-    def _go(self, tab: Tab, url: str) -> None:
-        self._spawn(tab.go(url))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._loading.add(task)
-        task.add_done_callback(self._loading.discard)
+# Links: which one led to the page that a tab shows, through redirects, scripts and frames
 
-    # The bar
 
-    async def _say(self, tab: Tab, message: str, tone: str = "plain") -> None:
-        self._messages[tab.id] = (message, tone)
-        for each in self.tabs:
-            await self._show(each)
+def clicked_link(page: Page, url: str, text: str, nth: int) -> Link:
+    """Return the link of a page to `url` with that text; of several, the `nth` to that URL.
 
-    async def _show(self, tab: Tab) -> None:
-        if not tab.has_bar:  # it will say hello, and hear all then
-            return
-        message, tone = self._messages.pop(tab.id, ("", ""))
-        await tab.show(bar_state(self._saver, tab.id) | {"message": message, "tone": tone})
+    A link that the page reader does not find, such as one in a shadow tree, is made from what is known of it.
+    """
+    links = [link for link in page.links if link.url == url and link.kind in ("a", "area")]
+    if not links:
+        return Link(url, text)
+    candidate = links[nth] if 0 <= nth < len(links) else links[0]
+    if _has_text(candidate, text):
+        return candidate
+    return next((link for link in links if _has_text(link, text)), candidate)
+
+
+def link_to(page: Page, urls: Iterable[str]) -> Link | None:
+    """Return the first link of any kind to one of `urls`."""
+    wanted = set(urls)
+    return next((link for link in page.links if link.url in wanted), None)
+
+
+def _has_text(link: Link, text: str) -> bool:
+    expected = words(text)
+    return words(link.text)[: len(expected)] == expected
+
+
+def followed_link(saver: Saver, tab: Tab, entry: HistoryEntry) -> Link | None:
+    """Return the link that led from the page before to a history entry; None for typed addresses."""
+    before = saver.session.page_shown(tab.id)
+    if before is None or entry.typed:
+        return None
+    urls = _redirect_chain(tab, entry.url)
+    clicked = saver.session.clicked(tab.id)
+    if clicked is not None and clicked.url in urls:
+        return clicked
+    page = saver.pages.read(before.number)
+    link = link_to(page, urls) if page else None
+    return link if link is not None or entry.submitted else clicked
+
+
+def is_followed(session: Session, tab: Tab, entry: HistoryEntry) -> bool:
+    """Return True if the teacher clicked for what a frame shows, or went back to it: advertisements load unasked."""
+    clicked = session.clicked(tab.id)
+    return session.has_shown(tab.id, entry.entry, entry.url) or (
+        clicked is not None and clicked.url in _redirect_chain(tab, entry.url)
+    )
+
+
+def _redirect_chain(tab: Tab, url: str) -> tuple[str, ...]:
+    """Return the URL and those that redirected to it."""
+    response = tab.response(url)
+    return (url, *response.urls) if response else (url,)

@@ -1,4 +1,4 @@
-"""A teaching session as a person orders it: begun or continued, recorded, and summed up."""
+"""Teach: start or resume a session, record it, sum it up; export the web graph of a free session."""
 
 from __future__ import annotations
 
@@ -9,22 +9,101 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from wayhound.app.site_list import parse_site
 from wayhound.app.teach.recorder import Ending, Recorder
 from wayhound.app.teach.saver import Saver
-from wayhound.app.teach.session import Session, Way
+from wayhound.app.teach.session import Session, TeachMode
 from wayhound.errors import UsageError
 from wayhound.net.browser import BrowserOptions, open_browser
 from wayhound.paths.taught_site import hop_label
 from wayhound.store.teaching import TeachingStore, TeachPage, TeachSession
 from wayhound.trail import GOAL
-from wayhound.url import normalise
 from wayhound.workspace import Workspace
 
 GRAPH_VERSION = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """The result of a session: how it ended, and its state."""
+
+    record: TeachSession
+    ending: Ending
+    session: Session
+    failures: int  # trails that end at a rejected page, or in free mode at an unmarked one
+    never_seen: tuple[str, ...] = ()  # marked pages that had not loaded at the end: no trail leads there
+
+    @classmethod
+    def by(cls, saver: Saver, ending: Ending) -> Taught:
+        return cls(saver.record, ending, saver.session, saver.failures, tuple(saver.never_seen()))
+
+    @property
+    def goals(self) -> int:
+        return sum(node.label == GOAL for node in self.session.nodes)
+
+
+def start_urls(addresses: Iterable[str]) -> tuple[str, ...]:
+    """Return start pages in normal form; `acme.example` will do. Raises UsageError for what is no address."""
+    return tuple(parse_site(address, "start page").start for address in addresses)
+
+
+def open_session(
+    workspace: Workspace, sites: tuple[str, ...], mode: TeachMode, taught_by: str = ""
+) -> TeachSession:
+    """Resume the unfinished session if it has the same sites and mode, or if no sites are named; else start one.
+
+    Raises UsageError if there are no sites and no unfinished session.
+    """
+    store = workspace.stores.teaching
+    unfinished = store.unfinished()
+    if unfinished and (not sites or (unfinished.sites == sites and unfinished.way == mode)):
+        return unfinished
+    if not sites:
+        raise UsageError("Name the start pages to teach on: wayhound teach URL…")
+    return store.begin(mode, sites, taught_by or teacher_name(), time.time())
+
+
+def teacher_name() -> str:
+    with suppress(Exception):  # accounts without a name, as in containers
+        return getpass.getuser()
+    return ""
+
+
+async def teach(
+    workspace: Workspace,
+    record: TeachSession,
+    options: BrowserOptions,
+    on_start: Callable[[Recorder], None] = lambda _: None,
+) -> Taught:
+    """Open a browser and record until the teacher is done or the browser was closed."""
+    saver = Saver(workspace, record)
+    try:
+        async with open_browser(options) as context:
+            recorder = Recorder(context, saver)
+            on_start(recorder)
+            ending = await recorder.run()
+    finally:
+        saver.close()
+    return Taught.by(saver, ending)
+
+
+def save_free_trails(workspace: Workspace) -> int:
+    """Save trails of free sessions that were submitted before such sessions made any. Return how many."""
+    return sum(
+        _save_trails(workspace, record)
+        for record in reversed(workspace.stores.teaching.sessions())
+        if record.way == "free"
+    )
+
+
+def _save_trails(workspace: Workspace, record: TeachSession) -> int:
+    before = len(workspace.stores.trails)
+    Saver(workspace, record).close()  # opening a session saves its trails
+    return len(workspace.stores.trails) - before
+
+
 def graph_data(workspace: Workspace) -> dict[str, Any]:
-    """The last free session that was submitted, as plain data."""
+    """Return the web graph of the last submitted free session as plain data. Raises UsageError if there is none."""
     store = workspace.stores.teaching
     record = _last_submitted(store)
     by_url = {page.url: page for page in store.pages(record.id)}
@@ -39,13 +118,15 @@ def graph_data(workspace: Workspace) -> dict[str, Any]:
 
 
 def _last_submitted(store: TeachingStore) -> TeachSession:
-    ended = (record for record in store.sessions() if record.way == "free" and record.ended_at is not None)
-    found = next(ended, None)
-    if found is None:
+    submitted = (
+        record for record in store.sessions() if record.way == "free" and record.ended_at is not None
+    )
+    record = next(submitted, None)
+    if record is None:
         raise UsageError(
             "No free session has been submitted in this workspace yet: wayhound teach --free URL…"
         )
-    return found
+    return record
 
 
 def _page(page: TeachPage) -> dict[str, Any]:
@@ -56,84 +137,3 @@ def _page(page: TeachPage) -> dict[str, Any]:
         "hops": page.hops,
         "label": hop_label(page.hops),
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Taught:
-    """What came of a session: how it ended, and its state."""
-
-    record: TeachSession
-    ending: Ending
-    session: Session
-    failures: int  # ways that lead nowhere
-    never_seen: tuple[str, ...] = ()  # marked, but they did not come before the end: no trail leads there
-
-    @classmethod
-    def by(cls, saver: Saver, ending: Ending) -> Taught:
-        return cls(saver.record, ending, saver.session, saver.failures, tuple(saver.never_seen()))
-
-    @property
-    def goals(self) -> int:
-        return sum(node.label == GOAL for node in self.session.nodes)
-
-
-def start_urls(given: Iterable[str]) -> tuple[str, ...]:
-    """Start pages in normal form; a bare host will do."""
-    return tuple(map(_start_url, given))
-
-
-def _start_url(given: str) -> str:
-    start = normalise(given if "://" in given else f"http://{given}")
-    if not start:
-        raise UsageError(f"{given} is not the address of a web page.")
-    return start
-
-
-def open_session(workspace: Workspace, sites: tuple[str, ...], way: Way, taught_by: str = "") -> TeachSession:
-    """Begin a session, or go on with the unfinished one: it has the same sites, or none are named."""
-    store = workspace.stores.teaching
-    unfinished = store.unfinished()
-    if unfinished and (not sites or (unfinished.sites == sites and unfinished.way == way)):
-        return unfinished
-    if not sites:
-        raise UsageError("Name the start pages to teach on: wayhound teach URL…")
-    return store.begin(way, sites, taught_by or teacher_name(), time.time())
-
-
-def teacher_name() -> str:
-    with suppress(Exception):  # accounts without a name, as in containers
-        return getpass.getuser()
-    return ""
-
-
-def keep_free_trails(workspace: Workspace) -> int:
-    """Make trails of free sessions that were submitted before free browsing made any; tells how many."""
-    return sum(
-        _keep_trails(workspace, record)
-        for record in reversed(workspace.stores.teaching.sessions())
-        if record.way == "free"
-    )
-
-
-def _keep_trails(workspace: Workspace, record: TeachSession) -> int:
-    before = len(workspace.stores.trails)
-    Saver(workspace, record).close()  # which keeps what a session says, whenever it is opened
-    return len(workspace.stores.trails) - before
-
-
-async def teach(
-    workspace: Workspace,
-    record: TeachSession,
-    options: BrowserOptions,
-    on_start: Callable[[Recorder], None] = lambda _: None,
-) -> Taught:
-    """Open a browser and record until the teacher is done or the browser is gone."""
-    saver = Saver(workspace, record)
-    try:
-        async with open_browser(options) as context:
-            recorder = Recorder(context, saver)
-            on_start(recorder)
-            ending = await recorder.run()
-    finally:
-        saver.close()
-    return Taught.by(saver, ending)

@@ -1,4 +1,4 @@
-// The picture of the browser, alive: pictures come as they are made, mouse and keys go back.
+// A live picture of the browser: new pictures arrive by long polling, mouse and key events are sent back.
 "use strict";
 
 const form = document.getElementById("picture-form");
@@ -46,11 +46,11 @@ const watch = async () => {
 };
 watch();
 
-// Mouse and keys in: in their order, as many at once as have come together
+// Mouse and keys in, in order: one request at a time, with all events since the last one
 
 let waiting = [];
 let sending = false;
-const tell = async (event) => {
+const send = async (event) => {
   const last = waiting[waiting.length - 1];
   if (event.do === "move" && last && last.do === "move") {
     waiting.pop();
@@ -72,35 +72,35 @@ const tell = async (event) => {
 };
 
 const modifiers = (event) => (event.altKey ? 1 : 0) + (event.ctrlKey ? 2 : 0) + (event.metaKey ? 4 : 0) + (event.shiftKey ? 8 : 0);
-const place = (event) => {
+const position = (event) => {
   const box = screen.getBoundingClientRect();
   return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height, modifiers: modifiers(event) };
 };
 
-screen.addEventListener("mousemove", (event) => tell({ do: "move", ...place(event) }));
+screen.addEventListener("mousemove", (event) => send({ do: "move", ...position(event) }));
 screen.addEventListener("mousedown", (event) => {
   event.preventDefault();
   screen.focus({ preventScroll: true });
-  tell({ do: "press", button: event.button, clicks: event.detail, ...place(event) });
+  send({ do: "press", button: event.button, clicks: event.detail, ...position(event) });
 });
-screen.addEventListener("mouseup", (event) => tell({ do: "release", button: event.button, clicks: event.detail, ...place(event) }));
+screen.addEventListener("mouseup", (event) => send({ do: "release", button: event.button, clicks: event.detail, ...position(event) }));
 screen.addEventListener("contextmenu", (event) => event.preventDefault());
 screen.addEventListener("wheel", (event) => {
   event.preventDefault();
-  tell({ do: "wheel", wheelX: event.deltaX, wheelY: event.deltaY, ...place(event) });
+  send({ do: "wheel", wheelX: event.deltaX, wheelY: event.deltaY, ...position(event) });
 }, { passive: false });
 
-const named = (event) => ({ key: event.key, code: event.code, keyCode: event.keyCode, modifiers: modifiers(event) });
+const keyFields = (event) => ({ key: event.key, code: event.code, keyCode: event.keyCode, modifiers: modifiers(event) });
 screen.addEventListener("keydown", (event) => {
   if (event.key === "Escape" || event.key === "Tab") {
-    return; // the way out for those without a mouse
+    return; // lets people without a mouse leave the picture
   }
   event.preventDefault();
   const text = event.key === "Enter" ? "\r" : event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey ? event.key : "";
-  tell({ do: "down", text, ...named(event) });
+  send({ do: "down", text, ...keyFields(event) });
 });
 screen.addEventListener("keyup", (event) => {
   if (event.key !== "Tab") {
-    tell({ do: "up", ...named(event) });
+    send({ do: "up", ...keyFields(event) });
   }
 });

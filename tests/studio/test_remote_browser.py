@@ -1,4 +1,4 @@
-"""What is sent as mouse and keys is read with care, and the room says when no browser is open."""
+"""What is sent as mouse and keys is read with care, and the studio says when no browser is open."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.studio.conftest import Visitor
 from wayhound.studio.access import derived
-from wayhound.studio.teach_events import KeyEvent, MouseEvent, read_events
+from wayhound.studio.remote_browser import KeyEvent, MouseEvent, read_events
 from wayhound.web.errors import BadRequest
 
 json_values = st.recursive(

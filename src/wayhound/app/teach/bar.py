@@ -1,0 +1,234 @@
+"""The bar in the teaching browser: what it shows, what its messages say, and what its buttons do."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from wayhound.app.teach.browser_tabs import BrowserTabs, SessionFinished
+from wayhound.app.teach.events import Done, Marked, NextSite, Undone
+from wayhound.app.teach.saver import Saver
+from wayhound.app.teach.session import PageNode, Session, tidy_label
+from wayhound.app.teach.tab import Tab
+from wayhound.trail import FAIL, GOAL
+from wayhound.url import host_of
+
+Action = Literal["goal", "reject", "mark", "undo", "next", "done"]
+Tone = Literal["plain", "trouble", "ask"]
+"""`plain` messages disappear by themselves; the others stay until they are closed."""
+
+# Messages
+
+_NETWORK_ERRORS = {
+    "ERR_CONNECTION_REFUSED": "{host} refused the connection.",
+    "ERR_CONNECTION_RESET": "{host} closed the connection.",
+    "ERR_EMPTY_RESPONSE": "{host} closed the connection without an answer.",
+    "ERR_CONNECTION_TIMED_OUT": "{host} does not answer.",
+    "ERR_TIMED_OUT": "{host} does not answer.",
+    "ERR_NAME_NOT_RESOLVED": "There is no site with the name {host}.",
+    "ERR_INTERNET_DISCONNECTED": "This computer is offline.",
+    "ERR_ADDRESS_UNREACHABLE": "{host} cannot be reached from this computer.",
+    "ERR_TOO_MANY_REDIRECTS": "{host} redirects in a loop.",
+    "ERR_UNSAFE_PORT": "The browser does not open that port of {host}.",
+}
+_NEXT = "Go back, or go to the next site."
+
+NO_LINK = (
+    "The page before has no link to this page, so a new trail starts here. "
+    "To add this page to the trail, go back and click a link that leads to it."
+)
+TAB_CRASHED = "The tab crashed and was opened again. Nothing you showed is lost."
+STILL_LOADING = "Marked. The page is still loading; the path to it is saved as soon as it has loaded."
+FREE_MODE_ONLY_USEFUL = "While browsing freely, you can only mark pages as useful."
+NOTHING_TO_MARK = "There is no page to mark yet."
+UNDONE = "Undone."
+
+
+def navigation_error(error: str, url: str) -> str:
+    """Return the message for a page that did not load, from Chromium's error code."""
+    code = error.removeprefix("net::")
+    if code.startswith(("ERR_CERT", "ERR_SSL")):
+        sentence = "{host} does not have a valid certificate."
+    else:
+        sentence = _NETWORK_ERRORS.get(code, "{host} could not be opened" + (f" ({code})." if code else "."))
+    return f"{sentence.format(host=host_of(url) or url)} {_NEXT}"
+
+
+def response_error(status: int, *, has_login: bool) -> str:
+    """Return the message for a login or error page; empty if nothing is wrong."""
+    if status in (401, 403, 407) or has_login:
+        return (
+            "This page asks you to log in. You can log in here: what you type is not recorded, and "
+            "--profile keeps the login for later sessions. Or go back."
+        )
+    if status in (404, 410):
+        return "The site says that this page does not exist. Go back and click another link."
+    if status >= 400:
+        return f"The site answered with an error ({status}). {_NEXT}"
+    return ""
+
+
+def file_name(url: str) -> str:
+    """Return the last part of the path of a URL."""
+    return unquote(url.partition("?")[0].rpartition("/")[2]) or "This"
+
+
+def linked_document(name: str, *, free: bool) -> str:
+    """Return the message for a document that a click led to and that the browser does not show."""
+    marks = "as useful" if free else "as a goal, Alt+Shift+X rejects it"
+    return f"{name} is a document. Alt+Shift+G marks it {marks}. Or continue on this page."
+
+
+def shown_document(name: str, *, free: bool) -> str:
+    """Return the message for a document in the browser's viewer, which may swallow keyboard shortcuts."""
+    buttons = "Useful" if free else "Goal or Reject"
+    return f"{name} is a document. Press {buttons} here in the bar, or go back to continue."
+
+
+def unlinked_download(name: str) -> str:
+    return f"{name or 'This'} is a download that no link of this page leads to. The trail is unchanged."
+
+
+def last_site(*, free: bool) -> str:
+    return f"This was the last site. Press {'Submit' if free else 'Done'} to finish."
+
+
+def mark_saved(session: Session, node: PageNode, label: str) -> str:
+    """Return the message after a page was marked, or its mark removed."""
+    clicks = len(session.path(node.number)) - 1
+    if not label:
+        return "Mark removed."
+    if session.mode == "free":
+        return "Marked as useful. The path to this page is saved."
+    if label == GOAL:
+        return f"Goal saved, {clicks} click{'s' * (clicks != 1)} from the start. Continue, or go to the next site."
+    if label == FAIL:
+        return "Rejected. Go back and click another link."
+    return f"Marked as {label}."
+
+
+# State
+
+
+def bar_state(saver: Saver, tab: int) -> dict[str, Any]:
+    """Return the state of a tab's bar in the form that `bar.js` takes."""
+    session, node = saver.session, saver.session.page_to_mark(tab)
+    position = f"{session.site + 1} of {len(session.sites)} · " if len(session.sites) > 1 else ""
+    return {
+        "site": position + host_of(session.sites[session.site]).partition(":")[0],
+        "crumbs": [_crumb(saver, step) for step in session.path(node.number)] if node else [],
+        "labels": saver.labels(),
+        "page": node is not None,
+        "canUndo": session.undo_count > 0,
+        "hasNext": session.has_next_site,
+    }
+
+
+def _crumb(saver: Saver, node: PageNode) -> dict[str, Any]:
+    """Return a breadcrumb, named by the link that was clicked: shorter than most titles."""
+    title = saver.pages[node.number].title
+    link_text = node.link.text if node.link and node.link.kind == "a" else ""
+    start = "Start" if node.url == saver.session.sites[node.site] else ""
+    return {
+        "page": node.number,
+        "words": start or link_text or title,
+        "title": title,
+        "url": node.url,
+        "label": node.label,
+    }
+
+
+class Bars:
+    """The bars of all tabs. A message for a tab whose bar is not ready is shown when it is."""
+
+    def __init__(self, saver: Saver, tabs: BrowserTabs) -> None:
+        self._saver = saver
+        self._tabs = tabs
+        self._messages: dict[int, tuple[str, Tone]] = {}
+
+    def queue(self, tab: Tab, message: str, tone: Tone = "plain") -> None:
+        """Set the message that is shown with the next update of the tab's bar."""
+        self._messages[tab.id] = (message, tone)
+
+    async def say(self, tab: Tab, message: str, tone: Tone = "plain") -> None:
+        """Show a message in one tab, and update the bars of all."""
+        self.queue(tab, message, tone)
+        for open_tab in self._tabs:
+            await self.update(open_tab)
+
+    async def update(self, tab: Tab) -> None:
+        if not tab.has_bar:  # it asks for its state when it is ready
+            return
+        message, tone = self._messages.pop(tab.id, ("", ""))
+        await tab.show(bar_state(self._saver, tab.id) | {"message": message, "tone": tone})
+
+
+# Buttons
+
+
+class TeachActions:
+    """What the teacher can do with the page of a tab, by the bar or by the buttons of the studio."""
+
+    def __init__(self, saver: Saver, tabs: BrowserTabs, bars: Bars) -> None:
+        self._saver = saver
+        self._session = saver.session
+        self._tabs = tabs
+        self._bars = bars
+
+    async def perform(self, tab: Tab, action: Action, label: str = "") -> None:
+        match action:
+            case "goal":
+                await self.mark(tab, GOAL)
+            case "reject":
+                await self.mark(tab, FAIL)
+            case "mark":
+                await self.mark(tab, label)
+            case "undo":
+                await self.undo(tab)
+            case "next":
+                await self.next_site(tab)
+            case "done":
+                self.finish()
+
+    async def mark(self, tab: Tab, text: str) -> None:
+        node = self._session.page_to_mark(tab.id)
+        pages = self._saver.pages
+        if node is None or (pages.is_seen(node.number) and pages.read(node.number) is None):
+            return await self._bars.say(tab, NOTHING_TO_MARK, "trouble")
+        try:
+            label = tidy_label(text)
+        except ValueError as error:
+            return await self._bars.say(tab, f"{error}.", "trouble")
+        if self._session.mode == "free" and label not in ("", GOAL):
+            return await self._bars.say(tab, FREE_MODE_ONLY_USEFUL, "trouble")
+        if node.label != label:
+            self._saver.apply(Marked(node.number, label))
+        # A page may be marked before it has loaded: the mark counts at once, the trail is saved later.
+        loaded = pages.is_seen(node.number)
+        message = mark_saved(self._session, node, label) if loaded else STILL_LOADING
+        return await self._bars.say(tab, message)
+
+    async def undo(self, tab: Tab) -> None:
+        site = self._session.site
+        self._saver.apply(Undone())
+        if self._session.site != site:
+            self._tabs.go(tab, self._session.resume_url())
+        await self._bars.say(tab, UNDONE)
+
+    async def next_site(self, tab: Tab) -> None:
+        if not self._session.has_next_site:
+            return await self._bars.say(tab, last_site(free=self._session.mode == "free"))
+        self._saver.apply(NextSite())
+        self._tabs.go(tab, self._session.sites[self._session.site])
+        return None
+
+    def go_to_page(self, tab: Tab, number: int) -> None:
+        """Open a page of the session again."""
+        if 0 <= number < len(self._session.nodes):
+            self._tabs.go(tab, self._session.nodes[number].url)
+
+    def finish(self) -> None:
+        """End the session; `Recorder.run` returns soon after."""
+        if not self._session.done:
+            self._saver.apply(Done())
+            self._tabs.signal(SessionFinished())
