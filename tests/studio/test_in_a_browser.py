@@ -206,7 +206,7 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
     page.click("button:has-text('Goal')")
     wait_for_trails(folder, 1)
     page.click("button:has-text('Done')")
-    page.wait_for_selector("text=You marked 1 goal and 0 ways")
+    page.wait_for_selector("text=You marked 1 goal and rejected 0 pages")
     with Workspace.open(folder) as workspace:
         [trail] = workspace.stores.trails.trails()
     assert trail.reached_goal
@@ -217,10 +217,10 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
 def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Path, web: SampleServer) -> None:
     page.goto("/teach")
     page.fill("#urls", start_of(web, "physics"))
-    page.check("text=Just browse and mark useful pages")
+    page.check("text=Browse freely and mark useful pages")
     page.click("button:has-text('Open the browser')")
     page.wait_for_selector("canvas.screen[data-number]")
-    assert [each.inner_text() for each in page.locator(".deeds button").all()] == [
+    assert [each.inner_text() for each in page.locator(".actions button").all()] == [
         *("Useful", "Undo", "Back", "Next site", "Submit"),
     ]
     assert_no_barrier(page)
@@ -232,7 +232,7 @@ def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Pat
     page.click("button:has-text('Useful')")
     wait_for_trails(folder, 2)
     page.click("button:has-text('Submit')")
-    page.wait_for_selector("text=You marked 1 useful page; 1 other page was looked at and left unmarked.")
+    page.wait_for_selector("text=You marked 1 useful page and left 1 page that you visited unmarked")
     with Workspace.open(folder) as workspace:
         kept = workspace.stores.trails.summaries()
     assert sorted((each.ending, each.steps, each.source) for each in kept) == [
@@ -250,7 +250,7 @@ def test_without_scripts_one_browses_freely_by_forms(page: Page, folder: Path, w
     without.set_default_timeout(SLOW)
     without.goto("/teach")
     without.fill("#urls", start_of(web, "physics"))
-    without.check("text=Just browse and mark useful pages")
+    without.check("text=Browse freely and mark useful pages")
     without.click("button:has-text('Open the browser')")
     wait_for_pages(folder, 1)
     without.click("button:has-text('Useful')")
