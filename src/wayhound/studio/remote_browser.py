@@ -310,4 +310,3 @@ async def _dispatch(screencast: Screencast, frame: Frame, event: InputEvent) -> 
                 modifiers=event.modifiers,
                 key_code=event.key_code,
             )
-

@@ -30,7 +30,8 @@ def format_marks(taught: Taught) -> str:
     """Return `You marked 3 goals and rejected 2 pages.`"""
     if taught.record.way == "free":
         unmarked = count(taught.failures, "page that you visited", "pages that you visited")
-        return f"You marked {count(taught.goals, 'useful page')} and left {unmarked} unmarked, which counts as rejected."
+        useful = count(taught.goals, "useful page")
+        return f"You marked {useful} and left {unmarked} unmarked, which counts as rejected."
     return f"You marked {count(taught.goals, 'goal')} and rejected {count(taught.failures, 'page')}."
 
 

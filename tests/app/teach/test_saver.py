@@ -58,9 +58,7 @@ def test_a_trail_whose_keeping_was_cut_short_is_kept_when_opened_again(tmp_path:
     with Workspace.create(tmp_path / "w") as workspace:
         first = saver_of(workspace)
         walk(first)
-        workspace.stores.teaching.add_event(
-            first.record.id, 0.0, "marked", {"page": 1, "label": GOAL}
-        )
+        workspace.stores.teaching.add_event(first.record.id, 0.0, "marked", {"page": 1, "label": GOAL})
         saver_of(workspace)
         [trail] = workspace.stores.trails.trails()
         assert [step.label for step in trail.steps] == ["", GOAL]
@@ -231,7 +229,7 @@ def test_what_free_browsing_lacks_is_told_in_its_own_words(tmp_path: Path) -> No
         saver.apply(Marked(1, GOAL))
         saver.apply(Done())
         lacking = {remark.name: remark.sentence for remark in check_trails(workspace.stores.trails.trails())}
-    assert "when you browse freely" in lacking["no-negative"]
+    assert "In free browsing" in lacking["no-negative"]
     assert not {"no-ending", "goal-and-fail", "goes-on-after-fail"} & set(lacking)
 
 
