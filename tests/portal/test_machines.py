@@ -134,7 +134,7 @@ def test_a_browser_can_add_the_search(portal: Served) -> None:
 def test_the_sitemap_names_every_record_and_topic(portal: Served) -> None:
     (part,) = found(tree(portal, "/sitemap.xml"), f"{SITEMAP}sitemap/{SITEMAP}loc")
     urls = found(tree(portal, urlsplit(part).path), f"{SITEMAP}url/{SITEMAP}loc")
-    assert len(urls) == len(set(urls)) == 1 + 8 + len(PAPERS) + 2
+    assert len(urls) == len(set(urls)) == 2 + 8 + len(PAPERS) + 2
     for url in urls:
         assert portal.get(url.removeprefix(portal.url)).status == 200
     assert f"Sitemap: {portal.url}/sitemap.xml" in portal.get("/robots.txt").text

@@ -19,6 +19,8 @@ ODD = f"/records/link_chain/{to_key('odd id/with?signs&more')}"
 PAGES = {
     "home": "/",
     "search": "/search?q=learning",
+    "browse": "/browse",
+    "sites": "/browse/site",
     "topics": "/topics",
     "topic": "/topics/computer-science/machine-learning",
     "paper": PAPER,
@@ -34,6 +36,8 @@ PAGES = {
 TWINS = {
     "/": "/index.json",
     "/search?q=learning": "/search.json?q=learning",
+    "/browse": "/browse.json",
+    "/browse/year": "/browse/year.json",
     "/topics": "/topics.json",
     "/topics/computer-science/machine-learning": "/topics/computer-science/machine-learning.json",
     PAPER: f"{PAPER}.json",
@@ -256,6 +260,8 @@ def test_an_empty_collection_has_all_its_pages(tmp_path: Path) -> None:
         for path in (
             "/",
             "/search?q=anything",
+            "/browse",
+            "/browse/site",
             "/topics",
             "/about",
             "/submit",

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayhound.net.guard import Guard
+from wayhound.pages.prose import shorten
 from wayhound.portal.addresses import doi_url, from_key, outside_url, slugs, to_key
-from wayhound.portal.library import Shelf
-from wayhound.portal.record_view import shortened
+from wayhound.portal.library import SharedCache, TopicMap
 from wayhound.portal.search_pages import from_cursor, to_cursor
 from wayhound.portal.submit_pages import public_url
-from wayhound.portal.topics import TopicMap
 from wayhound.web.errors import BadRequest
 from wayhound.web.limits import Buckets, RateLimiter, client_of
 from wayhound.web.pages import document, legal
@@ -119,7 +118,7 @@ def test_all_addresses_of_a_visitor_are_one_client(address: str, client: str) ->
 
 def test_sums_are_kept_for_a_moment_and_then_made_anew() -> None:
     now, made = [100.0], list[int]()
-    shelf = Shelf(clock=lambda: now[0])
+    shelf = SharedCache(clock=lambda: now[0])
 
     def make() -> int:
         made.append(1)
@@ -168,7 +167,7 @@ def test_dois_become_links_in_any_spelling() -> None:
 
 @given(st.text(max_size=80), st.integers(5, 40))
 def test_a_shortened_text_is_short(text: str, most: int) -> None:
-    assert len(shortened(text, most)) <= most + 2
+    assert len(shorten(text, most)) <= most + 2
 
 
 @given(st.text(max_size=60))

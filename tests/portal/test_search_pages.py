@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
 
 from tests.portal.served import Served
 from tests.portal.test_pages import page, texts
-from wayhound.portal.search_pages import Asked, search_view
-from wayhound.portal.topics import TopicMap
+from wayhound.portal.library import Library, SharedCache
+from wayhound.portal.search_pages import SearchParameters, search_view
 from wayhound.search.results import SearchResults
+from wayhound.workspace import Workspace
 
 
 def test_the_page_shows_how_the_query_was_read_and_marks_the_words(portal: Served) -> None:
@@ -40,13 +42,15 @@ def test_a_facet_that_parts_nothing_is_not_shown_unless_it_was_chosen(portal: Se
     assert [facet["choices"][0]["label"] for facet in chosen if facet["name"] == "year"] == ["1998"]
 
 
-def test_a_declared_facet_without_a_shared_value_is_not_shown() -> None:
+def test_a_declared_facet_without_a_shared_value_is_not_shown(collection: Path) -> None:
     found = {
         "town": [("Bern", 1), ("Basel", 1)],
         "year": [("1999", 1), ("1998", 1)],
         "country": [("CH", 2), ("D", 1)],
     }
-    view = search_view(Asked("x"), SearchResults(3, (), "", found), TopicMap((), {}))
+    with Workspace.open(collection) as workspace:
+        library = Library(workspace, workspace.search_index, SharedCache())
+        view = search_view(SearchParameters("x"), SearchResults(3, (), "", found), library)
     assert [facet.name for facet in view.facets] == ["year", "country"]
 
 

@@ -179,7 +179,7 @@ def test_nobody_is_sent_to_another_site(portal: Served, path: str) -> None:
 def test_private_and_strange_addresses_cannot_be_submitted(portal: Served, url: str) -> None:
     got = portal.post("/submit", {"kind": "site", "url": url})
     assert got.status == 400
-    assert "cannot be visited" in got.text or "not the address" in got.text
+    assert "cannot be visited" in got.text or "not a web address" in got.text
     assert texts(LexborHTMLParser(got.body), "[role=alert]")
 
 

@@ -67,7 +67,7 @@ def test_a_site_goes_from_the_form_to_the_seeds(
         told = status(portal, token).json
         assert (told["state"], told["reply"]) == ("approved", "Soon.")
         page = portal.get(f"/submissions/{token}")
-        assert "agreed" in page.text
+        assert "approved" in page.text
         assert "a@example.org" not in page.text  # whoever knows the address need not know the sender
     assert run(["submissions", "approve", str(number), "-w", str(own_collection)]) == 2
     assert "approved already" in capsys.readouterr().err
@@ -107,7 +107,7 @@ def test_a_correction_waits_and_then_holds_and_is_learned_from(own_collection: P
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
             catch_up(workspace)
             corrections = workspace.database.execute("SELECT field, after, author FROM correction").fetchall()
-        assert "few samples" in decided.sentence
+        assert "few samples" in decided.message
         assert corrections == [("title", '["Focused crawling with few samples"]', "reader@example.org")]
         assert "few samples" in portal.get(PAPER).text
         assert portal.get("/search.json?q=samples").json["total"] == 1
@@ -127,7 +127,7 @@ def test_a_visitor_may_say_what_a_file_is_and_the_operator_decides(own_collectio
         with Workspace.open(own_collection) as workspace:
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
             assert workspace.stores.records.get("document", paper_id(3)) is not None
-        assert decided.sentence == f"{paper_id(3)} is a document from now on."
+        assert decided.message == f"{paper_id(3)} is a document from now on."
         assert portal.get(PAPER).status == 404
         document = portal.get(PAPER.replace("/paper/", "/document/"))
         assert "/correct?field=kind" in document.text
@@ -139,7 +139,7 @@ def test_a_visitor_may_say_what_a_file_is_and_the_operator_decides(own_collectio
 
 def test_what_is_no_correction_is_told(portal: Served) -> None:
     same = portal.post(f"{PAPER}/correct", {"field": "title", "texts": PAPERS[3][0]})
-    assert (same.status, "stands there already" in same.text) == (400, True)
+    assert (same.status, "says that already" in same.text) == (400, True)
     strange = portal.post(f"{PAPER}/correct", {"field": "no such field", "texts": "x"})
     assert (strange.status, "Please choose" in strange.text) == (400, True)
     long = portal.post(f"{PAPER}/correct", {"field": "title", "texts": "x" * 11_000})
@@ -164,7 +164,7 @@ def test_a_removal_takes_a_record_out_for_good(own_collection: Path) -> None:
             workspace.stores.records.save([saved])  # as a new forage would
             catch_up(workspace)
         gone = portal.get(PAPER)
-        assert (gone.status, "taken out of the collection on request" in gone.text) == (404, True)
+        assert (gone.status, "removed from the collection on request" in gone.text) == (404, True)
         assert portal.get("/search.json?q=focused").json["total"] == 0
         assert portal.get(f"{PAPER}/archived").status == 404
         assert PAPERS[3][0] not in portal.get(f"/records/paper/{paper_id(4)}").text.split("Cited by")[1]
@@ -176,7 +176,7 @@ def test_a_whole_site_is_taken_out_when_its_owner_asks(own_collection: Path) -> 
         with Workspace.open(own_collection) as workspace:
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
             assert list(workspace.stores.records.iterate()) == []
-    assert decided.sentence.startswith(f"{len(PAPERS) + 2} records")
+    assert decided.message.startswith(f"{len(PAPERS) + 2} records")
 
 
 def test_required_fields_are_asked_for_again_with_what_was_typed(portal: Served) -> None:

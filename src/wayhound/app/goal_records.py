@@ -66,8 +66,8 @@ def sync_goals(
 ) -> GoalSync:
     """Bring the `page` records of a workspace in line with the goals of its runs.
 
-    A goal that a person rejected, that the newest run of the same order no longer takes for a goal or finds gone, or
-    whose page asks not to be indexed, has no record. Corrections that were approved are kept.
+    A goal that a person rejected, that the newest run of the same order no longer takes for a goal or finds gone, whose
+    page asks not to be indexed, or that was removed on request, has no record. Approved corrections are kept.
     """
     store = workspace.stores.goal_pages
     extractors = _Extractors()
@@ -168,11 +168,14 @@ def _current_goals(workspace: Workspace, store: GoalPageStore) -> tuple[list[_Go
     orders = {run.id: _order_of(run) for run in workspace.stores.forage.runs()}
     answers = _last_answers(store.answers(), orders)
     corrections = workspace.stores.submissions.corrections(KIND)
+    withheld = workspace.stores.submissions.withheld(KIND)
     documents = store.documents()
     goals, hidden = [], 0
     for url, visits in store.visits():
         found = _surviving(visits, orders, answers)
-        if found is None or (found[0].site_id, found[0].number) in documents:
+        if found is None or goal_id(url) in withheld:
+            continue
+        if (found[0].site_id, found[0].number) in documents:
             continue  # a file that was read as a paper has a record of its own
         visit, certainty = found
         if visit.robots.startswith("noindex"):
@@ -248,6 +251,7 @@ class _RecordMaker:
             self._fields(goal, prose, first_seen) | _corrected(goal.corrections),
             goal.visit.site,
             goal.visit.number,
+            goal.visit.run,
         )
         made = self._extractors.records(goal, prose, answer) if answer else []
         keys = tuple((record.kind, record.id) for record in made)
@@ -321,8 +325,10 @@ class _Extractors:
         made: dict[tuple[str, str], Record] = {}
         for plugin in self._plugins.values():
             for record in self._run(plugin, content):
-                placed = replace(record, site=goal.visit.site, visit=goal.visit.number)
-                made[record.kind, record.id] = placed
+                visit = goal.visit
+                made[record.kind, record.id] = replace(
+                    record, site=visit.site, visit=visit.number, run=visit.run
+                )
         return list(made.values())
 
     def _run(self, plugin: Plugin, content: GoalContent) -> list[Record]:

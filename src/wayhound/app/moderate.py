@@ -1,4 +1,4 @@
-"""What happens when the operator agrees to what a visitor sent in, or does not."""
+"""Decide on submissions of visitors: approve or reject them, and carry out what was approved."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from wayhound.app.goal_records import KIND as PAGE
+from wayhound.app.goal_records import sync_goals
 from wayhound.app.papers.corrections import KIND
 from wayhound.app.papers.works import CITED_ONLY
 from wayhound.errors import UsageError
@@ -15,88 +17,99 @@ from wayhound.store.submissions import Submission, SubmissionStore
 from wayhound.workspace import Workspace
 
 SEEDS_NAME = "submitted.txt"
-"""The file of a workspace that approved sites and papers are added to, a URL a line, ready to forage."""
+"""The file of a workspace that approved sites and papers are added to, one URL a line, ready to forage."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """A decision, and in a sentence what came of it."""
+class Decision:
+    """A decided submission, and a message that says what was done."""
 
     submission: Submission
-    sentence: str
+    message: str
 
 
-def approve(workspace: Workspace, number: int, reply: str, now: float) -> Decided:
-    """Do what was asked for. What cannot be done is told, and then it waits on."""
+def approve(workspace: Workspace, number: int, reply: str, now: float) -> Decision:
+    """Carry out a submission. Raises UsageError if that is not possible; the submission then stays undecided."""
     store = workspace.stores.submissions
-    waiting = store.get(number)
-    if waiting.state != "waiting":
-        raise UsageError(f"Submission {number} has been {waiting.state} already.")
-    match waiting.kind:
+    submission = store.get(number)
+    if submission.state != "waiting":
+        raise UsageError(f"Submission {number} has been {submission.state} already.")
+    match submission.kind:
         case "correction":
-            sentence = _correct(workspace, waiting)
+            message = _correct(workspace, submission)
         case "removal":
-            sentence = _remove(workspace, store, waiting)
+            message = _remove(workspace, store, submission)
         case _:
-            sentence = _add_seed(workspace.folder / SEEDS_NAME, waiting.url)
-    return Decided(store.decide(number, "approved", reply, now), sentence)
+            message = _add_seed(workspace.folder / SEEDS_NAME, submission.url)
+    return Decision(store.decide(number, "approved", reply, now), message)
 
 
-def reject(workspace: Workspace, number: int, reply: str, now: float) -> Decided:
+def reject(workspace: Workspace, number: int, reply: str, now: float) -> Decision:
     store = workspace.stores.submissions
-    return Decided(store.decide(number, "rejected", reply, now), "Nothing was changed.")
+    return Decision(store.decide(number, "rejected", reply, now), "Nothing was changed.")
 
 
 def _add_seed(path: Path, url: str) -> str:
-    known = path.read_text("utf-8").splitlines() if path.exists() else []
-    if url not in known:
-        path.write_text("".join(f"{line}\n" for line in (*known, url)), "utf-8")
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    if url not in lines:
+        path.write_text("".join(f"{line}\n" for line in (*lines, url)), "utf-8")
     return f"{url} is in {path}. Next: wayhound forage {path}"
 
 
-def _correct(workspace: Workspace, asked: Submission) -> str:
-    record = workspace.stores.records.get(asked.record_kind, asked.record_id)
+def _correct(workspace: Workspace, submission: Submission) -> str:
+    record = workspace.stores.records.get(submission.record_kind, submission.record_id)
     if record is None:
-        raise UsageError(f"The record {asked.record_id} is no longer there. Reject it.")
+        raise UsageError(f"The record {submission.record_id} is no longer there. Reject the submission.")
     if record.kind in {"paper", "document"}:
-        from wayhound.app.papers.adding import judge  # noqa: PLC0415 - loads the models of papers
-        from wayhound.app.papers.library import PaperLibrary, correct  # noqa: PLC0415
-
-        if asked.field == KIND:
-            judge(PaperLibrary(workspace), record.id, " ".join(asked.texts), by=asked.contact or "a visitor")
-            return f"{record.id} is a {' '.join(asked.texts)} from now on."
-        correct(workspace, record.id, asked.field, asked.texts, by=asked.contact or "a visitor")
-    else:
-        told = tuple(Value(text) for text in asked.texts)
-        workspace.stores.records.save([replace(record, fields=record.fields | {asked.field: told})])
-    return f"{asked.field} of {record.id} is now: {', '.join(asked.texts) or '(nothing)'}"
+        return _correct_paper(workspace, record, submission)
+    values = tuple(Value(text) for text in submission.texts)
+    workspace.stores.records.save([replace(record, fields=record.fields | {submission.field: values})])
+    return _correction_message(record, submission)
 
 
-def _remove(workspace: Workspace, store: SubmissionStore, asked: Submission) -> str:
-    found = [*_meant(workspace, asked)]
+def _correct_paper(workspace: Workspace, record: Record, submission: Submission) -> str:
+    from wayhound.app.papers.adding import judge  # noqa: PLC0415 - loads the models of papers
+    from wayhound.app.papers.library import PaperLibrary, correct  # noqa: PLC0415
+
+    author = submission.contact or "a visitor"
+    if submission.field == KIND:
+        judge(PaperLibrary(workspace), record.id, " ".join(submission.texts), by=author)
+        return f"{record.id} is a {' '.join(submission.texts)} from now on."
+    correct(workspace, record.id, submission.field, submission.texts, by=author)
+    return _correction_message(record, submission)
+
+
+def _correction_message(record: Record, submission: Submission) -> str:
+    return f"{submission.field} of {record.id} is now: {', '.join(submission.texts) or '(nothing)'}"
+
+
+def _remove(workspace: Workspace, store: SubmissionStore, submission: Submission) -> str:
+    records = list(_records_meant(workspace, submission))
     papers = workspace.stores.papers
-    for record in found:
-        store.withhold(record.kind, record.id, asked.id)
+    for record in records:
+        store.withhold(record.kind, record.id, submission.id)
         if record.kind == "paper":
-            _withhold_as_cited(papers, store, record.id, asked.id)
+            _withhold_as_cited(papers, store, record.id, submission.id)
             papers.save_paper(record.id, ())
-    taken = "1 record was" if len(found) == 1 else f"{len(found)} records were"
-    return f"{taken} taken out, and will not come back."
+    if any(record.kind == PAGE for record in records):
+        sync_goals(workspace)  # records that extractors made from a page go with it
+    removed = "1 record was" if len(records) == 1 else f"{len(records)} records were"
+    return f"{removed} removed, and will not come back."
 
 
 def _withhold_as_cited(papers: PaperStore, store: SubmissionStore, paper: str, submission: int) -> None:
-    """What was withdrawn as a paper must not come back as a work that others cite."""
-    for each in papers.citations(paper):
-        if each.number == ITSELF:
-            store.withhold(CITED_ONLY, str(each.group), submission)
+    """Keep a withdrawn paper from coming back as a work that others cite."""
+    for citation in papers.citations(paper):
+        if citation.number == ITSELF:
+            store.withhold(CITED_ONLY, str(citation.group), submission)
 
 
-def _meant(workspace: Workspace, asked: Submission) -> Iterable[Record]:
-    """The record itself, or those that were read at an address or on the site that begins there."""
-    if asked.record_id:
-        record = workspace.stores.records.get(asked.record_kind, asked.record_id)
+def _records_meant(workspace: Workspace, submission: Submission) -> Iterable[Record]:
+    """Return the record of a submission, or all that were found at its address or on the site that starts there."""
+    if submission.record_id:
+        record = workspace.stores.records.get(submission.record_kind, submission.record_id)
         return [record] if record else []
-    return [record for record in workspace.stores.records.iterate() if _is_at(record, asked.url)]
+    return [record for record in workspace.stores.records.iterate() if _is_at(record, submission.url)]
 
 
 def _is_at(record: Record, url: str) -> bool:

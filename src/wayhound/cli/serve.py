@@ -66,7 +66,7 @@ def serve_portal(
     """Serve until Ctrl-C."""
     require_extra("The portal", "portal", "fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
     from wayhound.app.index import Follower, ScoreKeeper  # noqa: PLC0415
-    from wayhound.portal.processes import Processes  # noqa: PLC0415
+    from wayhound.portal.processes import ServerProcesses  # noqa: PLC0415
     from wayhound.web.server import address_of, open_socket  # noqa: PLC0415
 
     _check_url(public_url)
@@ -77,7 +77,7 @@ def serve_portal(
         logging.basicConfig(format="%(message)s")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:
-            with Processes(folder, *settings, listening, processes or _cores()) as serving, follower:
+            with ServerProcesses(folder, *settings, listening, processes or _cores()) as serving, follower:
                 write_line(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
                 serving.watch()
         except KeyboardInterrupt:

@@ -56,7 +56,7 @@ def approve_command(number: int, folder: Path, reply: str) -> None:
     added to submitted.txt in the workspace, which can be foraged.
     """
     with Workspace.open(folder) as workspace:
-        err.print(approve(workspace, number, reply, time.time()).sentence, markup=False)
+        err.print(approve(workspace, number, reply, time.time()).message, markup=False)
 
 
 @submissions.command("reject")
@@ -66,7 +66,7 @@ def approve_command(number: int, folder: Path, reply: str) -> None:
 def reject_command(number: int, folder: Path, reply: str) -> None:
     """Decide against a submission; nothing is changed."""
     with Workspace.open(folder) as workspace:
-        err.print(reject(workspace, number, reply, time.time()).sentence, markup=False)
+        err.print(reject(workspace, number, reply, time.time()).message, markup=False)
 
 
 def _table(found: list[Submission]) -> Table:

@@ -1,4 +1,4 @@
-"""The portal as an application: all its pages over one workspace."""
+"""The portal as an ASGI application: all its pages over one workspace."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from wayhound.portal.citation_graph import map_routes
+from wayhound.portal.citations import map_routes
 from wayhound.portal.discovery import discovery_routes, feed_routes
 from wayhound.portal.exports import export_routes
 from wayhound.portal.home import about_routes, home_routes
 from wayhound.portal.library import SLOW_THREADS, Readers
-from wayhound.portal.oai_pages import oai_routes
+from wayhound.portal.oai import oai_routes
 from wayhound.portal.originals import original_routes
 from wayhound.portal.portal import Portal, PortalSettings, make_pages
 from wayhound.portal.record_pages import record_routes
@@ -25,7 +25,7 @@ from wayhound.portal.topic_pages import topic_routes
 from wayhound.web.app import WebSettings, make_app
 from wayhound.web.limits import Buckets
 
-ABOUT = "Search, browse and cite what was found. Every page has a twin for machines."
+ABOUT = "Search, browse and cite what was found. Every page is available as JSON."
 OPEN_TYPES = (
     "application/json",
     "application/x-ndjson",
@@ -36,12 +36,12 @@ OPEN_TYPES = (
     "application/vnd.citationstyles.csl+json",
     "text/xml",
 )
-"""What scripts of other origins may read."""
+"""Media types that scripts of other origins may read."""
 
 _ROUTES = (
     home_routes,
     search_routes,
-    feed_routes,  # before topics, whose addresses may have any ending
+    feed_routes,  # before topics, whose addresses may have any suffix
     topic_routes,
     export_routes,
     record_routes,
@@ -57,7 +57,7 @@ _ROUTES = (
 def make_portal(
     folder: Path, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
 ) -> FastAPI:
-    """An application over the workspace in `folder`; it reads the index that stands there.
+    """Return an application over the workspace in `folder`; it reads the index there and updates nothing.
 
     Processes that share `buckets` count the requests of a visitor together.
     """

@@ -1,4 +1,4 @@
-"""Atom feeds (RFC 4287): what is new for any search and any topic."""
+"""How programs discover the collection: Atom feeds (RFC 4287), OpenSearch, the sitemap and robots.txt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse, Response
 from wayhound.portal.addresses import record_url
 from wayhound.portal.library import Library
 from wayhound.portal.portal import Portal, iso_time
-from wayhound.portal.search_pages import PAGE_SIZE, Filters, Words, read_asked
+from wayhound.portal.search_pages import FilterList, Words, read_parameters
 from wayhound.portal.topic_pages import TopicSlug, topic_filter
 from wayhound.search.results import Hit, SearchRequest
 from wayhound.store.records import Place, Stamp
@@ -28,7 +28,7 @@ _END_OF_TIME = 1e12
 
 
 def opensearch(base_url: str, name: str) -> bytes:
-    """A description by which a browser adds this search to its own."""
+    """Return a description with which a browser adds this search to its own."""
     root = Element("OpenSearchDescription", {"xmlns": "http://a9.com/-/spec/opensearch/1.1/"})
     add(root, "ShortName", name[:16])
     add(root, "Description", f"Search {name}"[:1024])
@@ -40,18 +40,18 @@ def opensearch(base_url: str, name: str) -> bytes:
 
 
 def sitemap_index(base_url: str, places: list[Place]) -> bytes:
-    """Each part is named by the place where it begins: to find it, none before it must be read."""
+    """Return the index of the parts, each named by the place where it begins, so that none before it must be read."""
     root = Element("sitemapindex", {"xmlns": _SITEMAPS})
     for place in places:
-        asked = "" if place == Place() else f"?{urlencode(asdict(place))}"
-        add(add(root, "sitemap"), "loc", f"{base_url}/sitemap-part.xml{asked}")
+        parameters = "" if place == Place() else f"?{urlencode(asdict(place))}"
+        add(add(root, "sitemap"), "loc", f"{base_url}/sitemap-part.xml{parameters}")
     return document(root)
 
 
-def sitemap(base_url: str, topics: list[str], stamps: list[Stamp]) -> bytes:
+def sitemap(base_url: str, paths: list[str], stamps: list[Stamp]) -> bytes:
     root = Element("urlset", {"xmlns": _SITEMAPS})
-    for url in topics:
-        add(add(root, "url"), "loc", base_url + url)
+    for path in paths:
+        add(add(root, "url"), "loc", base_url + path)
     for stamp in stamps:
         entry = add(root, "url")
         add(entry, "loc", base_url + record_url(stamp.kind, stamp.id))
@@ -59,18 +59,19 @@ def sitemap(base_url: str, topics: list[str], stamps: list[Stamp]) -> bytes:
     return document(root)
 
 
-def part_of_map(library: Library, place: Place) -> tuple[list[str], list[Stamp]]:
-    """The records of one part of the sitemap, in order of their change; topics stand in the first."""
+def sitemap_part(library: Library, place: Place) -> tuple[list[str], list[Stamp]]:
+    """Return the records of one part of the sitemap, in order of their change; the first has the other pages too."""
     is_first = place == Place()
-    stamps = library.catalogue.changed_after(place, _END_OF_TIME, URLS_A_MAP)
+    stamps = library.stores.catalogue.changed_after(place, _END_OF_TIME, URLS_A_MAP)
     if not stamps and not is_first:
         raise NotFound
-    topics = ["/", *(node.url for node in library.topics().root.walk())] if is_first else []
-    return topics, [stamp for stamp in stamps if not stamp.deleted]
+    topics = [] if library.topics().is_empty else [node.url for node in library.topics().root.walk()]
+    paths = ["/", "/browse", *topics] if is_first else []
+    return paths, [stamp for stamp in stamps if not stamp.deleted]
 
 
 def robots(base_url: str) -> str:
-    """Robots are welcome to the pages; searches without end would only cost them and us time."""
+    """Return the rules for robots: pages are open to them, endless searches are not."""
     return (
         "User-agent: *\nDisallow: /search\nDisallow: /suggest.json\nDisallow: /submissions/\nDisallow: /export/\n"
         f"\nSitemap: {base_url}/sitemap.xml\n"
@@ -91,7 +92,7 @@ def discovery_routes(portal: Portal) -> APIRouter:
 
     @router.get("/sitemap.xml", response_class=Response, responses=xml)
     async def map_of_maps(request: Request) -> Response:
-        places = await portal.slow_readers.ask(lambda library: library.catalogue.places(URLS_A_MAP))
+        places = await portal.slow_readers.run(lambda library: library.stores.catalogue.places(URLS_A_MAP))
         return answer(request, sitemap_index(portal.base_url(request), places), _XML)
 
     @router.get("/sitemap-part.xml", response_class=Response, responses=xml)
@@ -102,8 +103,8 @@ def discovery_routes(portal: Portal) -> APIRouter:
         record: Annotated[str, Query(alias="id", max_length=4100)] = "",
     ) -> Response:
         place = Place(changed, kind, record)
-        topics, stamps = await portal.slow_readers.ask(lambda library: part_of_map(library, place))
-        return answer(request, sitemap(portal.base_url(request), topics, stamps), _XML)
+        paths, stamps = await portal.slow_readers.run(lambda library: sitemap_part(library, place))
+        return answer(request, sitemap(portal.base_url(request), paths, stamps), _XML)
 
     return router
 
@@ -114,20 +115,22 @@ _DOCUMENTED = {"response_class": Response, "responses": {200: {"content": {_ATOM
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
+    """A hit with the times of its record."""
+
     hit: Hit
     added: float
     changed: float
 
 
-def newest_entries(library: Library, query: str, filters: tuple[tuple[str, str], ...]) -> list[Entry]:
-    """What was found, the last added first, with its times."""
-    found = library.index.search(SearchRequest(query, "added", 0, ENTRIES, (), filters)).hits
-    stamped = [(hit, library.catalogue.stamp(hit.kind, hit.id)) for hit in found]
-    return [Entry(hit, stamp.added, stamp.changed) for hit, stamp in stamped if stamp]
+def newest_entries(library: Library, query: str, filters: tuple[tuple[str, str], ...]) -> list[FeedEntry]:
+    """Return the newest hits of a search, the last added first."""
+    hits = library.index.search(SearchRequest(query, "added", 0, ENTRIES, (), filters)).hits
+    stamped = [(hit, library.stores.catalogue.stamp(hit.kind, hit.id)) for hit in hits]
+    return [FeedEntry(hit, stamp.added, stamp.changed) for hit, stamp in stamped if stamp]
 
 
-def feed(base_url: str, title: str, self_url: str, page_url: str, entries: list[Entry]) -> bytes:
+def feed(base_url: str, title: str, self_url: str, page_url: str, entries: list[FeedEntry]) -> bytes:
     root = Element("feed", {"xmlns": "http://www.w3.org/2005/Atom"})
     add(root, "title", title)
     add(root, "id", base_url + self_url)
@@ -141,7 +144,7 @@ def feed(base_url: str, title: str, self_url: str, page_url: str, entries: list[
     return document(root)
 
 
-def _add_entry(root: Element, base_url: str, entry: Entry) -> None:
+def _add_entry(root: Element, base_url: str, entry: FeedEntry) -> None:
     hit = entry.hit
     url = base_url + record_url(hit.kind, hit.id)
     element = add(root, "entry")
@@ -160,29 +163,33 @@ def _add_entry(root: Element, base_url: str, entry: Entry) -> None:
 def feed_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["feeds"])
 
-    def sent(request: Request, title: str, self_url: str, page_url: str, entries: list[Entry]) -> Response:
+    def respond(
+        request: Request, title: str, self_url: str, page_url: str, entries: list[FeedEntry]
+    ) -> Response:
         body = feed(portal.base_url(request), f"{portal.settings.name}: {title}", self_url, page_url, entries)
         return answer(request, body, f"{_ATOM}; charset=utf-8")
 
     @router.get("/search.atom", **_DOCUMENTED)  # type: ignore[arg-type]
-    async def search_feed(request: Request, q: Words = "", filters: Filters = [], sort: str = "") -> Response:  # noqa: ARG001, B006
-        """The last added of what a search finds, whatever the order of the search."""
-        asked = read_asked(q, "relevance", filters, 1, PAGE_SIZE, "")
-        entries = await portal.readers.ask(lambda library: newest_entries(library, q, asked.filters))
-        page_url = replace(asked, sort="added").url()
-        return sent(request, q or "newest additions", asked.url("/search.atom"), page_url, entries)
+    async def search_feed(
+        request: Request, q: Words = "", filters: FilterList = [], sort: str = "",  # noqa: ARG001, B006
+    ) -> Response:  # fmt: skip
+        """The last additions among the hits of a search, whatever the order of the search."""
+        parameters = read_parameters(q, "relevance", filters)
+        entries = await portal.readers.run(lambda library: newest_entries(library, q, parameters.filters))
+        page_url = replace(parameters, sort="added").url()
+        return respond(request, q or "newest additions", parameters.url("/search.atom"), page_url, entries)
 
     @router.get("/topics/{slug:path}.atom", **_DOCUMENTED)  # type: ignore[arg-type]
     async def topic_feed(request: Request, slug: TopicSlug) -> Response:
-        """The last added papers of a topic and all below it."""
+        """The last additions to a topic and all topics below it."""
 
-        def read(library: Library) -> tuple[str, list[Entry]]:
+        def read(library: Library) -> tuple[str, list[FeedEntry]]:
             node = library.topics().at(slug)
             if node is None:
                 raise NotFound
             return node.name, newest_entries(library, "", topic_filter(node.path))
 
-        name, entries = await portal.readers.ask(read)
-        return sent(request, name, f"/topics/{slug}.atom", f"/topics/{slug}", entries)
+        name, entries = await portal.readers.run(read)
+        return respond(request, name, f"/topics/{slug}.atom", f"/topics/{slug}", entries)
 
     return router

@@ -1,33 +1,49 @@
-"""All records of a kind as JSON lines, sent as they are read."""
+"""Records as data for other programs: all of a kind as JSON lines, and papers as reference managers read them."""
 
 from __future__ import annotations
 
 import json
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
+from markupsafe import Markup
 
+from wayhound.app.papers.works import CITED_ONLY
+from wayhound.papers.bibliography import to_bibtex, to_csl_json, to_ris
 from wayhound.portal.addresses import from_key, record_url
 from wayhound.portal.library import Library
-from wayhound.portal.portal import Portal
-from wayhound.portal.record_pages import Kind
-from wayhound.portal.search_pages import FieldNames, split_names
+from wayhound.portal.portal import FORMAT_TYPES, FieldNames, Key, Kind, Portal, split_names
 from wayhound.record import Record
 from wayhound.store.records import fields_to_json
 from wayhound.web.errors import BadRequest, NotFound
+from wayhound.web.pages import answer
 
 BATCH = 200
 MOST_A_PAGE = 1000
 JSON_LINES = "application/x-ndjson"
+CITABLE = ("paper", CITED_ONLY)
+
+_YEAR = re.compile(r"\d{4}")
+_TAGS = {"journal": "citation_journal_title", "booktitle": "citation_conference_title",
+         "institution": "citation_technical_report_institution", "volume": "citation_volume",
+         "number": "citation_issue", "publisher": "citation_publisher", "doi": "citation_doi",
+         "abstract": "citation_abstract"}  # fmt: skip
+_COINS = {"journal": "rft.jtitle", "booktitle": "rft.btitle", "volume": "rft.volume", "number": "rft.issue",
+          "pages": "rft.pages", "publisher": "rft.pub"}  # fmt: skip
+
+
+# All records of a kind
 
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """Some records in order of their ids; `cursor` asks for those after them, and is empty at the end."""
+    """Some records in order of their ids. `cursor` requests those after them, and is empty at the end."""
 
     kind: str
     records: list[dict[str, Any]]
@@ -35,29 +51,29 @@ class RecordPage:
 
 
 def record_data(record: Record, names: list[str]) -> dict[str, Any]:
-    """A record as data; with `names`, only those of its fields."""
+    """Return a record as data; with `names`, only those of its fields."""
     fields = fields_to_json(record.fields)
-    kept = {name: fields[name] for name in names if name in fields} if names else fields
+    chosen = {name: fields[name] for name in names if name in fields} if names else fields
     url = record_url(record.kind, record.id)
-    return {"kind": record.kind, "id": record.id, "url": url, "site": record.site, "fields": kept}
+    return {"kind": record.kind, "id": record.id, "url": url, "site": record.site, "fields": chosen}
 
 
-def known_kind(library: Library, kind: str) -> str:
-    named = from_key(kind)
-    if named is None or named not in library.counts():
+def _existing_kind(library: Library, kind: str) -> str:
+    name = from_key(kind)
+    if name is None or name not in library.counts():
         raise NotFound("There are no records of that kind.")
-    return named
+    return name
 
 
 def page_after(library: Library, kind: str, after: str, limit: int, names: list[str]) -> RecordPage:
-    named = known_kind(library, kind)
-    records = library.catalogue.after(named, after, limit)
+    name = _existing_kind(library, kind)
+    records = library.stores.catalogue.after(name, after, limit)
     cursor = _cursor(records[-1].id) if len(records) == limit else ""
-    return RecordPage(named, [record_data(record, names) for record in records], cursor)
+    return RecordPage(name, [record_data(record, names) for record in records], cursor)
 
 
-def next_batch(kind: str, after: str) -> Callable[[Library], list[Record]]:
-    return lambda library: library.catalogue.after(kind, after, BATCH)
+def _batch_after(kind: str, after: str) -> Callable[[Library], list[Record]]:
+    return lambda library: library.stores.catalogue.after(kind, after, BATCH)
 
 
 def _cursor(record_id: str) -> str:
@@ -65,7 +81,7 @@ def _cursor(record_id: str) -> str:
 
 
 def read_cursor(cursor: str) -> str:
-    """The id that a page begins after."""
+    """Return the id that a page begins after. Raises BadRequest for a cursor that is not ours."""
     if not cursor:
         return ""
     try:
@@ -77,8 +93,96 @@ def read_cursor(cursor: str) -> str:
     return after
 
 
+def _line(record: Record, names: list[str]) -> bytes:
+    return json.dumps(record_data(record, names), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+# One paper, to be cited
+
+
+def meta_tags(record: Record, base_url: str, pdf_url: str) -> list[tuple[str, str]]:
+    """Return the tags that Google Scholar and Zotero read."""
+    tags = [("citation_title", record.first("title"))]
+    tags += [("citation_author", value.text) for value in record.fields.get("author", ())]
+    tags += [("citation_publication_date", _year(record))]
+    tags += [(tag, record.first(name)) for name, tag in _TAGS.items()]
+    tags += zip(("citation_firstpage", "citation_lastpage"), _pages(record), strict=False)
+    tags += [("citation_keywords", value.text) for value in record.fields.get("keyword", ())]
+    tags += [("citation_abstract_html_url", base_url + record_url(record.kind, record.id))]
+    tags += [("citation_pdf_url", base_url + pdf_url if pdf_url else "")]
+    return [(name, " ".join(text.split())) for name, text in tags if text.strip()]
+
+
+def coins(record: Record) -> str:
+    """Return an OpenURL context object for a span's title (Z39.88), which reference managers pick up."""
+    is_book = bool(record.first("booktitle"))
+    parts = [("ctx_ver", "Z39.88-2004"), ("rft_val_fmt", "info:ofi/fmt:kev:mtx:" + ("book" if is_book else "journal")),
+             ("rft.genre", "proceeding" if is_book else "article"), ("rft.atitle", record.first("title")),
+             ("rft.date", _year(record))]  # fmt: skip
+    parts += [("rft.au", value.text) for value in record.fields.get("author", ())]
+    parts += [(tag, record.first(name)) for name, tag in _COINS.items()]
+    if doi := record.first("doi"):
+        parts.append(("rft_id", f"info:doi/{doi}"))
+    return urlencode([(name, text) for name, text in parts if text])
+
+
+def json_ld(record: Record, base_url: str) -> dict[str, Any]:
+    """Return schema.org's description of a paper."""
+    url = base_url + record_url(record.kind, record.id)
+    described: dict[str, Any] = {
+        "@context": "https://schema.org",
+        "@type": "ScholarlyArticle",
+        "@id": url,
+        "url": url,
+        "name": record.first("title"),
+        "author": [{"@type": "Person", "name": value.text} for value in record.fields.get("author", ())],
+        "datePublished": _year(record),
+        "abstract": record.first("abstract"),
+        "keywords": [value.text for value in record.fields.get("keyword", ())],
+        "isPartOf": _part_of(record),
+        "sameAs": [value.text for value in record.fields.get("url", ())],
+    }
+    return {name: value for name, value in described.items() if value}
+
+
+def data_block(data: dict[str, Any]) -> Markup:
+    """Return JSON for a script element of type application/ld+json, which no browser runs.
+
+    Content policies do not apply to such data blocks. No text in it can end the element, since the letters that could
+    are written as escapes.
+    """
+    text = json.dumps(data, ensure_ascii=True)
+    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return Markup(safe)  # noqa: S704 - escaped above, in the way that JSON has
+
+
+def _part_of(record: Record) -> dict[str, str]:
+    name = record.first("journal") or record.first("booktitle")
+    return {"@type": "Periodical" if record.first("journal") else "Book", "name": name} if name else {}
+
+
+def _year(record: Record) -> str:
+    match = _YEAR.search(record.first("year") or record.first("date"))
+    return match[0] if match else ""
+
+
+def _pages(record: Record) -> list[str]:
+    return [part for part in re.split(r"\s*[-–—]+\s*", record.first("pages")) if part][:2]
+
+
+def _citable(library: Library, kind: str, key: str) -> Record:
+    record = library.at(kind, key)
+    if record.kind not in CITABLE:
+        raise NotFound("Only papers come in this form.")
+    return record
+
+
+# Routes
+
+
 def export_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["records"])
+    _add_citation_formats(router, portal)
 
     @router.get("/records/{kind}.json", response_model=RecordPage)
     async def records(
@@ -87,7 +191,7 @@ def export_routes(portal: Portal) -> APIRouter:
     ) -> Response:  # fmt: skip
         """Records of a kind, in order of their ids, a page at a time."""
         after, names = read_cursor(cursor), split_names(fields)
-        view = await portal.readers.ask(lambda library: page_after(library, kind, after, limit, names))
+        view = await portal.readers.run(lambda library: page_after(library, kind, after, limit, names))
         return portal.json(request, view)
 
     @router.get(
@@ -96,15 +200,15 @@ def export_routes(portal: Portal) -> APIRouter:
         responses={200: {"content": {JSON_LINES: {}}}},
     )
     async def export(kind: Kind, fields: FieldNames = "") -> Response:
-        """All records of a kind, one JSON object a line, read in small pieces while they are sent."""
+        """All records of a kind, one JSON object a line, read in small batches while they are sent."""
         names = split_names(fields)
-        named = await portal.slow_readers.ask(lambda library: known_kind(library, kind))
+        name = await portal.slow_readers.run(lambda library: _existing_kind(library, kind))
 
         async def lines() -> AsyncIterator[bytes]:
-            batch = await portal.slow_readers.ask(next_batch(named, ""))
+            batch = await portal.slow_readers.run(_batch_after(name, ""))
             while batch:
                 yield b"".join(_line(record, names) for record in batch)
-                batch = await portal.slow_readers.ask(next_batch(named, batch[-1].id))
+                batch = await portal.slow_readers.run(_batch_after(name, batch[-1].id))
 
         headers = {"content-disposition": f'attachment; filename="{kind}.jsonl"', "cache-control": "no-cache"}
         return StreamingResponse(lines(), headers=headers, media_type=JSON_LINES)
@@ -112,5 +216,49 @@ def export_routes(portal: Portal) -> APIRouter:
     return router
 
 
-def _line(record: Record, names: list[str]) -> bytes:
-    return json.dumps(record_data(record, names), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+@dataclass(frozen=True, slots=True)
+class _CitationFormat:
+    ending: str
+    name: str  # in `FORMAT_TYPES`
+    extension: str
+    write: Callable[[Record, str], str]
+
+
+_CITATION_FORMATS = (
+    _CitationFormat("bib", "BibTeX", "bib", lambda record, _: to_bibtex([record])),
+    _CitationFormat("ris", "RIS", "ris", lambda record, _: to_ris([record])),
+    _CitationFormat("csl.json", "CSL-JSON", "json", lambda record, _: to_csl_json([record])),
+    _CitationFormat(
+        "jsonld", "JSON-LD", "jsonld", lambda record, base: json.dumps(json_ld(record, base), ensure_ascii=False)
+    ),
+)  # fmt: skip
+
+
+def citation_urls(url: str) -> dict[str, str]:
+    """Return the addresses of a paper in all citation formats, by the format's name."""
+    return {form.name: f"{url}.{form.ending}" for form in _CITATION_FORMATS}
+
+
+def _add_citation_formats(router: APIRouter, portal: Portal) -> None:
+    for form in _CITATION_FORMATS:
+        _add_citation_format(router, portal, form)
+
+
+def _add_citation_format(router: APIRouter, portal: Portal, form: _CitationFormat) -> None:
+    media_type = FORMAT_TYPES[form.name]
+
+    async def formatted(request: Request, kind: Kind, key: Key) -> Response:
+        record = await portal.readers.run(lambda library: _citable(library, kind, key))
+        body = form.write(record, portal.base_url(request)).encode("utf-8", "replace")
+        headers = {"content-disposition": f'inline; filename="paper.{form.extension}"'}
+        return answer(request, body, f"{media_type}; charset=utf-8", headers=headers)
+
+    router.add_api_route(
+        f"/records/{{kind}}/{{key}}.{form.ending}",
+        formatted,
+        methods=["GET"],
+        name=f"paper_as_{form.extension}",
+        summary=f"A paper as {form.name}.",
+        response_class=Response,
+        responses={200: {"content": {media_type: {}}}},
+    )

@@ -1,75 +1,150 @@
-"""All that a page may read, for one thread; and the threads that do the reading."""
+"""Everything that pages read: the stores of a workspace, the topic tree, and the threads that do the reading."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from wayhound.app.papers.works import CITED_ONLY, SPEC, record_of_work
+from wayhound.app.papers.works import CITED_ONLY, SPEC, as_cited, record_of_work
 from wayhound.errors import UsageError
-from wayhound.portal.topics import TopicMap
+from wayhound.portal.addresses import from_key, slugs
 from wayhound.record import Record
 from wayhound.record_kinds import FILE_NAME as KINDS_FILE
 from wayhound.record_kinds import KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
+from wayhound.store.goals import Click
 from wayhound.store.records import SiteVisited
 from wayhound.topics.tree import TREE_NAME, read_tree
+from wayhound.web.errors import NotFound
 from wayhound.workspace import Workspace
 
-Answer = TypeVar("Answer")
-Kept = TypeVar("Kept")
+Result = TypeVar("Result")
+Cached = TypeVar("Cached")
+TopicPath = tuple[str, ...]
 
 THREADS = 4
 SLOW_THREADS = 2
-KEPT_SECONDS = 2.0
-"""How long sums over the whole collection are kept: as long as a new document may take to be seen."""
+CACHE_SECONDS = 2.0
+"""How long counts over the whole collection are reused: as long as a new record may take to be seen."""
+
+_FACET_LABELS = {"topic": "Topic", "year": "Year", "venue": "Venue", "site": "Site", "type": "Type"}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNode:
+    """A topic; `count` is the number of papers at it and below it."""
+
+    path: TopicPath
+    slug: str
+    count: int = 0
+    children: tuple[TopicNode, ...] = field(default=(), repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.path[-1] if self.path else "Topics"
+
+    @property
+    def url(self) -> str:
+        return f"/topics/{self.slug}" if self.slug else "/topics"
+
+    def walk(self) -> Iterator[TopicNode]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class TopicMap:
+    """Topics by path and by address. The root has neither a name nor a slug."""
+
+    def __init__(self, order: Iterable[TopicPath], counts: Mapping[TopicPath, int]) -> None:
+        """Put topics in the `order` of the tree's file; topics that only papers name come after it."""
+        below: dict[TopicPath, dict[TopicPath, None]] = {}
+        for path in (*order, *sorted(counts)):
+            for depth in range(len(path)):
+                below.setdefault(path[:depth], {})[path[: depth + 1]] = None
+        self.root = _topic_node((), "", below, counts)
+        self.unplaced = counts.get((), 0)
+        nodes = list(self.root.walk())
+        self._by_path = {node.path: node for node in nodes}
+        self._by_slug = {node.slug: node for node in nodes}
+        self._by_name: dict[str, list[TopicNode]] = {}
+        for node in nodes[1:]:
+            self._by_name.setdefault(node.name, []).append(node)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.root.children
+
+    def at(self, slug: str) -> TopicNode | None:
+        return self._by_slug.get(slug.strip("/"))
+
+    def by_path(self, path: TopicPath) -> TopicNode | None:
+        return self._by_path.get(path)
+
+    def by_name(self, name: str) -> TopicNode | None:
+        """Return the topic of a name that occurs only once in the tree."""
+        nodes = self._by_name.get(name, [])
+        return nodes[0] if len(nodes) == 1 else None
+
+    def above(self, node: TopicNode) -> list[TopicNode]:
+        """Return the topics from the top down to a topic itself, without the root."""
+        return [self._by_path[node.path[:depth]] for depth in range(1, len(node.path) + 1)]
+
+
+def _topic_node(
+    path: TopicPath, slug: str, below: Mapping[TopicPath, Mapping[TopicPath, None]], counts: Mapping[TopicPath, int]
+) -> TopicNode:  # fmt: skip
+    paths = list(below.get(path, ()))
+    named = zip(paths, slugs(child[-1] for child in paths), strict=True)
+    children = tuple(_topic_node(child, f"{slug}/{word}".lstrip("/"), below, counts) for child, word in named)
+    own = counts.get(path, 0) if path else 0
+    return TopicNode(path, slug, own + sum(child.count for child in children), children)
 
 
 @dataclass
-class Shelf:
-    """Sums over the whole collection, kept for a moment and shared by all threads."""
+class SharedCache:
+    """Counts over the whole collection, reused for a moment by all threads."""
 
     clock: Callable[[], float] = time.monotonic
-    _kept: dict[str, tuple[float, object]] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _entries: dict[str, tuple[float, object]] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)  # values are made from other values
 
-    def get(self, name: str, kind: type[Kept], make: Callable[[], Kept]) -> Kept:
-        """What is kept under a name; made anew when it is old, by one thread while the others wait."""
+    def get(self, name: str, kind: type[Cached], make: Callable[[], Cached]) -> Cached:
+        """Return a cached value; an old one is made again by one thread while the others wait."""
         with self._lock:
-            at, found = self._kept.get(name, (0.0, None))
-            if isinstance(found, kind) and self.clock() - at < KEPT_SECONDS:
-                return found
+            at, value = self._entries.get(name, (0.0, None))
+            if isinstance(value, kind) and self.clock() - at < CACHE_SECONDS:
+                return value
             made = make()
-            self._kept[name] = (self.clock(), made)
+            self._entries[name] = (self.clock(), made)
             return made
 
 
 class Library:
-    """The stores of a workspace as one thread sees them."""
+    """A workspace as one thread of the portal reads it."""
 
-    def __init__(self, workspace: Workspace, index: SearchIndex, shelf: Shelf) -> None:
-        stores = workspace.stores
+    def __init__(self, workspace: Workspace, index: SearchIndex, cache: SharedCache) -> None:
         self.workspace = workspace
+        self.stores = workspace.stores
         self.index = index
-        self.records = stores.records
-        self.papers = stores.papers
-        self.placements = stores.topics
-        self.catalogue = stores.catalogue
-        self.files = stores.documents
-        self.submissions = stores.submissions
-        self.archive = workspace.archive
-        self._shelf = shelf
+        self._cache = cache
+
+    # The whole collection
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of records of each kind."""
+        return self._cache.get("counts", dict, self.stores.catalogue.counts)
 
     def topics(self) -> TopicMap:
-        return self._shelf.get("topics", TopicMap, self._read_topics)
+        return self._cache.get("topics", TopicMap, self._read_topics)
 
     def _read_topics(self) -> TopicMap:
         path = self.workspace.folder / TREE_NAME
@@ -77,68 +152,103 @@ class Library:
             order = [topic.path for topic in read_tree(path).topics] if path.exists() else []
         except UsageError:  # an unfinished edit of the file must not take the portal down
             order = []
-        return TopicMap(order, self.placements.counts())
-
-    def counts(self) -> dict[str, int]:
-        """Records by kind."""
-        return self._shelf.get("counts", dict, self.catalogue.counts)
+        counts = self.stores.topics.counts() if order or "paper" in self.counts() else {}
+        return TopicMap(order, counts)
 
     def facet_names(self) -> tuple[str, ...]:
-        """The facets that every collection has, and those of this one."""
-        return self._shelf.get("facets", tuple, lambda: (*dict.fromkeys((*FACETS, *self.index.facet_names)),))
+        """Return the facets that every collection has, and those of this one."""
+        return self._cache.get("facets", tuple, lambda: (*dict.fromkeys((*FACETS, *self.index.facet_names)),))
+
+    def facet_label(self, name: str) -> str:
+        """Return what people call a facet, as the kinds that have it declare it."""
+        labels = self._cache.get("facet labels", dict, self._read_facet_labels)
+        return str(labels.get(name) or name.replace("_", " ").capitalize())
+
+    def _read_facet_labels(self) -> dict[str, str]:
+        declared = (spec.with_role("facet") for spec in self._kinds().values())
+        return {field.name: field.shown for field in chain.from_iterable(declared)} | _FACET_LABELS
 
     def has_cited_only(self) -> bool:
-        """Whether works are known that are cited and not held."""
-        return bool(self._shelf.get("works", int, lambda: int(self.index.has_cited_only)))
+        """Return True if there are works that papers cite and the collection does not hold."""
+        return bool(self._cache.get("works", int, lambda: int(self.index.has_cited_only)))
 
     def sites(self) -> list[SiteVisited]:
-        """The sites that were walked."""
-        return self._shelf.get("sites", list, self.catalogue.sites)
+        """Return the sites that were foraged."""
+        return self._cache.get("sites", list, self.stores.catalogue.sites)
 
     def spec(self, kind: str) -> KindSpec:
-        """What is declared of a kind; of one that nobody declared, what its records show."""
-        return self._shelf.get(f"kind {kind}", KindSpec, lambda: self._find_spec(kind))
+        """Return the declaration of a kind; of an undeclared one, what its records suggest."""
+        return self._cache.get(f"kind {kind}", KindSpec, lambda: self._find_spec(kind))
 
     def _find_spec(self, kind: str) -> KindSpec:
         if kind == CITED_ONLY:
             return SPEC
-        return spec_of(kind, self.catalogue.field_names(kind), read_kinds(self.workspace.folder / KINDS_FILE))
+        kinds = self._kinds()
+        return spec_of(kind, self.stores.catalogue.field_names(kind) if kind not in kinds else (), kinds)
+
+    def _kinds(self) -> dict[str, KindSpec]:
+        return self._cache.get("kinds", dict, lambda: read_kinds(self.workspace.folder / KINDS_FILE))
+
+    # One record
 
     def find(self, kind: str, record_id: str) -> Record | None:
-        """A record, or a work that is only cited as those who cite it describe it."""
+        """Return a record, or a work that is only cited, as those who cite it describe it."""
         if kind != CITED_ONLY:
-            return self.records.get(kind, record_id)
+            record = self.stores.records.get(kind, record_id)
+            return as_cited(self.stores.papers, record) if record and kind == "paper" else record
         is_number = record_id.isascii() and record_id.isdigit() and len(record_id) < 16
-        said = self.workspace.stores.citations.citations_to([int(record_id)]) if is_number else {}
-        works = [record_of_work(group, [*chain(*by_paper.values())]) for group, by_paper in said.items()]
+        cited = self.stores.citations.citations_to([int(record_id)]) if is_number else {}
+        works = [record_of_work(group, [*chain(*by_paper.values())]) for group, by_paper in cited.items()]
         return works[0] if works else None
 
+    def at(self, kind_key: str, key: str) -> Record:
+        """Return the record at an address. Raises NotFound, which says so if it was there once."""
+        kind, record_id = from_key(kind_key), from_key(key)
+        record = self.find(kind, record_id) if kind and record_id else None
+        if record is None:
+            raise self._missing(kind or "", record_id or "")
+        return record
+
+    def _missing(self, kind: str, record_id: str) -> NotFound:
+        if self.stores.submissions.is_withheld(kind, record_id):
+            return NotFound("This record was removed from the collection on request.")
+        stamp = self.stores.catalogue.stamp(kind, record_id)
+        if stamp is not None and stamp.deleted:
+            return NotFound("This record is no longer in the collection.")
+        return NotFound("There is no such record here. The address may be mistyped.")
+
+    def click_path(self, record: Record) -> list[Click]:
+        """Return the pages from the site's start page to where a record was found; empty if that is not known."""
+        if record.visit is None:
+            return []
+        return self.stores.click_paths.to_visit(record.site, record.visit, record.run)
+
     def title(self, record: Record) -> str:
-        named = self.spec(record.kind).title
-        return (record.first(named) if named else "") or record.id
+        name = self.spec(record.kind).title
+        return (record.first(name) if name else "") or record.id
 
 
 class Readers:
-    """Threads that answer questions to the library, each with a connection of its own, as SQLite wants it."""
+    """Threads that read from the library, each with a connection of its own, as SQLite wants it."""
 
     def __init__(self, folder: Path, threads: int = THREADS, index: SearchIndex | None = None) -> None:
         self._folder = folder
-        self._shelf = Shelf()
+        self._cache = SharedCache()
         self.index = index or Workspace.open(folder).search_index
         self._local = threading.local()
         self._n_threads = threads
         self._threads = ThreadPoolExecutor(threads, "portal", self._open)
 
     def _open(self) -> None:
-        self._local.library = Library(Workspace.open(self._folder), self.index, self._shelf)
+        self._local.library = Library(Workspace.open(self._folder), self.index, self._cache)
 
-    async def ask(self, question: Callable[[Library], Answer]) -> Answer:
-        """Answer a question off the event loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, question)
+    async def run(self, query: Callable[[Library], Result]) -> Result:
+        """Run a query in one of the threads, off the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
 
-    def _answer(self, question: Callable[[Library], Answer]) -> Answer:
+    def _run(self, query: Callable[[Library], Result]) -> Result:
         library: Library = self._local.library
-        return question(library)
+        return query(library)
 
     def close(self) -> None:
         """Close every thread's connection in that thread; the barrier sees to it that none closes twice."""

@@ -1,7 +1,7 @@
 """A page of a PDF as a picture, with the place marked where something was read.
 
-PDFs are strangers' and PDFium is not for several threads: each picture is made by a process of its own that is
-bound in time and memory.
+PDFs come from other sites and PDFium is not thread-safe: each picture is made by a process of its own with limits on
+time and memory. The module is separate from `originals` so that this process imports no web framework.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OUT = "page.png"
 
 
 def page_image(pdf: bytes, page: int, box: Box | None) -> bytes | None:
-    """The picture as PNG; None when there is no such page or it cannot be shown."""
+    """Return the picture as PNG; None if there is no such page or it cannot be rendered."""
     with tempfile.TemporaryDirectory() as folder:
         sides = [f"{side:.2f}" for side in box] if box else []
         command = python_command("wayhound.portal.page_image", str(page), *sides)
@@ -43,7 +43,7 @@ def page_image(pdf: bytes, page: int, box: Box | None) -> bytes | None:
 
 
 def main() -> int:
-    """In the process of its own: the PDF comes by standard input, the picture goes to the current folder."""
+    """Render a page of the PDF on standard input into a file of the current folder."""
     page, *sides = sys.argv[1:]
     box = tuple(map(float, sides))
     pixels = _render(sys.stdin.buffer.read(), int(page), box)
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def _render(pdf: bytes, page: int, box: tuple[float, ...]) -> Pixels | None:
-    import numpy as np  # noqa: PLC0415 - in the process of its own alone
+    import numpy as np  # noqa: PLC0415 - in the renderer process alone
     import pypdfium2  # type: ignore[import-untyped]  # noqa: PLC0415
 
     document = pypdfium2.PdfDocument(pdf)
@@ -70,7 +70,7 @@ def _render(pdf: bytes, page: int, box: tuple[float, ...]) -> Pixels | None:
 
 
 def _mark(pixels: Pixels, box: list[float]) -> None:
-    """Draw a frame around the place, as much of it as is on the page."""
+    """Draw the part of a frame around the place that is on the page."""
     height, width = pixels.shape[:2]
     left, top = (max(0, round(side) - _MARGIN) for side in box[:2])
     right, bottom = min(width, round(box[2]) + _MARGIN), min(height, round(box[3]) + _MARGIN)
@@ -84,8 +84,8 @@ def _mark(pixels: Pixels, box: list[float]) -> None:
 
 
 def _png(pixels: Pixels) -> bytes:
-    """PNG, RGB with 8 bits, no filter (RFC 2083)."""
-    import numpy as np  # noqa: PLC0415 - in the process of its own alone
+    """Return PNG, RGB with 8 bits, no filter (RFC 2083)."""
+    import numpy as np  # noqa: PLC0415 - in the renderer process alone
 
     height, width = pixels.shape[:2]
     rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""What every page of the portal is made with: templates, readers, settings."""
+"""Shared by all pages of the portal: settings, templates, readers, and the types of common parameters."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wayhound.app.papers.works import CITED_ONLY, SPEC
 from wayhound.portal.addresses import field_query, search_url, to_key
 from wayhound.portal.library import Readers
-from wayhound.record_kinds import KINDS
 from wayhound.web.limits import Buckets, RateLimiter
 from wayhound.web.pages import Pages, json_answer
 
@@ -28,10 +27,18 @@ FORMAT_TYPES = {
     "JSON": "application/json",
 }
 
+Kind = Annotated[str, Path(max_length=300, description="The kind of record, such as paper.")]
+Key = Annotated[str, Path(max_length=4100, description="The record's key, as in the address of its page.")]
+FieldNames = Annotated[str, Query(max_length=400, description="Names of fields, separated by commas.")]
+
+
+def split_names(names: str) -> list[str]:
+    return [name for part in names.split(",") if (name := part.strip())]
+
 
 @dataclass(frozen=True, slots=True)
 class PortalSettings:
-    """What the operator says of his portal. `public_url` is where visitors find it."""
+    """The operator's settings. `public_url` is the address that visitors use."""
 
     name: str = SITE_NAME
     public_url: str = ""
@@ -43,7 +50,7 @@ class PortalSettings:
 
 @dataclass
 class Portal:
-    """Shared by the routes. What takes long goes to `slow_readers`, and nobody waits for it but who asked."""
+    """Shared by all routes. Slow queries go to `slow_readers`, so that only those who sent them wait."""
 
     settings: PortalSettings
     readers: Readers
@@ -57,7 +64,7 @@ class Portal:
         self.submitting = RateLimiter(hourly / 3600, hourly / 2, buckets=self.buckets, name="submitting")
 
     def base_url(self, request: Request) -> str:
-        """The origin that absolute addresses begin with: what the operator said, or what was asked for."""
+        """Return the origin of absolute addresses: the operator's public URL, or that of the request."""
         return self.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
 
     def html(self, request: Request, template: str, view: Any, **values: Any) -> Response:
@@ -85,26 +92,12 @@ def day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%-d %B %Y")
 
 
-def _kind_label(kind: str) -> str:
-    known = KINDS.get(kind) or (SPEC if kind == CITED_ONLY else None)
-    return known.label if known else kind.replace("_", " ").capitalize()
-
-
-def _facet_label(value: str, facet: str) -> str:
-    """Of a topic's path its last name; of a kind what people call it."""
-    if facet == "topic":
-        return value.rsplit(" › ", 1)[-1]
-    return _kind_label(value) if facet == "type" else value
-
-
 _FILTERS: Mapping[str, Any] = {
     "milliseconds": _milliseconds,
     "iso_time": iso_time,
     "day": day,
-    "kind_label": _kind_label,
     "key": to_key,
     "kind_url": lambda kind: search_url(field_query("type", kind)),
-    "facet_label": _facet_label,
     "author_url": lambda name: search_url(field_query("author", name)),
     "host": lambda url: urlsplit(url).hostname or "",
 }

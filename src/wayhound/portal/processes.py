@@ -1,4 +1,4 @@
-"""Several processes that serve one portal on one port, so that all cores of a machine answer.
+"""Several processes that serve one portal on one port, so that all cores of a machine are used.
 
 Each inherits the listening socket, and ends when its standard input does: however this process ends, none is left
 behind.
@@ -27,13 +27,13 @@ from wayhound.web.server import make_server
 
 log = logging.getLogger("wayhound.serve")
 
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 _END_SECONDS = 10.0
 
 
 @dataclass
-class Processes:
-    """So many servers of one portal. One that ends unasked is started again."""
+class ServerProcesses:
+    """Server processes of one portal. One that ends by itself is restarted."""
 
     folder: Path
     settings: PortalSettings
@@ -55,33 +55,34 @@ class Processes:
             wait_or_kill(process, _END_SECONDS)
 
     def watch(self) -> None:
-        """Look after them, until an interrupt."""
+        """Restart processes that end, until an interrupt."""
         while True:
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
             for place, process in enumerate(self._running):
                 if process.poll() is not None:
-                    log.error("A server ended with code %s and is started again.", process.returncode)
+                    log.error("A server process ended with code %s and is restarted.", process.returncode)
                     self._running[place] = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
         handles = (self.listening.fileno(), self._buckets.handle)
-        told = {"folder": str(self.folder), "settings": asdict(self.settings), "web": asdict(self.web)}
-        command = python_command("wayhound.portal.processes", *map(str, handles), json.dumps(told))
+        arguments = {"folder": str(self.folder), "settings": asdict(self.settings), "web": asdict(self.web)}
+        command = python_command("wayhound.portal.processes", *map(str, handles), json.dumps(arguments))
         return start_process(command, stdin=subprocess.PIPE, handles=handles)
 
 
 def main() -> None:
-    """One of the processes: serve on the socket that was handed over, as long as standard input is open."""
+    """Serve on an inherited socket for as long as standard input is open."""
     logging.basicConfig(format="%(message)s")
-    told, buckets = json.loads(sys.argv[3]), Buckets(int(sys.argv[2]))
-    web = WebSettings(**told["web"] | {"hosts": tuple(told["web"]["hosts"])})
-    server = make_server(make_portal(Path(told["folder"]), PortalSettings(**told["settings"]), web, buckets))
+    arguments, buckets = json.loads(sys.argv[3]), Buckets(int(sys.argv[2]))
+    web = WebSettings(**arguments["web"] | {"hosts": tuple(arguments["web"]["hosts"])})
+    settings = PortalSettings(**arguments["settings"])
+    server = make_server(make_portal(Path(arguments["folder"]), settings, web, buckets))
 
     def until_end() -> None:
         sys.stdin.buffer.read()
         server.should_exit = True
 
-    gc.freeze()  # what was loaded stays; looking through it for garbage again and again costs time
+    gc.freeze()  # modules stay loaded; searching them for garbage again and again costs time
     threading.Thread(target=until_end, daemon=True).start()
     with socket.socket(fileno=int(sys.argv[1])) as listening:
         server.run(sockets=[listening])

@@ -1,143 +1,186 @@
-"""Records: their pages, and the same in the forms that other programs read."""
+"""The page of one record, with all that is known of it."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import Annotated, Any
-from urllib.parse import urlencode
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
-from markupsafe import Markup
 
-from wayhound.app.papers.works import as_cited
-from wayhound.papers.bibliography import to_bibtex, to_csl_json, to_ris
-from wayhound.portal.addresses import from_key, record_url
-from wayhound.portal.details import CITABLE, Details, details_of
+from wayhound.app.papers.works import CITED_ONLY
+from wayhound.papers.bibliography import to_bibtex
+from wayhound.portal.addresses import outside_url, record_url
+from wayhound.portal.citations import CitedReference, CitingWork, citing_a_paper, citing_a_work, references_of
+from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
 from wayhound.portal.library import Library
-from wayhound.portal.portal import FORMAT_TYPES, Portal
-from wayhound.portal.search_pages import FieldNames, split_names
+from wayhound.portal.portal import FieldNames, Key, Kind, Portal, split_names
+from wayhound.portal.record_view import Card, ShownField, card_of, shown_fields
+from wayhound.portal.search_pages import HitView, TopicLink, hit_view
 from wayhound.record import Record
-from wayhound.web.errors import NotFound
+from wayhound.store.goals import Click
 from wayhound.web.pages import answer
+from wayhound.wording.reasons import format_reason
 
-_YEAR = re.compile(r"\d{4}")
-_TAGS = {"journal": "citation_journal_title", "booktitle": "citation_conference_title",
-         "institution": "citation_technical_report_institution", "volume": "citation_volume",
-         "number": "citation_issue", "publisher": "citation_publisher", "doi": "citation_doi",
-         "abstract": "citation_abstract"}  # fmt: skip
-_COINS = {"journal": "rft.jtitle", "booktitle": "rft.btitle", "volume": "rft.volume", "number": "rft.issue",
-          "pages": "rft.pages", "publisher": "rft.pub"}  # fmt: skip
+SIMILAR = 6
 
 
-def meta_tags(record: Record, base_url: str, pdf_url: str) -> list[tuple[str, str]]:
-    """As Google Scholar and Zotero read them."""
-    tags = [("citation_title", record.first("title"))]
-    tags += [("citation_author", value.text) for value in record.fields.get("author", ())]
-    tags += [("citation_publication_date", _year(record))]
-    tags += [(tag, record.first(name)) for name, tag in _TAGS.items()]
-    tags += zip(("citation_firstpage", "citation_lastpage"), _pages(record), strict=False)
-    tags += [("citation_keywords", value.text) for value in record.fields.get("keyword", ())]
-    tags += [("citation_abstract_html_url", base_url + record_url(record.kind, record.id))]
-    tags += [("citation_pdf_url", base_url + pdf_url if pdf_url else "")]
-    return [(name, " ".join(text.split())) for name, text in tags if text.strip()]
+@dataclass(frozen=True, slots=True)
+class PathClick:
+    """A click on the way to where the record was found, and the page that it led to."""
+
+    link_text: str
+    title: str = ""
+    url: str = ""
 
 
-def coins(record: Record) -> str:
-    """OpenURL context object for a span's title (Z39.88), which reference managers pick up."""
-    is_book = bool(record.first("booktitle"))
-    parts = [("ctx_ver", "Z39.88-2004"), ("rft_val_fmt", "info:ofi/fmt:kev:mtx:" + ("book" if is_book else "journal")),
-             ("rft.genre", "proceeding" if is_book else "article"), ("rft.atitle", record.first("title")),
-             ("rft.date", _year(record))]  # fmt: skip
-    parts += [("rft.au", value.text) for value in record.fields.get("author", ())]
-    parts += [(tag, record.first(name)) for name, tag in _COINS.items()]
-    if doi := record.first("doi"):
-        parts.append(("rft_id", f"info:doi/{doi}"))
-    return urlencode([(name, text) for name, text in parts if text])
+@dataclass(frozen=True, slots=True)
+class FoundPath:
+    """The clicks from the start page of a site to where the record was found."""
+
+    site: str
+    url: str
+    steps: tuple[PathClick, ...]
 
 
-def json_ld(record: Record, base_url: str) -> dict[str, Any]:
-    """schema.org's description of a paper."""
-    url = base_url + record_url(record.kind, record.id)
-    told: dict[str, Any] = {
-        "@context": "https://schema.org",
-        "@type": "ScholarlyArticle",
-        "@id": url,
-        "url": url,
-        "name": record.first("title"),
-        "author": [{"@type": "Person", "name": value.text} for value in record.fields.get("author", ())],
-        "datePublished": _year(record),
-        "abstract": record.first("abstract"),
-        "keywords": [value.text for value in record.fields.get("keyword", ())],
-        "isPartOf": _part_of(record),
-        "sameAs": [value.text for value in record.fields.get("url", ())],
-    }
-    return {name: value for name, value in told.items() if value}
+@dataclass(frozen=True, slots=True)
+class GoalReason:
+    """A feature that decided whether a page is a goal; weights above zero spoke for it."""
+
+    text: str
+    weight: float
 
 
-def as_data_block(data: dict[str, Any]) -> Markup:
-    """JSON that may stand in a script element of type application/ld+json, which no browser runs.
+@dataclass(frozen=True, slots=True)
+class PlacedTopic:
+    """The place of a paper in the topic tree, the confidence in it, and the words that decided it."""
 
-    Content policies do not speak of such data blocks. No text in it can end the element, since the letters
-    that could are written as escapes.
-    """
-    text = json.dumps(data, ensure_ascii=True)
-    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return Markup(safe)  # noqa: S704 - escaped above, in the way that JSON has
-
-
-def _part_of(record: Record) -> dict[str, str]:
-    name = record.first("journal") or record.first("booktitle")
-    return {"@type": "Periodical" if record.first("journal") else "Book", "name": name} if name else {}
+    topics: tuple[TopicLink, ...]
+    confidence: float
+    words: tuple[str, ...]
+    by_hand: bool
 
 
-def _year(record: Record) -> str:
-    found = _YEAR.search(record.first("year") or record.first("date"))
-    return found[0] if found else ""
+@dataclass(frozen=True, slots=True)
+class RecordDetails:
+    """All that the page of a record shows."""
+
+    kind: str
+    kind_label: str
+    id: str
+    title: str
+    url: str
+    card: Card
+    fields: tuple[ShownField, ...]
+    placed: PlacedTopic | None
+    references: tuple[CitedReference, ...]
+    cited_by: tuple[CitingWork, ...]
+    cited_by_count: int
+    similar: tuple[HitView, ...]
+    trails: tuple[FoundPath, ...]
+    reasons: tuple[GoalReason, ...]
+    original_urls: tuple[str, ...]
+    archived_url: str
+    archived_type: str
+    pages: int
+    formats: dict[str, str]
+    bibtex: str
+    added: float | None
+    changed: float | None
+
+    def field(self, name: str) -> ShownField | None:
+        return next((field for field in self.fields if field.name == name), None)
 
 
-def _pages(record: Record) -> list[str]:
-    return [part for part in re.split(r"\s*[-–—]+\s*", record.first("pages")) if part][:2]
+def details_of(library: Library, record: Record) -> RecordDetails:
+    is_paper = record.kind == "paper"
+    spec = library.spec(record.kind)
+    file = library.stores.documents.get(record.id) if record.kind in {"paper", "document"} else None
+    clicks = library.click_path(record)
+    paths = _found_paths(library, record, clicks)
+    stamp = library.stores.catalogue.stamp(record.kind, record.id)
+    url = record_url(record.kind, record.id)
+    archived_type = file.kind if file else "page" if clicks and clicks[-1].archived else ""
+    cited_by, cited_by_count = _cited_by(library, record)
+    return RecordDetails(
+        kind=record.kind,
+        kind_label=spec.label,
+        id=record.id,
+        title=library.title(record),
+        url=url,
+        card=card_of(record, spec),
+        fields=shown_fields(record, spec, has_images=file is not None and file.kind == "pdf"),
+        placed=_placed(library, record.id) if is_paper else None,
+        references=references_of(library, record.id) if is_paper else (),
+        cited_by=cited_by,
+        cited_by_count=cited_by_count,
+        similar=_similar(library, record),
+        trails=paths,
+        reasons=tuple(_reasons(record)) if record.kind == "page" else (),
+        original_urls=_original_urls(record, paths),
+        archived_url=f"{url}/archived" if archived_type else "",
+        archived_type=archived_type,
+        pages=file.page_count if file and file.kind == "pdf" else 0,
+        formats=(citation_urls(url) if record.kind in CITABLE else {}) | {"JSON": f"{url}.json"},
+        bibtex=to_bibtex([record]) if record.kind in CITABLE else "",
+        added=stamp.added if stamp else None,
+        changed=stamp.changed if stamp else None,
+    )
 
 
-Kind = Annotated[str, Path(max_length=300, description="The kind of record, such as paper.")]
-Key = Annotated[str, Path(max_length=4100, description="The record's key, as in the address of its page.")]
+def _cited_by(library: Library, record: Record) -> tuple[tuple[CitingWork, ...], int]:
+    if record.kind == CITED_ONLY:
+        return citing_a_work(library, int(record.id))
+    return citing_a_paper(library, record.id) if record.kind == "paper" else ((), 0)
 
 
-def find_record(library: Library, kind: str, key: str) -> Record:
-    """The record at an address."""
-    named, record_id = from_key(kind), from_key(key)
-    record = library.find(named, record_id) if named and record_id else None
-    if record is None:
-        raise NotFound(_gone(library, named or "", record_id or ""))
-    return as_cited(library.papers, record)
+def _similar(library: Library, record: Record) -> tuple[HitView, ...]:
+    hits = library.index.similar(record.kind, record.id, SIMILAR)
+    return tuple(hit_view(hit, library) for hit in hits)
 
 
-def _gone(library: Library, kind: str, record_id: str) -> str:
-    if library.submissions.is_withheld(kind, record_id):
-        return "This record was taken out of the collection on request."
-    return "There is no such record here. It may have been taken out, or the link may be mistyped."
+def _placed(library: Library, paper: str) -> PlacedTopic | None:
+    placement = library.stores.topics.get(paper)
+    node = library.topics().by_path(placement.topic) if placement and placement.topic else None
+    if placement is None or node is None:
+        return None
+    above = tuple(TopicLink(topic.name, topic.url) for topic in library.topics().above(node))
+    words = tuple(word for word, weight in placement.words if weight > 0)
+    return PlacedTopic(above, round(placement.confidence, 4), words, placement.corrected)
 
 
-def find_paper(library: Library, kind: str, key: str) -> Record:
-    record = find_record(library, kind, key)
-    if record.kind != "paper":
-        raise NotFound("Only papers have a citation map.")
-    return record
+def _found_paths(library: Library, record: Record, clicks: list[Click]) -> tuple[FoundPath, ...]:
+    """Return the paths to the sources of a record's file if it has one, else that to its visit."""
+    if record.kind in {"paper", "document"}:
+        sources = [source for source in library.stores.documents.sources(record.id) if source.site]
+        if sources:
+            return tuple(
+                FoundPath(source.site, outside_url(source.url), tuple(map(PathClick, source.path)))
+                for source in sources
+            )
+    steps = [PathClick(click.link_text, click.title, outside_url(click.url)) for click in clicks[1:]]
+    return (FoundPath(record.site, outside_url(clicks[-1].url), tuple(steps)),) if clicks else ()
 
 
-def find_citable(library: Library, kind: str, key: str) -> Record:
-    record = find_record(library, kind, key)
-    if record.kind not in CITABLE:
-        raise NotFound("Only papers come in this form.")
-    return record
+def _reasons(record: Record) -> Iterator[GoalReason]:
+    """Yield what decided that a page is a goal; values are features with their weights: `says contact +1.50`."""
+    for value in record.fields.get("why", ()):
+        feature, _, weight = value.text.rpartition(" ")
+        try:
+            yield GoalReason(format_reason(feature), float(weight))
+        except ValueError:  # written by another program
+            yield GoalReason(value.text, 1.0)
 
 
-def record_json(details: Details, names: list[str]) -> bytes:
-    """All that the page tells, or only some fields of the record."""
+def _original_urls(record: Record, paths: tuple[FoundPath, ...]) -> tuple[str, ...]:
+    named = [outside_url(value.text) for value in record.fields.get("url", ())]
+    return tuple(dict.fromkeys(filter(None, (*named, *(path.url for path in paths)))))
+
+
+def record_json(details: RecordDetails, names: list[str]) -> bytes:
+    """Return all that the page shows as JSON; with `names`, only those fields of the record."""
     data = asdict(details)
     if names:
         data = {key: data[key] for key in ("kind", "id", "title", "url", "added", "changed")}
@@ -147,26 +190,25 @@ def record_json(details: Details, names: list[str]) -> bytes:
 
 def record_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["records"])
-    _add_citation_formats(router, portal)
 
-    @router.get("/records/{kind}/{key}.json", response_model=Details)
+    @router.get("/records/{kind}/{key}.json", response_model=RecordDetails)
     async def record_as_json(request: Request, kind: Kind, key: Key, fields: FieldNames = "") -> Response:
-        """The record with all that its page tells. `fields` leaves out all but the named fields."""
-        details = await portal.readers.ask(lambda each: details_of(each, find_record(each, kind, key)))
+        """The record with all that its page shows. `fields` leaves out all but the named fields."""
+        details = await portal.readers.run(lambda library: details_of(library, library.at(kind, key)))
         return answer(request, record_json(details, split_names(fields)), "application/json")
 
     @router.get("/records/{kind}/{key}", response_class=HTMLResponse)
     async def record(request: Request, kind: Kind, key: Key) -> Response:
         base_url = portal.base_url(request)
-        view, head = await portal.readers.ask(lambda library: _shown(library, kind, key, base_url))
+        view, head = await portal.readers.run(lambda library: _with_head(library, kind, key, base_url))
         return portal.html(request, "record.html", view, json_url=f"{view.url}.json", **head)
 
     return router
 
 
-def _shown(library: Library, kind: str, key: str, base_url: str) -> tuple[Details, dict[str, Any]]:
-    """The view of a record, and what stands in the head of its page for machines."""
-    record = find_record(library, kind, key)
+def _with_head(library: Library, kind: str, key: str, base_url: str) -> tuple[RecordDetails, dict[str, Any]]:
+    """Return the details of a record, and what the head of its page tells machines."""
+    record = library.at(kind, key)
     details = details_of(library, record)
     if record.kind != "paper":
         return details, {"meta_tags": [], "coins": "", "json_ld": ""}
@@ -174,43 +216,5 @@ def _shown(library: Library, kind: str, key: str, base_url: str) -> tuple[Detail
     return details, {
         "meta_tags": meta_tags(record, base_url, pdf_url),
         "coins": coins(record),
-        "json_ld": as_data_block(json_ld(record, base_url)),
+        "json_ld": data_block(json_ld(record, base_url)),
     }
-
-
-def _add_citation_formats(router: APIRouter, portal: Portal) -> None:
-    written: dict[str, tuple[str, str, Callable[[Record, str], str]]] = {
-        "bib": ("BibTeX", "bib", lambda record, _: to_bibtex([record])),
-        "ris": ("RIS", "ris", lambda record, _: to_ris([record])),
-        "csl.json": ("CSL-JSON", "json", lambda record, _: to_csl_json([record])),
-        "jsonld": (
-            "JSON-LD",
-            "jsonld",
-            lambda record, base: json.dumps(json_ld(record, base), ensure_ascii=False),
-        ),
-    }
-    for ending, (name, extension, write) in written.items():
-        _add_format(router, portal, ending, name, extension, write)
-
-
-def _add_format(
-    router: APIRouter, portal: Portal, ending: str, name: str, extension: str,
-    write: Callable[[Record, str], str],
-) -> None:  # fmt: skip
-    media_type = FORMAT_TYPES[name]
-
-    async def formatted(request: Request, kind: Kind, key: Key) -> Response:
-        record = await portal.readers.ask(lambda library: find_citable(library, kind, key))
-        body = write(record, portal.base_url(request)).encode("utf-8", "replace")
-        headers = {"content-disposition": f'inline; filename="paper.{extension}"'}
-        return answer(request, body, f"{media_type}; charset=utf-8", headers=headers)
-
-    router.add_api_route(
-        f"/records/{{kind}}/{{key}}.{ending}",
-        formatted,
-        methods=["GET"],
-        name=f"paper_as_{extension}",
-        summary=f"A paper as {name}.",
-        response_class=Response,
-        responses={200: {"content": {media_type: {}}}},
-    )

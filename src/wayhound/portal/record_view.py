@@ -1,22 +1,28 @@
-"""A record as its page shows it: every value with how sure it is and where it was read."""
+"""A record as lists and its own page show it: every value with its confidence and where it was read."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from wayhound.app.papers.works import AS_CITED
+from wayhound.pages.prose import shorten
 from wayhound.portal.addresses import doi_url, field_query, outside_url, record_url, search_url
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FieldSpec, KindSpec
 
 _MOST_PEOPLE = 8
+_MOST_VALUES = 50
 _VENUES = ("journal", "booktitle", "institution", "publisher")
+_SEARCHED = {"people": "author", "date": "year"}
+
+SURE, LIKELY = 0.9, 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a list shows of a record. `summary` is the beginning of its longest text."""
+    """A record in a list. `summary` is the beginning of its first text."""
 
     kind: str
     kind_label: str
@@ -28,6 +34,7 @@ class Card:
     year: str = ""
     venue: str = ""
     summary: str = ""
+    site: str = ""
 
 
 def card_of(record: Record, spec: KindSpec, summary_chars: int = 240) -> Card:
@@ -42,36 +49,26 @@ def card_of(record: Record, spec: KindSpec, summary_chars: int = 240) -> Card:
         max(0, len(people) - _MOST_PEOPLE),
         _first(record, [field.name for field in spec.with_role("date")]),
         _venue(record, spec),
-        shortened(_first(record, [field.name for field in spec.with_role("text")]), summary_chars),
+        shorten(_first(record, [field.name for field in spec.with_role("text")]), summary_chars),
+        record.site if record.kind == "page" else "",
     )
 
 
-def shortened(text: str, most: int) -> str:
-    """The beginning of a text, cut at a word."""
-    plain = " ".join(text.split())
-    return plain if len(plain) <= most else plain[:most].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
-
-
 def _venue(record: Record, spec: KindSpec) -> str:
-    """Of a paper where it appeared; of anything else what its facets say."""
+    """Return where a paper appeared; of other kinds the values of their facets. A page says enough by its site."""
     if record.kind == "paper":
         return _first(record, _VENUES)
-    facets = [record.first(field.name) for field in spec.with_role("facet")]
-    return " · ".join(filter(None, facets))
+    facets = [record.first(field.name) for field in spec.with_role("facet") if not field.fact]
+    return "" if record.kind == "page" else " · ".join(filter(None, facets))
 
 
-def _first(record: Record, names: list[str] | tuple[str, ...]) -> str:
+def _first(record: Record, names: Sequence[str]) -> str:
     return next((text for name in names if (text := record.first(name))), "")
-
-
-SURE, LIKELY = 0.9, 0.6
-_SEARCHED = {"people": "author", "date": "year"}
-_SAME_VALUES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a value stands. `image_url` shows the page with the place marked, where there are pages."""
+    """The place of a value. `image_url` shows the page of a document with the place marked."""
 
     url: str
     page: int
@@ -83,7 +80,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class ShownValue:
-    """A value, what a click on it leads to, how sure it is and where it was read."""
+    """A value, the target of a click on it, its confidence and where it was read."""
 
     text: str
     confidence: float
@@ -94,7 +91,7 @@ class ShownValue:
 
     @property
     def certainty(self) -> str:
-        """Confidence as a word."""
+        """The confidence as a word."""
         return "sure" if self.confidence >= SURE else "likely" if self.confidence >= LIKELY else "unsure"
 
 
@@ -107,44 +104,55 @@ class ShownField:
 
 
 def shown_fields(record: Record, spec: KindSpec, has_images: bool) -> tuple[ShownField, ...]:
-    """The declared fields in their order, then the others."""
+    """Return the declared fields in their order, then the others."""
     declared = [field.name for field in spec.fields if field.name in record.fields]
     others = [name for name in record.fields if name not in declared]
     return tuple(
-        _field(record, spec.field(name), has_images) for name in (*declared, *others) if record.fields[name]
+        _shown_field(record, spec.field(name), has_images)
+        for name in (*declared, *others)
+        if record.fields[name]
     )
 
 
-def _field(record: Record, field: FieldSpec, has_images: bool) -> ShownField:
-    values = record.fields[field.name][:_SAME_VALUES]
-    shown = tuple(_value(record, field, value, has_images) for value in values)
+def _shown_field(record: Record, field: FieldSpec, has_images: bool) -> ShownField:
+    values = record.fields[field.name][:_MOST_VALUES]
+    shown = tuple(_shown_value(record, field, value, has_images) for value in values)
     return ShownField(field.name, field.shown, field.role, shown)
 
 
-def _value(record: Record, field: FieldSpec, value: Value, has_images: bool) -> ShownValue:
-    away = (
-        outside_url(value.text)
-        if field.role == "link"
-        else doi_url(value.text)
-        if field.name == "doi"
-        else ""
-    )
-    within = "" if away else _search_for(field, value.text)
+def _shown_value(record: Record, field: FieldSpec, value: Value, has_images: bool) -> ShownValue:
+    away = _address(field, value.text)
     cited = value.source == AS_CITED
     evidence = _evidence(record, value.source, has_images) if value.source and not cited else None
-    confidence = round(value.confidence, 4)
-    return ShownValue(value.text, confidence, away or within, bool(away), evidence, cited)
+    return ShownValue(
+        value.text,
+        round(value.confidence, 4),
+        away or _search_for(field, value.text),
+        leads_away=bool(away),
+        evidence=evidence,
+        as_cited=cited,
+    )
+
+
+def _address(field: FieldSpec, text: str) -> str:
+    """Return the web address that a value is or stands for; empty for other values."""
+    if field.role == "link":
+        return outside_url(text)
+    return doi_url(text) if field.name == "doi" else ""
 
 
 def _search_for(field: FieldSpec, text: str) -> str:
-    """People, years and facets lead to all records that share them."""
+    """Return a search for all records with the same person, year or facet value."""
     if field.role == "facet" and len(text) < 200:
         return search_url(field_query(field.name, text))
-    named = _SEARCHED.get(field.role)
-    return search_url(field_query(named, text)) if named and text.strip() else ""
+    name = _SEARCHED.get(field.role)
+    return search_url(field_query(name, text)) if name and text.strip() else ""
 
 
-def _evidence(record: Record, span: Span, has_images: bool) -> Evidence:
+def _evidence(record: Record, span: Span, has_images: bool) -> Evidence | None:
+    """Return the place of a value; None if it is no more than the page as a whole."""
+    if not (span.page or span.end):
+        return None
     image = page_image_url(record, span.page, span.box) if has_images and span.page else ""
     return Evidence(outside_url(span.url), span.page, span.start, span.end, span.box, image)
 

@@ -1,4 +1,4 @@
-"""Search: the page, its JSON, and what is offered while one types."""
+"""Search: the results page, its JSON, and suggestions while one types."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from pydantic import AfterValidator
 
 from wayhound.portal.addresses import field_query, record_url, search_url
 from wayhound.portal.library import Library
-from wayhound.portal.portal import Portal
-from wayhound.portal.topics import TopicMap
-from wayhound.record_kinds import KINDS
+from wayhound.portal.portal import FieldNames, Portal, split_names
 from wayhound.search.results import (
     FACETS,
     MAX_DEPTH,
@@ -30,7 +28,7 @@ from wayhound.search.results import (
     Suggestion,
 )
 from wayhound.web.errors import BadRequest
-from wayhound.web.pages import answer as sent
+from wayhound.web.pages import answer
 
 PAGE_SIZE = 10
 MOST_A_PAGE = 100
@@ -46,11 +44,10 @@ SORT_LABELS: dict[Sort, str] = {
     "oldest": "oldest",
     "added": "last added",
 }
-FACET_LABELS = {field.name: field.shown for kind in KINDS.values() for field in kind.with_role("facet")} | {
-    "topic": "Topic", "year": "Year", "venue": "Venue", "site": "Site", "type": "Type",
-}  # fmt: skip
+_SORTS_OF_PAPERS: frozenset[Sort] = frozenset({"cited", "authority", "hub"})
+_SORTS_BY_DATE: frozenset[Sort] = frozenset({"newest", "oldest"})
 
-ChosenFilters = tuple[tuple[str, str], ...]
+FilterPairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +58,10 @@ class TopicLink:
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """A record that was found."""
+    """A record that a search found."""
 
     kind: str
+    kind_label: str
     id: str
     url: str
     title: str
@@ -82,24 +80,26 @@ class HitView:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that may be chosen: a value of a facet, an order, a page."""
+    """Something to choose: a value of a facet, an order, a page. `text` is what people read in place of `label`."""
 
     label: str
     url: str
     count: int | None = None
     chosen: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Facet:
+class FacetView:
     name: str
     label: str
     choices: tuple[Choice, ...]
+    all_url: str  # the page that lists all values; empty if these are all
 
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """`cursor` asks for the next page; there is none on the last one. `cited_only` of the `total` are not held."""
+    """`cursor` requests the next page; the last one has none. `cited_only` of the `total` are not held."""
 
     query: str
     read_as: str
@@ -111,7 +111,7 @@ class SearchView:
     sort: str
     sorts: tuple[Choice, ...]
     filters: tuple[Choice, ...]
-    facets: tuple[Facet, ...]
+    facets: tuple[FacetView, ...]
     hits: tuple[HitView, ...]
     some_words: bool
     did_you_mean: Choice | None
@@ -123,12 +123,12 @@ class SearchView:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A search as its address puts it."""
+class SearchParameters:
+    """A search as its address states it."""
 
     query: str = ""
     sort: Sort = "relevance"
-    filters: ChosenFilters = ()
+    filters: FilterPairs = ()
     page: int = 1
     limit: int = PAGE_SIZE
 
@@ -137,23 +137,32 @@ class Asked:
         return SearchRequest(self.query, self.sort, offset, self.limit, facets, self.filters, FACET_VALUES)
 
     def url(self, path: str = "/search") -> str:
-        """One address for one search: what is as usual is left out, and filters come last."""
-        chosen = [("q", self.query)] if self.query or path == "/search" else []
-        usual = (("sort", self.sort, "relevance"), ("page", self.page, 1), ("limit", self.limit, PAGE_SIZE))
-        chosen += [(name, str(value)) for name, value, normal in usual if value != normal]
-        chosen += [("filter", f"{name}:{value}") for name, value in self.filters]
-        return f"{path}?{urlencode(chosen)}" if chosen else path
+        """Return one address for one search: defaults are left out, and filters come last."""
+        pairs = [("q", self.query)] if self.query or path == "/search" else []
+        optional = (
+            ("sort", self.sort, "relevance"),
+            ("page", self.page, 1),
+            ("limit", self.limit, PAGE_SIZE),
+        )
+        pairs += [(name, str(value)) for name, value, default in optional if value != default]
+        pairs += [("filter", f"{name}:{value}") for name, value in self.filters]
+        return f"{path}?{urlencode(pairs)}" if pairs else path
+
+    def without(self, dropped: tuple[str, str]) -> SearchParameters:
+        return replace(self, filters=tuple(pair for pair in self.filters if pair != dropped))
 
 
-def read_asked(query: str, sort: str, filters: Sequence[str], page: int, limit: int, cursor: str) -> Asked:
-    """Take the parameters of an address; what cannot be is told."""
+def read_parameters(
+    query: str, sort: str, filters: Sequence[str], *, page: int = 1, limit: int = PAGE_SIZE, cursor: str = ""
+) -> SearchParameters:
+    """Read the parameters of an address. Raises BadRequest for values that cannot be."""
     if sort not in SORTS:
         raise BadRequest(f"sort must be one of {', '.join(SORTS)}.")
-    known = next(each for each in SORTS if each == sort)
+    order = next(name for name in SORTS if name == sort)
     if len(filters) > MOST_FILTERS:
         raise BadRequest(f"At most {MOST_FILTERS} filters may be chosen.")
-    asked = Asked(query, known, tuple(map(_filter, filters)), page, limit)
-    return replace(asked, page=from_cursor(cursor)) if cursor else asked
+    parameters = SearchParameters(query, order, tuple(map(_filter, filters)), page, limit)
+    return replace(parameters, page=from_cursor(cursor)) if cursor else parameters
 
 
 def _filter(text: str) -> tuple[str, str]:
@@ -168,7 +177,7 @@ def to_cursor(page: int) -> str:
 
 
 def from_cursor(cursor: str) -> int:
-    """The page that a cursor stands for."""
+    """Return the page that a cursor stands for. Raises BadRequest for a cursor that is not ours."""
     try:
         word, _, number = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
         page = int(number) if word == "page" and len(number) < 7 and number.isdecimal() else 0
@@ -179,102 +188,131 @@ def from_cursor(cursor: str) -> int:
     return page
 
 
-def hit_view(hit: Hit, topics: TopicMap) -> HitView:
-    nodes = [node for path in hit.topics if (node := topics.of(path))]
+def hit_view(hit: Hit, library: Library) -> HitView:
+    nodes = [node for path in hit.topics if (node := library.topics().by_path(path))]
     return HitView(
-        hit.kind, hit.id, record_url(hit.kind, hit.id), hit.title or hit.id, hit.title_pieces, hit.snippet,
-        hit.people, hit.venue, hit.year, hit.site, tuple(TopicLink(node.name, node.url) for node in nodes),
-        hit.cited, hit.authority, hit.hub, hit.score,
-    )  # fmt: skip
-
-
-def search_view(asked: Asked, answer: SearchResults, topics: TopicMap) -> SearchView:
-    first = replace(asked, page=1)
-    reachable = min(answer.total, MAX_DEPTH)
-    more = answer.next_offset is not None
-    meant = answer.did_you_mean
-    return SearchView(
-        query=asked.query,
-        read_as=answer.read_as,
-        total=answer.total,
-        cited_only=answer.cited_only,
-        milliseconds=round(answer.milliseconds, 2),
-        page=asked.page,
-        pages=max(1, -(-reachable // asked.limit)),
-        sort=asked.sort,
-        sorts=tuple(
-            Choice(label, replace(first, sort=name).url(), chosen=name == asked.sort)
-            for name, label in SORT_LABELS.items()
-        ),
-        filters=tuple(
-            Choice(f"{FACET_LABELS.get(name, _label(name))}: {value}", _without(first, (name, value)).url())
-            for name, value in asked.filters
-        ),
-        facets=tuple(
-            _facet(first, name, found)
-            for name, found in answer.facets.items()
-            if _is_of_use(first, name, found)
-        ),
-        hits=tuple(hit_view(hit, topics) for hit in answer.hits),
-        some_words=answer.some_words,
-        did_you_mean=Choice(meant, replace(first, query=meant).url()) if meant else None,
-        previous_url=replace(asked, page=asked.page - 1).url() if asked.page > 1 else "",
-        next_url=replace(asked, page=asked.page + 1).url() if more else "",
-        cursor=to_cursor(asked.page + 1) if more else "",
-        feed_url=replace(first, sort="relevance", limit=PAGE_SIZE).url("/search.atom"),
-        json_url=asked.url("/search.json"),
+        kind=hit.kind,
+        kind_label=library.spec(hit.kind).label,
+        id=hit.id,
+        url=record_url(hit.kind, hit.id),
+        title=hit.title or hit.id,
+        title_pieces=hit.title_pieces,
+        snippet=hit.snippet,
+        people=hit.people,
+        venue=hit.venue,
+        year=hit.year,
+        site=hit.site,
+        topics=tuple(TopicLink(node.name, node.url) for node in nodes),
+        cited=hit.cited,
+        authority=hit.authority,
+        hub=hit.hub,
+        score=hit.score,
     )
 
 
-def _is_of_use(first: Asked, name: str, found: Sequence[tuple[str, int]]) -> bool:
-    """Whether a facet parts the results: it has several values and, if a kind declares it, some record share one."""
+def find(library: Library, parameters: SearchParameters) -> SearchView:
+    results = library.index.search(parameters.request(library.facet_names()))
+    return search_view(parameters, results, library)
+
+
+def search_view(parameters: SearchParameters, results: SearchResults, library: Library) -> SearchView:
+    first = replace(parameters, page=1)
+    reachable = min(results.total, MAX_DEPTH)
+    more = results.next_offset is not None
+    meant = results.did_you_mean
+    return SearchView(
+        query=parameters.query,
+        read_as=results.read_as,
+        total=results.total,
+        cited_only=results.cited_only,
+        milliseconds=round(results.milliseconds, 2),
+        page=parameters.page,
+        pages=max(1, -(-reachable // parameters.limit)),
+        sort=parameters.sort,
+        sorts=tuple(
+            Choice(SORT_LABELS[name], replace(first, sort=name).url(), chosen=name == parameters.sort)
+            for name in offered_sorts(library, parameters.sort)
+        ),
+        filters=tuple(_filter_choice(library, first, *pair) for pair in parameters.filters),
+        facets=tuple(
+            _facet(library, first, name, values)
+            for name, values in results.facets.items()
+            if _is_useful(first, name, values)
+        ),
+        hits=tuple(hit_view(hit, library) for hit in results.hits),
+        some_words=results.some_words,
+        did_you_mean=Choice(meant, replace(first, query=meant).url()) if meant else None,
+        previous_url=replace(parameters, page=parameters.page - 1).url() if parameters.page > 1 else "",
+        next_url=replace(parameters, page=parameters.page + 1).url() if more else "",
+        cursor=to_cursor(parameters.page + 1) if more else "",
+        feed_url=replace(first, sort="relevance", limit=PAGE_SIZE).url("/search.atom"),
+        json_url=parameters.url("/search.json"),
+    )
+
+
+def offered_sorts(library: Library, chosen: Sort = "relevance") -> list[Sort]:
+    """Return the orders that part the records of this collection: without papers, nothing is cited."""
+    kinds = library.counts()
+    has_dates = any(library.spec(kind).with_role("date") for kind in kinds)
+    useless = (frozenset() if "paper" in kinds else _SORTS_OF_PAPERS) | (
+        frozenset() if has_dates else _SORTS_BY_DATE
+    )
+    return [name for name in SORT_LABELS if name not in useless or name == chosen]
+
+
+def _is_useful(first: SearchParameters, name: str, values: Sequence[tuple[str, int]]) -> bool:
+    """Return True if a facet parts the results: it has several values, and of a declared one some records share."""
     if any(name == chosen for chosen, _ in first.filters):
-        return bool(found)
-    return len(found) > 1 and (name in FACETS or max(count for _, count in found) > 1)
+        return bool(values)
+    return len(values) > 1 and (name in FACETS or max(count for _, count in values) > 1)
 
 
-def _facet(first: Asked, name: str, found: Sequence[tuple[str, int]]) -> Facet:
+def _facet(
+    library: Library, first: SearchParameters, name: str, values: Sequence[tuple[str, int]]
+) -> FacetView:
     here = first.url()  # one more filter is added at its end, which is quicker than putting it all together
     choices = []
-    for value, count in found:
+    for value, count in values:
         chosen = (name, value) in first.filters
         url = (
-            _without(first, (name, value)).url()
-            if chosen
-            else f"{here}&filter={quote_plus(f'{name}:{value}')}"
+            first.without((name, value)).url() if chosen else f"{here}&filter={quote_plus(f'{name}:{value}')}"
         )
-        choices.append(Choice(value, url, count, chosen))
-    return Facet(name, FACET_LABELS.get(name, _label(name)), tuple(choices))
+        choices.append(Choice(value, url, count, chosen, value_text(library, name, value)))
+    all_url = f"/browse/{name}" if len(values) >= FACET_VALUES and not (first.query or first.filters) else ""
+    return FacetView(name, library.facet_label(name), tuple(choices), all_url)
 
 
-def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+def value_text(library: Library, facet: str, value: str) -> str:
+    """Return what people read for a value of a facet: the last name of a topic's path, the label of a kind."""
+    if facet == "topic":
+        return value.rsplit(" › ", 1)[-1]
+    return library.spec(value).label if facet == "type" else value
 
 
-def _without(asked: Asked, dropped: tuple[str, str]) -> Asked:
-    return replace(asked, filters=tuple(each for each in asked.filters if each != dropped))
+def _filter_choice(library: Library, first: SearchParameters, name: str, value: str) -> Choice:
+    shown = library.spec(value).label if name == "type" else value
+    return Choice(f"{library.facet_label(name)}: {shown}", first.without((name, value)).url())
 
 
-_MOST_TYPED = 2_000  # characters that are kept of a query: anything is answered, also a pasted page
-_MOST_GUESSED = 200  # characters from which can be guessed how a query goes on
+_MOST_TYPED = 2_000  # characters that are read of a query; a pasted page is answered too
+_MOST_COMPLETED = 200  # characters from which completions are looked up
 
 Words = Annotated[
     str,
     AfterValidator(lambda typed: typed[:_MOST_TYPED]),
-    Query(description="The query, in the syntax of the search box; its beginning, if it is long."),
+    Query(description="The query, in the syntax of the search box; if it is long, its beginning."),
 ]
-Typed = Annotated[str, AfterValidator(lambda typed: typed[:_MOST_GUESSED]), Query()]
+Prefix = Annotated[str, AfterValidator(lambda typed: typed[:_MOST_COMPLETED]), Query()]
 SortName = Annotated[str, Query(max_length=20, description="relevance, log-tf, cited, authority, hub, …")]
-Filters = Annotated[list[str], Query(alias="filter", description="A facet and a value of it: year:1999")]
+FilterList = Annotated[list[str], Query(alias="filter", description="A facet and a value of it: year:1999")]
 PageNumber = Annotated[int, Query(ge=1, le=100_000)]
-Limit = Annotated[int, Query(ge=1, le=MOST_A_PAGE, description="Hits a page.")]
-Cursor = Annotated[str, Query(max_length=40, description="From the answer before, for the next page.")]
-FieldNames = Annotated[str, Query(max_length=400, description="Names of fields, with commas between them.")]
+Limit = Annotated[int, Query(ge=1, le=MOST_A_PAGE, description="Hits on a page.")]
+Cursor = Annotated[str, Query(max_length=40, description="From the previous answer, for the next page.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A suggestion, and where it leads."""
+class SuggestionView:
+    """A suggestion, and the address that it leads to."""
 
     text: str
     kind: str
@@ -283,50 +321,42 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Offers:
+class SuggestionList:
     query: str
-    suggestions: tuple[Offer, ...]
+    suggestions: tuple[SuggestionView, ...]
 
 
-def find(library: Library, asked: Asked) -> SearchView:
-    answer = library.index.search(asked.request(library.facet_names()))
-    return search_view(asked, answer, library.topics())
-
-
-def offers_for(library: Library, typed: str) -> Offers:
-    found = library.index.suggest(typed)
-    return Offers(
-        typed, tuple(Offer(each.text, each.kind, each.count, _leads_to(library, each)) for each in found)
+def suggestions_for(library: Library, typed: str) -> SuggestionList:
+    shown = (
+        SuggestionView(found.text, found.kind, found.count, _target(library, found))
+        for found in library.index.suggest(typed)
     )
+    return SuggestionList(typed, tuple(shown))
 
 
-def _leads_to(library: Library, offer: Suggestion) -> str:
-    if offer.kind == "title" and offer.id:
-        return record_url(offer.record_kind, offer.id)
-    if offer.kind == "topic" and (node := library.topics().named(offer.text)):
+def _target(library: Library, suggestion: Suggestion) -> str:
+    if suggestion.kind == "title" and suggestion.id:
+        return record_url(suggestion.record_kind, suggestion.id)
+    if suggestion.kind == "topic" and (node := library.topics().by_name(suggestion.text)):
         return node.url
-    return search_url(field_query(offer.kind, offer.text))
+    return search_url(field_query(suggestion.kind, suggestion.text))
 
 
-def chosen(view: SearchView, names: list[str]) -> dict[str, Any]:
-    """The view with only some fields of each hit."""
-    known = set(HitView.__dataclass_fields__)
-    if strange := set(names) - known:
-        raise BadRequest(f"fields may be {', '.join(sorted(known))}; not {', '.join(sorted(strange))}.")
-    kept = ("query", "read_as", "total", "milliseconds", "page", "pages", "sort", "cursor")
+def with_fields(view: SearchView, names: list[str]) -> dict[str, Any]:
+    """Return the view with only some fields of each hit."""
+    allowed = set(HitView.__dataclass_fields__)
+    if unknown := set(names) - allowed:
+        raise BadRequest(f"fields may be {', '.join(sorted(allowed))}; not {', '.join(sorted(unknown))}.")
+    head = ("query", "read_as", "total", "milliseconds", "page", "pages", "sort", "cursor")
     hits = [{name: _plain(getattr(hit, name)) for name in names} for hit in view.hits]
-    return {**{name: getattr(view, name) for name in kept}, "hits": hits}
+    return {**{name: getattr(view, name) for name in head}, "hits": hits}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     fields = getattr(value, "__dataclass_fields__", None)
     return {name: getattr(value, name) for name in fields} if fields else value
-
-
-def split_names(names: str) -> list[str]:
-    return [name for each in names.split(",") if (name := each.strip())]
 
 
 def search_routes(portal: Portal) -> APIRouter:
@@ -335,38 +365,37 @@ def search_routes(portal: Portal) -> APIRouter:
 
     @router.get("/search", response_class=HTMLResponse)
     async def search(
-        request: Request, q: Words = "", sort: SortName = "relevance", filters: Filters = [],  # noqa: B006
+        request: Request, q: Words = "", sort: SortName = "relevance", filters: FilterList = [],  # noqa: B006
         page: PageNumber = 1, limit: Limit = PAGE_SIZE,
     ) -> Response:  # fmt: skip
-        asked = read_asked(q, sort, filters, page, limit, "")
-        view = await readers.ask(lambda library: find(library, asked))
+        parameters = read_parameters(q, sort, filters, page=page, limit=limit)
+        view = await readers.run(lambda library: find(library, parameters))
         return portal.html(
             request,
             "search.html",
             view,
             query=q,
             json_url=view.json_url,
-            etag_of=(readers.index.change, asked),
+            etag_of=(readers.index.change, parameters),
         )
 
     @router.get("/search.json", response_model=SearchView)
     async def search_json(
-        request: Request, q: Words = "", sort: SortName = "relevance", filters: Filters = [],  # noqa: B006
+        request: Request, q: Words = "", sort: SortName = "relevance", filters: FilterList = [],  # noqa: B006
         page: PageNumber = 1, limit: Limit = PAGE_SIZE, cursor: Cursor = "", fields: FieldNames = "",
     ) -> Response:  # fmt: skip
         """Hits of a search. `fields` leaves out all but the named fields of each hit."""
-        asked = read_asked(q, sort, filters, page, limit, cursor)
-        view = await readers.ask(lambda library: find(library, asked))
+        parameters = read_parameters(q, sort, filters, page=page, limit=limit, cursor=cursor)
+        view = await readers.run(lambda library: find(library, parameters))
         if names := split_names(fields):
-            body = json.dumps(chosen(view, names), ensure_ascii=False).encode("utf-8", "replace")
-            return sent(
-                request, body, "application/json", seed=repr((readers.index.change, asked, names)).encode()
-            )
-        return portal.json(request, view, etag_of=(readers.index.change, asked))
+            body = json.dumps(with_fields(view, names), ensure_ascii=False).encode("utf-8", "replace")
+            seed = repr((readers.index.change, parameters, names)).encode()
+            return answer(request, body, "application/json", seed=seed)
+        return portal.json(request, view, etag_of=(readers.index.change, parameters))
 
-    @router.get("/suggest.json", response_model=Offers)
-    async def suggest(request: Request, q: Typed = "") -> Response:
-        """Titles, authors and topics that go on from what was typed."""
-        return portal.json(request, await readers.ask(lambda library: offers_for(library, q)))
+    @router.get("/suggest.json", response_model=SuggestionList)
+    async def suggest(request: Request, q: Prefix = "") -> Response:
+        """Titles, authors and topics that complete what was typed."""
+        return portal.json(request, await readers.run(lambda library: suggestions_for(library, q)))
 
     return router

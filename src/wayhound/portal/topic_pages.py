@@ -1,4 +1,4 @@
-"""Topics: where one is in the tree, what is below, and the papers there."""
+"""Topics: their place in the tree, the topics below, and their papers."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse, Response
 
 from wayhound.portal.home import TopicCount, topic_counts
-from wayhound.portal.library import Library
+from wayhound.portal.library import Library, TopicNode
 from wayhound.portal.portal import Portal
 from wayhound.portal.search_pages import (
     PAGE_SIZE,
-    Asked,
     Choice,
     HitView,
     Limit,
     PageNumber,
+    SearchParameters,
     SortName,
     TopicLink,
     hit_view,
 )
-from wayhound.portal.topics import TopicNode
 from wayhound.search.documents import TOPIC_SEPARATOR
 from wayhound.search.results import SearchRequest, Sort
 from wayhound.web.errors import BadRequest, NotFound
 
 SORTS: dict[Sort, tuple[str, str]] = {
-    "cited": ("citations", "Those that most papers of this collection cite first."),
+    "cited": ("citations", "Most cited by papers of this collection first."),
     "authority": ("seminal", "Papers that good surveys cite first: by authority among the papers here (HITS)."),
     "hub": ("survey", "Papers that cite many seminal ones first: by hub score among the papers here (HITS)."),
     "newest": ("newest", "The latest years first."),
-    "added": ("last added", "What came into the collection last first."),
+    "added": ("last added", "The last additions to the collection first."),
 }  # fmt: skip
 
 TopicSlug = Annotated[str, Path(max_length=1000, description="As in the addresses of topic pages.")]
@@ -46,7 +45,7 @@ class TopicView:
     count: int
     above: tuple[TopicLink, ...]
     children: tuple[TopicCount, ...]
-    nowhere: int  # papers that stand under no topic; told of the whole tree
+    nowhere: int  # papers under no topic; given for the whole tree
     sort: str
     sort_meaning: str
     sorts: tuple[Choice, ...]
@@ -71,47 +70,47 @@ def topic_view(library: Library, slug: str, sort: str, page: int, limit: int) ->
         raise NotFound("There is no such topic. It may have been renamed; look for it in the topic tree.")
     if sort not in SORTS:
         raise BadRequest(f"sort must be one of {', '.join(SORTS)}.")
-    known = next(each for each in SORTS if each == sort)
-    request = SearchRequest("", known, (page - 1) * limit, limit, (), topic_filter(node.path))
-    answer = library.index.search(request)
-    here = Asked(sort=known, page=page, limit=limit)
+    order = next(name for name in SORTS if name == sort)
+    request = SearchRequest("", order, (page - 1) * limit, limit, (), topic_filter(node.path))
+    results = library.index.search(request)
+    here = SearchParameters(sort=order, page=page, limit=limit)
     return TopicView(
         name=node.name,
         path=node.path,
         url=node.url,
         count=node.count,
-        above=tuple(TopicLink(each.name, each.url) for each in topics.above(node)[:-1]),
+        above=tuple(TopicLink(topic.name, topic.url) for topic in topics.above(node)[:-1]),
         children=topic_counts(node, 1 if node.path else 2),
-        nowhere=0 if node.path else topics.nowhere,
+        nowhere=0 if node.path else topics.unplaced,
         sort=sort,
-        sort_meaning=SORTS[known][1],
+        sort_meaning=SORTS[order][1],
         sorts=tuple(_sort_choice(node, name, label, name == sort) for name, (label, _) in SORTS.items()),
-        hits=tuple(hit_view(hit, topics) for hit in answer.hits),
-        total=answer.total,
+        hits=tuple(hit_view(hit, library) for hit in results.hits),
+        total=results.total,
         page=page,
-        pages=max(1, -(-answer.total // limit)),
+        pages=max(1, -(-results.total // limit)),
         previous_url=_url(node, replace(here, page=page - 1)) if page > 1 else "",
-        next_url=_url(node, replace(here, page=page + 1)) if answer.next_offset is not None else "",
+        next_url=_url(node, replace(here, page=page + 1)) if results.next_offset is not None else "",
         feed_url=f"{node.url}.atom",
         json_url=_url(node, here, ".json"),
     )
 
 
-def _url(node: TopicNode, asked: Asked, ending: str = "") -> str:
-    """Citations are the usual order here."""
-    usual = "relevance" if asked.sort == "cited" else asked.sort
-    return replace(asked, sort=usual).url(node.url + ending)
+def _url(node: TopicNode, parameters: SearchParameters, ending: str = "") -> str:
+    """Return an address without the default order, which is by citations here."""
+    sort = "relevance" if parameters.sort == "cited" else parameters.sort
+    return replace(parameters, sort=sort).url(node.url + ending)
 
 
 def _sort_choice(node: TopicNode, name: Sort, label: str, is_chosen: bool) -> Choice:
-    return Choice(label, _url(node, Asked(sort=name)), chosen=is_chosen)
+    return Choice(label, _url(node, SearchParameters(sort=name)), chosen=is_chosen)
 
 
 def topic_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["topics"])
 
     async def view_of(slug: str, sort: str, page: int, limit: int) -> TopicView:
-        return await portal.readers.ask(lambda library: topic_view(library, slug, sort, page, limit))
+        return await portal.readers.run(lambda library: topic_view(library, slug, sort, page, limit))
 
     @router.get("/topics.json", response_model=TopicView)
     async def root_json(

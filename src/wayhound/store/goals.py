@@ -136,8 +136,8 @@ def path_finder(database: Database) -> Callable[[int, int], tuple[PathStep, ...]
 
 LONGEST = 100
 _SITE = (
-    "SELECT site.id FROM site JOIN visit ON visit.site_id = site.id AND visit.number = ? "
-    "WHERE site.start = ? ORDER BY site.run_id DESC LIMIT 1"
+    "SELECT site.id FROM site JOIN visit ON visit.site_id = site.id AND visit.number = ?1 "
+    "WHERE site.start = ?2 AND site.run_id = coalesce(?3, site.run_id) ORDER BY site.run_id DESC LIMIT 1"
 )
 _VISIT = (
     "SELECT url, title, link_text, link_kind, at, parent, content_type, archive_file, archive_offset, archive_length "
@@ -189,12 +189,12 @@ class ClickPaths:
             number = visits[-1].parent
         return Site(start, tuple(json.loads(hosts))), visits[::-1]
 
-    def to_visit(self, site: str, number: int) -> list[Click]:
-        """Return the pages from a site's start page to one of its visits, by the newest run that has it.
+    def to_visit(self, site: str, number: int, run: int | None = None) -> list[Click]:
+        """Return the pages from a site's start page to a visit of a run, by default the newest that has it.
 
-        Empty if no run has such a visit.
+        Empty if there is no such visit.
         """
-        row = self._database.execute(_SITE, (number, site)).fetchone()
+        row = self._database.execute(_SITE, (number, site, run)).fetchone()
         path: list[Click] = []
         at: int | None = number
         while row and at is not None and len(path) < LONGEST:

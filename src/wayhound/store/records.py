@@ -12,8 +12,8 @@ from wayhound.record import Record, Span, Value
 from wayhound.store.database import Database
 
 _BATCH = 1_000
-_INSERT = "INSERT OR REPLACE INTO record (kind, id, fields, site, visit) VALUES (?, ?, ?, ?, ?)"
-_SELECT = "SELECT kind, id, fields, site, visit FROM record"
+_INSERT = "INSERT OR REPLACE INTO record (kind, id, fields, site, visit, run) VALUES (?, ?, ?, ?, ?, ?)"
+_SELECT = "SELECT kind, id, fields, site, visit, run FROM record"
 
 
 class RecordStore:
@@ -64,12 +64,12 @@ def _value_to_json(value: Value) -> dict[str, Any]:
 
 def _row(record: Record) -> tuple[Any, ...]:
     fields = json.dumps(fields_to_json(record.fields), ensure_ascii=False, separators=(",", ":"))
-    return record.kind, record.id, fields, record.site, record.visit
+    return record.kind, record.id, fields, record.site, record.visit, record.run
 
 
 def _record(row: tuple[Any, ...]) -> Record:
-    kind, record_id, fields, site, visit = row
-    return Record(kind, record_id, fields_from_json(json.loads(fields)), site, visit)
+    kind, record_id, fields, site, visit, run = row
+    return Record(kind, record_id, fields_from_json(json.loads(fields)), site, visit, run)
 
 
 def fields_from_json(written: dict[str, list[dict[str, Any]]]) -> dict[str, tuple[Value, ...]]:

@@ -126,6 +126,10 @@ class SubmissionStore:
             )
             self._database.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, record_id))
 
+    def withheld(self, kind: str) -> set[str]:
+        """Return the ids of a kind that must not be shown."""
+        return {row[0] for row in self._database.execute("SELECT id FROM withheld WHERE kind = ?", (kind,))}
+
     def is_withheld(self, kind: str, record_id: str) -> bool:
         sql = "SELECT 1 FROM withheld WHERE kind = ? AND id = ?"
         return self._database.execute(sql, (kind, record_id)).fetchone() is not None

@@ -88,6 +88,7 @@ _OTHERS: Mapping[str, Callable[[str], str]] = {
     "looks": lambda shape: f"a link that looks like “{shape}”" if shape else "a link without words",
     "stands": lambda place: f"its place, {place}",
     "kind": lambda kind: f"a link of the kind {kind}",
+    "matches": lambda pattern: f"its address or title matches “{pattern}”",
     "is": lambda kind: "it is a document" if kind == "document" else f"it is a file of the type {kind}",
     "way": _way,
 }

@@ -1,4 +1,4 @@
-// Copies the BibTeX entry. Without this script it can be marked and copied by hand.
+// Copies the BibTeX entry. Without this script it can be selected and copied by hand.
 "use strict";
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
@@ -12,7 +12,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
       button.textContent = "Copied";
     } catch {
       getSelection().selectAllChildren(source);
-      button.textContent = "Marked: press Ctrl+C";
+      button.textContent = "Selected: press Ctrl+C";
     }
     setTimeout(() => { button.textContent = label; }, 2000);
   });

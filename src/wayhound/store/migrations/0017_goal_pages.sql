@@ -12,3 +12,6 @@ CREATE INDEX visit_goal ON visit (url) WHERE is_goal = 1;
 
 -- A later run that is redirected, or told that the page is gone, ends its life as a goal.
 CREATE INDEX visit_moved ON visit (url) WHERE outcome IN ('redirect', 'http_404', 'http_410');
+
+-- Visits are numbered within one site of one run, so a record must know the run of its visit.
+ALTER TABLE record ADD COLUMN run INTEGER;  -- null: the newest run that has the visit
