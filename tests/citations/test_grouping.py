@@ -49,7 +49,7 @@ def test_citations_to_one_paper_are_grouped_however_they_are_written() -> None:
 
 def test_added_one_by_one_they_join_or_found_groups() -> None:
     matcher = CitationMatcher()
-    assert [matcher.add(each) for each in CITATIONS] == PAPERS
+    assert [matcher.add(citation) for citation in CITATIONS] == PAPERS
     assert matcher.find(CITATIONS[3]) == 1
     assert matcher.find(Citation("Something else entirely", "E. Dale")) is None
 
@@ -70,12 +70,12 @@ def test_any_citations_can_be_grouped(citations: Sequence[Citation]) -> None:
     assert len(groups) == len(citations)
     assert sorted(set(groups)) == list(range(len(set(groups))))
     matcher = CitationMatcher()
-    assert len([matcher.add(each) for each in citations]) == len(citations)
+    assert len([matcher.add(citation) for citation in citations]) == len(citations)
 
 
 @given(st.integers(0, 5), st.integers(0, 5))
 def test_features_do_not_depend_on_the_order_of_a_pair(i: int, j: int) -> None:
-    weights, normal = WordWeights(), [normalise(each) for each in CITATIONS]
+    weights, normal = WordWeights(), [normalise(citation) for citation in CITATIONS]
     weights.count(normal)
     features = pair_features(normal[i], normal[j], weights)
     assert features == pair_features(normal[j], normal[i], weights)
@@ -94,13 +94,13 @@ def test_a_crowded_block_costs_each_member_a_window() -> None:
 def test_one_sure_but_lone_pair_does_not_join_two_groups() -> None:
     within = {(0, 1): 0.9, (0, 2): 0.9, (1, 2): 0.9, (3, 4): 0.9, (3, 5): 0.9, (4, 5): 0.9}
     bridge = {(2, 3): 0.95}
-    known = within | bridge
-    pairs = np.array(list(known))
+    probabilities = within | bridge
+    pairs = np.array(list(probabilities))
     groups = cluster(
         6,
         pairs,
-        np.array(list(known.values())),
-        lambda asked: np.array([known.get(p, 0.02) for p in asked]),
+        np.array(list(probabilities.values())),
+        lambda more: np.array([probabilities.get(pair, 0.02) for pair in more]),
         0.5,
     )
     assert len({groups[0], groups[1]}) == len({groups[4], groups[5]}) == 1

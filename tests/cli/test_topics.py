@@ -1,4 +1,4 @@
-"""Topics as a person types them."""
+"""The commands of `wayhound topics`, run as typed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def call(folder: Path, *arguments: str) -> Result:
-    """Run a command; errors of ours come through, as the wrapper of all commands expects."""
+    """Run a command; WayhoundError is raised, for the wrapper of all commands to report."""
     return CliRunner().invoke(
         topics, [*arguments, "-w", str(folder / "w")], standalone_mode=False, catch_exceptions=False
     )
@@ -49,9 +49,9 @@ def ready(folder: Path) -> None:
 
 
 def test_a_ready_tree_is_put_into_the_workspace_and_not_written_over(folder: Path) -> None:
-    told = call(folder, "init")
-    assert "70 leaves" in told.stdout
-    assert "topics train -w " in told.stderr  # as it can be typed, for the papers that are there
+    result = call(folder, "init")
+    assert "70 leaves" in result.stdout
+    assert "topics train -w " in result.stderr
     with pytest.raises(UsageError, match="there already"):
         call(folder, "init", "--tree", "medicine")
     assert "12 leaves" in call(folder, "init", "--tree", "medicine", "--replace").stdout
@@ -80,17 +80,17 @@ def test_training_shows_its_rounds_and_reports_follow(folder: Path) -> None:
 
 def test_everything_can_be_had_as_json(folder: Path) -> None:
     call(folder, "init", "--tree", str(folder / "tree.txt"))
-    told = json.loads(call(folder, "train", str(folder / "docs.jsonl"), "--json", "--rounds", "3").stdout)
-    assert told["documents"] == 80
-    assert told["converged"]
+    result = json.loads(call(folder, "train", str(folder / "docs.jsonl"), "--json", "--rounds", "3").stdout)
+    assert result["documents"] == 80
+    assert result["converged"]
     counts = json.loads(call(folder, "report", "--json").stdout)
     assert counts["Animals › Cats"] == 20
     rows = [json.loads(line) for line in call(folder, "report", "Trees", "--json").stdout.splitlines()]
     assert len(rows) == 20
     assert rows[0]["words"]
-    found = json.loads(call(folder, "suggest", str(folder / "docs.jsonl"), "--json").stdout)
-    assert {"keywords", "doubtful", "topics"} == set(found)
-    of_cats = [new["keyword"] for new in found["keywords"] if new["topic"] == ["Animals", "Cats"]]
+    suggestions = json.loads(call(folder, "suggest", str(folder / "docs.jsonl"), "--json").stdout)
+    assert {"keywords", "doubtful", "topics"} == set(suggestions)
+    of_cats = [new["keyword"] for new in suggestions["keywords"] if new["topic"] == ["Animals", "Cats"]]
     assert of_cats
     assert set(" ".join(of_cats).split()) <= {*TEXTS["cat"].split(), "cat"}
 

@@ -1,4 +1,4 @@
-"""The PDF files are valid: every offset points to its object, and the text is there to be read."""
+"""The PDF files are valid: every offset points to its object, and the text can be read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def files_of(site: SampleSite) -> dict[str, SamplePage]:
 
 
 def check_offsets(body: bytes) -> int:
-    """Follow startxref and the cross-reference table; the number of objects."""
+    """Check the cross-reference table and return the number of objects."""
     table = int(body.rsplit(b"startxref\n", 1)[1].split()[0])
     assert body[table:].startswith(b"xref\n0 ")
     entries = re.findall(rb"(\d{10}) (\d{5}) n \n", body[table:])

@@ -79,8 +79,8 @@ def test_requests_are_counted_by_host_and_path(server: SampleServer) -> None:
 
 def test_many_clients_at_once_lose_no_request(server: SampleServer) -> None:
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(ask_once, server, "teahouse.localhost", "/menu.htm") for _ in range(80)]
-        assert {one.result()[0].status for one in asked} == {200}
+        answers = [pool.submit(ask_once, server, "teahouse.localhost", "/menu.htm") for _ in range(80)]
+        assert {one.result()[0].status for one in answers} == {200}
     assert server.counts["teahouse.localhost", "/menu.htm"] == 80
 
 

@@ -1,4 +1,4 @@
-"""The traps of the sample web trap: they go on for ever, and are labelled as what they are."""
+"""The traps of the sample web are endless and labelled as traps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said to be true of a site stands on its pages, and nobody in it can be real."""
+"""The true records of a site are on its pages, and nobody in them is real."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wayhound.samples.sites import DEPARTMENT_STYLES
 FICTION = re.compile(r"555-01\d\d|030 23125 0\d\d|01 99 00 17 \d\d")
 
 
-def said(site: SampleSite, path: str) -> str:
+def page_text(site: SampleSite, path: str) -> str:
     page = site.respond(path)
     charset = "iso-8859-1" if site.name in {"math", "informatik"} else "utf-8"
     return " ".join(unescape(page.body.decode(charset)).split())
@@ -23,7 +23,7 @@ def said(site: SampleSite, path: str) -> str:
 
 def test_each_person_stands_on_a_page_with_all_their_data(site: SampleSite) -> None:
     for person in site.truth.people:
-        text = said(site, person.path)
+        text = page_text(site, person.path)
         values = (person.name, person.position, person.group, person.phone, person.room)
         assert all(value in text for value in values)
         assert all(part in text for part in person.email.split("@"))
@@ -36,7 +36,7 @@ def test_each_persons_page_has_a_record_and_its_rank(site: SampleSite) -> None:
 
 def test_each_publication_stands_on_a_page_with_all_its_data(site: SampleSite) -> None:
     for paper in site.truth.publications:
-        text = said(site, paper.path)
+        text = page_text(site, paper.path)
         assert all(value in text for value in (paper.title, paper.abstract, paper.venue, str(paper.year)))
         assert all(author in text for author in paper.authors)
         assert (site.pages[paper.pdf].label == "paper") if paper.pdf else True
@@ -71,7 +71,7 @@ def test_the_parts_of_a_department_agree(name: str) -> None:
 
 def test_each_contact_stands_on_a_contact_page(site: SampleSite) -> None:
     for contact in site.truth.contacts:
-        text = said(site, contact.path)
+        text = page_text(site, contact.path)
         assert site.pages[contact.path].label == "contact"
         assert all(value in text for value in (contact.street, contact.town, contact.country, contact.phone))
         assert all(part in text for part in contact.email.split("@"))
@@ -94,7 +94,7 @@ def test_telephone_numbers_and_addresses_are_kept_for_fiction(web: SampleWeb) ->
 
 def test_sentences_are_filled_in_and_whole(site: SampleSite, walked: Walked) -> None:
     for path in walked.pages:
-        text = said(site, path) if path in site.pages else ""
+        text = page_text(site, path) if path in site.pages else ""
         assert not re.search(r"\$[a-z]|[{][a-z0-9.]+[}]|>None<", re.sub(r"<style.*?</style>", "", text)), path
         assert not re.search(r"\ba [aeio]\w+ing\b", text), path
 

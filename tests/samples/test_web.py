@@ -1,4 +1,4 @@
-"""The sample web keeps its promises: deterministic, reachable, labelled, and really different."""
+"""The sample web is deterministic, reachable, labelled and varied."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_there_are_at_least_twelve_sites_of_two_kinds_in_four_languages(web: Sam
 
 
 def test_between_60_and_200_pages_can_be_reached(site: SampleSite, walked: Walked) -> None:
-    found = [path for path, page in walked.answers.items() if page.status == 200 and page.label != "trap"]
-    distinct = {normalise(f"http://{site.host}{path}") for path in found}
+    paths = [path for path, page in walked.answers.items() if page.status == 200 and page.label != "trap"]
+    distinct = {normalise(f"http://{site.host}{path}") for path in paths}
     assert 60 <= len(distinct - {f"http://{site.host}{path}" for path in site.assets}) <= 200
 
 
@@ -121,9 +121,11 @@ def regions(name: str) -> set[str]:
 
 
 def test_no_two_sites_share_much_of_the_structure_around_their_links(web: SampleWeb) -> None:
-    found = {site.name: regions(site.name) for site in web.sites}
-    for one, other in combinations(found, 2):
-        shared = len(found[one] & found[other]) / len(found[one] | found[other])
+    regions_by_site = {site.name: regions(site.name) for site in web.sites}
+    for one, other in combinations(regions_by_site, 2):
+        shared = len(regions_by_site[one] & regions_by_site[other]) / len(
+            regions_by_site[one] | regions_by_site[other]
+        )
         assert shared < 0.25, f"{one} and {other} share {shared:.0%} of their link regions"
 
 

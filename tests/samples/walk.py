@@ -1,4 +1,4 @@
-"""A small breadth-first walk over a sample site, straight from its answers."""
+"""A breadth-first walk over a sample site, without a server."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from wayhound.url import normalise
 
 @dataclass
 class Walked:
-    """The pages met outside traps, in order, and every internal link found on them."""
+    """The pages outside traps, in order, and every internal link on them."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     answers: dict[str, SamplePage] = field(default_factory=dict)
-    links: dict[str, set[str]] = field(default_factory=dict)  # target: where it is linked from
+    links: dict[str, set[str]] = field(default_factory=dict)  # target: the pages that link to it
 
 
 def walk(site: SampleSite) -> Walked:
-    """Follow all links of all ordinary pages; answers of traps are noted, not entered."""
+    """Follow all links of all ordinary pages; trap pages are recorded, not followed."""
     walked, waiting = Walked(), deque([site.start])
     while waiting:
         path = waiting.popleft()

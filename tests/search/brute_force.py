@@ -1,4 +1,4 @@
-"""Search by its definition: every document is looked at, nothing is prepared."""
+"""Search by its definition, over every document and without an index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wayhound.search.ranking import WEIGHTS
 
 
 def values_of(document: IndexDocument) -> dict[str, list[list[str]]]:
-    """The terms of each value, by the name under which they can be asked for."""
+    """Return the terms of each value, by field name."""
     named = {
         "title": (document.title,),
         "author": document.people,
@@ -34,7 +34,7 @@ def has_part(document: IndexDocument, part: QueryPart) -> bool:
     else:
         named = values_of(document)
         field = "text" if part.field == "abstract" else part.field
-        values = named.get(field, []) if field else [each for found in named.values() for each in found]
+        values = named.get(field, []) if field else [words for values in named.values() for words in values]
     return any(_has_words(value, part) for value in values)
 
 
@@ -55,10 +55,12 @@ def _has_clause(document: IndexDocument, clause: Clause) -> bool:
 
 
 def log_frequency(documents: Sequence[IndexDocument], document: IndexDocument, words: Sequence[str]) -> float:
-    """Sum over the words of log(1 + tf) / cf."""
-    frequencies = [_counts(each) for each in documents]
+    """Return the sum over the words of log(1 + tf) / cf."""
+    frequencies = [_counts(other) for other in documents]
     own = _counts(document)
-    return sum(math.log1p(own[word]) / sum(each[word] for each in frequencies) for word in words if own[word])
+    return sum(
+        math.log1p(own[word]) / sum(counts[word] for counts in frequencies) for word in words if own[word]
+    )
 
 
 def _counts(document: IndexDocument) -> Counter[str]:
@@ -66,7 +68,7 @@ def _counts(document: IndexDocument) -> Counter[str]:
 
 
 def bm25(documents: Sequence[IndexDocument], document: IndexDocument, word: str) -> float:
-    """BM25 with k1 = 1.2 and b = 0.75 in each field, times the field's weight."""
+    """Return BM25 with k1 = 1.2 and b = 0.75 in each field, times the field's weight."""
     return sum(
         weight * _bm25_in(documents, document, word, name)
         for name, weight in (WEIGHTS | {"author": WEIGHTS["people"]}).items()
@@ -75,11 +77,11 @@ def bm25(documents: Sequence[IndexDocument], document: IndexDocument, word: str)
 
 
 def _bm25_in(documents: Sequence[IndexDocument], document: IndexDocument, word: str, name: str) -> float:
-    def field_of(each: IndexDocument) -> list[str]:
-        return [term for value in values_of(each)[name] for term in value]
+    def field_of(other: IndexDocument) -> list[str]:
+        return [term for value in values_of(other)[name] for term in value]
 
-    lengths = [len(field_of(each)) for each in documents]
-    having = sum(word in field_of(each) for each in documents)
+    lengths = [len(field_of(other)) for other in documents]
+    having = sum(word in field_of(other) for other in documents)
     count, length = field_of(document).count(word), len(field_of(document))
     if not count:
         return 0.0

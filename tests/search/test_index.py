@@ -55,7 +55,7 @@ contents = st.builds(
     cited=st.integers(0, 5),
 )
 collections = st.lists(contents, max_size=12).map(
-    lambda made: [replace(each, id=str(number)) for number, each in enumerate(made)]
+    lambda made: [replace(document, id=str(number)) for number, document in enumerate(made)]
 )
 parts = st.builds(
     Term,
@@ -75,21 +75,21 @@ queries = st.lists(clauses, max_size=3).map(tuple).map(Query)
 
 
 @settings(max_examples=12, deadline=None)
-@given(documents=collections, asked=st.lists(queries, min_size=4, max_size=12))
+@given(documents=collections, queries=st.lists(queries, min_size=4, max_size=12))
 def test_what_is_found_is_what_looking_at_every_document_finds(
-    documents: list[IndexDocument], asked: list[Query]
+    documents: list[IndexDocument], queries: list[Query]
 ) -> None:
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         index = index_of(
             [*documents, IndexDocument("other", "o", fields={"colour": ("none",)})], Path(folder)
         )
-        for query in asked:
+        for query in queries:
             answer = index.search(SearchRequest(to_text(query), limit=20))
-            true = [each for each in documents if matches(each, query)]
+            true = [document for document in documents if matches(document, query)]
             assert parse(to_text(query), index.fields) == query
             if true:  # else some of the words may do
-                found = [hit for hit in answer.hits if hit.kind != "other"]
-                assert sorted(hit.id for hit in found) == sorted(each.id for each in true)
+                hits = [hit for hit in answer.hits if hit.kind != "other"]
+                assert sorted(hit.id for hit in hits) == sorted(document.id for document in true)
                 assert not answer.some_words
                 check_facets(answer, true)
 
@@ -97,15 +97,17 @@ def test_what_is_found_is_what_looking_at_every_document_finds(
 def check_facets(answer: SearchResults, true: list[IndexDocument]) -> None:
     counted = Counter(
         (name, value[1:])
-        for each in true
-        for name, values in facet_values(each).items()
+        for document in true
+        for name, values in facet_values(document).items()
         for value in set(values)
     )
     for name in ("topic", "venue"):
         assert dict(answer.facets.get(name, [])) == {
             value: n for (of, value), n in counted.items() if of == name
         }
-    assert dict(answer.facets["year"]) == dict(Counter(str(each.year) for each in true if each.year))
+    assert dict(answer.facets["year"]) == dict(
+        Counter(str(document.year) for document in true if document.year)
+    )
 
 
 @settings(max_examples=5, deadline=None)
@@ -120,7 +122,7 @@ def test_log_frequencies_are_weighted_as_the_formula_says(
         answer = index_of(documents, Path(folder)).search(
             SearchRequest(" OR ".join(words), "log-tf", limit=20)
         )
-    by_id = {each.id: each for each in documents}
+    by_id = {document.id: document for document in documents}
     for hit in answer.hits:
         assert hit.score == pytest.approx(log_frequency(documents, by_id[hit.id], words), rel=1e-5)
     assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
@@ -130,12 +132,20 @@ def test_log_frequencies_are_weighted_as_the_formula_says(
 @given(documents=collections.filter(bool), word=st.sampled_from(["ape", "bee", "cat"]))
 def test_relevance_is_bm25_with_field_weights(documents: list[IndexDocument], word: str) -> None:
     plain = [
-        IndexDocument("paper", each.id, each.title, each.people, each.venue, each.topics, text=each.text)
-        for each in documents
+        IndexDocument(
+            "paper",
+            document.id,
+            document.title,
+            document.people,
+            document.venue,
+            document.topics,
+            text=document.text,
+        )
+        for document in documents
     ]
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         answer = index_of(plain, Path(folder)).search(SearchRequest(word, limit=20))
-    by_id = {each.id: each for each in plain}
+    by_id = {document.id: document for document in plain}
     for hit in answer.hits:
         assert hit.score == pytest.approx(bm25(plain, by_id[hit.id], word), rel=1e-3)
 
@@ -225,16 +235,16 @@ def test_no_phrase_reaches_from_one_name_to_the_next(library: SearchIndex) -> No
 
 
 def test_a_chosen_facet_holds_exactly_and_either_of_two_values_will_do(library: SearchIndex) -> None:
-    def found(*filters: tuple[str, str]) -> list[str]:
+    def filtered(*filters: tuple[str, str]) -> list[str]:
         return sorted(ids(library.search(SearchRequest("web", filters=filters))))
 
-    assert found(("topic", "AI")) == ["forage", "graph"]
-    assert found(("topic", "AI › Logic")) == ["graph"]
-    assert found(("topic", "ai")) == []
-    assert found(("year", "1999"), ("year", "2001")) == ["forage", "graph"]
-    assert found(("year", "1999"), ("venue", "JACM")) == []
-    assert found(("type", "talk")) == ["plain"]
-    assert found(("year", "nineteen"), ("no such facet", "x")) == []
+    assert filtered(("topic", "AI")) == ["forage", "graph"]
+    assert filtered(("topic", "AI › Logic")) == ["graph"]
+    assert filtered(("topic", "ai")) == []
+    assert filtered(("year", "1999"), ("year", "2001")) == ["forage", "graph"]
+    assert filtered(("year", "1999"), ("venue", "JACM")) == []
+    assert filtered(("type", "talk")) == ["plain"]
+    assert filtered(("year", "nineteen"), ("no such facet", "x")) == []
 
 
 def test_facets_count_a_topic_for_all_topics_above_it(library: SearchIndex) -> None:
@@ -275,7 +285,7 @@ def test_a_misspelt_word_is_put_right(library: SearchIndex) -> None:
 
 def test_names_topics_and_titles_are_completed_from_any_of_their_words(library: SearchIndex) -> None:
     def suggested(typed: str) -> list[tuple[str, str]]:
-        return [(each.text, each.kind) for each in library.suggest(typed)]
+        return [(suggestion.text, suggestion.kind) for suggestion in library.suggest(typed)]
 
     assert suggested("knu") == [("Donald E. Knuth", "author")]
     assert suggested("DONALD e k") == [("Donald E. Knuth", "author")]
@@ -290,8 +300,10 @@ def test_titles_that_begin_so_come_before_others_and_the_most_cited_before_the_r
     titles = {"Deep nets": 1, "Deep learning": 5, "On deep thoughts": 9, "Shallow seas": 20}
     papers = [IndexDocument("paper", title, title, cited=cited) for title, cited in titles.items()]
     suggested = index_of(papers, tmp_path).suggest("dee")
-    assert [each.text for each in suggested] == ["Deep learning", "Deep nets", "On deep thoughts"]
-    assert [(each.record_kind, each.id) for each in suggested[:1]] == [("paper", "Deep learning")]
+    assert [suggestion.text for suggestion in suggested] == ["Deep learning", "Deep nets", "On deep thoughts"]
+    assert [(suggestion.record_kind, suggestion.id) for suggestion in suggested[:1]] == [
+        ("paper", "Deep learning")
+    ]
 
 
 def test_documents_that_share_rare_words_are_alike(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ typed = st.lists(marks | st.text(max_size=6) | st.sampled_from(FIELDS), max_size
 @given(text=typed)
 def test_anything_that_is_typed_can_be_read_and_told(text: str) -> None:
     query = parse(text)
-    told = describe(query) + to_text(query)
-    assert told.encode("utf-8")
+    description = describe(query) + to_text(query)
+    assert description.encode("utf-8")
     assert all(clause.any_of for clause in query.clauses)
 
 
@@ -124,7 +124,7 @@ def test_the_language(text: str, clauses: list[Clause]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "description"),
     [
         ("", "everything"),
         ("-graph", "everything, but not “graph”"),
@@ -137,8 +137,8 @@ def test_the_language(text: str, clauses: list[Clause]) -> None:
         ("+a OR b", "certainly (“a” or “b”)"),
     ],
 )
-def test_the_reader_is_told_how_the_query_was_read(text: str, told: str) -> None:
-    assert describe(parse(text)) == told
+def test_the_reader_is_told_how_the_query_was_read(text: str, description: str) -> None:
+    assert describe(parse(text)) == description
 
 
 def test_of_an_endless_query_the_beginning_is_read() -> None:

@@ -38,10 +38,10 @@ def test_a_name_with_an_apostrophe_is_marked_whole() -> None:
 
 def test_the_snippet_is_where_most_of_the_words_are() -> None:
     text = "deep " + "filler " * 100 + "deep neural nets here " + "filler " * 100
-    found = shown(snippet(text, marker("deep neural nets"), 120))
-    assert "[deep] [neural] [nets]" in found
-    assert found.startswith("… ")
-    assert found.endswith(" …")
+    text_shown = shown(snippet(text, marker("deep neural nets"), 120))
+    assert "[deep] [neural] [nets]" in text_shown
+    assert text_shown.startswith("… ")
+    assert text_shown.endswith(" …")
 
 
 def test_without_a_word_to_show_the_snippet_is_the_beginning() -> None:

@@ -34,8 +34,8 @@ KNOWN = {"learning": 900, "leaning": 20, "neural": 500, "network": 400, "graph":
 
 
 def nearest(word: str) -> str | None:
-    found = Spelling(KNOWN.items()).nearest(word)
-    return found and found[0]
+    nearest = Spelling(KNOWN.items()).nearest(word)
+    return nearest and nearest[0]
 
 
 def test_one_mistake_of_any_kind_is_found() -> None:
@@ -69,9 +69,9 @@ def test_short_words_and_an_empty_index_have_no_guess() -> None:
 @settings(deadline=None)
 @given(
     word=st.text("abcd", min_size=4, max_size=9),
-    known=st.dictionaries(st.text("abcd", min_size=4), st.integers(1, 9)),
+    words=st.dictionaries(st.text("abcd", min_size=4), st.integers(1, 9)),
 )
-def test_every_known_word_one_mistake_away_is_found(word: str, known: dict[str, int]) -> None:
-    near = [other for other in known if edit_distance(word, other, 1) == 1 and len(other) <= 30]
-    found = Spelling(known.items()).nearest(word)
-    assert (found is not None and found[0] in near) if near else True
+def test_every_known_word_one_mistake_away_is_found(word: str, words: dict[str, int]) -> None:
+    near = [other for other in words if edit_distance(word, other, 1) == 1 and len(other) <= 30]
+    nearest = Spelling(words.items()).nearest(word)
+    assert (nearest is not None and nearest[0] in near) if near else True

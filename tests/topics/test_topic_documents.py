@@ -196,8 +196,8 @@ def test_a_phrase_is_counted_in_its_order_and_a_bag_by_its_rarest_word() -> None
 
 
 def test_a_paper_is_also_what_its_references_are_about() -> None:
-    found = document_from_record(
+    document = document_from_record(
         Record("paper", "p", {"title": (Value("On walks"),)}), ["Genetic search", "Fuzzy sets"]
     )
-    assert {"walk", "genetic", "fuzzy"} <= set(found.bag)
-    assert ("search", "fuzzy") not in zip(found.sequence, found.sequence[1:], strict=False)
+    assert {"walk", "genetic", "fuzzy"} <= set(document.bag)
+    assert ("search", "fuzzy") not in zip(document.sequence, document.sequence[1:], strict=False)

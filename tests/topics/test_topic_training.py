@@ -23,34 +23,34 @@ KEYWORDS = {"Cats": "cat", "Dogs": "dog", "Trees": "tree", "Herbs": "herb"}
 
 
 def documents(n: int = 240, seed: int = 0) -> list[TopicDocument]:
-    """Four topics; every third document holds its keyword, and the topic stands in its label."""
+    """Return documents of four topics, labelled; every third contains its keyword."""
     rng = np.random.default_rng(seed)
-    found = []
+    made = []
     for number in range(n):
         name = list(WORDS)[number % 4]
         words = list(rng.choice(WORDS[name].split(), 6))
         if number % 3 == 0:
             words.append(KEYWORDS[name])
-        found.append(replace(TopicDocument.from_text(str(number), " ".join(words)), label=name))
-    return found
+        made.append(replace(TopicDocument.from_text(str(number), " ".join(words)), label=name))
+    return made
 
 
 def trained(
-    tree: TopicTree = TREE, given: list[TopicDocument] | None = None, **more: object
+    tree: TopicTree = TREE, corpus: list[TopicDocument] | None = None, **more: object
 ) -> TopicTraining:
-    return train(tree, given or documents(), np.random.default_rng(0), **more)  # type: ignore[arg-type]
+    return train(tree, corpus or documents(), np.random.default_rng(0), **more)  # type: ignore[arg-type]
 
 
-def right(training: TopicTraining, given: list[TopicDocument]) -> float:
-    pairs = zip(training.placements, given, strict=True)
+def right(training: TopicTraining, corpus: list[TopicDocument]) -> float:
+    pairs = zip(training.placements, corpus, strict=True)
     return float(np.mean([placed.leaf[-1:] == (document.label,) for placed, document in pairs]))
 
 
 def test_documents_without_a_keyword_find_their_topic() -> None:
-    given = documents()
-    training = trained(given=given)
+    corpus = documents()
+    training = trained(corpus=corpus)
     assert training.matches.coverage == pytest.approx(1 / 3)
-    assert right(training, given) > 0.95
+    assert right(training, corpus) > 0.95
 
 
 def test_the_same_seed_gives_the_same_placements() -> None:
@@ -65,17 +65,17 @@ def test_a_new_document_is_placed_with_the_words_that_decided() -> None:
 
 
 def test_a_document_of_the_collection_is_placed_alike_alone() -> None:
-    given = documents()
-    training = trained(given=given)
+    corpus = documents()
+    training = trained(corpus=corpus)
     for number in (0, 1, 2):
-        alone = training.model.place(given[number])
+        alone = training.model.place(corpus[number])
         assert alone.topic == training.placements[number].topic
         assert alone.confidence == pytest.approx(training.placements[number].confidence)
 
 
 def test_an_empty_document_fits_nowhere() -> None:
-    given = [*documents(), TopicDocument("empty", {}), TopicDocument.from_text("foreign", "zzz qqq")]
-    training = trained(given=given)
+    corpus = [*documents(), TopicDocument("empty", {}), TopicDocument.from_text("foreign", "zzz qqq")]
+    training = trained(corpus=corpus)
     for placed in (*training.placements[-2:], training.model.place(TopicDocument("later", {}))):
         assert (placed.topic, placed.leaf, placed.words) == ((), (), ())
 
@@ -100,7 +100,7 @@ def test_no_keyword_in_any_document_is_refused_in_a_sentence() -> None:
 
 
 def test_one_document_is_enough() -> None:
-    training = trained(given=[TopicDocument.from_text("1", "a cat")])
+    training = trained(corpus=[TopicDocument.from_text("1", "a cat")])
     assert training.placements[0].leaf == ("Animals", "Cats")
 
 
@@ -112,9 +112,9 @@ def test_a_keyword_of_two_topics_goes_to_the_first_where_nothing_else_tells() ->
 
 
 def test_a_tree_of_one_level_works() -> None:
-    given = documents()
-    training = trained(parse_tree("Cats: cat\nDogs: dog\nTrees: tree\nHerbs: herb\n"), given)
-    assert right(training, given) > 0.9
+    corpus = documents()
+    training = trained(parse_tree("Cats: cat\nDogs: dog\nTrees: tree\nHerbs: herb\n"), corpus)
+    assert right(training, corpus) > 0.9
 
 
 def test_a_tree_of_a_single_topic_takes_what_there_is() -> None:
@@ -136,18 +136,18 @@ def test_text_in_other_languages_is_placed_too() -> None:
         "körbchen fürs kätzchen",
         "樹木の葉",
     ] * 6
-    given = [TopicDocument.from_text(str(number), text) for number, text in enumerate(texts)]
-    placed = trained(tree, given).placements
+    corpus = [TopicDocument.from_text(str(number), text) for number, text in enumerate(texts)]
+    placed = trained(tree, corpus).placements
     assert [one.leaf for one in placed[:4]] == [("Katzen",), ("Bäume",), ("Katzen",), ("木",)]
 
 
 def test_a_correction_pins_its_document_and_teaches_the_others() -> None:
-    given = documents()
+    corpus = documents()
     odd = [TopicDocument.from_text(f"odd{number}", "purr gizmo gadget sprocket") for number in range(12)]
-    before = trained(given=given + odd)
+    before = trained(corpus=corpus + odd)
     assert before.placements[-1].leaf == ("Animals", "Cats")
     chosen = {f"odd{number}": ("Plants", "Herbs") for number in range(6)}
-    after = trained(given=given + odd, corrections=chosen)
+    after = trained(corpus=corpus + odd, corrections=chosen)
     pinned = after.placements[-12]
     assert (pinned.topic, pinned.confidence, pinned.corrected) == (("Plants", "Herbs"), 1.0, True)
     assert after.placements[-1].leaf == ("Plants", "Herbs")
@@ -165,8 +165,8 @@ def test_a_correction_to_a_topic_that_is_gone_is_told() -> None:
 
 
 def test_citations_place_a_document_without_words() -> None:
-    given = [*documents(), TopicDocument("bare", {}, cites=("1", "5", "9", "13"))]
-    training = trained(given=given, citations=CitationLinks.among(given))
+    corpus = [*documents(), TopicDocument("bare", {}, cites=("1", "5", "9", "13"))]
+    training = trained(corpus=corpus, citations=CitationLinks.among(corpus))
     assert training.placements[-1].leaf == ("Animals", "Dogs")
     newcomer = training.model.place(TopicDocument("late", {}, cites=("2", "6", "10", "14")))
     assert newcomer.leaf == ("Plants", "Trees")
@@ -175,21 +175,21 @@ def test_citations_place_a_document_without_words() -> None:
 def test_strangers_are_told_from_the_others() -> None:
     rng = np.random.default_rng(3)
     strange = "granite basalt quartz marble flint slate".split()
-    given = documents() + [
+    corpus = documents() + [
         TopicDocument.from_text(f"s{n}", " ".join(rng.choice(strange, 6))) for n in range(30)
     ]
-    training = trained(given=given)
+    training = trained(corpus=corpus)
     outside = training.outside.sum(axis=1)
     assert outside[-30:].mean() > outside[:-30].mean() + 0.3
-    suggested = new_topics(training, given)
+    suggested = new_topics(training, corpus)
     assert suggested
     assert set(suggested[0].documents) <= {f"s{n}" for n in range(30)}
     assert set(suggested[0].keywords) & set(strange)
 
 
 def test_new_keywords_separate_their_topic() -> None:
-    given = documents()
-    added = new_keywords(trained(given=given), given, per_topic=3)
+    corpus = documents()
+    added = new_keywords(trained(corpus=corpus), corpus, per_topic=3)
     of_cats = [new.keyword for new in added if new.topic == ("Animals", "Cats")]
     assert of_cats
     assert set(of_cats) <= {*WORDS["Cats"].split(), *_pairs("Cats")}
@@ -205,17 +205,17 @@ def test_a_keyword_that_stands_in_the_documents_of_another_topic_is_doubted() ->
     tree = parse_tree(
         "Animals\n  Cats: cat, branch\n  Dogs: dog\nPlants\n  Trees: tree, forest, oak\n  Herbs: herb\n"
     )
-    given = documents()
-    doubted = doubtful_keywords(trained(tree, given), given)
+    corpus = documents()
+    doubted = doubtful_keywords(trained(tree, corpus), corpus)
     assert [(doubt.keyword, doubt.instead) for doubt in doubted] == [("branch", ("Plants", "Trees"))]
 
 
 def test_a_model_survives_being_turned_into_arrays() -> None:
-    given = documents()
-    model = trained(given=given, citations=CitationLinks.among(given, [("0", "4"), ("4", "8")])).model
+    corpus = documents()
+    model = trained(corpus=corpus, citations=CitationLinks.among(corpus, [("0", "4"), ("4", "8")])).model
     again = TopicModel.from_arrays(*model.to_arrays())
     for document in (
-        given[0],
+        corpus[0],
         TopicDocument.from_text("x", "mint and thyme", cites=["4"]),
         TopicDocument("y", {}),
     ):
@@ -257,7 +257,7 @@ def test_what_lies_outside_takes_its_share() -> None:
 
 
 def few_documents() -> list[TopicDocument]:
-    """Too few to learn any topic's words from; what else they say is the same everywhere."""
+    """Return documents too few to learn from, which share all words but their keywords."""
     texts = ["cat", "dog dog", "tree", "herb", "cat cat cat cat dog"]
     return [
         TopicDocument.from_text(str(number), f"{text} with fur on the sofa, a leaf and some scent")
@@ -266,18 +266,18 @@ def few_documents() -> list[TopicDocument]:
 
 
 def test_in_a_small_collection_the_keywords_decide() -> None:
-    training = trained(given=few_documents())
+    training = trained(corpus=few_documents())
     assert training.model.keyword_weight > 0.9
-    found = [placed.topic[-1:] for placed in training.placements]
-    assert found == [("Cats",), ("Dogs",), ("Trees",), ("Herbs",), ("Cats",)]
+    topics = [placed.topic[-1:] for placed in training.placements]
+    assert topics == [("Cats",), ("Dogs",), ("Trees",), ("Herbs",), ("Cats",)]
 
 
 def test_in_a_large_collection_what_was_learned_decides() -> None:
-    assert trained(given=documents(2400)).model.keyword_weight < 0.05
+    assert trained(corpus=documents(2400)).model.keyword_weight < 0.05
 
 
 def test_a_new_document_is_placed_by_its_keywords_too() -> None:
-    model = trained(given=few_documents()).model
+    model = trained(corpus=few_documents()).model
     kept = TopicModel.from_arrays(*model.to_arrays())
     newcomer = TopicDocument.from_text("new", "A herb on the sofa")
     assert kept.place(newcomer).topic == model.place(newcomer).topic == ("Plants", "Herbs")
