@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from bench.baum_welch import baum_welch, mix_by_state, mix_uniformly
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, say, splits
 from wayhound.learn.hmm import HiddenMarkovModel
-from wayhound.learn.hmm_parameters import baum_welch, mix_by_state, mix_uniformly
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.lexicon import build_lexicon

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.report import Cell
+from wayhound.papers.field_crf import TokenCRF
 from wayhound.papers.field_hmm import header_word
 from wayhound.papers.tagged import TaggedText
-from wayhound.papers.token_crf import TokenCRF
 from wayhound.papers.token_features import shape
 from wayhound.papers.tokens import label_runs
 from wayhound.papers.training_data import read_text

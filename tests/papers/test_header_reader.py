@@ -8,7 +8,7 @@ import pytest
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Document
 from wayhound.papers.header_reader import FrontMatter, read_front_matter
-from wayhound.papers.shipped import shipped_hmm
+from wayhound.papers.models import shipped_hmm
 from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
 from wayhound.papers.training_data import with_layout
 

@@ -13,10 +13,11 @@ from wayhound.papers.field_hmm import (
     header_word,
     reference_text,
     reference_word,
-    spread,
+    token_labels,
 )
+from wayhound.papers.models import shipped_hmm
 from wayhound.papers.tagged import HEADER_FIELDS, TaggedText, parse_references, parse_tagged
-from wayhound.papers.tokens import token_lines
+from wayhound.papers.tokens import Hint, token_lines
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_gaps_of_references_are_told_by_the_end_of_the_word_before() -> None:
 
 
 def test_labels_of_words_are_spread_over_all_tokens() -> None:
-    assert spread([(1, 2), (3, 5)], ["a", "b"], 6) == ["a", "a", "a", "b", "b", "b"]
+    assert token_labels([(1, 2), (3, 5)], ["a", "b"], 6) == ["a", "a", "a", "b", "b", "b"]
 
 
 BIBTEX = r"""
@@ -175,3 +176,26 @@ def test_a_model_of_references_learns_from_distant_words() -> None:
 def test_an_untaught_model_says_so() -> None:
     with pytest.raises(NotFitted):
         FieldHMM().label_read(header_text(token_lines("x")), 1)
+
+
+def test_hints_overrule_a_hidden_markov_model() -> None:
+    model = shipped_hmm("reference")
+    lines = token_lines("Walker, A. Walking on ice. 1998.")
+    before = model.label(lines).labels
+    assert "publisher" not in before
+    hints = [Hint(word, "publisher", 50.0) for word in range(2, 5)]
+    assert model.label(lines, hints).labels[2:5] == ("publisher",) * 3
+    assert model.label(lines, [Hint(99, "publisher", 50.0)]).labels == before
+
+
+def test_a_hidden_markov_model_learns_corrected_texts_and_their_new_words() -> None:
+    model = shipped_hmm("reference")
+    right = "<author> Zyx, Q. </author> <title> Qqq wvv hhj. </title> <publisher> Tsk & Tsk, </publisher>"
+    text = parse_tagged(right, ("author", "title", "publisher"))
+    assert model.label(text.lines).labels != text.labels
+    after = model.corrected([text] * 8)
+    assert after.label(text.lines).labels == text.labels
+    assert "wvv" in after.vocabulary_
+    assert "wvv" not in model.vocabulary_
+    arrays, meta = after.to_arrays()
+    assert FieldHMM.from_arrays(arrays, meta).label(text.lines).labels == text.labels

@@ -13,7 +13,7 @@ from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.fields import MAX_WORDS, FieldSpan, read_header, read_reference, texts_by_field
 from wayhound.papers.lexicon import shipped_lexicon
-from wayhound.papers.shipped import shipped_crf, shipped_hmm
+from wayhound.papers.models import shipped_crf, shipped_hmm
 from wayhound.papers.tagged import parse_tagged
 from wayhound.papers.tokens import FieldModel, TextKind, reference_line, token_line
 from wayhound.store.model_files import load_model, save_model

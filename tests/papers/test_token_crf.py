@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, NotFitted, TeachingError
 from wayhound.papers.crf_weights import CrfWeights, from_arrays, pruned, to_arrays
-from wayhound.papers.token_crf import TokenCRF, corrected
+from wayhound.papers.field_crf import TokenCRF, learn_corrections
 
 SPLIT = ("B-a", "B-b", "I-a", "I-b")
 NAMES = ("x", "y", "z")
@@ -183,7 +183,7 @@ def test_a_correction_is_learned_and_the_rest_is_kept() -> None:
     model = TokenCRF(max_iterations=30).fit(texts(60)).weights_
     novel = ([["w=1", "note"], ["w=2", "is-author"], ["w=3", "is-title"]], ["title", "author", "title"])
     assert list(model.label(novel[0]).labels) != novel[1]
-    after = corrected(model, [novel])
+    after = learn_corrections(model, [novel])
     assert list(after.label(novel[0]).labels) == novel[1]
     asked = texts(40, seed=1)
     kept = [list(after.label(features).labels) == labels for features, labels in asked]
@@ -193,13 +193,13 @@ def test_a_correction_is_learned_and_the_rest_is_kept() -> None:
 def test_what_comes_out_right_already_changes_little() -> None:
     model = TokenCRF(max_iterations=30).fit(texts(60)).weights_
     before = model.weights.copy()
-    corrected(model, texts(3))
+    learn_corrections(model, texts(3))
     assert np.array_equal(model.weights, before)
 
 
 def test_a_field_that_the_model_does_not_know_is_told() -> None:
     with pytest.raises(TeachingError, match="phone"):
-        corrected(random_weights(0), [([["x"]], ["phone"])])
+        learn_corrections(random_weights(0), [([["x"]], ["phone"])])
 
 
 def test_untaught_and_untaughtable_models_say_so() -> None:
@@ -216,7 +216,7 @@ def test_what_a_model_knows_can_be_made_to_move_less_than_what_is_new_to_it() ->
     right = ["b" if label == "a" else "a" for label in found]
     moved = {}
     for known in (1.0, 0.1):
-        after = corrected(model, [(features, right)], known=known)
+        after = learn_corrections(model, [(features, right)], known_rate=known)
         assert list(after.label(features).labels) == right
         moved[known] = np.abs(after.weights[: len(NAMES)] - model.weights).max()
         assert np.abs(after.weights[after.rows["first"]]).max() > 0

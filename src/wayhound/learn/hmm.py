@@ -84,6 +84,19 @@ class HiddenMarkovModel:
     def n_states(self) -> int:
         return len(self.classes)
 
+    def label(self, text: WordSequence, evidence: Floats, n_classes: int) -> tuple[Ints, Floats]:
+        """Return the class of each word (L,) and the probability of each class (L, C), of one text.
+
+        `evidence` (L, C) is added to the log scores of the states of each class: knowledge from elsewhere.
+        """
+        if not len(text):
+            return np.zeros(0, dtype=np.int64), np.zeros((0, n_classes))
+        scores = self.emission_scores(text.words[None]) + evidence[None][:, :, self.classes]
+        transitions = self.transition_scores(text.gaps[None])
+        path = best_path(scores, transitions, self.starts, self.ends)[0]
+        states = Posteriors.infer(scores, transitions, self.starts, self.ends).states[0]
+        return self.classes[path], states @ np.eye(n_classes)[self.classes]
+
     def best_states(self, texts: Sequence[WordSequence]) -> list[Ints]:
         """Return V(w | M) of each text (Eq. 4), by Viterbi's algorithm."""
         states: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(texts)
@@ -121,11 +134,15 @@ class HiddenMarkovModel:
                 marginals[number] = row
         return marginals
 
-    def posteriors(self, words: Ints, gaps: Ints) -> Posteriors:
-        """Run forward–backward over texts of one length, words (N, L) and gaps (N, L)."""
-        return Posteriors.infer(
-            self.emission_scores(words), self.transition_scores(gaps), self.starts, self.ends
-        )
+    def posteriors(self, words: Ints, gaps: Ints, labels: Ints | None = None) -> Posteriors:
+        """Run forward–backward over texts of one length, words (N, L) and gaps (N, L).
+
+        With `labels` (N, L), only states of the class of each word are possible.
+        """
+        scores = self.emission_scores(words)
+        if labels is not None:
+            scores = np.where(labels[:, :, None] == self.classes, scores, -np.inf)
+        return Posteriors.infer(scores, self.transition_scores(gaps), self.starts, self.ends)
 
     def emission_scores(self, words: Ints) -> Floats:
         """Return log P(q ↑ w) for words (N, L): (N, L, S)."""

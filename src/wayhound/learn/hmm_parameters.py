@@ -1,4 +1,4 @@
-"""Estimate the parameters of a hidden Markov model: transitions, emissions, and Baum–Welch on unlabelled texts.
+"""Estimate the parameters of a hidden Markov model: transitions, emissions, expected counts and adaptation.
 
 Emissions come from few labelled words and many distant ones: absolute discounting, a share for unknown words,
 and mixtures weighted by leave-one-out EM. Equations and sections are those of McCallum, Nigam, Rennie & Seymore
@@ -9,7 +9,7 @@ the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from wayhound.learn.hmm import HiddenMarkovModel, Transitions, WordSequence, by_
 from wayhound.learn.hmm_structure import Structure
 
 UNKNOWN = 0
+_RARE_WORDS, _RARE_STEPS = 50.0, 5.0  # counts below which relative frequencies say little
 
 
 def uniform_transitions(structure: Structure) -> Transitions:
@@ -185,13 +186,19 @@ class ExpectedHmmCounts:
     log_likelihood: float
 
 
-def expected_counts(model: HiddenMarkovModel, texts: Sequence[WordSequence]) -> ExpectedHmmCounts:
-    """Run the E-step. Texts that the model cannot produce are skipped."""
+def expected_counts(
+    model: HiddenMarkovModel, texts: Sequence[WordSequence], labels: Sequence[Ints] | None = None
+) -> ExpectedHmmCounts:
+    """Run the E-step. Texts that the model cannot produce are skipped.
+
+    With `labels`, the class of every word is known, and only the states of that class are counted.
+    """
     starts, ends = np.zeros(model.n_states), np.zeros(model.n_states)
     steps, words = np.zeros_like(model.steps), np.zeros_like(model.emissions)
     log_likelihood = 0.0
-    for _, text_words, gaps in by_length(texts):
-        posteriors = model.posteriors(text_words, gaps)
+    for numbers, text_words, gaps in by_length(texts):
+        classes = None if labels is None else np.stack([labels[number] for number in numbers.tolist()])
+        posteriors = model.posteriors(text_words, gaps, classes)
         possible = np.isfinite(posteriors.log_total)
         states = posteriors.states[possible]
         starts += states[:, 0].sum(axis=0)
@@ -211,54 +218,25 @@ def _add_steps(counts: Floats, model: HiddenMarkovModel, alpha: Floats, states: 
         np.add.at(counts, gaps[:, position], pair_marginals(alpha, states, transitions, position))
 
 
-def reestimate(model: HiddenMarkovModel, counts: ExpectedHmmCounts) -> HiddenMarkovModel:
-    """Run the M-step. Events that are never expected keep their probabilities."""
-    visits = counts.words.sum(axis=1)
-    # the sums may differ in the last digit, so the quotient may exceed 1
-    ends = np.minimum(1.0, _ratio(counts.ends, visits, np.exp(model.ends)))
-    onward = np.exp(model.steps) / np.maximum(1.0 - np.exp(model.ends), np.finfo(float).tiny)[None, :, None]
-    steps = _ratio(counts.steps, counts.steps.sum(axis=2, keepdims=True), onward)
-    starts = _ratio(counts.starts, np.array(counts.starts.sum()), np.exp(model.starts))
-    words = _ratio(counts.words, visits[:, None], np.exp(model.emissions))
-    transitions = Transitions(starts, steps * (1.0 - ends)[None, :, None], ends)
-    return HiddenMarkovModel.from_probabilities(model.classes, transitions, words)
+def adapt(model: HiddenMarkovModel, counts: ExpectedHmmCounts, weight: float) -> HiddenMarkovModel:
+    """Return the model with the estimates from a few labelled texts mixed in by `weight`, from 0 to 1.
 
-
-def baum_welch(model: HiddenMarkovModel, texts: Sequence[WordSequence], rounds: int) -> HiddenMarkovModel:
-    """Run `rounds` of E- and M-step (section 4.3.3); the likelihood of `texts` never falls.
-
-    Words that `texts` never use lose all probability, so mix the result with the initial model.
+    A distribution without counts is scaled down all the same, and then sums to less than one. Otherwise the
+    classes that are missing from the texts would gain every word that the others have not emitted in them.
+    States of one class keep sharing their emissions.
     """
-    for _ in range(rounds):
-        model = reestimate(model, expected_counts(model, texts))
-    return model
+    same_class = (model.classes[:, None] == model.classes).astype(float)
+    words = same_class @ counts.words
+    emissions = _mix_in(np.exp(model.emissions), words, _RARE_WORDS, weight)
+    visits = counts.words.sum(axis=1)
+    ends = (1.0 - weight) * np.exp(model.ends) + weight * counts.ends / (visits + _RARE_STEPS)
+    steps = _mix_in(np.exp(model.steps), counts.steps, _RARE_STEPS, weight)
+    starts = _mix_in(np.exp(model.starts)[None], counts.starts[None], _RARE_STEPS, weight)[0]
+    transitions = Transitions(starts, steps, ends)
+    return HiddenMarkovModel.from_probabilities(model.classes, transitions, emissions)
 
 
-def mix_uniformly(initial: HiddenMarkovModel, trained: HiddenMarkovModel) -> HiddenMarkovModel:
-    """Return "BW-uniform" of Table 6: the emissions of each state are half the initial, half the new ones."""
-    return _mix(initial, trained, np.full(initial.n_states, 0.5))
-
-
-def mix_by_state(
-    initial: HiddenMarkovModel, trained: HiddenMarkovModel, held_out: Sequence[WordSequence]
-) -> HiddenMarkovModel:
-    """Return "BW-varied" of Table 6: weights for each state by EM over the words it is expected to emit."""
-    counts = expected_counts(mix_uniformly(initial, trained), held_out)
-    weights = np.empty(initial.n_states)
-    for state, times in enumerate(counts.words):
-        explained = np.exp(np.stack([initial.emissions[state], trained.emissions[state]]))
-        weights[state] = em_weights(times, explained, np.array([0.5, 0.5]))[0]
-    return _mix(initial, trained, weights)
-
-
-def _mix(initial: HiddenMarkovModel, trained: HiddenMarkovModel, weights: Floats) -> HiddenMarkovModel:
-    old, new = np.exp(initial.emissions), np.exp(trained.emissions)
-    with np.errstate(divide="ignore"):
-        return replace(trained, emissions=np.log(weights[:, None] * old + (1.0 - weights[:, None]) * new))
-
-
-def _ratio(part: Floats, whole: Floats, otherwise: Floats) -> Floats:
-    """Return part / whole, and `otherwise` where the whole is next to nothing."""
-    part, whole = np.broadcast_arrays(part, whole)
-    usable = whole > 1e-12
-    return np.where(usable, np.divide(part, whole, out=np.zeros(part.shape), where=usable), otherwise)
+def _mix_in(rows: Floats, counts: Floats, rare: float, weight: float) -> Floats:
+    """Mix relative frequencies into distributions; rows with fewer counts than `rare` get less of the weight."""
+    frequencies = counts / (counts.sum(axis=-1, keepdims=True) + rare)
+    return np.asarray((1.0 - weight) * rows + weight * frequencies)

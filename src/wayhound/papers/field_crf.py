@@ -1,30 +1,44 @@
-"""Fields of headers and references by conditional random fields: the default."""
+"""Conditional random fields for headers and references: training with CRFsuite, and learning from corrections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
-from wayhound.errors import NotFitted
-from wayhound.papers.crf_weights import CrfWeights, from_arrays, pruned, to_arrays
+from wayhound.errors import MissingExtra, NotFitted, TeachingError
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.papers.crf_weights import (
+    BEGIN,
+    INSIDE,
+    CrfWeights,
+    from_arrays,
+    pruned,
+    to_arrays,
+    with_begins,
+)
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.tagged import TaggedText
-from wayhound.papers.token_crf import Algorithm, TokenCRF, corrected
 from wayhound.papers.token_features import HeaderFeatures, ReferenceFeatures
 from wayhound.papers.tokens import Hint, Labelling, TextKind, TokenLine, parse_kind
 
-PENALTY: Mapping[TextKind, float] = {"header": 0.5, "reference": 0.1}
-"""`c2` where none is given, the better of a few by cross-validation."""
+Features = Sequence[Sequence[str]]
+Algorithm = Literal["lbfgs", "ap"]
 
-EASE: Mapping[TextKind, float] = {"header": 0.1, "reference": 1.0}
-"""How easily a correction moves weights that the model has, against new ones. Headers share so many features that
-a correction of one would spoil others; references of a new kind are to be learned from as a whole."""
+PENALTY: Mapping[TextKind, float] = {"header": 0.5, "reference": 0.1}
+"""Default of `c2`, chosen by cross-validation."""
+
+KNOWN_RATE: Mapping[TextKind, float] = {"header": 0.1, "reference": 1.0}
+"""Rate at which a correction moves weights that the model has, relative to new ones. Headers share so many features
+that a correction of one would change others; of references of a new kind, all weights may move."""
 
 LEAST_WEIGHT = 0.01
-"""Weights below this are left out of model files; no label changes by it."""
+"""Smaller weights are left out of model files, which changes no label."""
 
 
 class FieldCRF:
@@ -55,7 +69,10 @@ class FieldCRF:
         return HeaderFeatures(self.lexicon) if self.kind == "header" else ReferenceFeatures(self.lexicon)
 
     def fit(self, examples: Sequence[TaggedText]) -> Self:
-        """Learn from tagged texts. Takes python-crfsuite; minutes for headers, seconds for references."""
+        """Learn from tagged texts: minutes for headers, seconds for references.
+
+        Raises MissingExtra without python-crfsuite, and TeachingError without texts.
+        """
         c2 = PENALTY[self.kind] if self.c2 is None else self.c2
         crf = TokenCRF(algorithm=self.algorithm, c1=self.c1, c2=c2, max_iterations=self.max_iterations)
         features = self.features
@@ -67,15 +84,15 @@ class FieldCRF:
         return self._fitted().label(self.features(lines), hints)
 
     def corrected(self, examples: Sequence[TaggedText]) -> Self:
-        """A model that has learned from a few corrected texts: in seconds, and without the first ones."""
+        """Return a model that has learned a few corrected texts, in seconds and without its training data."""
         features = self.features
-        taught = [(features(example.lines), example.labels) for example in examples]
+        pairs = [(features(example.lines), example.labels) for example in examples]
         model = copy(self)
-        model.weights_ = corrected(self._fitted(), taught, known=EASE[self.kind])
+        model.weights_ = learn_corrections(self._fitted(), pairs, known_rate=KNOWN_RATE[self.kind])
         return model
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays and plain data, for `store.models.save_model` or a file."""
+        """Return arrays and metadata for a model file."""
         arrays, meta = to_arrays(pruned(self._fitted(), LEAST_WEIGHT))
         return arrays, {**meta, "kind": self.kind}
 
@@ -83,12 +100,167 @@ class FieldCRF:
     def from_arrays(
         cls, lexicon: Lexicon, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]
     ) -> Self:
-        """The model that `to_arrays` gave; a sentence where it is damaged."""
+        """Return the model that `to_arrays` saved. Raises ModelError if it is damaged."""
         model = cls(parse_kind(meta.get("kind")), lexicon)
         model.weights_ = from_arrays(arrays, meta)
         return model
 
     def _fitted(self) -> CrfWeights:
         if not hasattr(self, "weights_"):
-            raise NotFitted("This field model has not been taught yet.")
+            raise NotFitted("This field model has not been trained yet.")
         return self.weights_
+
+
+class TokenCRF:
+    """A linear-chain CRF from named features to labels, trained by CRFsuite.
+
+    `algorithm` is "lbfgs" (likelihood with L1 and L2 penalties `c1`, `c2`) or "ap", the averaged perceptron: ten
+    times as fast, slightly less accurate, and without usable probabilities. With `begins`, the first word of a
+    field is a state of its own, so that the model learns where fields begin. After `fit`: `weights_`.
+    """
+
+    def __init__(
+        self,
+        *,
+        algorithm: Algorithm = "lbfgs",
+        c1: float = 0.1,
+        c2: float = 0.1,
+        max_iterations: int = 100,
+        begins: bool = True,
+    ) -> None:
+        self.algorithm = algorithm
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.begins = begins
+
+    def fit(self, examples: Iterable[tuple[Features, Sequence[str]]]) -> Self:
+        """Learn from pairs of features and labels, which may come from a generator."""
+        try:
+            import pycrfsuite  # noqa: PLC0415 - an extra, needed only for training
+        except ImportError:
+            raise MissingExtra("Training a CRF", "python-crfsuite", "papers") from None
+        trainer = pycrfsuite.Trainer(self.algorithm, self._parameters(), verbose=False)
+        n_examples = 0
+        for features, labels in examples:
+            trainer.append(pycrfsuite.ItemSequence(features), with_begins(labels) if self.begins else labels)
+            n_examples += 1
+        if not n_examples:
+            raise TeachingError("There are no tagged texts to learn from.")
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder) / "model")
+            trainer.train(file)
+            tagger = pycrfsuite.Tagger()
+            tagger.open(file)
+            dump = tagger.info()
+            tagger.close()
+        self.weights_ = _to_weights(dump.labels, dump.state_features, dump.transitions, begins=self.begins)
+        return self
+
+    def label(self, features: Features) -> Labelling:
+        if not hasattr(self, "weights_"):
+            raise NotFitted("This token model has not been trained yet.")
+        return self.weights_.label(features)
+
+    def _parameters(self) -> dict[str, float]:
+        shared: dict[str, float] = {"max_iterations": self.max_iterations}
+        return {**shared, "c1": self.c1, "c2": self.c2} if self.algorithm == "lbfgs" else shared
+
+
+def _to_weights(
+    labels: Iterable[str],
+    state_features: dict[tuple[str, str], float],
+    transitions: dict[tuple[str, str], float],
+    *,
+    begins: bool,
+) -> CrfWeights:
+    fields = {label.removeprefix(BEGIN).removeprefix(INSIDE) for label in labels}
+    names = {prefix + field for field in fields for prefix in (BEGIN, INSIDE)} if begins else fields
+    states = {name: number for number, name in enumerate(sorted(names))}
+    rows = {name: row for row, name in enumerate(sorted({name for name, _ in state_features}))}
+    weights, steps = np.zeros((len(rows), len(states))), np.zeros((len(states), len(states)))
+    for (name, label), weight in state_features.items():
+        weights[rows[name], states[label]] = weight
+    for (before, after), weight in transitions.items():
+        steps[states[before], states[after]] = weight
+    return CrfWeights(tuple(states), rows, weights, steps)
+
+
+def learn_corrections(
+    model: CrfWeights,
+    examples: Sequence[tuple[Features, Sequence[str]]],
+    *,
+    rounds: int = 10,
+    aggressiveness: float = 0.5,
+    known_rate: float = 1.0,
+) -> CrfWeights:
+    """Return a model that has learned a few corrected texts, in seconds and without its training data.
+
+    Passive-aggressive updates (Crammer et al. 2006, PA-I): if a text comes out wrong, the weights change as little
+    as lets the right labelling win by the number of words in which the two differ. With a `known_rate` below 1,
+    features that the model has change by that factor less than new ones, so that fewer other texts change.
+    """
+    learner = _CorrectionLearner(model, aggressiveness, known_rate)
+    texts = [(features, learner.model.states_of(labels)) for features, labels in examples]
+    for _ in range(rounds):
+        if not sum([learner.learn(features, truth) for features, truth in texts]):
+            break
+    return learner.model
+
+
+class _CorrectionLearner:
+    """Updates a copy of a model, which gains the features of the corrected texts."""
+
+    def __init__(self, model: CrfWeights, aggressiveness: float, known_rate: float) -> None:
+        self.model = CrfWeights(model.states, dict(model.rows), model.weights.copy(), model.steps.copy())
+        self._max_rate = aggressiveness / known_rate
+        self._known_rate = known_rate
+        self._n_known = len(model.rows)
+
+    def learn(self, features: Features, truth: Ints) -> bool:
+        """Update the weights for one text; return False if it already comes out right by the margin."""
+        self._add_features(features)
+        scores = self.model.scores(features)
+        with_margin = scores + (np.arange(len(self.model.states)) != truth[:, None])
+        guess = self.model.best_states(with_margin)
+        wrong = np.flatnonzero(guess != truth)
+        loss = len(wrong) + self._path_score(scores, guess) - self._path_score(scores, truth)
+        if not len(wrong) or loss <= 0:
+            return False
+        rows, by_feature = self._feature_differences(features, truth, guess, wrong)
+        by_step = self._step_differences(truth, guess)
+        rates = np.where(rows < self._n_known, self._known_rate, 1.0)[:, None]
+        length = float((rates * by_feature**2).sum() + self._known_rate * (by_step**2).sum())
+        if not length:
+            return False  # the two labellings have the same features
+        rate = min(self._max_rate, loss / length)
+        self.model.weights[rows] += rate * rates * by_feature
+        self.model.steps += rate * self._known_rate * by_step
+        return True
+
+    def _feature_differences(
+        self, features: Features, truth: Ints, guess: Ints, wrong: Ints
+    ) -> tuple[Ints, Floats]:
+        """Return the rows of the features at wrong words, and their counts in the truth less those in the guess."""
+        pairs = [(self.model.rows[name], word) for word in wrong.tolist() for name in features[word]]
+        row_and_word = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        rows, local = np.unique(row_and_word[:, 0], return_inverse=True)
+        counts = np.zeros((len(rows), len(self.model.states)))
+        np.add.at(counts, (local, truth[row_and_word[:, 1]]), 1.0)
+        np.add.at(counts, (local, guess[row_and_word[:, 1]]), -1.0)
+        return rows, counts
+
+    def _step_differences(self, truth: Ints, guess: Ints) -> Floats:
+        counts = np.zeros_like(self.model.steps)
+        np.add.at(counts, (truth[:-1], truth[1:]), 1.0)
+        np.add.at(counts, (guess[:-1], guess[1:]), -1.0)
+        return counts
+
+    def _path_score(self, scores: Floats, states: Ints) -> float:
+        steps = self.model.steps[states[:-1], states[1:]].sum()
+        return float(scores[np.arange(len(states)), states].sum() + steps)
+
+    def _add_features(self, features: Features) -> None:
+        new = sorted({name for names in features for name in names} - self.model.rows.keys())
+        self.model.rows.update({name: len(self.model.rows) + n for n, name in enumerate(new)})
+        self.model.weights = np.vstack([self.model.weights, np.zeros((len(new), len(self.model.states)))])

@@ -1,14 +1,15 @@
-"""Fields of headers and references by hidden Markov models: the paper's own way, kept as the baseline.
+"""Hidden Markov models for headers and references, as in sections 4.2 and 4.3 of McCallum et al. (2000).
 
-Sections 4.2 and 4.3 of McCallum et al. (2000). Beyond these, steps between words may go by the gap between
-them (line end, comma): see `use_gaps`.
+Beyond the paper, transitions may depend on the gap between two words (line end, comma; see `use_gaps`), hints
+are used, and a model learns from corrected texts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from wayhound.errors import ModelError, NotFitted
 from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.hmm import HiddenMarkovModel, WordSequence
-from wayhound.learn.hmm_parameters import UNKNOWN
+from wayhound.learn.hmm_parameters import UNKNOWN, adapt, expected_counts
 from wayhound.learn.hmm_tagger import EmissionSource, Merging, TaggerHMM
 from wayhound.learn.model_file import array_to_text, text_to_array
 from wayhound.papers.distant import DistantWords
@@ -38,7 +39,7 @@ EMAIL, WEB, YEAR, ZIP, REPORT, NUMBER = "<email>", "<web>", "<year>", "<zip>", "
 RANGE, ISSUE, INITIAL = "<range>", "<issue>", "<initial>"
 ABSTRACT, INTRO, PAGE = "<abstract>", "<intro>", "<page>"
 N_GAPS = {"header": 4, "reference": 8}
-"""Kinds of gap: see `header_text` and `reference_text`."""
+"""Number of kinds of gap: see `header_text` and `reference_text`."""
 
 SOLE_WORDS = {"abstract": ABSTRACT, "intro": INTRO, "page": PAGE}
 
@@ -72,7 +73,7 @@ _AFTER_ABSTRACT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class HmmText:
-    """The words that a model is given, the gap before each, and the tokens [first, last) each stands for."""
+    """The words that a model sees, the gap before each, and the tokens [first, last) that each represents."""
 
     words: tuple[str, ...]
     gaps: tuple[int, ...]
@@ -80,7 +81,7 @@ class HmmText:
 
 
 def header_word(token: str) -> str:
-    """The word for a token of a header, "" where there is nothing but punctuation."""
+    """Return the word for a token of a header; empty for punctuation."""
     lower = token[:MAX_WORD_LENGTH].lower()
     for name, pattern in _ADDRESSES:
         if pattern.match(lower):
@@ -93,18 +94,19 @@ def header_word(token: str) -> str:
 
 
 def reference_word(token: str) -> str:
-    """The same for references, in which ranges of pages, issues and initials are told apart as well."""
+    """Return the word for a token of a reference; page ranges, issues and initials have words of their own."""
     return next((name for name, pattern in _CITED if pattern.match(token)), "") or header_word(token)
 
 
 def header_text(lines: Sequence[TokenLine], fields: Sequence[str] | None = None) -> HmmText:
-    """A header for a model: abstract and introduction are where `fields` of the tokens say, if known.
+    """Return a header for a model, with one word each for abstract, introduction and end of page.
 
-    Else they are where regular expressions find them. A gap is 2 at a line end, and 1 more after a comma.
+    Abstract and introduction are taken from `fields` of the tokens, or else found by regular expressions. A gap
+    is 2 at a line end, and 1 more after a comma.
     """
     tokens = all_words(lines)
     line_of = [number for number, line in enumerate(lines) for _ in line.tokens]
-    blocks = _known_blocks(fields) if fields is not None else _found_blocks(lines)
+    blocks = _labelled_blocks(fields) if fields is not None else _matched_blocks(lines)
     out, at = list[tuple[str, int, tuple[int, int]]](), 0
     while at < len(tokens):
         block, end = blocks.get(at, ("", at + 1))
@@ -119,7 +121,7 @@ def header_text(lines: Sequence[TokenLine], fields: Sequence[str] | None = None)
 
 
 def reference_text(tokens: Sequence[str]) -> HmmText:
-    """A reference for a model; the gap is told by how the token before it ends."""
+    """Return a reference for a model; a gap depends on how the token before it ends."""
     words, gaps, spans = list[str](), list[int](), list[tuple[int, int]]()
     gap = 0
     for number, token in enumerate(tokens):
@@ -131,20 +133,20 @@ def reference_text(tokens: Sequence[str]) -> HmmText:
     return HmmText(tuple(words), tuple(gaps), tuple(spans))
 
 
-def spread(spans: Sequence[tuple[int, int]], labels: Sequence[str], n_tokens: int) -> list[str]:
-    """The labels of words, given to all tokens; punctuation goes with the word before it."""
-    whole, at = [""] * n_tokens, 0
+def token_labels(spans: Sequence[tuple[int, int]], labels: Sequence[str], n_tokens: int) -> list[str]:
+    """Return a label for every token from those of the words; punctuation is labelled like the word before it."""
+    spread, at = [""] * n_tokens, 0
     current = labels[0] if labels else ""
     for (first, last), label in zip(spans, labels, strict=True):
-        whole[at:first] = [current] * (first - at)
-        whole[first:last] = [label] * (last - first)
+        spread[at:first] = [current] * (first - at)
+        spread[first:last] = [label] * (last - first)
         at, current = last, label
-    whole[at:] = [current] * (n_tokens - at)
-    return whole
+    spread[at:] = [current] * (n_tokens - at)
+    return spread
 
 
 def _gap_after(token: str, word: str) -> int:
-    """1 to 5 by the last character, 6 after a closing quote, 7 after an initial, else 0."""
+    """Return 1 to 5 by the last character, 6 after a closing quote, 7 after an initial, and else 0."""
     if _QUOTE.search(token, 1):
         return 6
     if word == INITIAL and token.endswith("."):
@@ -152,8 +154,8 @@ def _gap_after(token: str, word: str) -> int:
     return 1 + ".,;:)".find(token[-1])
 
 
-def _known_blocks(fields: Sequence[str]) -> dict[int, tuple[str, int]]:
-    """Where each run of the abstract or introduction begins: its word, and where it ends."""
+def _labelled_blocks(fields: Sequence[str]) -> dict[int, tuple[str, int]]:
+    """Return the start of each run of abstract or introduction, with its word and its end."""
     blocks, at = dict[int, tuple[str, int]](), 0
     while at < len(fields):
         end = at + 1
@@ -165,8 +167,8 @@ def _known_blocks(fields: Sequence[str]) -> dict[int, tuple[str, int]]:
     return blocks
 
 
-def _found_blocks(lines: Sequence[TokenLine]) -> dict[int, tuple[str, int]]:
-    """The same by regular expressions on lines."""
+def _matched_blocks(lines: Sequence[TokenLine]) -> dict[int, tuple[str, int]]:
+    """Return the runs of abstract and introduction by regular expressions on lines."""
     fields, within = list[str](), False
     for line in lines:
         text = " ".join(line.words)
@@ -174,20 +176,23 @@ def _found_blocks(lines: Sequence[TokenLine]) -> dict[int, tuple[str, int]]:
         goes_on = within and _AFTER_ABSTRACT.match(text) is None
         within = not intro and (goes_on or _ABSTRACT_LINE.match(text) is not None)
         fields += ["intro" if intro else "abstract" if within else ""] * len(line)
-    return _known_blocks(fields)
+    return _labelled_blocks(fields)
 
 
-_ALMOST_ONE = 0.01  # the logarithm of a probability of one, as rounding may leave it
+_MAX_LOG = 0.01  # of a probability, which rounding may put above 0
 
 MIN_DISTANT_COUNT = 5
-"""Rarer words of other sources only spread thin what is kept for unseen words."""
+"""Rarer distant words would only dilute the probability of unseen words."""
+
+CORRECTION_WEIGHTS = (0.05, 0.1, 0.2, 0.4)
+"""Weights of corrected texts against what the model has learned before. With 0.8, other texts get worse by far."""
 
 
 class FieldHMM:
     """A hidden Markov model over the words of headers or references.
 
-    The other parameters are those of `TaggerHMM`. After `fit`: `vocabulary_` (word → number, from 1; 0 is for
-    unknown words), `model_`, and `tagger_`, the estimator; the last is not kept in files.
+    The other parameters are those of `TaggerHMM`. After `fit`: `vocabulary_` (word → number from 1; 0 is for
+    unknown words), `model_`, and `tagger_`, the estimator, which is not saved.
     """
 
     FORMAT: ClassVar = "field-hmm"
@@ -197,7 +202,7 @@ class FieldHMM:
         self,
         kind: TextKind = "header",
         *,
-        merging: Merging = "v",
+        merging: Merging = "search",
         max_states: int = 160,
         transitions: str = "shrunk",
         emissions: EmissionSource = "L*D",
@@ -215,41 +220,82 @@ class FieldHMM:
         return HEADER_FIELDS if self.kind == "header" else REFERENCE_FIELDS
 
     def fit(self, examples: Sequence[TaggedText], distant: DistantWords | None = None) -> Self:
+        """Learn from tagged texts, and from distant words if `emissions` use them."""
         distant = None if self.emissions == "L" else distant
-        seen = [self.read(example.lines, example.labels) for example in examples]
+        texts = [self.read(example.lines, example.labels) for example in examples]
         self.vocabulary_ = _numbered(
-            (word for text in seen for word in text.words),
+            (word for text in texts for word in text.words),
             distant.vocabulary(MIN_DISTANT_COUNT) if distant else (),
             self._sole_words().values(),
         )
         self.tagger_ = self._tagger()
         counts = distant.matrix(self.fields, self.vocabulary_, self.tagger_.n_words) if distant else None
-        truth = [self.classes(text, example.labels) for text, example in zip(seen, examples, strict=True)]
-        self.tagger_.fit([self.numbers(text) for text in seen], truth, counts)
+        truth = [self.classes(text, example.labels) for text, example in zip(texts, examples, strict=True)]
+        self.tagger_.fit([self.numbers(text) for text in texts], truth, counts)
         self.model_ = self.tagger_.model_
         return self
 
-    def label(self, lines: Sequence[TokenLine], hints: Sequence[Hint] = ()) -> Labelling:  # noqa: ARG002
-        """Hints are not used: the paper has none."""
-        return self.label_read(self.read(lines), len(all_words(lines)))
+    def label(self, lines: Sequence[TokenLine], hints: Sequence[Hint] = ()) -> Labelling:
+        return self.label_read(self.read(lines), len(all_words(lines)), hints)
 
     def read(self, lines: Sequence[TokenLine], labels: Sequence[str] | None = None) -> HmmText:
-        """Lines as the model sees them; with `labels`, the abstract is where these say."""
+        """Return lines as the model sees them; with `labels`, the abstract is taken from these."""
         if self.kind == "header":
             return header_text(lines, labels)
         return reference_text(all_words(lines))
 
-    def label_read(self, text: HmmText, n_tokens: int) -> Labelling:
-        """The labels of a text that was read before."""
-        model, asked = self._fitted(), [self.numbers(text)]
-        classes = [self.fields[number] for number in model.decode(asked)[0]]
-        labels = spread(text.spans, classes, n_tokens)
-        sure = _spread_numbers(text, model.class_marginals(asked, len(self.fields))[0].max(axis=1), n_tokens)
-        segments = [Segment(name, a, b, float(sure[a:b].min())) for name, a, b in label_runs(labels)]
+    def label_read(self, text: HmmText, n_tokens: int, hints: Sequence[Hint] = ()) -> Labelling:
+        """Return the labels of a text from `read`."""
+        evidence = self._evidence(text, n_tokens, hints)
+        classes, marginals = self._fitted().label(self.numbers(text), evidence, len(self.fields))
+        labels = token_labels(text.spans, [self.fields[number] for number in classes], n_tokens)
+        confidence = _token_values(text, marginals.max(axis=1, initial=0.0), n_tokens)
+        segments = [
+            Segment(field, first, last, float(confidence[first:last].min()))
+            for field, first, last in label_runs(labels)
+        ]
         return Labelling(tuple(labels), tuple(segments))
 
+    def _evidence(self, text: HmmText, n_tokens: int, hints: Sequence[Hint]) -> Floats:
+        """Return the weights of hints, (L, C). A hint at a token without a word is ignored."""
+        word_of_token = np.full(n_tokens, -1)
+        for word, (first, last) in enumerate(text.spans):
+            word_of_token[first:last] = word
+        evidence = np.zeros((len(text.words), len(self.fields)))
+        for hint in hints:
+            if hint.word < n_tokens and (word := word_of_token[hint.word]) >= 0:
+                evidence[word, self.fields.index(hint.field)] += hint.weight
+        return evidence
+
+    def corrected(self, examples: Sequence[TaggedText]) -> Self:
+        """Return a model that has learned a few corrected texts, without its training data.
+
+        The estimates from these texts are mixed in by the smallest of `CORRECTION_WEIGHTS` that lets most of
+        them come out right.
+        """
+        texts = [self.read(example.lines, example.labels) for example in examples]
+        model = self._with_words(word for text in texts for word in text.words)
+        sequences = [model.numbers(text) for text in texts]
+        truth = [model.classes(text, example.labels) for text, example in zip(texts, examples, strict=True)]
+        before = model.model_
+        counts = expected_counts(before, sequences, truth)
+        candidates = [adapt(before, counts, weight) for weight in CORRECTION_WEIGHTS]
+        model.model_ = max(candidates, key=lambda candidate: _n_right(candidate.decode(sequences), truth))
+        return model
+
+    def _with_words(self, words: Iterable[str]) -> Self:
+        """Return a copy whose vocabulary has these words, too, each as likely as the unknown word was."""
+        new = sorted(set(words) - self.vocabulary_.keys())
+        model, fitted = copy(self), self._fitted()
+        model.vocabulary_ = self.vocabulary_ | {
+            word: number for number, word in enumerate(new, start=1 + len(self.vocabulary_))
+        }
+        columns = np.repeat(fitted.emissions[:, [UNKNOWN]], len(new), axis=1)
+        model.model_ = replace(fitted, emissions=np.hstack([fitted.emissions, columns]))
+        return model
+
     def classes(self, text: HmmText, labels: Sequence[str]) -> Ints:
-        """The classes of the words of a text, the labels of whose tokens are known."""
+        """Return the classes of the words of a text with known labels of tokens, (L,)."""
         names = [labels[first] if first < len(labels) else "page" for first, _ in text.spans]
         return np.array([self.fields.index(name) for name in names], dtype=np.int64)
 
@@ -258,7 +304,7 @@ class FieldHMM:
         return WordSequence.from_words(words, text.gaps if self.use_gaps else None)
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays and plain data, for `store.models.save_model` or a file; states of one class say the same."""
+        """Return arrays and metadata for a model file. Emissions are saved by class: its states share them."""
         model = self._fitted()
         _, first = np.unique(model.classes, return_index=True)
         arrays: dict[str, NDArray[Any]] = {
@@ -273,14 +319,14 @@ class FieldHMM:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Self:
-        """The model that `to_arrays` gave; a sentence where it is damaged."""
+        """Return the model that `to_arrays` saved. Raises ModelError if it is damaged."""
         model = cls(parse_kind(meta.get("kind")), use_gaps=bool(meta.get("use_gaps")))
         try:
             words = array_to_text(arrays["words"]).split("\n")
             model.vocabulary_ = {word: number for number, word in enumerate(words, start=1)}
             model.model_ = _hidden_markov(arrays, 1 + len(words), len(model.fields), model._n_gaps)
         except (ValueError, KeyError, IndexError, TypeError) as error:
-            raise ModelError(f"This hidden Markov model is damaged: {error}.") from error
+            raise ModelError(f"The hidden Markov model is damaged: {error}. Train it again.") from error
         return model
 
     def _tagger(self) -> TaggerHMM:
@@ -305,24 +351,27 @@ class FieldHMM:
 
     def _fitted(self) -> HiddenMarkovModel:
         if not hasattr(self, "model_"):
-            raise NotFitted("This field model has not been taught yet.")
+            raise NotFitted("This field model has not been trained yet.")
         return self.model_
+
+
+def _n_right(decoded: Sequence[Ints], truth: Sequence[Ints]) -> int:
+    return sum(np.array_equal(classes, right) for classes, right in zip(decoded, truth, strict=True))
 
 
 def _hidden_markov(
     arrays: Mapping[str, NDArray[Any]], n_words: int, n_classes: int, n_gaps: int
 ) -> HiddenMarkovModel:
     classes = arrays["classes"].astype(np.int64)
-    known, row = np.unique(classes, return_inverse=True)
+    present, row = np.unique(classes, return_inverse=True)
     starts, steps, ends = (arrays[name].astype(np.float64) for name in ("starts", "steps", "ends"))
-    said = arrays["emissions"].astype(np.float64).reshape(len(known), n_words)
-    if known.max() >= n_classes or not all(
-        (each <= _ALMOST_ONE).all() for each in (starts, steps, ends, said)
-    ):
-        raise ValueError("a state has no class, or a chance is none")
+    emissions = arrays["emissions"].astype(np.float64).reshape(len(present), n_words)
+    logs = (starts, steps, ends, emissions)
+    if present.max() >= n_classes or not all((values <= _MAX_LOG).all() for values in logs):
+        raise ValueError("a state without a class, or a probability above one")
     n_states = len(classes)
     steps = steps.reshape(n_gaps, n_states, n_states)
-    return HiddenMarkovModel(classes, starts.reshape(n_states), steps, ends.reshape(n_states), said[row])
+    return HiddenMarkovModel(classes, starts.reshape(n_states), steps, ends.reshape(n_states), emissions[row])
 
 
 def _numbered(*words: Iterable[str]) -> dict[str, int]:
@@ -330,9 +379,9 @@ def _numbered(*words: Iterable[str]) -> dict[str, int]:
     return {word: number for number, word in enumerate(every, start=1)}
 
 
-def _spread_numbers(text: HmmText, values: Floats, n_tokens: int) -> Floats:
-    """A number for every token; tokens without a word, which the model does not see, get 1."""
-    whole = np.ones(n_tokens)
+def _token_values(text: HmmText, values: Floats, n_tokens: int) -> Floats:
+    """Return the value of each token's word; 1 for tokens without a word, which the model does not see."""
+    spread = np.ones(n_tokens)
     for (first, last), value in zip(text.spans, values, strict=True):
-        whole[first:last] = value
-    return whole
+        spread[first:last] = value
+    return spread

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.papers.shipped import shipped_crf
+from wayhound.papers.models import shipped_crf
 from wayhound.papers.tokens import (
     FieldModel,
     Labelling,

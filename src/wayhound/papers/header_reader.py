@@ -17,8 +17,8 @@ from wayhound.documents.flow import PageRegion, flow, regions_of, whole_words
 from wayhound.documents.headings import inline_abstract, is_abstract_heading, is_introduction_heading
 from wayhound.papers.fields import MAX_WORDS, FieldSpan, field_spans
 from wayhound.papers.lexicon import shipped_lexicon
+from wayhound.papers.models import shipped_crf
 from wayhound.papers.sections import Sections, find_sections
-from wayhound.papers.shipped import shipped_crf
 from wayhound.papers.tokens import FieldModel, Hint, TokenLine, document_lines, truncated
 from wayhound.text.person_names import PARTICLE_PATTERN, PersonName, parse_names
 

@@ -28,8 +28,8 @@ from wayhound.papers.distant import (
     parse_bibtex,
 )
 from wayhound.papers.field_hmm import header_word, reference_word
-from wayhound.papers.tagged import TaggedText, parse_nested_references, parse_references
-from wayhound.papers.tokens import LineLayout, TokenLine
+from wayhound.papers.tagged import TaggedText, parse_headers, parse_nested_references, parse_references
+from wayhound.papers.tokens import LineLayout, TextKind, TokenLine
 
 NAME_LISTS = {
     "first": ("firstnames_female.txt", "firstnames_male.txt"),
@@ -53,6 +53,15 @@ class PaperData:
     def references(self) -> Path:
         return self.folder / "papers" / "references" / "cora.train.txt"
 
+    def has_texts(self, kind: TextKind) -> bool:
+        return (self.headers if kind == "header" else self.references).is_file()
+
+    def tagged_texts(self, kind: TextKind) -> list[TaggedText]:
+        """Return the tagged headers or references. Raises TeachingError if they cannot be read."""
+        if kind == "header":
+            return parse_headers(read_text(self.headers))
+        return parse_references(read_text(self.references))
+
     @cached_property
     def nested_references(self) -> list[TaggedText]:
         files = sorted((self.folder / "papers" / "references" / "umass").glob("*.docs"))
@@ -65,10 +74,10 @@ class PaperData:
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """Names in lower case by kind: first, last, place, publisher."""
+        """Names in lower case by kind: first, last, place, publisher; empty if there are no lists."""
         folder = self.folder / "papers" / "gazetteers"
         return {
-            kind: [name for file in files for name in _names(folder / file)]
+            kind: [name for file in files if (folder / file).is_file() for name in _names(folder / file)]
             for kind, files in NAME_LISTS.items()
         }
 
@@ -76,7 +85,8 @@ class PaperData:
         words = DistantWords(header_word)
         words.add_bibtex(self.bibtex, BIBTEX_IN_HEADERS)
         words.add_tagged(self.nested_references, REFERENCES_IN_HEADERS)
-        words.add_tagged(parse_references(read_text(self.references)), REFERENCES_IN_HEADERS)
+        if self.has_texts("reference"):
+            words.add_tagged(self.tagged_texts("reference"), REFERENCES_IN_HEADERS)
         words.add_names(self.names, NAMES_IN_HEADERS)
         return words
 

@@ -12,8 +12,8 @@ from wayhound.errors import ModelError
 from wayhound.learn.model_file import META_NAME
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.lexicon import shipped_lexicon
+from wayhound.papers.models import shipped_crf
 from wayhound.papers.paper import PaperModels
-from wayhound.papers.shipped import shipped_crf
 from wayhound.papers.tokens import TextKind
 from wayhound.store.model_files import load_model, save_model
 
