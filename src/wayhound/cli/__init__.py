@@ -27,7 +27,7 @@ COMMANDS = {
     "export": "wayhound.cli.export:export",
     "forage": "wayhound.cli.forage:forage",
     "forage-worker": "wayhound.cli.forage:forage_worker",
-    "index": "wayhound.cli.index:index",
+    "index": "wayhound.cli.serve:index",
     "init": "wayhound.cli.init:init",
     "papers": "wayhound.cli.papers:papers",
     "record": "wayhound.cli.record:record",

@@ -1,8 +1,7 @@
-"""`wayhound compare`: what changed since the run before."""
+"""`wayhound compare`: goals that changed between two runs."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple
 from itertools import groupby
@@ -13,9 +12,9 @@ from rich.text import Text
 
 from wayhound.app.compare import GoalChange, compare
 from wayhound.app.forage import run_before
-from wayhound.cli.console import command_for, err, out, write_line
+from wayhound.cli.console import command_for, err, out, write_json
 from wayhound.cli.export import by_ending
-from wayhound.cli.language import workspace_option
+from wayhound.cli.language import Command, json_option, out_option, workspace_option
 from wayhound.errors import UsageError
 from wayhound.store.export import ColumnType, write_rows
 from wayhound.store.forage import Run
@@ -30,20 +29,19 @@ COLUMNS: Mapping[str, ColumnType] = {
 }  # fmt: skip
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument("before", type=int, required=False)
 @click.argument("after", type=int, required=False)
 @workspace_option
-@click.option("--out", "path", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write a table: .csv, .jsonl or .parquet.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="As JSON lines.")
+@out_option
+@json_option
 def compare_command(
     before: int | None, after: int | None, folder: Path, path: Path | None, as_json: bool
 ) -> None:
-    """Show which goals are new, changed, moved or gone in the run AFTER, against the run BEFORE.
+    """Show which goals are new, changed, moved or gone in the run AFTER, compared with the run BEFORE.
 
-    Without AFTER, the last run is meant; without BEFORE, the run that it repeats: the last one before it by the
-    same order. `wayhound status` numbers them.
+    AFTER is the last run by default; BEFORE is the run that it repeats, the last one before it with the same
+    command. `wayhound status` numbers them. A file after --out is CSV, JSON lines or Parquet by its ending.
 
     \b
     wayhound compare              since the run before
@@ -51,7 +49,7 @@ def compare_command(
     wayhound compare --out changes.csv
     """
     with Workspace.open(folder) as workspace:
-        new = _run(workspace, after)
+        new = requested_run(workspace, after)
         old = _before(workspace, new) if before is None else workspace.stores.forage.run(before)
         changes = list(compare(workspace, old.id, new.id))
         if path:
@@ -59,22 +57,23 @@ def compare_command(
             write_rows(COLUMNS, rows, by_ending(path), path)
         elif as_json:
             for change in changes:
-                write_line(json.dumps(asdict(change), ensure_ascii=False))
+                write_json(asdict(change))
         else:
             _print(changes)
         err.print(f"Run {new.id} against run {old.id}: {format_changes(changes)}", markup=False)
-        _say_what_was_left_out(workspace, old, new)
+        _report_missing_sites(workspace, old, new)
 
 
 def since_before(workspace: Workspace, run: Run) -> str:
-    """`Since run 1: 3 goals new, 1 gone.`; nothing of a run that repeats none."""
+    """Return `Since run 1: 3 goals new, 1 gone.`; empty for a run that repeats none."""
     old = run_before(workspace.stores.forage, run)
     if old is None:
         return ""
     return f"Since run {old.id}: {format_changes(compare(workspace, old.id, run.id))}"
 
 
-def _run(workspace: Workspace, number: int | None) -> Run:
+def requested_run(workspace: Workspace, number: int | None) -> Run:
+    """Return the run of this number, or the last one. Raises UsageError if there is none."""
     store = workspace.stores.forage
     if number is not None:
         return store.run(number)
@@ -90,16 +89,16 @@ def _before(workspace: Workspace, run: Run) -> Run:
     before = run_before(workspace.stores.forage, run)
     if before is None:
         raise UsageError(
-            f"Run {run.id} is the first of its order. Forage once more with --again, or name the run to compare "
+            f"Run {run.id} does not repeat another. Forage once more with --again, or name the run to compare "
             f"it with: {command_for(workspace.folder, 'compare RUN')}"
         )
     return before
 
 
 def _print(changes: Iterable[GoalChange]) -> None:
-    for site, of_site in groupby(changes, key=lambda change: change.site):
+    for site, site_changes in groupby(changes, key=lambda change: change.site):
         out.print(Text(short_url(site), style="bold"))
-        for change in of_site:
+        for change in site_changes:
             out.print(_line(change))
         out.print()
 
@@ -109,7 +108,7 @@ def _line(change: GoalChange) -> Text:
     return kind.append(f"{change.url}  {change.title}{format_change(change)}", style="default")
 
 
-def _say_what_was_left_out(workspace: Workspace, old: Run, new: Run) -> None:
+def _report_missing_sites(workspace: Workspace, old: Run, new: Run) -> None:
     missing = workspace.stores.comparison.not_walked(old.id, new.id)
     if missing:
-        err.print(f"{count(missing, 'site')} of run {old.id} not walked in run {new.id}, and left out.")
+        err.print(f"Left out: {count(missing, 'site')} of run {old.id} that run {new.id} did not visit.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from wayhound.cli.console import err, next_steps, program_name, write_line
-from wayhound.cli.serve import catch_up, serve_portal
+from wayhound.cli.serve import PortalAddress, serve_portal, update_index
 from wayhound.errors import WayhoundError
 from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings
@@ -23,14 +23,14 @@ NAME = "Papers of the sample web"
 def show_portal(folder: Path, port: int) -> None:
     _say_what_next(folder)
     if sys.stdin.isatty() and sys.stdout.isatty():
-        serve_portal(folder, "127.0.0.1", port, NAME)
+        serve_portal(folder, PortalAddress(port=port), name=NAME)
     else:
         _ask_itself(folder)
 
 
 def _ask_itself(folder: Path) -> None:
     """One page of each kind, as somebody who came by would."""
-    catch_up(folder)
+    update_index(folder)
     with running(make_portal(folder, PortalSettings(NAME), WebSettings())) as address:
         write_line(f"The portal answers at {address}")
         for path in _pages(address):

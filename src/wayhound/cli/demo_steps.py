@@ -21,7 +21,7 @@ from wayhound.cli.console import err, write_line
 from wayhound.cli.forage_display import closing_table, forage_with_display
 from wayhound.cli.papers_progress import take_up
 from wayhound.cli.papers_work import added_line
-from wayhound.cli.studio import say_how_to_open
+from wayhound.cli.studio import print_how_to_open
 from wayhound.cli.topics import report_table
 from wayhound.cli.trails import remarks_list
 from wayhound.cli.train import labels_table
@@ -155,7 +155,7 @@ def taught_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]
     token = new_token()
     with running(make_studio(workspace.folder, token)) as address:
         write_line(f"\nTeach in this page: {address}teach?token={token}")
-        say_how_to_open(int(address.rstrip("/").rpartition(":")[2]))
+        print_how_to_open(int(address.rstrip("/").rpartition(":")[2]))
         err.print("When you press Done there, the demo goes on here.")
         _wait_until_taught(workspace)
         _tell_what_was_taught(workspace)

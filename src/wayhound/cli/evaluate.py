@@ -1,8 +1,7 @@
-"""`wayhound evaluate`: how few pages each strategy needs on recorded sites."""
+"""`wayhound evaluate`: compare strategies on recorded sites."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
@@ -14,27 +13,28 @@ from rich.table import Table
 from wayhound.app.evaluate.evaluation import SHARES, Evaluation, Outcome, means, outcomes_to_json, plot
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Taught
 from wayhound.app.evaluate.world import World, load_worlds
-from wayhound.cli.console import err, out
+from wayhound.cli.console import err, out, plain_table, write_json
+from wayhound.cli.language import Command, goal_label_option, json_option, trails_option
 from wayhound.errors import UsageError
 
 NAMES = [*sorted(STRATEGIES), ORACLE]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--goal", "goals", multiple=True, required=True, help="The label of the goal pages.")
-@click.option("--teach", "taught_folders", multiple=True, type=click.Path(path_type=Path, exists=True),
-              help="Teach on these sites.  [default: on all other FOLDERS]")  # fmt: skip
+@goal_label_option(multiple=True)
+@click.option("--teach", "taught_folders", multiple=True, metavar="FOLDER",
+              type=click.Path(path_type=Path, exists=True),
+              help="Teach on the sites in this folder; may be repeated.  [default: all other FOLDERS]")  # fmt: skip
 @click.option("--taught", type=click.Choice(get_args(Taught)), default="trails", show_default=True,
-              help="What is taught: trails made from labels, or whole sites. Levels and url-only always learn "
+              help="Teach trails made from labels, or whole sites. The strategies levels and url-only always learn "
                    "from whole sites.")  # fmt: skip
-@click.option("--trails", "trails_a_site", default=15, type=click.IntRange(1), show_default=True,
-              help="Trails to goals that a site teaches, and as many that end elsewhere.")  # fmt: skip
-@click.option("--strategy", "strategies", multiple=True, type=click.Choice(NAMES), help="[default: all]")
-@click.option(
-    "--json", "json_path", type=click.Path(path_type=Path, dir_okay=False), help="Write all figures."
-)
-@click.option("--plot", "plot_path", type=click.Path(path_type=Path, dir_okay=False), help="Draw the curves.")
+@trails_option
+@click.option("--strategy", "strategies", multiple=True, type=click.Choice(NAMES),
+              help="Test this strategy; may be repeated.  [default: all]")  # fmt: skip
+@click.option("--plot", "plot_path", metavar="PATH", type=click.Path(path_type=Path, dir_okay=False),
+              help="Draw the curves to this picture.")  # fmt: skip
+@json_option
 def evaluate(
     folders: tuple[Path, ...],
     goals: tuple[str, ...],
@@ -42,12 +42,13 @@ def evaluate(
     taught: Taught,
     trails_a_site: int,
     strategies: tuple[str, ...],
-    json_path: Path | None,
     plot_path: Path | None,
+    as_json: bool,
 ) -> None:
-    """Compare strategies on recorded sites: FOLDERS are site folders, or folders that hold them.
+    """Compare strategies on recorded sites. FOLDERS are site folders, or folders of them.
 
-    A closed world: a link whose target is not archived does not exist. A site that is tested is never taught.
+    A recorded site is a closed world: a link whose target is not archived does not exist. A site that is tested
+    is never taught.
     """
     chosen = list(dict.fromkeys(strategies or NAMES))
     teaching = load_worlds(taught_folders) if taught_folders else []
@@ -60,47 +61,39 @@ def evaluate(
         for outcome in evaluation.run():
             outcomes.append(outcome)
             progress.update(task, advance=1, description=f"{outcome.site} {outcome.goal} {outcome.strategy}")
-    out.print(_table(outcomes))
-    out.print(_means_table(outcomes))
-    if json_path:
-        json_path.write_text(json.dumps(outcomes_to_json(outcomes)) + "\n", encoding="utf-8")
     if plot_path:
         plot(outcomes, plot_path)
+    if as_json:
+        write_json(outcomes_to_json(outcomes))
+        return
+    out.print(_table(outcomes))
+    out.print(_means_table(outcomes))
 
 
 def _check_goals(worlds: Sequence[World], goals: Sequence[str]) -> None:
-    """A label that no page has is most often a slip of the pen."""
+    """Raise UsageError if no page has any of the labels, and warn of one that none has: it may be mistyped."""
     missing = [goal for goal in goals if not any(world.reachable_goals(goal) for world in worlds)]
     if not missing:
         return
-    known = sorted({world.labels[url] for world in worlds for url in world.depths if url in world.labels})
-    there = f"Labels there: {', '.join(known)}." if known else "None of their pages has a label."
-    sentence = f"No page that can be reached is labelled {' or '.join(missing)}. {there}"
+    labels = sorted({world.labels[url] for world in worlds for url in world.depths if url in world.labels})
+    others = f"Their labels are: {', '.join(labels)}." if labels else "None of their pages has a label."
+    message = f"No reachable page is labelled {' or '.join(missing)}. {others}"
     if len(missing) == len(goals):
-        raise UsageError(sentence)
-    err.print(sentence, markup=False)
+        raise UsageError(message)
+    err.print(message, markup=False)
 
 
 def _table(outcomes: list[Outcome]) -> Table:
-    title = "Pages fetched until … of the goals, and how many times the oracle's"
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title)
-    for name in (
-        "goal",
-        "site",
-        "strategy",
-        "taught",
-        "goals",
-        *(f"{share} %" for share in SHARES),
-        "auc",
-        "CPU s",
-    ):
-        table.add_column(
-            name, justify="left" if name in ("goal", "site", "strategy", "taught") else "right", no_wrap=True
-        )
-    for each in outcomes:
-        pages = [_figure(each.pages_to[str(share)], each.ratio[str(share)]) for share in SHARES]
-        row = [each.goal, each.site, each.strategy, each.taught, str(each.reachable), *pages]
-        table.add_row(*row, f"{each.auc:.2f}", f"{each.cpu_seconds:.1f}")
+    names = ("goal", "site", "strategy", "taught")
+    figures = ("goals", *(f"{share} %" for share in SHARES), "auc", "CPU s")
+    table = plain_table(*names, *figures, right=figures)
+    table.title = "Pages fetched until … of the goals, and how many times the oracle's"
+    for column in table.columns:
+        column.no_wrap = True
+    for outcome in outcomes:
+        pages = [_figure(outcome.pages_to[str(share)], outcome.ratio[str(share)]) for share in SHARES]
+        row = [outcome.goal, outcome.site, outcome.strategy, outcome.taught, str(outcome.reachable), *pages]
+        table.add_row(*row, f"{outcome.auc:.2f}", f"{outcome.cpu_seconds:.1f}")
     return table
 
 
@@ -109,12 +102,11 @@ def _figure(pages: float | None, ratio: float | None) -> str:
 
 
 def _means_table(outcomes: list[Outcome]) -> Table:
-    title = "Geometric means over sites: against the oracle, and against breadth-first, at 75 %"
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title)
-    for name in ("goal", "strategy", "taught", "× oracle", "× breadth-first", "auc"):
-        table.add_column(name, justify="left" if name in ("goal", "strategy", "taught") else "right")
+    figures = ("× oracle", "× breadth-first", "auc")
+    table = plain_table("goal", "strategy", "taught", *figures, right=figures)
+    table.title = "Geometric means over sites: against the oracle, and against breadth-first, at 75 %"
     for row in means(outcomes):
-        figures = [row["ratio"]["75"], row["pages_to_vs_breadth_first"]["75"], row["auc"]]
-        shown = ["–" if figure is None else f"{figure:.2f}" for figure in figures]
-        table.add_row(row["goal"], row["strategy"], row["taught"], *shown)
+        values = [row["ratio"]["75"], row["pages_to_vs_breadth_first"]["75"], row["auc"]]
+        cells = ["–" if value is None else f"{value:.2f}" for value in values]
+        table.add_row(row["goal"], row["strategy"], row["taught"], *cells)
     return table

@@ -1,77 +1,79 @@
-"""`wayhound explain`: what a model makes of a page and its links, before anything is fetched by them."""
+"""`wayhound explain`: how a model rates the links of a page."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from wayhound.app.explain import Way, explain_way, fetched_way, known_way
 from wayhound.app.site_list import parse_site
-from wayhound.cli.console import err, label_text, out
-from wayhound.cli.language import workspace_option
+from wayhound.cli.console import err, label_text, out, plain_table, write_json
+from wayhound.cli.language import (
+    Command,
+    allow_private_option,
+    features_option,
+    json_option,
+    limit_option,
+    workspace_option,
+)
 from wayhound.forage.explain import Explanation
 from wayhound.forage.scorer import Reason
-from wayhound.wording.faults import format_fault
-from wayhound.wording.quantities import count
+from wayhound.wording.ratings import format_expectation, format_other_links
 from wayhound.wording.reasons import format_reasons
 from wayhound.workspace import Workspace
 
 
-@click.command()
+@click.command(cls=Command, renamed={"--fetch": "--again"})
 @click.argument("urls", nargs=-1, required=True, metavar="URL…")
 @workspace_option
-@click.option("--model", default="", help="A trained model.  [default: the last one]")
-@click.option("--fetch", "fresh", is_flag=True, help="Fetch the page, even if the workspace holds it.")
-@click.option("--limit", default=20, type=click.IntRange(1), show_default=True, help="Links to show.")
-@click.option(
-    "--features", default=3, type=click.IntRange(0), show_default=True, help="Reasons to show of each."
-)
-@click.option("--allow-private", is_flag=True, help="Also fetch from loopback and private addresses.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
+@click.option("--model", default="", metavar="NAME", help="A trained model.  [default: the last one trained]")
+@click.option("--again", is_flag=True, help="Fetch the page again, even if the workspace has it.")
+@limit_option(20, "links")
+@features_option(3, "link")
+@allow_private_option
+@json_option
 def explain(
     urls: tuple[str, ...],
     folder: Path,
     model: str,
-    fresh: bool,
+    again: bool,
     limit: int,
     features: int,
     allow_private: bool,
     as_json: bool,
 ) -> None:
-    """Show how the links of a page are rated, the best first, and why.
+    """Show how a model rates the links of a page, the best first, and why. None of them is fetched.
 
-    A page that a run or a trail has passed is taken from the workspace, with the way that led there. Any
-    other is fetched and read as a start page; name the pages before it to read it at the end of that way:
+    A page that a run or a trail has passed is taken from the workspace, with the path that led there. Any other
+    is fetched and read as a start page. To read it at the end of a path, name the pages of the path before it:
     explain START … PAGE.
     """
     with Workspace.open(folder) as workspace:
         card = workspace.forage_models.card(model) if model else workspace.forage_models.last()
-        way = _way(workspace, [_normal(url) for url in urls], fresh=fresh, allow_private=allow_private)
-        found = explain_way(workspace, card.name, way)
+        way = _way(workspace, list(map(_normalised, urls)), again=again, allow_private=allow_private)
+        explanation = explain_way(workspace, card.name, way)
     if as_json:
-        told = {"model": card.name, "strategy": card.strategy, "source": way.source, **_data(found)}
-        click.echo(json.dumps(told, ensure_ascii=False))
+        origin = {"model": card.name, "strategy": card.strategy, "source": way.source}
+        write_json(origin | _to_json(explanation))
         return
-    err.print(f"{found.url} {way.source}, by the model {card.name} ({card.strategy})", markup=False)
-    out.print(_page_text(found, features))
-    out.print(_links_table(found, limit, features))
-    err.print(_rest(found, limit))
+    err.print(f"{explanation.url} {way.source}, by the model {card.name} ({card.strategy})", markup=False)
+    out.print(_page_text(explanation, features))
+    out.print(_links_table(explanation, limit, features))
+    err.print(format_other_links(explanation, limit))
 
 
-def _normal(url: str) -> str:
-    """An address as people type it: `acme.example` will do, as for a forage."""
+def _normalised(url: str) -> str:
+    """Return the address in normal form; `acme.example` is enough, as in lists of sites."""
     return parse_site(url, "explain URL").start
 
 
-def _way(workspace: Workspace, urls: list[str], *, fresh: bool, allow_private: bool) -> Way:
-    known = None if fresh or len(urls) > 1 else known_way(workspace, urls[0])
+def _way(workspace: Workspace, urls: list[str], *, again: bool, allow_private: bool) -> Way:
+    known = None if again or len(urls) > 1 else known_way(workspace, urls[0])
     if known is not None:
         return known
     config = workspace.config
@@ -80,57 +82,36 @@ def _way(workspace: Workspace, urls: list[str], *, fresh: bool, allow_private: b
     return fetched_way(config, urls)
 
 
-def _page_text(found: Explanation, features: int) -> Text:
-    text = Text.assemble(("label ", "bold"), label_text(found.label), f", a goal by {found.goal:.0%}")
-    if found.why and features:
-        text.append(f": {format_reasons(found.why, features)}", style="dim")
+def _page_text(explanation: Explanation, features: int) -> Text:
+    text = Text.assemble(("page ", "bold"), format_expectation(explanation.label, explanation.goal))
+    if explanation.why and features:
+        text.append(f": {format_reasons(explanation.why, features)}", style="dim")
     return text
 
 
-def _links_table(found: Explanation, limit: int, features: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("score", "leads to", "link", "URL", *(["why"] if features else [])):
-        table.add_column(name, justify="right" if name == "score" else "left", overflow="fold")
-    for rated in found.links[:limit]:
-        said = " ".join(rated.link.text.split()) or "(no text)"
+def _links_table(explanation: Explanation, limit: int, features: int) -> Table:
+    table = plain_table("score", "leads to", "link", "URL", *(["why"] if features else []), right=("score",))
+    for rated in explanation.links[:limit]:
+        text = " ".join(rated.link.text.split()) or "(no text)"
+        url = _path_on_host(rated.link.url, explanation.url)
         why = [Text(format_reasons(rated.why, features), style="dim")] if features else []
-        table.add_row(
-            f"{rated.score:.3f}",
-            label_text(rated.label),
-            escape(said),
-            escape(_near(rated.link.url, found.url)),
-            *why,
-        )
+        table.add_row(f"{rated.score:.3f}", label_text(rated.label), Text(text), Text(url), *why)
     return table
 
 
-def _near(url: str, page: str) -> str:
-    """An address on the same host by its path alone, so that the table fits a terminal."""
+def _path_on_host(url: str, page: str) -> str:
+    """Return a URL on the page's host by its path alone, so that the table fits a terminal."""
     origin = "/".join(page.split("/", 3)[:3])
     return url.removeprefix(origin) if url.startswith(f"{origin}/") else url
 
 
-def _rest(found: Explanation, limit: int) -> str:
-    more = len(found.links) - limit
-    said = [f"{count(more, 'link')} more" if more > 0 else "", _alone(found)]
-    return "; ".join(filter(None, said)) or "These are all its links."
-
-
-def _alone(found: Explanation) -> str:
-    reasons: dict[str, int] = {}
-    for _, reason in found.not_followed:
-        reasons[reason] = reasons.get(reason, 0) + 1
-    told = ", ".join(f"{number} ({format_fault(reason)})" for reason, number in sorted(reasons.items()))
-    return f"not followed: {told}" if told else ""
-
-
-def _data(found: Explanation) -> dict[str, Any]:
+def _to_json(explanation: Explanation) -> dict[str, Any]:
     return {
-        "url": found.url,
-        "title": found.title,
-        "label": found.label,
-        "probability": found.goal,
-        "why": _why(found.why),
+        "url": explanation.url,
+        "title": explanation.title,
+        "label": explanation.label,
+        "probability": explanation.goal,
+        "why": _why(explanation.why),
         "links": [
             {
                 **asdict(rated.link),
@@ -139,10 +120,11 @@ def _data(found: Explanation) -> dict[str, Any]:
                 "probability": rated.goal,
                 "why": _why(rated.why),
             }
-            for rated in found.links
+            for rated in explanation.links
         ],
         "left_alone": [
-            {"url": link.url, "text": link.text, "reason": reason} for link, reason in found.not_followed
+            {"url": link.url, "text": link.text, "reason": reason}
+            for link, reason in explanation.not_followed
         ],
     }
 

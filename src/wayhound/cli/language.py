@@ -56,10 +56,7 @@ def workspace_option(function: Function) -> Function:
 
 def json_option(function: Function) -> Function:
     """Add `--json` as `as_json`."""
-    option = click.option(
-        "--json", "as_json", is_flag=True, help="Print JSON to stdout; lists as one object a line."
-    )
-    return option(function)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(function)
 
 
 def out_option(function: Function) -> Function:
@@ -91,6 +88,31 @@ def limit_option(default: int, noun: str) -> Callable[[Function], Function]:
         type=click.IntRange(1),
         show_default=True,
         help=f"Show at most this many {noun}.",
+    )
+
+
+def features_option(default: int, noun: str) -> Callable[[Function], Function]:
+    """Add `--features` as `features`."""
+    return click.option(
+        "--features",
+        default=default,
+        metavar="N",
+        type=click.IntRange(0),
+        show_default=True,
+        help=f"Show this many of the strongest features of each {noun}.",
+    )
+
+
+def port_option(default: int, *, or_free: bool = False) -> Callable[[Function], Function]:
+    """Add `--port` as `port`. With `or_free` it is None by default: any free port if the default is taken."""
+    return click.option(
+        "--port",
+        default=None if or_free else default,
+        metavar="PORT",
+        type=click.IntRange(0, 65535),
+        show_default=not or_free,
+        help="Listen at this port; 0 takes a free one."
+        + (f"  [default: {default}, or a free one]" if or_free else ""),
     )
 
 

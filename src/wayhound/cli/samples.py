@@ -1,4 +1,4 @@
-"""`wayhound samples`: the sample web, to look at, to serve or to write down."""
+"""`wayhound samples`: list, serve or write the sample web."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from wayhound.cli.console import err, out
+from wayhound.cli.console import err, out, plain_table
+from wayhound.cli.language import Command, port_option
 from wayhound.errors import UsageError
 from wayhound.samples import SampleWeb, sample_web, serve_samples, write_folder
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--serve", is_flag=True, help="Serve the sites on loopback until Ctrl-C.")
-@click.option("--port", default=8765, type=click.IntRange(0, 65535), show_default=True, help="For --serve.")
-@click.option("--out", "folder", type=click.Path(path_type=Path, file_okay=False),
+@port_option(8765)
+@click.option("--out", "folder", metavar="PATH", type=click.Path(path_type=Path, file_okay=False),
               help="Write the sites with their labels and true records into this folder.")  # fmt: skip
 def samples(serve: bool, port: int, folder: Path | None) -> None:
-    """List the sample web: invented departments and companies, each site built in its own way.
+    """List, serve or write the sample web: invented departments and companies, each site built in its own way.
 
     It is the same on every machine, and needs no internet.
     """
@@ -32,7 +33,7 @@ def samples(serve: bool, port: int, folder: Path | None) -> None:
         _serve(web, port)
     elif folder is None:
         out.print(_table(web))
-        err.print("\nLook at them with: wayhound samples --serve")
+        err.print("\nTo look at them in a browser: wayhound samples --serve")
 
 
 def _serve(web: SampleWeb, port: int) -> None:
@@ -57,11 +58,9 @@ def _until_interrupted() -> None:
 
 
 def _table(web: SampleWeb) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("host", "kind", "title", "pages", "of which"):
-        table.add_column(name, justify="right" if name == "pages" else "left")
+    table = plain_table("host", "kind", "title", "pages", "most frequent labels", right=("pages",))
     for site in web.sites:
         labels = Counter(site.labels().values()).most_common(4)
-        some = ", ".join(f"{number} {label}" for label, number in labels)
-        table.add_row(site.host, site.kind, site.title, str(len(site.pages)), some)
+        frequent = ", ".join(f"{number} {label}" for label, number in labels)
+        table.add_row(site.host, site.kind, site.title, str(len(site.pages)), frequent)
     return table

@@ -1,8 +1,7 @@
-"""`wayhound status`: how far each run of a workspace has come."""
+"""`wayhound status`: the runs of a workspace, and the goals of one."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,11 +9,10 @@ import click
 from rich.text import Text
 
 from wayhound.app.forage import Order
-from wayhound.cli.compare import since_before
-from wayhound.cli.console import command_for, err, next_steps, out
+from wayhound.cli.compare import requested_run, since_before
+from wayhound.cli.console import command_for, err, next_steps, out, write_json
 from wayhound.cli.forage_display import closing_table
-from wayhound.cli.language import workspace_option
-from wayhound.errors import UsageError
+from wayhound.cli.language import Command, json_option, run_option, workspace_option
 from wayhound.store.forage import Run
 from wayhound.store.goals import FoundGoal
 from wayhound.wording.goals import format_path, format_why
@@ -23,22 +21,18 @@ from wayhound.wording.runs import format_order, format_outcomes, format_result
 from wayhound.workspace import Workspace
 
 
-@click.command()
+@click.command(cls=Command)
 @workspace_option
-@click.option(
-    "--goals", is_flag=True, help="Every goal of the last run: the way there, and why it was taken."
-)
-@click.option("--run", "run_id", type=int, help="Of this run only.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--goals", is_flag=True, help="List the goals of the last run: the clicks to each, and why.")
+@run_option
+@json_option
 def status(folder: Path, goals: bool, run_id: int | None, as_json: bool) -> None:
     """Show the runs of the workspace: sites, pages, goals, and why each site stopped."""
     with Workspace.open(folder) as workspace:
         if goals:
             _show_goals(workspace, run_id, as_json)
         elif as_json:
-            click.echo(
-                json.dumps(_as_data(workspace, _runs(workspace, run_id)), indent=1, ensure_ascii=False)
-            )
+            write_json(_runs_to_json(workspace, _runs(workspace, run_id)), indent=1)
         else:
             _print(workspace, _runs(workspace, run_id))
 
@@ -48,7 +42,7 @@ def _runs(workspace: Workspace, run_id: int | None) -> list[Run]:
     return store.runs() if run_id is None else [store.run(run_id)]
 
 
-def _as_data(workspace: Workspace, runs: list[Run]) -> list[dict[str, object]]:
+def _runs_to_json(workspace: Workspace, runs: list[Run]) -> list[dict[str, object]]:
     store = workspace.stores.forage
     return [
         {
@@ -65,7 +59,7 @@ def _as_data(workspace: Workspace, runs: list[Run]) -> list[dict[str, object]]:
 def _print(workspace: Workspace, runs: list[Run]) -> None:
     store = workspace.stores.forage
     if not runs:
-        _say_where_it_stands(workspace)
+        _print_first_steps(workspace)
     for number, run in enumerate(runs):
         progress, sites = store.progress(run.id), list(store.sites(run.id))
         out.print(f"Run {run.id}, {format_order(run.identity)}", style="bold", markup=False)
@@ -73,18 +67,18 @@ def _print(workspace: Workspace, runs: list[Run]) -> None:
             format_result(progress, sites), f"Requests: {format_outcomes(progress.outcomes) or 'none yet'}"
         )
         out.print(closing_table(sites))
-        if number == 0 and (changes := since_before(workspace, run)):  # of every run it would take long
+        if number == 0 and (changes := since_before(workspace, run)):  # comparing every run would take long
             out.print(changes, f"See {command_for(workspace.folder, 'compare')}", markup=False)
         out.print()
 
 
-def _say_where_it_stands(workspace: Workspace) -> None:
-    """How far along the way from teaching to foraging, and the next step of it."""
+def _print_first_steps(workspace: Workspace) -> None:
+    """Print how far the workspace is before its first forage, and the next step."""
     folder = workspace.folder
     trails, models = len(workspace.stores.trails), workspace.forage_models.names()
-    known = f"{count(trails, 'trail')}, {count(len(models), 'trained model')}"
-    out.print(f"Nothing has been foraged yet. There are {known}.")
-    forage = (command_for(folder, "forage sites.txt"), "walk a list of sites")
+    existing = f"{count(trails, 'trail')}, {count(len(models), 'trained model')}"
+    out.print(f"Nothing has been foraged yet. The workspace has {existing}.")
+    forage = (command_for(folder, "forage sites.txt"), "visit a list of sites")
     if models:
         next_steps(forage)
     elif trails:
@@ -94,26 +88,17 @@ def _say_where_it_stands(workspace: Workspace) -> None:
 
 
 def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
-    run = _last_run(workspace) if run_id is None else workspace.stores.forage.run(run_id)
+    run = requested_run(workspace, run_id)
     goals = workspace.stores.goals.goals(run.id)
     for goal in goals:
         if as_json:
-            click.echo(json.dumps(asdict(goal), ensure_ascii=False))
+            write_json(asdict(goal))
         else:
             out.print(_goal_text(goal))
     if not workspace.stores.forage.progress(run.id).goals:
         err.print(
-            f"Run {run.id} has found no goal yet. What it did: {command_for(workspace.folder, 'status')}"
+            f"Run {run.id} has found no goal yet. To see what it did: {command_for(workspace.folder, 'status')}"
         )
-
-
-def _last_run(workspace: Workspace) -> Run:
-    runs = workspace.stores.forage.runs()
-    if not runs:
-        raise UsageError(
-            f"Nothing has been foraged yet. Next: {command_for(workspace.folder, 'forage sites.txt')}"
-        )
-    return runs[0]
 
 
 def _goal_text(goal: FoundGoal) -> Text:

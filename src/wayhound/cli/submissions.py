@@ -1,8 +1,7 @@
-"""`wayhound submissions`: what visitors of the portal sent in, for the operator to decide."""
+"""`wayhound submissions`: what visitors of the portal sent in."""
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -11,49 +10,55 @@ from typing import get_args
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from wayhound.app.moderate import approve, reject
-from wayhound.cli.console import err, out, write_line
-from wayhound.cli.language import workspace_option
+from wayhound.cli.console import err, out, plain_table, write_json
+from wayhound.cli.language import Group, json_option, workspace_option
 from wayhound.store.submissions import Submission, SubmissionState
 from wayhound.workspace import Workspace
 
 _STATES = (*get_args(SubmissionState), "all")
 
 
-@click.group()
+reply_option = click.option(
+    "--reply", default="", metavar="TEXT", help="A sentence for the sender, shown on the status page."
+)
+
+
+@click.group(cls=Group)
 def submissions() -> None:
-    """Look at what visitors of the portal sent in, and decide about it."""
+    """Decide on what visitors of the portal sent in."""
 
 
 @submissions.command("list")
 @workspace_option
 @click.option("--state", type=click.Choice(_STATES), default="waiting", show_default=True,
-              help="Show those in this state.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="As JSON lines.")
+              help="Only submissions in this state.")  # fmt: skip
+@json_option
 def list_command(folder: Path, state: str, as_json: bool) -> None:
     """List sites, papers, removal requests and corrections that were sent in."""
     with Workspace.open(folder) as workspace:
-        wanted = next((each for each in get_args(SubmissionState) if each == state), None)
-        found = workspace.stores.submissions.all(wanted)
+        chosen = next((name for name in get_args(SubmissionState) if name == state), None)
+        found = workspace.stores.submissions.all(chosen)
     if as_json:
-        for each in found:
-            write_line(json.dumps(asdict(each), ensure_ascii=False))
+        for submission in found:
+            write_json(asdict(submission))
     elif found:
         out.print(_table(found))
     else:
-        err.print("There are none." if state == "all" else f"There are none that are {state}.")
+        err.print("There are no submissions." if state == "all" else f"No submission is {state}.")
 
 
 @submissions.command("approve")
 @click.argument("number", type=int)
 @workspace_option
-@click.option("--reply", default="", help="A sentence for the sender, shown on the status page.")
+@reply_option
 def approve_command(number: int, folder: Path, reply: str) -> None:
-    """Agree to a submission and do what it asks for.
+    """Approve a submission and do what it asks for.
 
-    A correction is made and learned from; what shall be removed is taken out for good; a site or paper is
-    added to submitted.txt in the workspace, which can be foraged.
+    A correction is made, and learned from; what is to be removed is removed for good; a site or paper is added
+    to submitted.txt in the workspace, which `wayhound forage` takes.
     """
     with Workspace.open(folder) as workspace:
         err.print(approve(workspace, number, reply, time.time()).message, markup=False)
@@ -62,29 +67,29 @@ def approve_command(number: int, folder: Path, reply: str) -> None:
 @submissions.command("reject")
 @click.argument("number", type=int)
 @workspace_option
-@click.option("--reply", default="", help="A sentence for the sender, shown on the status page.")
+@reply_option
 def reject_command(number: int, folder: Path, reply: str) -> None:
-    """Decide against a submission; nothing is changed."""
+    """Reject a submission; nothing is changed."""
     with Workspace.open(folder) as workspace:
         err.print(reject(workspace, number, reply, time.time()).message, markup=False)
 
 
 def _table(found: list[Submission]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("number", "sent", "kind", "what", "note", "state"):
-        table.add_column(name, justify="right" if name == "number" else "left", overflow="fold")
-    for each in found:
-        sent = datetime.fromtimestamp(each.at, UTC).strftime("%Y-%m-%d %H:%M")
-        table.add_row(*map(_plain, (str(each.id), sent, each.kind, _what(each), each.note, each.state)))
+    table = plain_table("number", "sent", "kind", "what", "note", "state", right=("number",))
+    for submission in found:
+        sent = datetime.fromtimestamp(submission.at, UTC).strftime("%Y-%m-%d %H:%M")
+        cells = (sent, submission.kind, _what(submission), submission.note, submission.state)
+        table.add_row(str(submission.id), *map(_printable, cells))
     return table
 
 
-def _what(each: Submission) -> str:
-    if each.kind == "correction":
-        return f"{each.record_id}: {each.field} = {'; '.join(each.texts) or '(nothing)'}"
-    return each.url
+def _what(submission: Submission) -> str:
+    if submission.kind == "correction":
+        value = "; ".join(submission.texts) or "(nothing)"
+        return f"{submission.record_id}: {submission.field} = {value}"
+    return submission.url
 
 
-def _plain(text: str) -> str:
-    """Strangers' words on a terminal: no escape sequences, no markup."""
-    return "".join(letter if letter.isprintable() else " " for letter in text).replace("[", "\\[")
+def _printable(text: str) -> Text:
+    """Return a visitor's words without escape sequences that a terminal would obey."""
+    return Text("".join(letter if letter.isprintable() else " " for letter in text))

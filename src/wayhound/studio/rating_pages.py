@@ -23,6 +23,7 @@ from wayhound.studio.studio import Studio, VisitAddress, to
 from wayhound.web.errors import BadRequest
 from wayhound.wording.faults import format_fault
 from wayhound.wording.labels import format_label
+from wayhound.wording.ratings import format_expectation
 from wayhound.wording.reasons import format_reasons
 from wayhound.workspace import Workspace
 
@@ -178,7 +179,7 @@ def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
             each.link.text or each.link.url,
             each.score,
             int((COLOURS - 1) * (each.score - least) / spread),
-            f"{format_label(each.label)} (a goal by {each.goal:.0%})" if each.label else "",
+            format_expectation(each.label, each.goal),
             format_reasons(each.why),
         )
         for each in links

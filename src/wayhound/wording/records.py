@@ -1,0 +1,13 @@
+"""Records and their search index in words."""
+
+from __future__ import annotations
+
+from wayhound.app.index import Indexed
+from wayhound.wording.quantities import count
+
+
+def format_indexed(done: Indexed) -> str:
+    """Return `Indexed 12 records and 30 works only cited, removed 2, in 0.4 s.`"""
+    works = f" and {count(done.works, 'work')} only cited" if done.works else ""
+    removed = f", removed {done.removed:,}" if done.removed else ""
+    return f"Indexed {count(done.added, 'record')}{works}{removed}, in {done.seconds:.1f} s."
