@@ -441,7 +441,7 @@ def test_the_command_indexes_and_says_what_it_did(workspace: Workspace) -> None:
     assert "Indexed 2 records, in" in run.stderr
     workspace.database.execute("DELETE FROM record WHERE id = 'a'")
     run = CliRunner().invoke(cli, ["index", "--workspace", str(workspace.folder)])
-    assert "Indexed 0 records, 1 taken out, in" in run.stderr
+    assert "Indexed 0 records, removed 1, in" in run.stderr
     run = CliRunner().invoke(cli, ["index", "--rebuild", "--workspace", str(workspace.folder)])
     assert run.exit_code == 0
     assert found(workspace) == ["b"]

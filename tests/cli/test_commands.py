@@ -77,7 +77,7 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
 def test_a_forage_prints_its_goals_and_says_why_it_stopped(
     server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["forage", f"{server}/", "-w", str(workspace), "--goal", "contact", *LOOPBACK]) == 0
+    assert run(["forage", f"{server}/", "-w", str(workspace), "--goal-pattern", "contact", *LOOPBACK]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"{server}/contact\tContact us\n"
     assert "no links left" in printed.err
@@ -157,7 +157,7 @@ def test_the_sample_web_is_listed_and_written(tmp_path: Path, capsys: pytest.Cap
         (["forage", "http://"], "not a web address"),
         (["forage", "http://a.example/", "--budget", "many"], "not a valid integer"),
         (["forage", "http://a.example/", "--strategy", "luck"], "'luck' is not one of"),
-        (["forage", "http://a.example/", "--goal", "("], "not a valid regular expression"),
+        (["forage", "http://a.example/", "--goal-pattern", "("], "not a valid regular expression"),
         (["forage", "http://a.example/", "--strategy", "best-first"], "needs keywords"),
         (["forage", "http://a.example/", "--agent", "two words"], "letters"),
         (["export", "everything"], "'everything' is not one of"),

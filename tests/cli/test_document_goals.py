@@ -93,7 +93,7 @@ def test_a_document_that_is_no_goal_is_rejected_and_learned_from(once_taught: Pa
 
 def test_a_forage_that_was_taught_nothing_takes_files_as_it_always_did(tmp_path: Path) -> None:
     assert run(["init", str(tmp_path / "w")]) == 0
-    visits = foraged(tmp_path / "w", "--goal", "note")
+    visits = foraged(tmp_path / "w", "--goal-pattern", "note")
     assert {name: visit.outcome for name, visit in visits.items() if name.endswith((".pdf", ".docx"))} == {
         "large.pdf": "too_big",
         "saved.pdf": "content_type",

@@ -126,7 +126,7 @@ def test_an_export_of_nothing_says_so_and_of_an_unknown_run_is_refused(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["export", "goals", "-w", "mine"]) == 0
-    assert "0 goals. What is there: wayhound status -w mine" in capsys.readouterr().err
+    assert "0 goals. To see what there is: wayhound status -w mine" in capsys.readouterr().err
     assert run(["export", "goals", "-w", "mine", "--run", "9"]) == 2
     assert "no run 9" in capsys.readouterr().err
 
@@ -196,7 +196,7 @@ def test_a_trained_model_is_used_without_being_named(
 def test_a_pattern_is_obeyed_even_where_a_model_is(
     trained: Path, server: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["forage", f"{server}/", "-w", str(trained), "--goal", "contact", *LOOPBACK]) == 0
+    assert run(["forage", f"{server}/", "-w", str(trained), "--goal-pattern", "contact", *LOOPBACK]) == 0
     assert "breadth-first" in capsys.readouterr().err
 
 
@@ -285,7 +285,7 @@ def test_a_site_that_cannot_be_recorded_keeps_no_other_from_it(
 def test_status_can_be_asked_of_one_run(
     server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words in (["--goal", "about"], ["--goal", "contact"]):
+    for words in (["--goal-pattern", "about"], ["--goal-pattern", "contact"]):
         assert run(["forage", f"{server}/", "-w", "mine", *words, *LOOPBACK]) == 0
     capsys.readouterr()
     assert run(["status", "-w", "mine", "--run", "1"]) == 0

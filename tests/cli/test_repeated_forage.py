@@ -26,7 +26,7 @@ class Department:
         self.server, self.pages, self.workspace = server, pages, str(workspace)
 
     def forage(self, *more: str) -> int:
-        options = ["--goal", "/goal", "--delay", "0", "--allow-private", *more]
+        options = ["--goal-pattern", "/goal", "--delay", "0", "--allow-private", *more]
         return run(["forage", f"{self.server}/", "-w", self.workspace, *options])
 
     def runs(self) -> list[int]:
@@ -90,11 +90,11 @@ def test_a_repeated_run_that_was_not_finished_goes_on(department: Department, mo
 
 
 def test_a_fresh_run_goes_on_without_the_word(department: Department) -> None:
-    assert [department.forage(), department.forage("--fresh")] == [0, 0]
+    assert [department.forage(), department.forage("--new-run")] == [0, 0]
     department.leave_unfinished()
     assert department.forage() == 0
     assert department.runs() == [1, 2]
-    assert department.forage("--fresh") == 0
+    assert department.forage("--new-run") == 0
     assert department.runs() == [1, 2, 3]
 
 
@@ -161,10 +161,20 @@ def test_sites_that_were_not_walked_again_are_told(
     changed: Department, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = f"{changed.server.at('other.localhost')}/"
-    command = ["forage", other, "-w", changed.workspace, "--goal", "/goal", "--delay", "0", "--allow-private"]
+    command = [
+        "forage",
+        other,
+        "-w",
+        changed.workspace,
+        "--goal-pattern",
+        "/goal",
+        "--delay",
+        "0",
+        "--allow-private",
+    ]
     assert run([*command, "--again"]) == 0
     _, err = compared(changed, capsys)
-    assert "1 site of run 2 not walked in run 3, and left out." in err
+    assert "Left out: 1 site of run 2 that run 3 did not visit." in err
 
 
 @pytest.mark.parametrize("arguments", [["7"], ["1", "7"]])
@@ -190,7 +200,7 @@ def test_a_workspace_that_holds_other_runs_compares_only_its_own_kind(
     department: Department, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert department.forage() == 0
-    assert department.forage("--goals", "1", "--again") == 0
+    assert department.forage("--max-goals", "1", "--again") == 0
     assert "Since run" not in capsys.readouterr().err
     with Workspace.open(Path(department.workspace)) as workspace:
         assert [each.limits for each in workspace.stores.forage.runs()] == [RunLimits(100)] * 2
