@@ -33,7 +33,7 @@ def once_trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         == 0
     )
-    assert run(["train", "--settings", "usual", "-w", str(folder)]) == 0
+    assert run(["train", "--settings", "default", "-w", str(folder)]) == 0
     return folder
 
 

@@ -46,7 +46,7 @@ def once_taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run(["init", str(folder)]) == 0
     teach = ["trails", "from-samples", "physics", "biology", "--goal", "paper", "--trails", "4"]
     assert run([*teach, "-w", str(folder)]) == 0
-    assert run(["train", "--settings", "usual", "-w", str(folder)]) == 0
+    assert run(["train", "--settings", "default", "-w", str(folder)]) == 0
     return folder
 
 

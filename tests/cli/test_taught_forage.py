@@ -100,11 +100,11 @@ def test_the_same_order_goes_on_and_a_model_trained_anew_begins_a_new_run(
         assert forage(start, trained, "--model", "paths", "--budget", "9") == 0
         pages = {path: asked for (_, path), asked in server.counts.items() if path != "/robots.txt"}
         assert sum(pages.values()) == 9
-        assert run(["train", "--settings", "usual", "-w", str(trained)]) == 0
+        assert run(["train", "--settings", "default", "-w", str(trained)]) == 0
         assert forage(start, trained, *BY_MODEL, "--budget", "9") == 0
         assert len(status(trained, capsys)) == 1  # the same trails taught the same model
         assert run(["trails", "delete", "1", "-w", str(trained)]) == 0
-        assert run(["train", "--settings", "usual", "-w", str(trained)]) == 0
+        assert run(["train", "--settings", "default", "-w", str(trained)]) == 0
         assert forage(start, trained, *BY_MODEL, "--budget", "2") == 0
     assert [run["progress"]["spent"] for run in status(trained, capsys)] == [2, 9]
     assert {run["order"]["model"] for run in status(trained, capsys)} == {"paths"}

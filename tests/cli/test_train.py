@@ -48,26 +48,27 @@ def test_the_report_is_a_table_for_people(trained: Path, capsys: pytest.CaptureF
     capsys.readouterr()
     assert run(["train", "--show", "-w", str(trained), "--features", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "Learned from 16 trails of 2 sites for path-learner." in shown
-    for heading in ("label", "precision", "recall", "F1", "worth", "what speaks most for it"):
+    assert "Learned from 16 trails on 2 sites." in shown
+    assert "Strategy: path-learner." in shown
+    for heading in ("label", "precision", "recall", "F1", "worth", "strongest features"):
         assert heading in shown
-    assert "On physics.localhost, held back:" in shown
+    assert "On physics.localhost, held out:" in shown
     assert "breadth-first needed" in shown
 
 
 @pytest.mark.parametrize("strategy", sorted(TRAINERS))
 def test_every_strategy_can_be_trained_and_loaded(strategy: str, trained: Path) -> None:
-    command = ["train", "--strategy", strategy, "--name", f"by-{strategy}", "--settings", "usual"]
+    command = ["train", "--strategy", strategy, "--model", f"by-{strategy}", "--settings", "default"]
     assert run([*command, "-w", str(trained)]) == 0
-    assert run(["train", "--show", "--name", f"by-{strategy}", "-w", str(trained)]) == 0
+    assert run(["train", "--show", "--model", f"by-{strategy}", "-w", str(trained)]) == 0
 
 
 def test_settings_are_chosen_by_the_trails_unless_they_are_given(
     trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["train", "--strategy", "naive-bayes", "--name", "nb", "--json", "-w", str(trained)]) == 0
+    assert run(["train", "--strategy", "naive-bayes", "--model", "nb", "--json", "-w", str(trained)]) == 0
     assert report(capsys)["chosen"] is True
-    command = ["train", "--strategy", "naive-bayes", "--name", "nb", "--settings", "paper", "--json"]
+    command = ["train", "--strategy", "naive-bayes", "--model", "nb", "--settings", "paper", "--json"]
     assert run([*command, "-w", str(trained)]) == 0
     told = report(capsys)
     assert told["chosen"] is False
@@ -84,13 +85,13 @@ def test_one_site_is_learned_without_figures_that_nothing_could_tell(
     assert told["all_labels"] is None
     assert all(label["precision"] is None for label in told["labels"])
     assert run(["train", "--show", "-w", str(workspace)]) == 0
-    assert "nothing tells how well it carries over" in capsys.readouterr().out
+    assert "nothing shows how well it does on other sites" in capsys.readouterr().out
 
 
 def test_trails_without_an_ending_are_left_out(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Workspace.open(trained) as opened:
         opened.stores.trails.relabel(1, len(opened.stores.trails.get(1).trail.steps) - 1, "", 0.0)
-    assert run(["train", "--settings", "usual", "--json", "-w", str(trained)]) == 0
+    assert run(["train", "--settings", "default", "--json", "-w", str(trained)]) == 0
     told = report(capsys)
     assert (told["trails"], told["left_out"]) == (15, 1)
 
@@ -146,9 +147,9 @@ def test_a_model_that_cannot_be_used_is_told_in_a_sentence(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["train", "--name", "../outside"], "is no name for a model"),
+        (["train", "--model", "../outside"], "is no name for a model"),
         (
-            ["train", "--show", "--name", "nobody"],
+            ["train", "--show", "--model", "nobody"],
             "There is no model 'nobody' in this workspace; there are paths",
         ),
         (["forage", "http://a.example/", "--model", "nobody"], "There is no model 'nobody'"),

@@ -62,7 +62,7 @@ def test_the_overview_shows_the_next_step_alone_as_a_button(visitor: Visitor) ->
 def test_the_overview_says_when_trails_were_added_after_the_last_training(
     visitor: Visitor, workspace: Workspace
 ) -> None:
-    visitor.send("/train", "/train", name="paths", strategy="naive-bayes", settings="usual")
+    visitor.send("/train", "/train", name="paths", strategy="naive-bayes", settings="default")
     visitor.wait_for_job("/train")
     assert "Begin a run" in visitor.get("/")
     assert '<a class="button" href="/runs">Let it forage</a>' in visitor.get("/train")

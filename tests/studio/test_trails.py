@@ -53,16 +53,16 @@ def test_what_cannot_be_done_is_told_in_a_sentence(visitor: Visitor) -> None:
     visitor.get("/nowhere", status=404)
     visitor.get("/jobs/7.json", status=404)
     assert "no name for a model" in visitor.send(
-        "/train", "/train", status=400, name="../x", strategy="path-learner", settings="usual"
+        "/train", "/train", status=400, name="../x", strategy="path-learner", settings="default"
     )
 
 
 def test_training_runs_in_the_background_and_its_report_is_in_words(visitor: Visitor) -> None:
-    page = visitor.send("/train", "/train", name="paths", strategy="path-learner", settings="usual")
+    page = visitor.send("/train", "/train", name="paths", strategy="path-learner", settings="default")
     assert "data-job=" in page
     page = visitor.wait_for_job("/train")
     assert "Learned from 4 trails on 2 sites." in page
-    assert "On one.example, held back: 1 of 1 goal within" in page
+    assert "On one.example, held out: 1 of 1 goal within" in page
     assert "breadth-first needed" in page
 
 
@@ -70,6 +70,6 @@ def test_a_job_that_fails_says_why(visitor: Visitor, workspace: Workspace) -> No
     for trail in workspace.stores.trails.summaries():
         workspace.stores.trails.delete(trail.id, 0.0)
     assert "nothing to learn from yet" in visitor.get("/train")
-    visitor.send("/teach", "/train", name="paths", strategy="path-learner", settings="usual")
+    visitor.send("/teach", "/train", name="paths", strategy="path-learner", settings="default")
     assert "There are no trails yet" in visitor.wait_for_job("/train")
     assert "It could not be done" in visitor.get("/train")

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 
 from wayhound.app.evaluate.world import World, walk
-from wayhound.app.train import OnProgress, report_of, scorer_of
+from wayhound.app.train import (
+    DEFAULT_NAME,
+    DEFAULT_SETTINGS,
+    DEFAULT_STRATEGY,
+    SETTINGS,
+    OnProgress,
+    TrainingReport,
+    report_of,
+    scorer_of,
+    train,
+)
 from wayhound.app.walked import walked_site
 from wayhound.errors import TeachingError
 from wayhound.forage.scorer import Scorer, StrategyInput
@@ -27,7 +38,6 @@ from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.store.forage import ForageStore, SiteSummary
 from wayhound.trail import GOAL, Trail
-from wayhound.url import host_of
 from wayhound.workspace import Workspace
 
 FILE_NAME = "held_back.json"
@@ -46,17 +56,20 @@ class HeldBack:
     pages: int | None  # None: never found
     breadth_first: int | None
 
-    def in_words(self) -> str:
-        """`On physics.org, held back: 31 of 34 goals within 60 pages; breadth-first needed 240.`"""
-        pages, other = "the model did not reach that", "breadth-first did not reach that"
-        if self.pages is not None:
-            pages = f"within {self.pages:,} page{'s' * (self.pages != 1)}"
-        if self.breadth_first is not None:
-            other = f"breadth-first needed {self.breadth_first:,}"
-        goals = f"{self.wanted} of {self.goals} goal{'s' * (self.goals != 1)}"
-        return (
-            f"On {host_of(self.site)}, held back: {goals} {pages}; {other}. Known pages: {self.known_pages}."
-        )
+
+def train_and_measure(
+    workspace: Workspace,
+    name: str = DEFAULT_NAME,
+    strategy: str = DEFAULT_STRATEGY,
+    settings: str = DEFAULT_SETTINGS,
+    on_progress: OnProgress = lambda *_: None,
+) -> TrainingReport:
+    """Train a model with settings of this name (`SETTINGS`), then measure it on each taught site, held out."""
+    report = train(
+        workspace, name, strategy, settings=SETTINGS[settings], at=time.time(), on_progress=on_progress
+    )
+    save_held_back(workspace, name, on_progress)
+    return report
 
 
 def save_held_back(workspace: Workspace, name: str, on_progress: OnProgress) -> None:

@@ -16,7 +16,7 @@ from wayhound.forage.scorers import SCORERS
 from wayhound.paths.cross_validation import LabelScore, LabelScores, choose_settings, leave_one_site_out
 from wayhound.paths.model import ForageModel, unpack
 from wayhound.paths.questions import bootstrap_trails
-from wayhound.paths.settings import PathSettings
+from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trail_check import check_trails, ended_trails
 from wayhound.paths.trainers import TRAINERS
@@ -65,8 +65,11 @@ def candidates_of(walked: Walked, committee: Sequence[Scorer]) -> Iterator[KeptC
         yield KeptCandidate(walked.site.start, number, page.url, chances, f"{parent} {region}", stake)
 
 
-USUAL_NAME = "paths"
-USUAL_STRATEGY = "path-learner"
+DEFAULT_NAME = "paths"
+DEFAULT_STRATEGY = "path-learner"
+SETTINGS: Mapping[str, PathSettings | None] = {"tuned": None, "default": PathSettings(), "paper": LITERAL}
+"""Settings by name. Tuned ones are chosen by cross-validation on the taught sites."""
+DEFAULT_SETTINGS = "tuned"
 STRONGEST = 12  # features that a report keeps of each label
 
 OnProgress = Callable[[str, int, int], None]
@@ -135,8 +138,8 @@ def report_of(workspace: Workspace, name: str) -> TrainingReport:
 
 def train(
     workspace: Workspace,
-    name: str = USUAL_NAME,
-    strategy: str = USUAL_STRATEGY,
+    name: str = DEFAULT_NAME,
+    strategy: str = DEFAULT_STRATEGY,
     *,
     settings: PathSettings | None = None,
     at: float,
@@ -153,8 +156,8 @@ def train(
 
 def learn(
     trails: Sequence[Trail],
-    name: str = USUAL_NAME,
-    strategy: str = USUAL_STRATEGY,
+    name: str = DEFAULT_NAME,
+    strategy: str = DEFAULT_STRATEGY,
     *,
     settings: PathSettings | None = None,
     on_progress: OnProgress = lambda *_: None,

@@ -12,15 +12,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from wayhound.app.held_out import save_held_back
+from wayhound.app.held_out import train_and_measure
 from wayhound.app.review import prepare, retrain
 from wayhound.app.topics import Topics
-from wayhound.app.train import OnProgress, train
+from wayhound.app.train import OnProgress
 from wayhound.errors import WayhoundError
-from wayhound.paths.settings import PathSettings
 from wayhound.store.jobs import JobStore
 from wayhound.studio.forage_job import TELL_SECONDS, forage
 from wayhound.wording.topics import training_summary
+from wayhound.wording.training import format_training
 from wayhound.workspace import Workspace
 
 Work = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
@@ -28,17 +28,8 @@ Work = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
 
 
 def train_job(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:
-    settings = PathSettings() if given["settings"] == "usual" else None
-    report = train(
-        workspace,
-        given["name"],
-        given["strategy"],
-        settings=settings,
-        at=time.time(),
-        on_progress=on_progress,
-    )
-    save_held_back(workspace, given["name"], on_progress)
-    return f"Learned from {report.trails} trails on {len(report.sites)} sites."
+    report = train_and_measure(workspace, given["name"], given["strategy"], given["settings"], on_progress)
+    return format_training(report)
 
 
 def review_job(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgress) -> str:

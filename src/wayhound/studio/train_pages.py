@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.held_out import load_held_back
-from wayhound.app.train import USUAL_NAME, USUAL_STRATEGY, TrainingReport, report_of
+from wayhound.app.train import DEFAULT_NAME, DEFAULT_SETTINGS, DEFAULT_STRATEGY, SETTINGS, report_of
 from wayhound.errors import ModelError
 from wayhound.paths.trail_check import Remark, check_trails
 from wayhound.paths.trainers import TRAINERS
@@ -22,6 +22,7 @@ from wayhound.web.errors import BadRequest
 from wayhound.wording.labels import format_label
 from wayhound.wording.quantities import count
 from wayhound.wording.reasons import format_reasons
+from wayhound.wording.training import format_held_out, format_training
 from wayhound.workspace import Workspace
 
 WORDS_SHOWN = 4
@@ -58,6 +59,7 @@ class TrainView:
     strategies: tuple[str, ...]
     usual_name: str
     usual_strategy: str
+    usual_settings: str
 
 
 def train_view(workspace: Workspace) -> TrainView:
@@ -72,8 +74,9 @@ def train_view(workspace: Workspace) -> TrainView:
         workspace.stores.jobs.last("train"),
         tuple(_shown(workspace, card) for card in cards),
         tuple(TRAINERS),
-        USUAL_NAME,
-        USUAL_STRATEGY,
+        DEFAULT_NAME,
+        DEFAULT_STRATEGY,
+        DEFAULT_SETTINGS,
     )
 
 
@@ -85,7 +88,7 @@ def has_new_trails(workspace: Workspace) -> bool:
 
 
 def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
-    told = tuple(each.in_words() for each in load_held_back(workspace, card.name))
+    told = tuple(format_held_out(held) for held in load_held_back(workspace, card.name))
     try:
         report = report_of(workspace, card.name)
     except ModelError as error:
@@ -96,19 +99,7 @@ def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
         )
         for each in report.labels
     )  # fmt: skip
-    return ShownModel(card.name, card.strategy, card.trained_at, summary(report), told, labels)
-
-
-def summary(report: TrainingReport) -> str:
-    """What was learned from, and how well goals are told elsewhere, in a sentence or two."""
-    learned = f"Learned from {count(report.trails, 'trail')} on {count(len(report.sites), 'site')}."
-    goal = next((each for each in report.labels if each.label == "Goal"), None)
-    if goal is None or goal.precision is None or goal.recall is None:
-        return f"{learned} With one site only, nothing could be held back to test it."
-    return (
-        f"{learned} On sites held back, {goal.recall:.0%} of the goal pages of trails are told as goals, and "
-        f"{goal.precision:.0%} of the pages told as goals are goals."
-    )
+    return ShownModel(card.name, card.strategy, card.trained_at, format_training(report), told, labels)
 
 
 def _words(strongest: Sequence[tuple[str, float]]) -> str:
@@ -129,7 +120,7 @@ def train_routes(studio: Studio) -> APIRouter:
     async def start(request: Request) -> Response:
         form = await read_form(studio, request)
         given = {name: form.text(name) for name in ("name", "strategy", "settings")}
-        if given["strategy"] not in TRAINERS or given["settings"] not in ("usual", "chosen"):
+        if given["strategy"] not in TRAINERS or given["settings"] not in SETTINGS:
             raise BadRequest("There is no such strategy or choice of settings.")
 
         def act() -> None:

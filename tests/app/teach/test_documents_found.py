@@ -65,7 +65,7 @@ def taught(server: SampleServer, tmp_path_factory: pytest.TempPathFactory) -> Pa
     folder = tmp_path_factory.mktemp("documents") / "w"
     with Workspace.create(folder) as workspace:
         play(lesson(server), workspace, BrowserOptions(headless=True), samples=server)
-    assert run(["train", "--settings", "usual", "-w", str(folder)]) == 0
+    assert run(["train", "--settings", "default", "-w", str(folder)]) == 0
     return folder
 
 

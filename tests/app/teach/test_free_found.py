@@ -100,7 +100,7 @@ class Found:
 
 @pytest.fixture(scope="module")
 def third(browsed: Path, server: SampleServer) -> Found:
-    assert run(["train", "--settings", "usual", "-w", str(browsed)]) == 0
+    assert run(["train", "--settings", "default", "-w", str(browsed)]) == 0
     site = server.web.site("math.localhost")
     assert site is not None
     start = f"http://math.localhost:{server.port}/"

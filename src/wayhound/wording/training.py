@@ -1,0 +1,55 @@
+"""Training in words: what a model learned from, how well it does on sites that it was not taught, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wayhound.paths.settings import PathSettings
+from wayhound.trail import GOAL
+from wayhound.url import host_of
+from wayhound.wording.quantities import count
+
+if TYPE_CHECKING:
+    from wayhound.app.held_out import HeldBack
+    from wayhound.app.train import TrainingReport
+
+
+def format_training(report: TrainingReport) -> str:
+    """Return what was learned from, and how well goals are recognised on held-out sites."""
+    left_out = f" ({report.left_out:,} without an ending left out)" if report.left_out else ""
+    sites = count(len(report.sites), "site")
+    return f"Learned from {count(report.trails, 'trail')}{left_out} on {sites}. {_quality(report)}"
+
+
+def _quality(report: TrainingReport) -> str:
+    goal = next((label for label in report.labels if label.label == GOAL), None)
+    if report.all_labels is None:
+        return "With one site, none could be held out, so nothing shows how well it does on other sites."
+    if goal is None or goal.recall is None or goal.precision is None:
+        return "Each site was held out in turn; the table shows how well its pages were recognised."
+    return (
+        f"On held-out sites, it recognises {goal.recall:.0%} of the goals (recall), and {goal.precision:.0%} of "
+        "what it takes for goals are goals (precision)."
+    )
+
+
+def format_settings(report: TrainingReport) -> str:
+    """Return the strategy, the two settings that cross-validation chooses, and those that differ from the default."""
+    how = "by cross-validation" if report.chosen else "given"
+    default = PathSettings().to_json()
+    shown = {"prior_variance", "body_tokens"} | {
+        name for name, value in report.settings.items() if default.get(name) != value
+    }
+    values = ", ".join(f"{name} {report.settings[name]}" for name in sorted(shown & set(report.settings)))
+    return f"Strategy: {report.strategy}. Settings ({how}): {values}."
+
+
+def format_held_out(held: HeldBack) -> str:
+    """Return `On physics.org, held out: 31 of 34 goals within 60 pages; breadth-first needed 240. …`"""
+    pages = f"within {count(held.pages, 'page')}" if held.pages is not None else "not reached by the model"
+    other = f"needed {held.breadth_first:,}" if held.breadth_first is not None else "did not reach them"
+    goals = f"{held.wanted:,} of {count(held.goals, 'goal')}"
+    return (
+        f"On {host_of(held.site)}, held out: {goals} {pages}; breadth-first {other}. "
+        f"Known pages: {held.known_pages:,}."
+    )
