@@ -73,7 +73,7 @@ def wait_for(condition: object, *, seconds: float = FOUND_SECONDS) -> bool:
 
 
 def test_it_indexes_serves_and_ends_in_good_order_at_an_interrupt(workspace: Path) -> None:
-    with serving(workspace, "--name", "Quay papers", "--processes", "2") as (process, url):
+    with serving(workspace, "--name", "Quay papers", "--workers", "2") as (process, url):
         assert "Quay papers" in read(f"{url}/")
         assert '"total":6' in read(f"{url}/search.json?q=learning")
         servers = children(process.pid)
@@ -97,7 +97,7 @@ def test_what_is_saved_while_it_runs_is_found(workspace: Path) -> None:
 
 
 def test_no_server_is_left_behind_when_the_command_is_killed(workspace: Path) -> None:
-    with serving(workspace, "--processes", "2") as (process, url):
+    with serving(workspace, "--workers", "2") as (process, url):
         read(f"{url}/about")
         servers = children(process.pid)
         process.kill()

@@ -50,11 +50,11 @@ def ready(folder: Path) -> None:
 
 def test_a_ready_tree_is_put_into_the_workspace_and_not_written_over(folder: Path) -> None:
     result = call(folder, "init")
-    assert "70 leaves" in result.stdout
+    assert "70 leaves" in result.stderr
     assert "topics train -w " in result.stderr
     with pytest.raises(UsageError, match="there already"):
         call(folder, "init", "--tree", "medicine")
-    assert "12 leaves" in call(folder, "init", "--tree", "medicine", "--replace").stdout
+    assert "12 leaves" in call(folder, "init", "--tree", "medicine", "--replace").stderr
 
 
 def test_an_unknown_or_broken_tree_is_told_in_a_sentence(folder: Path) -> None:
@@ -107,15 +107,21 @@ def test_new_documents_are_placed_and_kept(folder: Path) -> None:
 
 def test_a_correction_holds_after_the_next_training_and_can_be_taken_back(folder: Path) -> None:
     ready(folder)
-    assert "1 corrections" in call(folder, "correct", "d1", "Herbs").stdout
+    assert "1 corrections" in call(folder, "correct", "d1", "Herbs").stderr
     call(folder, "train", str(folder / "docs.jsonl"))
     assert "hand)" in call(folder, "report", "Herbs").stdout
     rows = [json.loads(line) for line in call(folder, "report", "Herbs", "--json").stdout.splitlines()]
     assert [row["document"] for row in rows if row["corrected"]] == ["d1"]
-    assert "0 corrections" in call(folder, "correct", "d1", "--forget").stdout
+    call(folder, "correct", "d3", "Herbs")
+    call(folder, "correct", "d2", "Herbs")
+    assert "Undone: the correction of d2." in call(folder, "undo").stderr
+    assert "Undone: the correction of d3." in call(folder, "undo").stderr
+    assert "0 corrections" in call(folder, "correct", "d1", "--forget").stderr
+    with pytest.raises(UsageError, match="nothing to undo"):
+        call(folder, "undo")
+    with pytest.raises(UsageError, match="no correction"):
+        call(folder, "undo", "d1")
     for arguments, complaint in (
-        (["d1"], "Give the topic"),
-        (["d1", "--forget"], "no correction"),
         (["nobody", "Herbs"], "no document nobody"),
         (["d1", "Fish"], "no topic 'Fish'"),
     ):

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from wayhound import __version__
-from wayhound.cli.language import Group, note_renamed
+from wayhound.cli.language import Group
 from wayhound.errors import WayhoundError, WorkspaceError
 from wayhound.wording.faults import format_error
 
@@ -101,11 +101,6 @@ class Verbs(Group):
         assert isinstance(command, click.Command)
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        return super().resolve_command(ctx, _present(args))
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for title, verbs in SECTIONS.items():
             with formatter.section(title):
@@ -114,16 +109,9 @@ class Verbs(Group):
             formatter.write_dl(list(FIRST_STEPS.items()))
 
 
-def _present(args: list[str]) -> list[str]:
-    """Return the arguments with commands that have moved called by their present names."""
-    for (verb, option), words in MOVED.items():
-        if args[0] == verb and option in args:
-            note_renamed(f"{verb} {option}", " ".join(words))
-            return [*words, *(argument for argument in args[1:] if argument != option)]
-    return args
-
-
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Verbs, moved=MOVED, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="wayhound")
 def cli() -> None:
     """Show it the way on a few websites; it finds the rest."""

@@ -246,14 +246,26 @@ def note_renamed(former: str, present: str) -> None:
 class Group(click.Group):
     """Commands with help for those who do not know their names.
 
-    `help VERB` is `VERB --help`, and for an unknown word the nearest command is suggested.
+    `help VERB` is `VERB --help`, and for an unknown word the nearest command is suggested. `moved` maps a command
+    and an option that hid another command to the words that call it now: `("teach", "--graph")` to
+    `("trails", "graph")`.
     """
 
     command_class = Command
 
+    def __init__(
+        self,
+        *arguments: Any,
+        moved: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
+        **attributes: Any,
+    ) -> None:
+        super().__init__(*arguments, **attributes)
+        self.moved = dict(moved or {})
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        args = self._present(args)
         name, rest = args[0], args[1:]
         if name == "help" and self.get_command(ctx, name) is None:
             if not rest:
@@ -263,6 +275,14 @@ class Group(click.Group):
         if self.get_command(ctx, name) is None:
             ctx.fail(self._no_such(ctx, name))
         return super().resolve_command(ctx, args)
+
+    def _present(self, args: list[str]) -> list[str]:
+        """Return the arguments with commands that have moved called by their present names."""
+        for (verb, option), words in self.moved.items():
+            if args[0] == verb and option in args:
+                note_renamed(f"{verb} {option}", " ".join(words))
+                return [*words, *(argument for argument in args[1:] if argument != option)]
+        return args
 
     def _no_such(self, ctx: click.Context, name: str) -> str:
         names = self.list_commands(ctx)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from wayhound.app.topics import TopicReport, Topics, read_corpus
-from wayhound.cli.console import command_for, err, next_steps, out
-from wayhound.cli.language import workspace_option
+from wayhound.cli.console import command_for, err, next_steps, out, write_json
+from wayhound.cli.language import Group, json_option, limit_option, seed_option, workspace_option
 from wayhound.errors import UsageError
 from wayhound.topics.documents import read_documents
 from wayhound.topics.model import NOWHERE, TopicPlacement
@@ -22,23 +21,24 @@ from wayhound.topics.suggest import PER_TOPIC, TopicSuggestions
 from wayhound.topics.training import TopicSettings, TopicTraining
 from wayhound.topics.tree import load_tree_text, shipped_trees
 from wayhound.wording.topics import empty_topics_warning, training_summary
+from wayhound.wording.undo import NOTHING
 from wayhound.workspace import Workspace
 
 _BAR_WIDTH = 30
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 files_argument = click.argument(
     "files", nargs=-1, type=click.Path(path_type=Path, dir_okay=False, exists=True)
 )
 citations_option = click.option(
     "--citations",
+    metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A file of citations: the citing id, a tab, the cited id.",
 )
-seed_option = click.option("--seed", default=0, show_default=True, help="Seed of the random numbers.")
+MOVED = {("correct", "--forget"): ("undo",), ("correct", "--undo"): ("undo",)}
 
 
-@click.group()
+@click.group(cls=Group, moved=MOVED)
 def topics() -> None:
     """Place documents in a tree of topics, from a few keywords a topic."""
 
@@ -51,7 +51,7 @@ def _opened(folder: Path) -> Iterator[Topics]:
 
 @topics.command("init")
 @workspace_option
-@click.option("--tree", default="computer-science", show_default=True,
+@click.option("--tree", default="computer-science", metavar="TREE", show_default=True,
               help=f"A shipped tree ({', '.join(sorted(shipped_trees()))}) or a file.")  # fmt: skip
 @click.option("--replace", is_flag=True, help="Overwrite the tree of the workspace.")
 def init_tree(folder: Path, tree: str, replace: bool) -> None:
@@ -61,7 +61,7 @@ def init_tree(folder: Path, tree: str, replace: bool) -> None:
         if opened.tree_file.exists and not replace:
             raise UsageError(f"{opened.tree_file.path} is there already. Edit it, or give --replace.")
         leaves = opened.tree_file.write(text).leaves
-        click.echo(f"{opened.tree_file.path}: {len(leaves)} leaves.")
+        err.print(f"{opened.tree_file.path}: {len(leaves)} leaves.", markup=False)
     next_steps(
         (command_for(folder, "topics train"), "place the papers of the workspace"),
         (command_for(folder, "topics train documents.jsonl"), "or documents of your own"),
@@ -72,8 +72,8 @@ def init_tree(folder: Path, tree: str, replace: bool) -> None:
 @files_argument
 @workspace_option
 @citations_option
-@click.option("--rounds", default=TopicSettings().rounds, show_default=True, type=click.IntRange(min=0),
-              help="Maximum number of EM rounds.")  # fmt: skip
+@click.option("--rounds", default=TopicSettings().rounds, show_default=True, type=click.IntRange(min=0), metavar="N",
+              help="Run at most this many rounds of EM.")  # fmt: skip
 @seed_option
 @json_option
 def train(
@@ -91,7 +91,7 @@ def train(
             on_progress=lambda step, _, __: status.update(f"{step.capitalize()}…"),
         )
     if as_json:
-        click.echo(json.dumps(training.history, ensure_ascii=False))
+        write_json(training.history)
         return
     out.print(training_table(training))
     next_steps(
@@ -128,7 +128,7 @@ def place(file: Path, folder: Path, as_json: bool) -> None:
 @topics.command("report")
 @click.argument("topic", required=False)
 @workspace_option
-@click.option("--limit", default=20, show_default=True, help="Maximum number of documents to list.")
+@limit_option(20, "documents")
 @json_option
 def report(topic: str | None, folder: Path, limit: int, as_json: bool) -> None:
     """Show how many documents each topic has, or with TOPIC the documents of one and the words that decided."""
@@ -141,7 +141,7 @@ def report(topic: str | None, folder: Path, limit: int, as_json: bool) -> None:
             raise UsageError(f"No document has been placed yet. Next: {command_for(folder, 'topics train')}")
         if as_json:
             counts = opened.store.counts().items()
-            click.echo(json.dumps({" › ".join(path): count for path, count in counts}))
+            write_json({" › ".join(path): count for path, count in counts})
         else:
             out.print(report_table(told))
 
@@ -163,7 +163,7 @@ def _print_placements(placements: Iterable[tuple[TopicPlacement, str]], *, as_js
     """Print placements with the titles of their documents."""
     if as_json:
         for placed, title in placements:
-            click.echo(json.dumps(asdict(placed) | {"title": title}, ensure_ascii=False))
+            write_json(asdict(placed) | {"title": title})
         return
     table = Table("document", "topic", "confidence", "second topic", "deciding words")
     for placed, title in placements:
@@ -180,16 +180,31 @@ def _add_row(table: Table, *cells: str) -> None:
 
 @topics.command("correct")
 @click.argument("document")
-@click.argument("topic", required=False)
+@click.argument("topic")
 @workspace_option
-@click.option("--undo", "--forget", "undo", is_flag=True, help="Remove the correction.")
-def correct(document: str, topic: str | None, folder: Path, undo: bool) -> None:
+def correct(document: str, topic: str, folder: Path) -> None:
     """Record where a document belongs. The next training learns from it."""
-    if (topic is None) != undo:
-        raise UsageError("Give the topic that the document belongs to, or --undo to remove a correction.")
     with _opened(folder) as opened:
-        corrections = opened.undo_correction(document) if topic is None else opened.correct(document, topic)
-    click.echo(f"{corrections} corrections in all. Next: wayhound topics train, with the same documents")
+        _print_corrections(opened.correct(document, topic), folder)
+
+
+@topics.command("undo")
+@click.argument("document", required=False)
+@workspace_option
+def undo(document: str | None, folder: Path) -> None:
+    """Undo the correction of DOCUMENT, or the last one; called again, the one before it."""
+    with _opened(folder) as opened:
+        document = document or opened.store.last_corrected()
+        if document is None:
+            raise UsageError(NOTHING)
+        remaining = opened.undo_correction(document)
+    err.print(f"Undone: the correction of {document}.", markup=False)
+    _print_corrections(remaining, folder)
+
+
+def _print_corrections(corrections: int, folder: Path) -> None:
+    train = command_for(folder, "topics train")
+    err.print(f"{corrections} corrections in all. Next, with the same documents: {train}", markup=False)
 
 
 @topics.command("suggest")
@@ -197,8 +212,8 @@ def correct(document: str, topic: str | None, folder: Path, undo: bool) -> None:
 @workspace_option
 @citations_option
 @seed_option
-@click.option("--keywords", "per_topic", default=PER_TOPIC, show_default=True,
-              help="Maximum number of keywords for a topic.")  # fmt: skip
+@click.option("--keywords", "per_topic", default=PER_TOPIC, metavar="N", show_default=True,
+              help="Suggest at most this many keywords for a topic.")  # fmt: skip
 @json_option
 def suggest(
     files: tuple[Path, ...], folder: Path, citations: Path | None, seed: int, per_topic: int, as_json: bool
@@ -211,7 +226,7 @@ def suggest(
         corpus = read_corpus(opened.workspace, files, citations)
         suggestions = opened.suggest(corpus, seed=seed, per_topic=per_topic)
     if as_json:
-        click.echo(json.dumps(suggestions.to_json(), ensure_ascii=False))
+        write_json(suggestions.to_json())
     else:
         for table in suggestion_tables(suggestions):
             out.print(table)
@@ -239,7 +254,9 @@ def suggestion_tables(suggestions: TopicSuggestions) -> Iterator[Table]:
 @click.argument("topic")
 @click.argument("keywords", nargs=-1, required=True)
 @workspace_option
-@click.option("--new", "name", default="", help="Add a topic of this name under TOPIC; / is the top.")
+@click.option(
+    "--new", "name", default="", metavar="NAME", help="Add a topic of this name under TOPIC; / is the top."
+)
 @click.option("--drop", is_flag=True, help="Remove the keywords instead.")
 def accept(topic: str, keywords: tuple[str, ...], folder: Path, name: str, drop: bool) -> None:
     """Add keywords to a topic of the tree, remove some, or add a topic."""
@@ -252,4 +269,5 @@ def accept(topic: str, keywords: tuple[str, ...], folder: Path, name: str, drop:
             opened.tree_file.drop_keywords(topic, keywords)
         else:
             opened.tree_file.add_keywords(topic, keywords)
-    click.echo("The tree is changed. Next: wayhound topics train, with the same documents")
+    train = command_for(folder, "topics train")
+    err.print(f"The tree is changed. Next, with the same documents: {train}", markup=False)

@@ -85,7 +85,8 @@ class TopicStore:
         """A person says where a document belongs; the next training learns from it."""
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO topic_correction (document, topic) VALUES (?, ?)",
+                "INSERT OR REPLACE INTO topic_correction (document, topic, number) "
+                "SELECT ?, ?, coalesce(max(number), 0) + 1 FROM topic_correction",
                 (document, _BETWEEN.join(topic)),
             )
 
@@ -94,6 +95,13 @@ class TopicStore:
         with self._database.transaction():
             gone = self._database.execute("DELETE FROM topic_correction WHERE document = ?", (document,))
             return gone.rowcount > 0
+
+    def last_corrected(self) -> str | None:
+        """Return the document that was corrected last, or None if there is no correction."""
+        rows = self._database.execute(
+            "SELECT document FROM topic_correction ORDER BY number DESC, document DESC LIMIT 1"
+        )
+        return next((str(document) for (document,) in rows), None)
 
     def corrections(self) -> dict[str, tuple[str, ...]]:
         rows = self._database.execute("SELECT document, topic FROM topic_correction ORDER BY document")
