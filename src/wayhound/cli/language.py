@@ -117,14 +117,14 @@ def port_option(default: int, *, or_free: bool = False) -> Callable[[Function], 
 
 
 def workers_option(default: int | None = None) -> Callable[[Function], Function]:
-    """Add `--workers` as `workers`: None stands for one process a core."""
+    """Add `--workers` as `workers`: None stands for one process per core."""
     return click.option(
         "--workers",
         default=default,
         metavar="N",
         type=click.IntRange(1, 64),
         show_default=default is not None,
-        help="Processes." if default else "Processes.  [default: one a core]",
+        help="Processes." if default else "Processes.  [default: one per core]",
     )
 
 
@@ -136,7 +136,7 @@ def budget_option(default: int | None = None) -> Callable[[Function], Function]:
         metavar="PAGES",
         type=click.IntRange(0),
         show_default=default is not None,
-        help="Fetch at most this many pages a site." + ("" if default else "  [default: wayhound.toml]"),
+        help="Fetch at most this many pages per site." + ("" if default else "  [default: wayhound.toml]"),
     )
 
 
