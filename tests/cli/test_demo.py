@@ -63,7 +63,7 @@ def test_papers_that_were_found_are_read_and_cited(demo: tuple[Path, str, str]) 
 def test_the_portal_answers_for_every_kind_of_page(demo: tuple[Path, str, str]) -> None:
     _, told, _ = demo
     asked = re.findall(r"^  (\d+)  (/\S*)$", told, re.MULTILINE)
-    assert len(asked) == 10
+    assert len(asked) == 12
     assert {status for status, _ in asked} == {"200"}
 
 

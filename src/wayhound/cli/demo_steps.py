@@ -1,34 +1,43 @@
-"""What the demo does beside foraging: shows the way, learns, reads papers, fills topics."""
+"""The steps of the demo: each calls one use case on the sample web, and prints what came of it."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import resources
+from pathlib import Path
+from urllib.parse import quote
 
 from wayhound.app.forage import Order, open_run
+from wayhound.app.held_out import train_and_measure
 from wayhound.app.papers.adding import Added, Intake, incoming_from_forage
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.reading import cores
 from wayhound.app.teach.playback import Script, play, play_by_fetching
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics
-from wayhound.app.train import train
-from wayhound.cli.console import err, write_line
+from wayhound.app.trails import check
+from wayhound.cli.console import command_for, err, next_steps, program_name, write_line
 from wayhound.cli.forage_display import closing_table, forage_with_display
 from wayhound.cli.papers_progress import take_up
 from wayhound.cli.papers_work import added_line
+from wayhound.cli.serve import PortalAddress, serve_portal, update_index
 from wayhound.cli.studio import print_how_to_open
 from wayhound.cli.topics import report_table
 from wayhound.cli.trails import remarks_list
 from wayhound.cli.train import labels_table
-from wayhound.errors import UsageError
+from wayhound.errors import UsageError, WayhoundError
 from wayhound.net.browser import BrowserOptions, find_browser, has_display
-from wayhound.paths.settings import PathSettings
-from wayhound.paths.trail_check import check_trails
+from wayhound.portal.app import make_portal
+from wayhound.portal.portal import PortalSettings
 from wayhound.samples import SampleServer, SampleWeb
 from wayhound.site import Site
 from wayhound.store.forage import RunLimits
@@ -37,111 +46,43 @@ from wayhound.studio.app import make_studio
 from wayhound.trail import GOAL
 from wayhound.url import normalise
 from wayhound.visit import Visit
+from wayhound.web.app import WebSettings
 from wayhound.web.server import running
 from wayhound.wording.quantities import count
+from wayhound.wording.training import format_training
 from wayhound.workspace import Workspace
 
-PAUSE_SECONDS = 0.02  # it is our own machine
-GOALS_SHOWN = 8  # goals a job, before the rest is only counted
+# Teach
 
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One forage of the demo: on which sites, for which pages by the sample web's own labels."""
-
-    kind: str
-    label: str
-    order: Order
-    budget: int
-
-
-DEPARTMENTS = Job("department", "publication", Order(strategy="path-learner", take_files=True), 90)
-COMPANIES = Job(
-    "company",
-    "contact",
-    Order(
-        strategy="best-first",
-        keywords=("contact", "kontakt", "contacto", "address", "visit", "impressum", "telephone"),
-        goal=r"contact|kontakt|impressum|find us|visit",
-    ),
-    20,
-)
-
-
-def forage_sites(workspace: Workspace, web: SampleWeb, server: SampleServer, job: Job) -> None:
-    sites = [Site(normalise(seed)) for seed in server.seeds() if _kind(web, seed) == job.kind]
-    fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=PAUSE_SECONDS)
-    config = replace(workspace.config, fetch=fetch)
-    run = open_run(workspace, job.order, RunLimits(job.budget), sites, time.time())
-    found: list[Visit] = []
-
-    def keep(visit: Visit) -> None:
-        if visit.is_goal:
-            found.append(visit)
-            if len(found) <= GOALS_SHOWN:
-                write_line(f"{visit.url}  {visit.title}")
-
-    asyncio.run(forage_with_display(workspace, run, config, 1, keep))
-    if len(found) > GOALS_SHOWN:
-        err.print(f"… and {len(found) - GOALS_SHOWN} more")
-    err.print(closing_table(workspace.stores.forage.sites(run.id)))
-    err.print(_judged(found, _true_pages(web, server, job)))
-
-
-def _kind(web: SampleWeb, seed: str) -> str:
-    site = web.site(seed.split("/")[2])
-    return site.kind if site else ""
-
-
-def _true_pages(web: SampleWeb, server: SampleServer, job: Job) -> Mapping[str, str]:
-    return {
-        normalise(f"http://{site.host}:{server.port}{path}"): site.host
-        for site in web.sites
-        if site.kind == job.kind
-        for path, label in site.labels().items()
-        if label == job.label
-    }
-
-
-def _judged(found: list[Visit], true: Mapping[str, str]) -> str:
-    right = [visit for visit in found if visit.url in true]
-    sites = {true[visit.url] for visit in right}
-    return (
-        f"By the sample web's own labels, {len(right)} of the {count(len(found), 'page')} found are right, "
-        f"on {len(sites)} of the {count(len(set(true.values())), 'site')} that have any."
-    )
-
-
-SHOWN = 6  # papers, before the rest is only counted
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 HOW_TO_TEACH = """\
 Look for papers, as you would in any browser.
-  Goal          on the page of a paper: two or three on each site will do
-  Not this way  on a page that is no paper, two or three of them as well
-  Next site     when you have shown both; Done after the last
+  Goal       on the page of a paper: two or three on each site are enough
+  Reject     on a page that is not a paper, two or three of them as well
+  Next site  when you have shown both; Done after the last
 """
 
 
 @contextmanager
-def taught_by_lesson(workspace: Workspace, server: SampleServer) -> Iterator[None]:
+def teach_by_lesson(workspace: Workspace, server: SampleServer) -> Iterator[None]:
     """Play the sample lesson, click by click, in a browser if there is one."""
     lesson = Script.sample()
     try:
         find_browser()
     except UsageError as error:
         err.print(f"{error} The lesson is played without one, by following its links.")
-        asyncio.run(play_by_fetching(lesson, lesson.sites_at(server.port), workspace, _tell))
+        asyncio.run(play_by_fetching(lesson, lesson.sites_at(server.port), workspace, _print_plain))
     else:
-        play(lesson, workspace, samples=server, say=_tell)
-    _tell_what_was_taught(workspace)
+        play(lesson, workspace, samples=server, say=_print_plain)
+    _print_trails(workspace)
     yield
 
 
 @contextmanager
-def taught_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]:
-    """Let the person at the keyboard show the way to papers: in a window, or else in a page of the studio.
+def teach_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]:
+    """Let the user show the way to papers, in a window, or else in a page of the studio.
 
-    The studio stays open within, so that the page can be looked at while the demo goes on.
+    The studio stays open within the context, so that its page can be looked at while the demo continues.
     """
     find_browser()
     sites = Script.sample().sites_at(server.port)
@@ -149,46 +90,121 @@ def taught_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]
     record = open_session(workspace, sites, "trails")
     if has_display():
         asyncio.run(teach(workspace, record, BrowserOptions()))
-        _tell_what_was_taught(workspace)
+        _print_trails(workspace)
         yield
         return
     token = new_token()
     with running(make_studio(workspace.folder, token)) as address:
         write_line(f"\nTeach in this page: {address}teach?token={token}")
         print_how_to_open(int(address.rstrip("/").rpartition(":")[2]))
-        err.print("When you press Done there, the demo goes on here.")
+        err.print("When you press Done there, the demo continues here.")
         _wait_until_taught(workspace)
-        _tell_what_was_taught(workspace)
+        _print_trails(workspace)
         yield
 
 
 def _wait_until_taught(workspace: Workspace) -> None:
-    """Until a session has ended and left a trail to a goal; a session without one can be begun again."""
-    store = workspace.stores.teaching
-    while store.unfinished() or not _trails_to_goals(workspace):
-        time.sleep(LOOK_SECONDS)
+    """Wait until a session has ended with a trail to a goal; one without can be started again."""
+    while workspace.stores.teaching.unfinished() or not _trails_to_goals(workspace):
+        time.sleep(POLL_SECONDS)
 
 
 def _trails_to_goals(workspace: Workspace) -> int:
     return sum(summary.ending == GOAL for summary in workspace.stores.trails.summaries())
 
 
-def _tell_what_was_taught(workspace: Workspace) -> None:
+def _print_trails(workspace: Workspace) -> None:
     goals, trails = _trails_to_goals(workspace), len(workspace.stores.trails)
     if not goals:
-        raise UsageError("No goal was shown, so there is nothing to learn. Try again.")
-    err.print(f"{count(trails, 'trail')}: {goals} to a goal, {trails - goals} that lead elsewhere.")
-    err.print(remarks_list(check_trails(workspace.stores.trails.trails())))
+        raise UsageError("No goal was marked, so there is nothing to learn. Try again.")
+    err.print(f"{count(trails, 'trail')}: {goals} to a goal, {trails - goals} rejected.")
+    err.print(remarks_list(check(workspace)))
 
 
-def _tell(line: str) -> None:
+def _print_plain(line: str) -> None:
     err.print(line, markup=False)
 
 
-def learn(workspace: Workspace) -> None:
-    report = train(workspace, settings=PathSettings(), at=time.time())
-    err.print("How well each label is told on a site that was held back, and what a link to it is worth:")
+# Train and forage
+
+DELAY_SECONDS = 0.02  # this machine is its own host
+GOALS_SHOWN = 8  # of each forage, before the rest is only counted
+CONTACT_WORDS = ("contact", "kontakt", "contacto", "impressum", "visit")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleForage:
+    """One forage of the demo: the kind of sites, the sample web's label of the wanted pages, and the order."""
+
+    kind: str
+    label: str
+    order: Order
+    budget: int
+
+
+DEPARTMENTS = SampleForage("department", "publication", Order(strategy="path-learner", take_files=True), 90)
+COMPANIES = SampleForage(
+    "company",
+    "contact",
+    Order(strategy="best-first", keywords=CONTACT_WORDS, goal="|".join(map(re.escape, CONTACT_WORDS))),
+    20,
+)
+
+
+def train_model(workspace: Workspace) -> None:
+    report = train_and_measure(workspace)
+    err.print(format_training(report), markup=False)
     err.print(labels_table(report))
+
+
+def forage_sites(workspace: Workspace, web: SampleWeb, server: SampleServer, forage: SampleForage) -> None:
+    """Forage the sample sites of one kind, and compare the goals with the sample web's own labels."""
+    sites = [Site(normalise(seed)) for seed in server.seeds() if _kind(web, seed) == forage.kind]
+    fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=DELAY_SECONDS)
+    config = replace(workspace.config, fetch=fetch)
+    run = open_run(workspace, forage.order, RunLimits(forage.budget), sites, time.time())
+    goals: list[Visit] = []
+
+    def keep(visit: Visit) -> None:
+        if visit.is_goal:
+            goals.append(visit)
+            if len(goals) <= GOALS_SHOWN:
+                write_line(f"{visit.url}  {visit.title}")
+
+    asyncio.run(forage_with_display(workspace, run, config, 1, keep))
+    if len(goals) > GOALS_SHOWN:
+        err.print(f"… and {len(goals) - GOALS_SHOWN} more")
+    err.print(closing_table(workspace.stores.forage.sites(run.id)))
+    err.print(_verdict(goals, _labelled_pages(web, server, forage)))
+
+
+def _kind(web: SampleWeb, seed: str) -> str:
+    site = web.site(seed.split("/")[2])
+    return site.kind if site else ""
+
+
+def _labelled_pages(web: SampleWeb, server: SampleServer, forage: SampleForage) -> Mapping[str, str]:
+    return {
+        normalise(f"http://{site.host}:{server.port}{path}"): site.host
+        for site in web.sites
+        if site.kind == forage.kind
+        for path, label in site.labels().items()
+        if label == forage.label
+    }
+
+
+def _verdict(goals: list[Visit], labelled: Mapping[str, str]) -> str:
+    right = [visit for visit in goals if visit.url in labelled]
+    sites = {labelled[visit.url] for visit in right}
+    return (
+        f"By the sample web's own labels, {len(right)} of {count(len(goals), 'goal')} are right, "
+        f"on {len(sites)} of the {count(len(set(labelled.values())), 'site')} that have any."
+    )
+
+
+# Papers and topics
+
+PAPERS_SHOWN = 6  # before the rest is only counted
 
 
 def add_papers(workspace: Workspace) -> None:
@@ -196,15 +212,15 @@ def add_papers(workspace: Workspace) -> None:
     found = list(incoming_from_forage(library, None))
     if not found:
         raise UsageError(
-            "By what was taught, no paper was found. Try again: mark the page of a paper as Goal, "
-            "on two or three sites, and other pages as Not this way."
+            "By what was taught, no paper was found. Try again: mark the page of a paper as Goal on two or three "
+            "sites, and reject other pages."
         )
-    told = 0
+    lines = 0
 
     def line(added: Added) -> str:
-        nonlocal told
-        told += 1
-        return added_line(added, as_json=False) if told <= SHOWN else ""
+        nonlocal lines
+        lines += 1
+        return added_line(added, as_json=False) if lines <= PAPERS_SHOWN else ""
 
     take_up(Intake(library, cores()).add(found), len(found), line)
 
@@ -215,3 +231,59 @@ def fill_topics(workspace: Workspace) -> None:
     topics.tree_file.write(tree.read_text("utf-8"))
     topics.train()
     err.print(report_table(topics.report()))
+
+
+# Serve
+
+PORTAL_NAME = "The sample web"
+
+
+def show_portal(folder: Path, port: int) -> None:
+    """Serve the portal to the user at the terminal; without one, ask it for one page of each kind."""
+    _print_next_steps(folder)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        serve_portal(folder, PortalAddress(port=port), name=PORTAL_NAME)
+        return
+    update_index(folder)
+    with running(make_portal(folder, PortalSettings(PORTAL_NAME), WebSettings())) as address:
+        write_line(f"The portal answers at {address}")
+        for path in _pages(address):
+            status, _ = _get(address + path)
+            write_line(f"  {status}  /{path}")
+
+
+def _pages(address: str) -> list[str]:
+    """Return paths of every kind of page, found as a visitor would find them."""
+    paper = _first_hit(address, "type:paper", "&sort=cited")
+    contact = _first_hit(address, "type:page contact")
+    topic = json.loads(_get(address + "index.json")[1])["topics"][0]["url"].lstrip("/")
+    searches = [f"search?q={quote(query)}" for query in ("limits OR theory", "type:page contact")]
+    machines = ["submit", "about", "search.atom", "oai?verb=Identify"]
+    return ["", *searches, topic, contact, paper, f"{paper}/map", f"{paper}.bib", *machines]
+
+
+def _first_hit(address: str, query: str, more: str = "") -> str:
+    hits = json.loads(_get(f"{address}search.json?q={quote(query)}{more}")[1])["hits"]
+    if not hits:
+        raise WayhoundError(f"The portal has no answer to {query!r}.")
+    return str(hits[0]["url"]).lstrip("/")
+
+
+def _get(url: str) -> tuple[int, bytes]:
+    try:
+        with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - our own server
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        raise WayhoundError(f"The portal answered {error.code} to {url}.") from None
+
+
+def _print_next_steps(folder: Path) -> None:
+    next_steps(
+        (command_for(folder, "studio"), "trails, training, runs and results, in a browser"),
+        (command_for(folder, "status --goals"), "every page that was found, the clicks there, and why"),
+        (command_for(folder, "export goals --out goals.csv"), "the same as a table"),
+        (command_for(folder, "serve"), "the portal again"),
+        ("make teach-demo", "teach the sample sites yourself"),
+        (f"{program_name()} init mine", "start your own project; it says what comes next"),
+    )
+    err.print()
