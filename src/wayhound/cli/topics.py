@@ -136,14 +136,14 @@ def report(topic: str | None, folder: Path, limit: int, as_json: bool) -> None:
         if topic is not None:
             _print_placements(opened.documents_under(topic, limit), as_json=as_json)
             return
-        told = opened.report()
-        if not told.documents:
+        distribution = opened.report()
+        if not distribution.documents:
             raise UsageError(f"No document has been placed yet. Next: {command_for(folder, 'topics train')}")
         if as_json:
             counts = opened.store.counts().items()
             write_json({" › ".join(path): count for path, count in counts})
         else:
-            out.print(report_table(told))
+            out.print(report_table(distribution))
 
 
 def report_table(report: TopicReport) -> Table:
