@@ -47,7 +47,7 @@ class TopicCorpus:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicCount:
+class PlacementCount:
     """The number of documents at a topic itself (`own`), and at or below it (`total`)."""
 
     topic: Topic
@@ -62,7 +62,7 @@ class TopicReport:
     `history` describes the last training and is empty before the first one.
     """
 
-    topics: tuple[TopicCount, ...]
+    topics: tuple[PlacementCount, ...]
     documents: int
     nowhere: int
     history: dict[str, Any]
@@ -250,7 +250,7 @@ class Topics:
         """Return how many documents are placed at each topic of the tree."""
         counts = self.store.counts()
         topics = (
-            TopicCount(topic, counts.get(topic.path, 0), _total_below(topic.path, counts))
+            PlacementCount(topic, counts.get(topic.path, 0), _total_below(topic.path, counts))
             for topic in self.tree_file.tree().topics
         )
         history = self._meta().get("history")

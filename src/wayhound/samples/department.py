@@ -25,7 +25,7 @@ RANKS: tuple[Rank, ...] = ("faculty", "student", "staff")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ResearchGroup:
     area: str
     members: tuple[SamplePerson, ...]
 
@@ -109,7 +109,7 @@ class Department:
     about: str
     months: tuple[str, ...]
     people: tuple[SamplePerson, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ResearchGroup, ...]
     publications: tuple[Publication, ...]  # newest first
     courses: tuple[SampleCourse, ...]
     projects: tuple[Project, ...]
@@ -161,7 +161,7 @@ class _DepartmentGenerator:
     def make(self) -> Department:
         self.people = tuple(self._people())
         self.groups = tuple(
-            Group(topic["area"], tuple(p for p in self.people if p.group == topic["area"]))
+            ResearchGroup(topic["area"], tuple(p for p in self.people if p.group == topic["area"]))
             for topic in self.facts["topics"]
         )
         grammar = self._about_all()

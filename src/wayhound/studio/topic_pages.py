@@ -32,7 +32,7 @@ _NO_REPORT = TopicReport((), 0, 0, {})
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class TopicCorrection:
     """A person's correction of a document's topic; `applied` once a training has learned it."""
 
     document: str
@@ -55,7 +55,7 @@ class TopicsView:
     warning: str
     is_current: bool  # the model was trained on this tree and knows all corrections
     suggestions: TopicSuggestions
-    corrections: tuple[Correction, ...]
+    corrections: tuple[TopicCorrection, ...]
 
     @property
     def most(self) -> int:
@@ -97,13 +97,13 @@ def topics_view(workspace: Workspace) -> TopicsView:
     )
 
 
-def _corrections(topics: Topics) -> list[Correction]:
+def _corrections(topics: Topics) -> list[TopicCorrection]:
     corrections = []
     for document, path in topics.store.corrections().items():
         placed = topics.store.get(document)
         applied = placed is not None and placed.corrected and placed.topic == path
         title = topics.store.title(document) or document
-        corrections.append(Correction(document, title, " › ".join(path), applied))
+        corrections.append(TopicCorrection(document, title, " › ".join(path), applied))
     return corrections
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from wayhound.samples.department import Group, News, Project, Publication, SampleCourse
+from wayhound.samples.department import News, Project, Publication, ResearchGroup, SampleCourse
 from wayhound.samples.markup import fill, link, listing, look, paragraphs, rows
 from wayhound.samples.people import SamplePerson
 from wayhound.samples.sites.base import DepartmentStyle
@@ -80,7 +80,7 @@ class Informatik(DepartmentStyle):
             text = self.frame(f"Veröffentlichungen {year}", papers)
             page(f"/publikationen.php?jahr={year}", text, "publications")
 
-    def group(self, group: Group) -> None:
+    def group(self, group: ResearchGroup) -> None:
         projects = self.project_list(p for p in self.dept.projects if p.area == group.area)
         staff = f"/mitarbeiter.php?ag={group.slug}"
         body = f"<p>{link(staff, 'Mitarbeiterinnen und Mitarbeiter')}</p><h2>Projekte</h2>{projects}"
