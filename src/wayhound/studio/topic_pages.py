@@ -73,6 +73,7 @@ class DocumentsView:
 
 def topics_view(workspace: Workspace) -> TopicsView:
     topics = Topics(workspace)
+    job = workspace.stores.jobs.last(JOB)  # first: what a finished job has written is then complete
     report, suggestions, problem = _NO_REPORT, TopicSuggestions(), ""
     is_current = False
     corrections = tuple(_corrections(topics))
@@ -83,7 +84,7 @@ def topics_view(workspace: Workspace) -> TopicsView:
     except (UsageError, ModelError) as error:
         problem = str(error)
     return TopicsView(
-        job=workspace.stores.jobs.last(JOB),
+        job=job,
         papers=workspace.stores.catalogue.counts().get("paper", 0),
         shipped=tuple(shipped_trees()),
         tree_text=topics.tree_file.text() if topics.tree_file.exists else "",
