@@ -16,9 +16,9 @@ from pathlib import Path
 
 from bench.pdf import cpu_seconds, described, describes, overlap, plain, same_authors
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.papers.adding import Added, Intake, files_at, id_of, incoming_files
+from wayhound.app.papers.adding import AddedFile, Intake, content_id, find_files, local_files
 from wayhound.app.papers.library import PaperLibrary
-from wayhound.app.papers.models import ModelPlace
+from wayhound.app.papers.models import WorkspaceModels
 from wayhound.documents.document import Document
 from wayhound.documents.reader import DocumentReader
 from wayhound.samples import sample_web
@@ -35,18 +35,18 @@ LEAST_SAMPLE = 0.97
 class Taken:
     """What became of some files, and what it cost."""
 
-    added: list[Added]
+    added: list[AddedFile]
     seconds: float
 
     @property
     def papers(self) -> int:
-        return sum(each.outcome == "paper" for each in self.added)
+        return sum(file.outcome == "paper" for file in self.added)
 
 
 def take_up(library: PaperLibrary, files: list[Path], workers: int) -> Taken:
     """CPU seconds of all processes, their start and the loading of models included."""
     before = cpu_seconds()
-    added = list(Intake(library, workers).add(incoming_files(files)))
+    added = list(Intake(library, workers).add(local_files(files)))
     return Taken(added, cpu_seconds() - before)
 
 
@@ -95,7 +95,7 @@ def right_report(library: PaperLibrary, files: list[Path]) -> Report:
     with DocumentReader() as reader:
         for path in files:
             true, document = described(path.with_suffix(".md").read_text()), reader.read(path.read_bytes())
-            record = library.record(id_of(path.read_bytes()))
+            record = library.record(content_id(path.read_bytes()))
             if record is None or not isinstance(document, Document) or not describes(true, document):
                 continue
             counted += 1
@@ -130,14 +130,14 @@ def sample_report(library: PaperLibrary) -> Report:
 
 def _sample_ids() -> Iterator[str]:
     for site in sample_web().sites:
-        yield from (id_of(site.respond(each.pdf).body) for each in site.truth.publications if each.pdf)
+        yield from (content_id(site.respond(each.pdf).body) for each in site.truth.publications if each.pdf)
 
 
 def _sample_links() -> Iterator[tuple[str, str]]:
     for site in sample_web().sites:
         papers = [each for each in site.truth.publications if each.pdf]
         ids = {
-            f"{', '.join(each.authors)}. {each.title}. {each.venue}, {each.year}.": id_of(
+            f"{', '.join(each.authors)}. {each.title}. {each.venue}, {each.year}.": content_id(
                 site.respond(each.pdf).body
             )
             for each in papers
@@ -161,10 +161,10 @@ def main() -> int:
     add_output_options(parser)
     parser.add_argument("--workers", type=int, default=1, help="processes that read")
     arguments = parser.parse_args()
-    files = files_at([arguments.data / "papers" / "pdf" / "aistats2007"])
+    files = find_files([arguments.data / "papers" / "pdf" / "aistats2007"])
     with tempfile.TemporaryDirectory() as folder, Workspace.create(Path(folder) / "workspace") as workspace:
         library = PaperLibrary(workspace)
-        ModelPlace(workspace.models_folder).load()  # so that the first file does not pay for it
+        WorkspaceModels(workspace.models_folder).load()  # so that the first file does not pay for it
         real = take_up(library, files, arguments.workers)
         samples = Path(folder) / "samples"
         samples.mkdir()

@@ -180,7 +180,20 @@ def test_models_are_trained_and_files_read_with_them(folder: Path) -> None:
     assert "of 2 before, 2 of 2 now" in result.stdout
     assert json.loads(call(folder, "train", "--json").stdout)["right_after"] == 2
     assert "3 read again" in call(folder, "read").stderr
-    assert "All files were read with the models of now" in call(folder, "read").stderr
+    assert "All files have been read with the current models" in call(folder, "read").stderr
+
+
+def test_papers_are_read_with_the_model_that_was_chosen(folder: Path) -> None:
+    ready(folder)
+    assert "3 read again" in call(folder, "read", "--model", "hmm").stderr
+    assert "All files have been read" in call(folder, "read").stderr
+    tagged = folder / "data" / "papers" / "references"
+    tagged.mkdir(parents=True)
+    (tagged / "cora.train.txt").write_text("<author> A. Lind. </author> <title> Hops. </title>\n")
+    result = call(folder, "train", "--data", str(folder / "data"))
+    assert "Learned from 1 tagged references" in result.stdout
+    assert "with the new HMM" in result.stderr
+    assert "3 read again" in call(folder, "read", "--model", "crf").stderr
 
 
 def start(folder: Path, workers: int) -> subprocess.Popen[str]:

@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Self
 
 from wayhound.app.goal_records import GoalFollower, GoalSync, sync_goals
-from wayhound.app.papers.works import CITED_ONLY, as_cited, document_of_work
+from wayhound.app.papers.works import CITED_ONLY, document_of_work, fill_from_citations
 from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
@@ -153,7 +153,7 @@ class IndexFeed:
         record = self.workspace.stores.records.get(change.kind, change.id)
         if record is None:
             return None
-        return index_document(as_cited(self._papers, record), self._standing(change), self._kinds)
+        return index_document(fill_from_citations(self._papers, record), self._standing(change), self._kinds)
 
     def _works(self, batch: list[Change]) -> dict[str, IndexDocument | None]:
         """Return the works of a batch that are only cited, read by one query."""

@@ -68,14 +68,14 @@ def _correct(workspace: Workspace, submission: Submission) -> str:
 
 
 def _correct_paper(workspace: Workspace, record: Record, submission: Submission) -> str:
-    from wayhound.app.papers.adding import judge  # noqa: PLC0415 - loads the models of papers
-    from wayhound.app.papers.library import PaperLibrary, correct  # noqa: PLC0415
+    from wayhound.app.papers.adding import decide_kind  # noqa: PLC0415 - loads the models of papers
+    from wayhound.app.papers.library import PaperLibrary  # noqa: PLC0415
 
     author = submission.contact or "a visitor"
     if submission.field == KIND:
-        judge(PaperLibrary(workspace), record.id, " ".join(submission.texts), by=author)
+        decide_kind(PaperLibrary(workspace), record.id, " ".join(submission.texts), by=author)
         return f"{record.id} is a {' '.join(submission.texts)} from now on."
-    correct(workspace, record.id, submission.field, submission.texts, by=author)
+    PaperLibrary(workspace).correct(record.id, submission.field, submission.texts, by=author)
     return _correction_message(record, submission)
 
 

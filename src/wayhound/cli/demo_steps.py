@@ -18,9 +18,9 @@ from urllib.parse import quote
 
 from wayhound.app.forage import Order, open_run
 from wayhound.app.held_out import train_and_measure
-from wayhound.app.papers.adding import Added, Intake, incoming_from_forage
+from wayhound.app.papers.adding import AddedFile, Intake, fetched_files
 from wayhound.app.papers.library import PaperLibrary
-from wayhound.app.papers.reading import cores
+from wayhound.app.papers.reading import n_cores
 from wayhound.app.teach.playback import Script, play, play_by_fetching
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics
@@ -209,7 +209,7 @@ PAPERS_SHOWN = 6  # before the rest is only counted
 
 def add_papers(workspace: Workspace) -> None:
     library = PaperLibrary(workspace)
-    found = list(incoming_from_forage(library, None))
+    found = list(fetched_files(library, None))
     if not found:
         raise UsageError(
             "By what was taught, no paper was found. Try again: mark the page of a paper as Goal on two or three "
@@ -217,12 +217,12 @@ def add_papers(workspace: Workspace) -> None:
         )
     lines = 0
 
-    def line(added: Added) -> str:
+    def line(added: AddedFile) -> str:
         nonlocal lines
         lines += 1
         return added_line(added, as_json=False) if lines <= PAPERS_SHOWN else ""
 
-    take_up(Intake(library, cores()).add(found), len(found), line)
+    take_up(Intake(library, n_cores()).add(found), len(found), line)
 
 
 def fill_topics(workspace: Workspace) -> None:

@@ -7,6 +7,7 @@ so that `wayhound --help` answers at once.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +15,17 @@ from wayhound.cli.language import workspace_option
 from wayhound.errors import UsageError
 from wayhound.papers.bibliography import FORMATS
 
+if TYPE_CHECKING:
+    from wayhound.papers.models import ModelName
+
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 workers_option = click.option("--workers", type=click.IntRange(1, 64),
                               help="Processes that read.  [default: one a processor]")  # fmt: skip
+
+model_option = click.option(
+    "--model", type=click.Choice(["crf", "hmm"]),
+    help="crf, a conditional random field, or hmm, a hidden Markov model.  [default: as last time, at first crf]",
+)  # fmt: skip
 
 
 @click.group()
@@ -56,14 +65,18 @@ def add(
 
 @papers.command("read")
 @workspace_option
-@click.option("--again", is_flag=True, help="All of them, also those that were read with the models of now.")
+@click.option("--again", is_flag=True, help="Also read files that have been read with the current models.")
+@model_option
 @workers_option
 @json_option
-def read(folder: Path, again: bool, workers: int | None, as_json: bool) -> None:
-    """Read files again from the archive: those that were read with other models than there are now."""
+def read(folder: Path, again: bool, model: ModelName | None, workers: int | None, as_json: bool) -> None:
+    """Read files again from the archive, if they were read with other models than the current ones.
+
+    With --model, this and every later command of the workspace reads papers with that model.
+    """
     from wayhound.cli import papers_work  # noqa: PLC0415
 
-    raise SystemExit(papers_work.read(folder, workers, again=again, as_json=as_json))
+    raise SystemExit(papers_work.read(folder, workers, again=again, model=model, as_json=as_json))
 
 
 @papers.command("list")
@@ -154,9 +167,16 @@ def regroup(folder: Path, as_json: bool) -> None:
 
 @papers.command("train")
 @workspace_option
+@model_option
+@click.option("--data", type=click.Path(path_type=Path, exists=True, file_okay=False),
+              help="First train new models on the tagged texts in this folder.")  # fmt: skip
 @json_option
-def train(folder: Path, as_json: bool) -> None:
-    """Teach the models what was corrected; it takes seconds, and holds for this workspace."""
+def train(folder: Path, model: ModelName | None, data: Path | None, as_json: bool) -> None:
+    """Train the models of this workspace from corrections; it takes seconds.
+
+    With --data, new models are trained first: seconds for an HMM, minutes for a CRF. The folder is laid out as
+    docs/data.md describes. Papers are read with the trained model from then on.
+    """
     from wayhound.cli import papers_work  # noqa: PLC0415
 
-    papers_work.train(folder, as_json=as_json)
+    papers_work.train(folder, model, data, as_json=as_json)

@@ -11,7 +11,7 @@ from types import FrameType
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from wayhound.app.papers.adding import Added
+from wayhound.app.papers.adding import AddedFile
 from wayhound.cli.console import err, write_line
 from wayhound.wording.quantities import count
 
@@ -26,9 +26,9 @@ _STATES = {
 }
 
 
-def take_up(results: Generator[Added, None, None], total: int, line: Callable[[Added], str]) -> int:
+def take_up(results: Generator[AddedFile, None, None], total: int, line: Callable[[AddedFile], str]) -> int:
     """Tell what becomes of each file, and at the end of all; the exit code."""
-    seen, names = list[Added](), dict[str, str]()
+    seen, names = list[AddedFile](), dict[str, str]()
     with _stopping() as is_stopped, _bar(total) as advance:
         for each in results:
             seen.append(each)
@@ -46,7 +46,7 @@ def take_up(results: Generator[Added, None, None], total: int, line: Callable[[A
     return 0 if all(each.has_text for each in seen) else NOT_ALL
 
 
-def _summary(seen: list[Added]) -> str:
+def _summary(seen: list[AddedFile]) -> str:
     if not seen:
         return "There is nothing new to read."
     first = {each.id: each for each in reversed(seen) if each.id}
@@ -59,7 +59,7 @@ def _summary(seen: list[Added]) -> str:
     return f"{count(len(seen), 'file')}: {', '.join(told) or 'none taken up'}; {', '.join(said)}."
 
 
-def _same_as(each: Added, names: Mapping[str, str]) -> str:
+def _same_as(each: AddedFile, names: Mapping[str, str]) -> str:
     """Of a file that came a second time in this run under another name: which it is."""
     return f"{each.id}  {each.name}: the same content as {names[each.id]}." if each.id in names else ""
 

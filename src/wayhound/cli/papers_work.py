@@ -15,17 +15,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.papers.adding import Added, Intake, files_at, incoming_files, incoming_from_forage, judge
+from wayhound.app.papers.adding import AddedFile, Intake, decide_kind, fetched_files, find_files, local_files
 from wayhound.app.papers.corrections import KIND
+from wayhound.app.papers.grouping import regroup
 from wayhound.app.papers.library import DOCUMENT, PAPER, PaperLibrary
-from wayhound.app.papers.overview import CitedWork, CitingPaper, Overview, overview
-from wayhound.app.papers.reading import cores
-from wayhound.app.papers.regrouping import regroup
+from wayhound.app.papers.overview import PaperCitation, PaperOverview, PaperReference, overview
+from wayhound.app.papers.reading import n_cores
 from wayhound.app.papers.training import train as train_models
-from wayhound.app.papers.works import as_cited
+from wayhound.app.papers.works import fill_from_citations
 from wayhound.cli.console import command_for, err, next_steps, out
 from wayhound.cli.papers_progress import take_up
 from wayhound.papers.bibliography import FORMATS
+from wayhound.papers.models import ModelName
+from wayhound.papers.training_data import PaperData
 from wayhound.record import Record, Value
 from wayhound.record_kinds import spec_of
 from wayhound.store.papers import Correction, StoredContext
@@ -37,7 +39,7 @@ _LONG_TEXT = 600  # characters of a value that are shown
 _LONG_SENTENCE = 300
 
 
-def added_line(each: Added, *, as_json: bool) -> str:
+def added_line(each: AddedFile, *, as_json: bool) -> str:
     """One line a file: what was taken up, and of the rest what is the matter."""
     if as_json:
         names = ("name", "state", "id", "outcome", "detail", "title", "references")
@@ -49,7 +51,7 @@ def added_line(each: Added, *, as_json: bool) -> str:
     return f"{each.id or '-' * 16}  {each.name}: {_reason(each)}"
 
 
-def _reason(each: Added) -> str:
+def _reason(each: AddedFile) -> str:
     if each.outcome == "document":
         return f"no paper. {each.detail}"
     return each.detail if each.outcome == "refused" else f"{each.outcome.replace('_', ' ')}. {each.detail}"
@@ -74,20 +76,20 @@ def list_table(records: Sequence[Record], cited: Mapping[str, int]) -> Table:
     return table
 
 
-def show_overview(console: Console, told: Overview) -> None:
+def show_overview(console: Console, told: PaperOverview) -> None:
     """Wrapped to the width of the screen, for it is to be read."""
     for part in _parts(told):
         console.print(part, soft_wrap=False)
 
 
-def _parts(told: Overview) -> Iterator[RenderableType]:
+def _parts(told: PaperOverview) -> Iterator[RenderableType]:
     yield Text(told.record.first("title") or "(no title)", style="bold")
     yield _about_file(told)
     yield ""
     yield _fields_table(told.record)
     for heading, parts in (
-        (f"References ({len(told.references)})", [_reference(each) for each in told.references]),
-        (f"Cited by ({len(told.cited_by)})", [_citing(each) for each in told.cited_by]),
+        (f"References ({len(told.references)})", [_reference(each, told.titles) for each in told.references]),
+        (f"Cited by ({told.n_cited_by})", [_citing(each) for each in told.cited_by]),
         ("Corrections", [_correction(each) for each in told.corrections]),
     ):
         if parts:
@@ -96,7 +98,7 @@ def _parts(told: Overview) -> Iterator[RenderableType]:
             yield from parts
 
 
-def _about_file(told: Overview) -> Text:
+def _about_file(told: PaperOverview) -> Text:
     file = told.file
     lines = (
         [f"{told.record.id} · {file.name} · {count(file.page_count, 'page')} · {count(file.size, 'byte')}"]
@@ -140,7 +142,7 @@ def where(value: Value) -> str:
     return f"{page} at {source.box[0]:.0f},{source.box[1]:.0f}" if source.box else page
 
 
-def _reference(each: CitedWork) -> Group:
+def _reference(each: PaperReference, titles: Mapping[str, str]) -> Group:
     citation = each.citation
     about = Text(citation.citation.title or _shortened(citation.citation.text, 120), style="bold")
     authors = citation.citation.authors.replace(" and ", ", ")
@@ -150,14 +152,14 @@ def _reference(each: CitedWork) -> Group:
     head.add_column(justify="right", min_width=3)
     head.add_column(overflow="fold")
     head.add_row(str(citation.number), about)
-    held = f"held as {each.held[:_SHORT_ID]} {each.held_title}" if each.held else "not held"
+    held = f"held as {each.held[:_SHORT_ID]} {titles.get(each.held, '')}" if each.held else "not held"
     below = Padding(Text(f"work {citation.group}, {held}", style="dim"), (0, 0, 0, 5))
     return Group(head, below, *_sentences(each.contexts))
 
 
-def _citing(each: CitingPaper) -> Group:
-    head = Text(f"  {each.paper[:_SHORT_ID]}  ")
-    head.append(each.title or "(no title)", style="bold")
+def _citing(each: PaperCitation) -> Group:
+    head = Text(f"  {each.paper.paper[:_SHORT_ID]}  ")
+    head.append(each.paper.title or "(no title)", style="bold")
     return Group(head, *_sentences(each.contexts))
 
 
@@ -206,7 +208,7 @@ def value_data(value: Value) -> dict[str, Any]:
     return data
 
 
-def overview_data(told: Overview) -> dict[str, Any]:
+def overview_data(told: PaperOverview) -> dict[str, Any]:
     """All that is known of a paper as plain data."""
     return {
         **record_data(told.record),
@@ -216,7 +218,7 @@ def overview_data(told: Overview) -> dict[str, Any]:
         ],
         "references": [_reference_data(each) for each in told.references],
         "cited_by": [
-            {"paper": each.paper, "title": each.title, "sentences": _sentence_data(each.contexts)}
+            {"paper": each.paper.paper, "title": each.paper.title, "sentences": _sentence_data(each.contexts)}
             for each in told.cited_by
         ],
         "same_work_as": list(told.versions),
@@ -227,7 +229,7 @@ def overview_data(told: Overview) -> dict[str, Any]:
     }
 
 
-def _reference_data(each: CitedWork) -> dict[str, Any]:
+def _reference_data(each: PaperReference) -> dict[str, Any]:
     citation = each.citation
     return {
         "number": citation.number,
@@ -261,9 +263,9 @@ def add(
 ) -> int:
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
-        found = list(incoming_files(files_at(paths))) if paths else []
+        found = list(local_files(find_files(paths))) if paths else []
         if from_forage:
-            found += incoming_from_forage(library, run_id)
+            found += fetched_files(library, run_id)
             _say_left_out(library.files.not_to_be_indexed(run_id))
         intake = Intake(library, _workers(workers, len(found)))
         return take_up(intake.add(found), len(found), lambda each: added_line(each, as_json=as_json))
@@ -286,20 +288,24 @@ def _say_left_out(files: int) -> None:
         err.print(f"{count(files, 'fetched file')} left out: servers ask not to index them.")
 
 
-def read(folder: Path, workers: int | None, *, again: bool, as_json: bool) -> int:
+def read(
+    folder: Path, workers: int | None, *, again: bool, model: ModelName | None = None, as_json: bool
+) -> int:
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
+        if model is not None:
+            library.models.choose(model)
         now = library.models.digest()
         files = [file for file in library.files.iterate() if again or file.read_with != now]
         if not files:
-            err.print("All files were read with the models of now. To read them anyway: --again")
+            err.print("All files have been read with the current models. To read them anyway: --again")
             return 0
         intake = Intake(library, _workers(workers, len(files)))
         return take_up(intake.read_again(files), len(files), lambda each: added_line(each, as_json=as_json))
 
 
 def _workers(wanted: int | None, files: int) -> int:
-    return wanted or (1 if files <= FEW else min(cores(), files))
+    return wanted or (1 if files <= FEW else min(n_cores(), files))
 
 
 def list_papers(folder: Path, sort: str, limit: int, *, as_json: bool) -> None:
@@ -359,7 +365,7 @@ def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path 
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
         records = [library.find(each) for each in paper_ids] or list(workspace.stores.records.iterate(PAPER))
-        text = FORMATS[file_format](as_cited(library.papers, record) for record in records)
+        text = FORMATS[file_format](fill_from_citations(library.papers, record) for record in records)
     if path:
         path.write_text(text, "utf-8")
     else:
@@ -370,7 +376,7 @@ def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path 
 def regroup_citations(folder: Path, *, as_json: bool) -> None:
     with Workspace.open(folder) as workspace, err.status("Comparing citations…") as status:
         done = regroup(
-            PaperLibrary(workspace),
+            workspace,
             lambda at, total: status.update(f"Comparing citations: {at:,} of {total:,} pairs…"),
         )
     if as_json:
@@ -385,7 +391,7 @@ def regroup_citations(folder: Path, *, as_json: bool) -> None:
 def correct(folder: Path, paper_id: str, field: str, values: Sequence[str], by: str) -> None:
     with Workspace.open(folder) as workspace:
         if field == KIND:
-            judged = judge(PaperLibrary(workspace), paper_id, " ".join(values), by)
+            judged = decide_kind(PaperLibrary(workspace), paper_id, " ".join(values), by)
             err.print(f"{judged.id} is a {judged.outcome} from now on. {judged.title}", markup=False)
             return
         done = PaperLibrary(workspace).correct(paper_id, field, values, by)
@@ -395,18 +401,20 @@ def correct(folder: Path, paper_id: str, field: str, values: Sequence[str], by: 
     err.print(f"Corrected in {done.record.id}. To learn from it: wayhound papers train", markup=False)
 
 
-def train(folder: Path, *, as_json: bool) -> None:
-    with Workspace.open(folder) as workspace, err.status("Learning from corrections…"):
-        trained = train_models(PaperLibrary(workspace))
+def train(folder: Path, model: ModelName | None, data: Path | None, *, as_json: bool) -> None:
+    with Workspace.open(folder) as workspace, err.status("Training…"):
+        trained = train_models(PaperLibrary(workspace), model, PaperData(data) if data else None)
     if as_json:
         click.echo(json.dumps(asdict(trained), ensure_ascii=False))
         return
-    learned = [count(n, f"corrected {kind}") for kind, n in trained.lessons.items() if n]
+    learned = [*trained.trained_on.values()]
+    learned += [count(n, f"corrected {kind}") for kind, n in trained.lessons.items() if n]
     out.print(f"Learned from {' and '.join(learned) or 'nothing'} in {trained.seconds:.1f} s.")
     before, after, of = trained.right_before, trained.right_after, trained.fields
-    out.print(f"Corrected fields read right: {before} of {of} before, {after} of {of} now.")
+    if of:
+        out.print(f"Corrected fields read right: {before} of {of} before, {after} of {of} now.")
     if trained.watched:
         out.print(f"Of {trained.watched} other papers, {trained.unchanged} are read as before.")
     for each in trained.not_found:
         out.print(f"Not learned from: {each}.", markup=False)
-    err.print("To read the other papers with the new models: wayhound papers read")
+    err.print(f"To read all papers with the new {trained.model.upper()}: wayhound papers read")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -12,6 +12,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
+from wayhound.app.papers import overview
 from wayhound.app.papers.works import CITED_ONLY
 from wayhound.citations.citation import Citation
 from wayhound.pages.prose import shorten
@@ -19,11 +20,9 @@ from wayhound.portal.addresses import record_url
 from wayhound.portal.library import Library
 from wayhound.portal.portal import Key, Kind, Portal
 from wayhound.record import Record
-from wayhound.store.citations import CitingPaper
 from wayhound.store.papers import ITSELF, StoredCitation, StoredContext
 from wayhound.web.errors import NotFound
 
-MOST_CITING = 100
 _LONGEST_SENTENCE = 600
 
 
@@ -66,31 +65,22 @@ class CitingWork:
 
 def references_of(library: Library, paper: str) -> tuple[CitedReference, ...]:
     """Return the references of a paper in its own order."""
-    sentences: dict[int, list[CitingSentence]] = defaultdict(list)
-    for context in library.stores.papers.contexts(paper):
-        sentences[context.number].append(_sentence(context))
-    references = [each for each in library.stores.papers.citations(paper) if each.number != ITSELF]
-    return tuple(
-        _reference(library, reference, tuple(sentences[reference.number])) for reference in references
-    )
+    return tuple(_reference(reference) for reference in overview.references_of(library.stores, paper))
 
 
-def _reference(
-    library: Library, reference: StoredCitation, sentences: tuple[CitingSentence, ...]
-) -> CitedReference:
-    held = library.stores.papers.held(reference.group)
-    cited = reference.citation
+def _reference(reference: overview.PaperReference) -> CitedReference:
+    stored, cited = reference.citation, reference.citation.citation
     return CitedReference(
-        number=reference.number,
-        label=reference.label,
+        number=stored.number,
+        label=stored.label,
         text=cited.all_text,
         title=_title(cited),
         authors=cited.authors.replace(" and ", ", "),
         venue=cited.venue,
         year=cited.year,
-        url=work_url(reference, held),
-        id=held or "",
-        sentences=sentences,
+        url=work_url(stored, reference.held),
+        id=reference.held or "",
+        sentences=tuple(map(_sentence, reference.contexts)),
     )
 
 
@@ -103,22 +93,22 @@ def work_url(reference: StoredCitation, held: str | None) -> str:
 
 def citing_a_paper(library: Library, paper: str) -> tuple[tuple[CitingWork, ...], int]:
     """Return the papers of the collection that cite a paper, newest first, and how many there are in all."""
-    citing, total = library.stores.citations.citing_papers(paper, MOST_CITING)
-    return tuple(_citing(library, each) for each in citing), total
+    citing, total = overview.citations_of(library.stores, paper)
+    return tuple(map(_citing, citing)), total
 
 
 def citing_a_work(library: Library, group: int) -> tuple[tuple[CitingWork, ...], int]:
     """Return the same for a work that the collection does not hold."""
-    citing, total = library.stores.citations.citing_work(group, MOST_CITING)
-    return tuple(_citing(library, each) for each in citing), total
+    citing, total = overview.citations_of_work(library.stores, group)
+    return tuple(map(_citing, citing)), total
 
 
-def _citing(library: Library, citing: CitingPaper) -> CitingWork:
-    papers = library.stores.papers
-    contexts = [context for number in citing.numbers for context in papers.contexts(citing.paper, number)]
-    sentences = tuple(map(_sentence, contexts))
-    title = citing.title or citing.paper
-    return CitingWork(citing.paper, title, record_url("paper", citing.paper), citing.year, sentences)
+def _citing(citing: overview.PaperCitation) -> CitingWork:
+    paper = citing.paper
+    sentences = tuple(map(_sentence, citing.contexts))
+    return CitingWork(
+        paper.paper, paper.title or paper.paper, record_url("paper", paper.paper), paper.year, sentences
+    )
 
 
 def _sentence(context: StoredContext) -> CitingSentence:

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from wayhound.app.papers.works import CITED_ONLY, SPEC, as_cited, record_of_work
+from wayhound.app.papers.works import CITED_ONLY, SPEC, fill_from_citations, record_of_work
 from wayhound.errors import UsageError
 from wayhound.portal.addresses import from_key, slugs
 from wayhound.record import Record
@@ -195,7 +195,7 @@ class Library:
         """Return a record, or a work that is only cited, as those who cite it describe it."""
         if kind != CITED_ONLY:
             record = self.stores.records.get(kind, record_id)
-            return as_cited(self.stores.papers, record) if record and kind == "paper" else record
+            return fill_from_citations(self.stores.papers, record) if record and kind == "paper" else record
         is_number = record_id.isascii() and record_id.isdigit() and len(record_id) < 16
         cited = self.stores.citations.citations_to([int(record_id)]) if is_number else {}
         works = [record_of_work(group, [*chain(*by_paper.values())]) for group, by_paper in cited.items()]

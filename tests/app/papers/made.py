@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.documents.pages import paragraph, pdf_of
-from wayhound.app.papers.adding import Added, Intake, files_at, incoming_files
+from wayhound.app.papers.adding import AddedFile, Intake, find_files, local_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.samples import sample_web
 from wayhound.workspace import Workspace
@@ -88,8 +88,8 @@ def write_sample_pdfs(folder: Path, site: str) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def add(workspace: Workspace, *paths: Path, workers: int = 1) -> list[Added]:
-    return list(Intake(PaperLibrary(workspace), workers).add(incoming_files(files_at(paths))))
+def add(workspace: Workspace, *paths: Path, workers: int = 1) -> list[AddedFile]:
+    return list(Intake(PaperLibrary(workspace), workers).add(local_files(find_files(paths))))
 
 
 def dump(workspace: Workspace) -> dict[str, list[tuple[object, ...]]]:

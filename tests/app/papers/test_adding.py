@@ -16,7 +16,7 @@ from tests.app.papers.made import (
     write_sample_pdfs,
     write_unreadable,
 )
-from wayhound.app.papers.adding import Intake, files_at, id_of
+from wayhound.app.papers.adding import Intake, content_id, find_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.documents.document import Document
 from wayhound.documents.reader import DocumentReader
@@ -134,7 +134,7 @@ def test_the_bytes_of_a_file_are_kept_in_the_archive(
     (told,) = add(workspace, path)
     path.unlink()
     assert library.body(told.id).startswith(b"%PDF")
-    assert id_of(library.body(told.id)) == told.id
+    assert content_id(library.body(told.id)) == told.id
 
 
 def test_files_that_cannot_be_read_are_told_and_remembered(
@@ -145,7 +145,7 @@ def test_files_that_cannot_be_read_are_told_and_remembered(
     assert {name: each.outcome for name, each in told.items()} == expected
     assert not any(each.has_text for each in told.values())
     assert library.files.outcomes() == dict.fromkeys(expected.values(), 1)
-    with pytest.raises(UsageError, match=r"Of encrypted\.pdf .* there is no record\. .*password"):
+    with pytest.raises(UsageError, match=r"encrypted\.pdf .* has no record\. .*password"):
         library.find(told["encrypted.pdf"].id)
     assert list(workspace.stores.records.iterate()) == []
 
@@ -204,10 +204,10 @@ def test_folders_are_searched_for_papers_of_all_kinds(tmp_path: Path) -> None:
     for name in ("b.pdf", "a.ps.gz", "below/c.TXT", "picture.png", ".hidden.pdf"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert [path.name for path in files_at([tmp_path])] == ["a.ps.gz", "b.pdf", "c.TXT"]
+    assert [path.name for path in find_files([tmp_path])] == ["a.ps.gz", "b.pdf", "c.TXT"]
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="no files to read"):
-        files_at([tmp_path / "empty"])
+        find_files([tmp_path / "empty"])
 
 
 def test_packed_papers_are_read(workspace: Workspace, tmp_path: Path) -> None:

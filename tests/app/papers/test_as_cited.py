@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wayhound.app.papers.works import AS_CITED, as_cited
+from wayhound.app.papers.works import AS_CITED, fill_from_citations
 from wayhound.citations.citation import Citation
 from wayhound.record import Record, Value
 from wayhound.store.database import Database
@@ -30,7 +30,7 @@ def test_year_and_venue_come_from_the_papers_that_cite(papers: PaperStore) -> No
     cites(papers, "one", year="1997", journal="Annals of Soft Films")
     cites(papers, "two", year="1997", booktitle="Some proceedings")
     cites(papers, "three", year="1979")
-    told = as_cited(papers, PAPER)
+    told = fill_from_citations(papers, PAPER)
     assert told.fields["year"] == (Value("1997", 0.5, AS_CITED),)
     assert told.first("journal") == "Annals of Soft Films"
     assert "booktitle" not in told.fields, "a paper appeared in one place"
@@ -41,5 +41,5 @@ def test_what_a_paper_says_itself_counts_more(papers: PaperStore) -> None:
     papers.save_paper("held", [StoredCitation("held", 0, 7, Citation())])
     cites(papers, "one", year="1997", journal="Annals of Soft Films")
     own = Record("paper", "held", {"year": (Value("1996"),), "journal": (Value("Letters"),)})
-    assert as_cited(papers, own) == own
-    assert as_cited(papers, Record("document", "held")) == Record("document", "held")
+    assert fill_from_citations(papers, own) == own
+    assert fill_from_citations(papers, Record("document", "held")) == Record("document", "held")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.papers.made import add, dump, write_papers
-from wayhound.app.papers.adding import Intake, judge
-from wayhound.app.papers.library import PaperLibrary, correct
+from wayhound.app.papers.adding import Intake, decide_kind
+from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.training import train
 from wayhound.errors import UsageError
 from wayhound.record import Record
@@ -34,7 +34,7 @@ def read_again(library: PaperLibrary) -> None:
 def test_a_correction_is_put_into_the_record_and_written_down(
     workspace: Workspace, library: PaperLibrary, ids: tuple[str, str, str]
 ) -> None:
-    done = correct(workspace, ids[0][:8], "author", ["Anna  Lind", "Bo\nWood"], by="Eva")
+    done = PaperLibrary(workspace).correct(ids[0][:8], "author", ["Anna  Lind", "Bo\nWood"], by="Eva")
     assert (done.before, done.after) == (("Anna Lind",), ("Anna Lind", "Bo Wood"))
     record = library.find(ids[0])
     assert texts(record, "author") == ["Anna Lind", "Bo Wood"]
@@ -136,7 +136,7 @@ def test_a_reference_that_there_is_not_is_refused_and_nothing_is_kept(
     with pytest.raises(UsageError, match="has 2 references, and no number 9"):
         library.correct(ids[0], "9.title", ["x"])
     assert dump(workspace) == before
-    with pytest.raises(UsageError, match="characters at most"):
+    with pytest.raises(UsageError, match="at most 20,000 characters"):
         library.correct(ids[0], "title", ["x" * 30_000])
 
 
@@ -180,7 +180,7 @@ def test_a_person_may_say_that_a_file_is_a_paper_and_it_stays_one(
     )
     (taken,) = add(workspace, note)
     assert taken.outcome == "document"
-    done = judge(library, taken.id[:8], "paper", by="Eva")
+    done = decide_kind(library, taken.id[:8], "paper", by="Eva")
     assert (done.outcome, done.detail, library.find(taken.id).kind) == (
         "paper",
         "A person decided this.",
@@ -191,17 +191,17 @@ def test_a_person_may_say_that_a_file_is_a_paper_and_it_stays_one(
     read_again(library)
     assert library.find(taken.id).kind == "paper"
     assert [each.paper for each in library.papers.citations(taken.id)] == [taken.id]
-    assert library.said_kind(taken.id) == "paper"
+    assert library.decided_kind(taken.id) == "paper"
 
 
 def test_what_was_taken_for_a_paper_may_be_none(
     workspace: Workspace, library: PaperLibrary, ids: tuple[str, str, str]
 ) -> None:
-    judge(library, ids[0], "document")
+    decide_kind(library, ids[0], "document")
     record = library.find(ids[0])
     assert (record.kind, record.first("reason")) == ("document", "A person decided this.")
     assert list(library.papers.citations(ids[0])) == []
-    judge(library, ids[0], "paper")
+    decide_kind(library, ids[0], "paper")
     assert library.find(ids[0]).kind == "paper"
     library.correct(ids[0], "title", ["Leaps"])
     read_again(library)
@@ -210,5 +210,5 @@ def test_what_was_taken_for_a_paper_may_be_none(
 
 
 def test_a_file_is_a_paper_or_a_document(library: PaperLibrary, ids: tuple[str, str, str]) -> None:
-    with pytest.raises(UsageError, match="paper or a document"):
-        judge(library, ids[0], "poem")
+    with pytest.raises(UsageError, match="is paper or document"):
+        decide_kind(library, ids[0], "poem")

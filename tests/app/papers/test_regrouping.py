@@ -1,4 +1,4 @@
-"""All citations grouped at once: wrong groups are repair_fields, corrections hold, and nothing is done by halves."""
+"""All citations grouped at once: wrong groups are repaired, corrections hold, and nothing is done by halves."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from tests.app.papers.made import add, dump, write_papers
+from wayhound.app.papers.grouping import keep_numbers, regroup
 from wayhound.app.papers.library import PaperLibrary
-from wayhound.app.papers.regrouping import kept_names, regroup
 from wayhound.cli.papers import papers
 from wayhound.errors import UsageError
 from wayhound.workspace import Workspace
@@ -38,7 +38,7 @@ def test_what_was_scattered_is_brought_together(library: PaperLibrary, ids: tupl
     assert set(right) == {(hops, trees), (trees, hops), (rivers, hops)}
     scatter(library)
     assert not library.papers.links()
-    done = regroup(library)
+    done = regroup(library.workspace)
     assert library.papers.links() == right
     assert (done.citations, done.groups_before, done.groups_after) == (8, 8, 4)
     assert done.moved == 4  # two to hops, one to trees, one of two to the seas
@@ -48,7 +48,7 @@ def test_where_all_is_well_nothing_changes(
     workspace: Workspace, library: PaperLibrary, ids: tuple[str, str, str]
 ) -> None:
     before = dump(workspace)
-    assert regroup(library).moved == 0
+    assert regroup(library.workspace).moved == 0
     assert dump(workspace) == before
 
 
@@ -60,7 +60,7 @@ def test_corrections_hold_and_decide_the_groups(
     library.correct(rivers, "1.author", ["Eva Brook"])
     corrections, record = library.papers.corrections(), library.find(rivers)
     scatter(library)
-    regroup(library)
+    regroup(library.workspace)
     assert library.papers.corrections() == corrections
     assert library.find(rivers) == record
     assert set(library.papers.links()) == {(hops, trees), (trees, hops)}
@@ -71,7 +71,7 @@ def test_who_knew_the_groups_before_goes_on_with_those_of_now(
 ) -> None:
     hops, trees, rivers = ids
     scatter(library)
-    regroup(PaperLibrary(library.workspace))  # another process
+    regroup(library.workspace)  # another process
     library.correct(rivers, "1.title", ["Quite another matter of brooks"])
     library.correct(rivers, "1.author", ["Eva Brook"])
     assert set(library.papers.links()) == {(hops, trees), (trees, hops)}
@@ -88,7 +88,7 @@ def test_stopped_it_leaves_all_as_it_was(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        regroup(library, stop)
+        regroup(library.workspace, stop)
     assert dump(workspace) == before
 
 
@@ -100,7 +100,7 @@ def test_a_change_meanwhile_is_not_overwritten(library: PaperLibrary, ids: tuple
         other.correct(ids[0], "keyword", ["hops"])
 
     with pytest.raises(UsageError, match="Try again"):
-        regroup(library, correct_meanwhile)
+        regroup(library.workspace, correct_meanwhile)
     assert not library.papers.links()
 
 
@@ -115,6 +115,6 @@ def test_the_command_tells_what_it_did(
 
 
 def test_a_group_keeps_the_number_of_most_of_its_members() -> None:
-    assert kept_names([5, 5, 6, 8], [0, 0, 0, 1]) == [5, 5, 5, 8]
-    assert kept_names([5, 5, 5], [0, 0, 1]) == [5, 5, 6]
-    assert kept_names([], []) == []
+    assert keep_numbers([5, 5, 6, 8], [0, 0, 0, 1]) == [5, 5, 5, 8]
+    assert keep_numbers([5, 5, 5], [0, 0, 1]) == [5, 5, 6]
+    assert keep_numbers([], []) == []

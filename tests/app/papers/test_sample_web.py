@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from wayhound.app.forage import Order, open_run, work
-from wayhound.app.papers.adding import id_of, incoming_from_forage
+from wayhound.app.papers.adding import content_id, fetched_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.overview import overview
 from wayhound.cli.papers import papers
@@ -58,7 +58,9 @@ def truth(web: SampleWeb) -> tuple[dict[str, TruePublication], set[tuple[str, st
     links: set[tuple[str, str]] = set()
     for site in web.sites:
         held = {
-            cited(each): id_of(site.respond(each.pdf).body) for each in site.truth.publications if each.pdf
+            cited(each): content_id(site.respond(each.pdf).body)
+            for each in site.truth.publications
+            if each.pdf
         }
         for each in site.truth.publications:
             if each.pdf:
@@ -126,7 +128,7 @@ def test_papers_know_the_site_and_the_clicks_that_led_to_them(foraged: Foraged) 
 
 def test_the_bytes_are_those_that_the_forage_fetched(foraged: Foraged) -> None:
     for paper_id in list(foraged.true)[:5]:
-        assert id_of(foraged.library.body(paper_id)) == paper_id
+        assert content_id(foraged.library.body(paper_id)) == paper_id
     names = [path.name for path in foraged.library.workspace.archive_folder.iterdir()]
     assert not any("papers" in name for name in names), "nothing was stored twice"
 
@@ -146,11 +148,15 @@ def test_every_value_that_was_read_says_where(foraged: Foraged) -> None:
 def test_a_paper_is_shown_with_those_that_cite_it_and_their_words(foraged: Foraged) -> None:
     library = foraged.library
     most = max(library.papers.times_cited().items(), key=lambda entry: entry[1])[0]
-    told = overview(library, most)
-    assert {each.paper for each in told.cited_by} == {a for a, b in library.papers.links() if b == most}
-    assert any(each.contexts for each in told.cited_by)
-    assert all(each.citation.group for each in told.references)
+    shown = overview(library, most)
+    assert {citing.paper.paper for citing in shown.cited_by} == {
+        citing for citing, cited in library.papers.links() if cited == most
+    }
+    assert any(citing.contexts for citing in shown.cited_by)
+    assert shown.n_cited_by == len(shown.cited_by)
+    assert all(reference.citation.group for reference in shown.references)
+    assert {reference.held for reference in shown.references if reference.held} <= shown.titles.keys()
 
 
 def test_what_was_taken_up_is_not_offered_again(foraged: Foraged) -> None:
-    assert incoming_from_forage(foraged.library, None) == []
+    assert fetched_files(foraged.library, None) == []

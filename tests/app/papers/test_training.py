@@ -11,8 +11,11 @@ from wayhound.app.papers.adding import Intake
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.reading import PaperReader
 from wayhound.app.papers.training import train
-from wayhound.errors import TeachingError
+from wayhound.errors import ModelError, TeachingError
+from wayhound.papers.models import ModelName
 from wayhound.papers.paper import ReadPaper
+from wayhound.papers.tokens import reference_line
+from wayhound.papers.training_data import PaperData
 from wayhound.workspace import Workspace
 
 ODD = "Tech Rep 12, The Walking Company, London. Trails for all. Wood, B. (1999)."
@@ -140,5 +143,72 @@ def test_a_title_that_the_model_does_not_see_is_taken_from_the_layout(library: P
 
 
 def test_there_must_be_corrections_to_learn_from(library: PaperLibrary) -> None:
-    with pytest.raises(TeachingError, match="Nothing was corrected yet"):
+    with pytest.raises(TeachingError, match="There are no corrections yet"):
         train(library)
+
+
+REFERENCES = """\
+<author> A. Lind. </author> <title> Hops to the goal. </title> <journal> Trails, </journal> <date> 1999. </date>
+<author> B. Wood. </author> <title> Growing trees. </title> <journal> Forests, </journal> <date> 2001. </date>
+<author> D. Field. </author> <title> Tides of seas. </title> <journal> Annals of Water, </journal> <date> 1987. </date>
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> PaperData:
+    """Tagged references, and nothing else."""
+    folder = tmp_path / "data" / "papers" / "references"
+    folder.mkdir(parents=True)
+    (folder / "cora.train.txt").write_text(REFERENCES)
+    return PaperData(tmp_path / "data")
+
+
+def test_a_hidden_markov_model_can_be_chosen_to_read_with(
+    workspace: Workspace, library: PaperLibrary, forest: str
+) -> None:
+    assert library.models.digest() == "shipped"
+    library.models.choose("hmm")
+    assert library.models.digest() == "hmm-shipped"
+    files = list(library.files.iterate())
+    (again,) = Intake(library).read_again(files)
+    assert again.outcome == "paper"
+    stored = library.files.get(forest)
+    assert stored is not None
+    assert stored.read_with == "hmm-shipped"
+    assert PaperLibrary(workspace).models.chosen() == "hmm"
+
+
+def test_a_hidden_markov_model_learns_from_corrections(library: PaperLibrary, forest: str) -> None:
+    library.correct(forest, "1.author", ["Wood, B."])
+    library.correct(forest, "1.title", ["Trails for all"])
+    report = train(library, "hmm")
+    assert report.model == library.models.chosen() == "hmm"
+    assert report.lessons == {"header": 0, "reference": 1}
+    assert report.right_after >= report.right_before
+    assert library.models.is_trained("hmm", "reference")
+    assert not library.models.is_trained("hmm", "header")
+    assert not library.models.is_trained("crf", "reference")
+    assert library.models.digest().startswith("hmm-")
+
+
+@pytest.mark.parametrize("name", ["crf", "hmm"])
+def test_models_are_trained_from_a_folder_of_tagged_texts(
+    library: PaperLibrary, data: PaperData, name: ModelName
+) -> None:
+    report = train(library, name, data)
+    assert report.trained_on.keys() == {"reference"}
+    assert "3 tagged references" in report.trained_on["reference"]
+    model = library.models.load_one(name, "reference")
+    lines = [reference_line("E. Brook. Hops of trees. Annals of Trails, 1993.")]
+    assert model.label(lines).labels == ("author",) * 2 + ("title",) * 3 + ("journal",) * 3 + ("date",)
+
+
+def test_a_folder_without_tagged_texts_is_refused(library: PaperLibrary, tmp_path: Path) -> None:
+    with pytest.raises(TeachingError, match="no tagged texts"):
+        train(library, "hmm", PaperData(tmp_path))
+
+
+def test_a_damaged_choice_of_model_is_refused_with_a_way_out(library: PaperLibrary) -> None:
+    (library.models.folder / "papers.json").write_text("{}")
+    with pytest.raises(ModelError, match="papers read --model crf"):
+        library.models.digest()

@@ -1,4 +1,4 @@
-"""Files taken up into a workspace: from folders, or from what a forage fetched; each once."""
+"""Adding files to the papers of a workspace: from folders, or from what forages fetched; each only once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from wayhound.app.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
-from wayhound.app.papers.reading import Reading, read_all
+from wayhound.app.papers.reading import FileReading, read_all
 from wayhound.archive.archive import ArchiveWriter
 from wayhound.archive.repair import repair
 from wayhound.documents.limits import DEFAULT_LIMITS
@@ -22,14 +22,14 @@ from wayhound.store.document_files import Source, StoredFile
 from wayhound.visit import ArchiveRef
 
 ENDINGS = (".pdf", ".ps", ".eps", ".txt", ".pdf.gz", ".ps.gz", ".txt.gz")
-ID_LETTERS = 16
+_ID_LENGTH = 16
 
 State = Literal["added", "known", "read again", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
-    """A file that may be taken up: its name, where it was found, how to get its bytes, where they are kept."""
+class IncomingFile:
+    """A file to add: its name, where it was found, how to load it, and where it is archived if it is."""
 
     name: str
     source: Source
@@ -39,10 +39,10 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """What became of a file: `added` now, `known` from before, `read again`, or `refused` before reading.
+class AddedFile:
+    """The result for a file: `added`, `known` already, `read again`, or `refused` before reading.
 
-    `outcome` is `paper`, `document` or a reason; `detail` the same as a sentence.
+    `outcome` is `paper`, `document` or a reason code; `detail` is a sentence that explains it.
     """
 
     name: str
@@ -58,14 +58,17 @@ class Added:
         return self.outcome in {PAPER, DOCUMENT, WITHHELD}
 
 
-def files_at(paths: Iterable[Path]) -> list[Path]:
-    """The files that are named, and those in folders by their endings, in order of their names."""
-    found: dict[Path, None] = {}
+def find_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the files among `paths`, and those in its folders with one of `ENDINGS`, sorted by name.
+
+    Raises UsageError if there are none.
+    """
+    files: dict[Path, None] = {}
     for path in paths:
-        found |= dict.fromkeys(_in_folder(path) if path.is_dir() else [path])
-    if not found:
-        raise UsageError(f"There are no files to read: folders are searched for {', '.join(ENDINGS)}.")
-    return list(found)
+        files |= dict.fromkeys(_in_folder(path) if path.is_dir() else [path])
+    if not files:
+        raise UsageError(f"There are no files to read. Folders are searched for {', '.join(ENDINGS)}.")
+    return list(files)
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -73,30 +76,29 @@ def _in_folder(folder: Path) -> list[Path]:
     return sorted(path for path in inside if not path.name.startswith("."))
 
 
-def incoming_files(paths: Iterable[Path]) -> Iterator[Incoming]:
+def local_files(paths: Iterable[Path]) -> Iterator[IncomingFile]:
+    """Yield files on disk."""
     for path in paths:
-        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-        yield Incoming(path.name, Source(path.resolve().as_uri()), _file_loader(path), content_type=kind)
+        content_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        source = Source(path.resolve().as_uri())
+        yield IncomingFile(path.name, source, _file_loader(path), content_type=content_type)
 
 
-def incoming_from_forage(library: PaperLibrary, run_id: int | None) -> list[Incoming]:
-    """What all forages or one fetched and nobody has read, with the way that led to it."""
+def fetched_files(library: PaperLibrary, run_id: int | None) -> list[IncomingFile]:
+    """Return the files that one run or all runs fetched and that have not been added yet."""
     if run_id is not None:
-        library.workspace.stores.forage.run(run_id)
+        library.workspace.stores.forage.run(run_id)  # raises if there is no such run
     return [
-        Incoming(
-            _last_part(found.source.url),
-            found.source,
-            _archive_loader(library, found.archived),
-            found.archived,
+        IncomingFile(
+            _file_name(file.source.url), file.source, _archive_loader(library, file.archived), file.archived
         )
-        for found in library.files.found_by_forage(run_id)
+        for file in library.files.found_by_forage(run_id)
     ]
 
 
 def _file_loader(path: Path) -> Callable[[], bytes]:
     def load() -> bytes:
-        if path.stat().st_size > DEFAULT_LIMITS.max_bytes:  # not even brought into memory
+        if path.stat().st_size > DEFAULT_LIMITS.max_bytes:  # before it is in memory
             raise _Refused(DEFAULT_LIMITS.too_big(path.stat().st_size).detail)
         return path.read_bytes()
 
@@ -104,134 +106,148 @@ def _file_loader(path: Path) -> Callable[[], bytes]:
 
 
 def _archive_loader(library: PaperLibrary, archived: ArchiveRef) -> Callable[[], bytes]:
-    return lambda: library.archive.read(archived).body
+    return lambda: library.workspace.archive.read(archived).body
 
 
-def _last_part(url: str) -> str:
+def _file_name(url: str) -> str:
     return unquote(url.split("?", maxsplit=1)[0].rstrip("/").rpartition("/")[2]) or url
 
 
 class _Refused(Exception):  # noqa: N818
-    """A file that is not even opened, and why."""
+    """The file is not read; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """A file on its way: with bytes to be read, or known already, or refused."""
+class _Task:
+    """A file to read, or one without `body`, because it is known or refused."""
 
-    incoming: Incoming
+    incoming: IncomingFile
     id: str = ""
     body: bytes | None = None
     refusal: str = ""
 
 
 class Intake:
-    """Takes up files one by one; those that were taken up stay, whatever happens to the next."""
+    """Adds files one by one. Each is saved before the next, so that an interrupted intake can be resumed."""
 
     def __init__(self, library: PaperLibrary, workers: int = 1) -> None:
         self.library = library
         self.workers = workers
-        self._read_with = ""  # the models that read, though others may be taught meanwhile
+        self._read_with = ""  # digest of the models at the start: others may be trained meanwhile
 
-    def add(self, incoming: Iterable[Incoming]) -> Generator[Added, None, None]:
-        """What becomes of each file, in their order. May be left at any time and begun again."""
+    def add(self, incoming: Iterable[IncomingFile]) -> Generator[AddedFile, None, None]:
+        """Yield the result for each file in order. May be stopped at any time and run again."""
         workspace = self.library.workspace
         repair(workspace.archive_folder)
         self._read_with = self.library.models.digest()
         with workspace.archive_writer("papers") as writer:
-            jobs = (
-                (job, job.body, self._name_of(job), self.library.said_kind(job.id))
-                for job in self._jobs(incoming)
+            tasks = (
+                (
+                    task,
+                    task.body,
+                    _document_url(task.id, [task.incoming.source]),
+                    self.library.decided_kind(task.id),
+                )
+                for task in self._tasks(incoming)
             )
-            for job, reading in read_all(jobs, workspace.models_folder, self.workers):
-                yield self._take(job, reading, writer)
+            for task, reading in read_all(tasks, workspace.models_folder, self.workers):
+                yield self._save(task, reading, writer)
 
-    def _jobs(self, incoming: Iterable[Incoming]) -> Iterator[_Job]:
-        """Each file's bytes, once: what is known, or was met a moment ago, is not read."""
-        met: set[str] = set()
-        for each in incoming:
+    def _tasks(self, incoming: Iterable[IncomingFile]) -> Iterator[_Task]:
+        """Yield a task for each file; only files that are new have a body."""
+        seen: set[str] = set()
+        for file in incoming:
             try:
-                body = each.load()
+                body = file.load()
             except _Refused as refusal:
-                yield _Job(each, refusal=str(refusal))
+                yield _Task(file, refusal=str(refusal))
                 continue
             except (OSError, ArchiveError) as error:
-                yield _Job(each, refusal=f"It cannot be opened: {getattr(error, 'strerror', None) or error}.")
+                yield _Task(
+                    file, refusal=f"It cannot be opened: {getattr(error, 'strerror', None) or error}."
+                )
                 continue
-            own = id_of(body)
-            is_new = own not in met and self.library.files.get(own) is None
-            met.add(own)
-            yield _Job(each, own, body if is_new else None)
+            file_id = content_id(body)
+            is_new = file_id not in seen and self.library.files.get(file_id) is None
+            seen.add(file_id)
+            yield _Task(file, file_id, body if is_new else None)
 
-    def _name_of(self, job: _Job) -> str:
-        url = job.incoming.source.url
-        return url if url.startswith(("http:", "https:")) else f"document:{job.id}"
+    def _save(self, task: _Task, reading: FileReading | None, writer: ArchiveWriter) -> AddedFile:
+        name = task.incoming.name
+        if task.refusal:
+            return AddedFile(name, "refused", "", "refused", task.refusal)
+        if reading is None or task.body is None:
+            self.library.add_source(task.id, task.incoming.source)
+            return describe(self.library, task.id, "known", name)
+        archived = task.incoming.archived or _archive(writer, task.incoming, task.body)
+        file = StoredFile(
+            task.id, name, "", "", kind="", page_count=0, size=len(task.body), archived=archived
+        )
+        self.library.save(file, [task.incoming.source], reading, self._read_with)
+        return describe(self.library, task.id, "added", name)
 
-    def _take(self, job: _Job, reading: Reading | None, writer: ArchiveWriter) -> Added:
-        if job.refusal:
-            return Added(job.incoming.name, "refused", "", "refused", job.refusal)
-        if reading is None or job.body is None:
-            self.library.keep_source(job.id, job.incoming.source)
-            return added(self.library, job.id, "known", job.incoming.name)
-        archived = job.incoming.archived or _archive(writer, job.incoming, job.body)
-        file = StoredFile(job.id, job.incoming.name, "", "", "", 0, len(job.body), archived)
-        self.library.keep(file, [job.incoming.source], reading, self._read_with)
-        return added(self.library, job.id, "added", job.incoming.name)
-
-    def read_again(self, files: Sequence[StoredFile]) -> Generator[Added, None, None]:
-        """Read files anew with the models of now, from the archive; corrections hold."""
+    def read_again(self, files: Sequence[StoredFile]) -> Generator[AddedFile, None, None]:
+        """Read files again from the archive with the current models; corrections are kept."""
         self._read_with = self.library.models.digest()
-        jobs = self._again(files)
-        for file, reading in read_all(jobs, self.library.workspace.models_folder, self.workers):
+        tasks = self._archived(files)
+        for file, reading in read_all(tasks, self.library.workspace.models_folder, self.workers):
             if reading is None:
-                yield Added(
-                    file.name, "refused", file.id, "refused", "Its bytes are missing from the archive."
+                yield AddedFile(
+                    file.name, "refused", file.id, "refused", "Its content is missing from the archive."
                 )
             else:
-                self.library.keep(file, [], reading, self._read_with)
-                yield added(self.library, file.id, "read again", file.name)
+                self.library.save(file, [], reading, self._read_with)
+                yield describe(self.library, file.id, "read again", file.name)
 
-    def _again(self, files: Sequence[StoredFile]) -> Iterator[tuple[StoredFile, bytes | None, str, str]]:
+    def _archived(self, files: Sequence[StoredFile]) -> Iterator[tuple[StoredFile, bytes | None, str, str]]:
         for file in files:
-            urls = [each.url for each in self.library.files.sources(file.id)]
-            url = next((url for url in urls if url.startswith(("http:", "https:"))), f"document:{file.id}")
-            kind = self.library.said_kind(file.id)
+            url = _document_url(file.id, self.library.files.sources(file.id))
+            kind = self.library.decided_kind(file.id)
             try:
-                yield file, self.library.archive.read(file.archived).body, url, kind
+                yield file, self.library.workspace.archive.read(file.archived).body, url, kind
             except (OSError, ArchiveError):
                 yield file, None, url, kind
 
 
-def judge(library: PaperLibrary, name: str, kind: str, by: str = "operator") -> Added:
-    """Say that a file is a paper, or is none, whatever its parts say; it is read again as that, now and ever after."""
+def _document_url(file_id: str, sources: Sequence[Source]) -> str:
+    """Return the URL that sources of fields refer to: where the file was fetched, or else its id."""
+    urls = (source.url for source in sources if source.url.startswith(("http:", "https:")))
+    return next(urls, f"document:{file_id}")
+
+
+def decide_kind(library: PaperLibrary, name: str, kind: str, by: str = "operator") -> AddedFile:
+    """Save a person's decision that a file is a `paper` or a `document`, and read it again accordingly.
+
+    Raises UsageError for another kind, or if there is no such file.
+    """
     if kind not in {PAPER, DOCUMENT}:
-        raise UsageError(f"A file is a {PAPER} or a {DOCUMENT}, and nothing else.")
+        raise UsageError(f"The kind of a file is {PAPER} or {DOCUMENT}.")
     record = library.find(name)
     file = library.files.get(record.id)
     if file is None:
-        raise UsageError(f"Of {record.id} there is no file to read again.")
-    library.note_kind(record, kind, by)
-    (done,) = Intake(library).read_again([file])
-    return done
+        raise UsageError(f"{record.id} has no file that could be read again.")
+    library.save_kind(record, kind, by)
+    (added,) = Intake(library).read_again([file])
+    return added
 
 
-def added(library: PaperLibrary, file_id: str, state: State, name: str) -> Added:
-    """What is kept of a file, as a line of a listing."""
+def describe(library: PaperLibrary, file_id: str, state: State, name: str) -> AddedFile:
+    """Return the result for a saved file."""
     file, record = library.files.get(file_id), library.record(file_id)
     if file is None:
-        return Added(name, "refused", file_id, "refused", "It was not kept.")
-    references = sum(each.number > 0 for each in library.papers.citations(file_id))
+        return AddedFile(name, "refused", file_id, "refused", "It was not saved.")
+    references = sum(citation.number > 0 for citation in library.papers.citations(file_id))
     title = record.first("title") if record else ""
-    return Added(name, state, file_id, file.outcome, file.detail, title, references)
+    return AddedFile(name, state, file_id, file.outcome, file.detail, title=title, references=references)
 
 
-def id_of(body: bytes) -> str:
-    """The same for the same content, wherever it was found."""
-    return hashlib.sha256(body).hexdigest()[:ID_LETTERS]
+def content_id(body: bytes) -> str:
+    """Return the id of a file, which depends only on its content."""
+    return hashlib.sha256(body).hexdigest()[:_ID_LENGTH]
 
 
-def _archive(writer: ArchiveWriter, incoming: Incoming, body: bytes) -> ArchiveRef:
-    """As if the file had been fetched; there was no request, and so none is written."""
+def _archive(writer: ArchiveWriter, incoming: IncomingFile, body: bytes) -> ArchiveRef:
+    """Archive a local file like a fetched one, but without a request."""
     fetched = Fetched(
         incoming.source.url,
         200,

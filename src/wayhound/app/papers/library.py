@@ -1,25 +1,22 @@
-"""The papers of a workspace: what was read of them, kept, matched and corrected, each in one transaction."""
+"""The papers of a workspace: what was read from files is saved, matched and corrected, each in one transaction."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from wayhound.app.papers.corrections import (
     KIND,
     FieldPath,
-    checked_values,
-    corrected_fields,
-    corrected_paper,
-    corrected_reference,
+    check_values,
+    correct_fields,
+    correct_paper,
+    correct_reference,
 )
 from wayhound.app.papers.grouping import CitationGroups, citation_of_paper, citation_of_reference
-from wayhound.app.papers.models import ModelPlace
-from wayhound.app.papers.reading import Reading
-from wayhound.archive.reader import ArchiveReader
+from wayhound.app.papers.models import WorkspaceModels
+from wayhound.app.papers.reading import FileReading
 from wayhound.documents.document import Unread
 from wayhound.errors import UsageError
 from wayhound.papers.paper import Fields, ReadPaper
@@ -29,12 +26,12 @@ from wayhound.store.papers import ITSELF, Correction, StoredCitation, StoredCont
 from wayhound.workspace import Workspace
 
 PAPER, DOCUMENT = "paper", "document"
-WITHHELD = "withheld"  # the outcome of a file that somebody had a right to have withdrawn
+WITHHELD = "withheld"  # the outcome of a file that was removed on request
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """What a correction did: the record as it is now, and the texts of the field before and after."""
+class CorrectionResult:
+    """The record after a correction, and the texts of the field before and after."""
 
     record: Record
     field: str
@@ -49,19 +46,13 @@ class PaperLibrary:
         self.workspace = workspace
         self.papers = workspace.stores.papers
         self.files = workspace.stores.documents
-        self.models = ModelPlace(workspace.models_folder)
-        self._groups: CitationGroups | None = None
-        self._groups_are_of = -1  # the change up to which `_groups` knows everything
-        self._began_at = -1  # the last change before the transaction that is open
+        self.models = WorkspaceModels(workspace.models_folder)
+        self._groups = CitationGroups(workspace)
 
-    @cached_property
-    def archive(self) -> ArchiveReader:
-        return self.workspace.archive
-
-    # What is there
+    # Finding
 
     def find(self, name: str) -> Record:
-        """The paper or document of an id, or of the beginning of one; a sentence where there is none."""
+        """Return the paper or document with this id, or whose id begins with it. Raises UsageError."""
         ids = self.files.beginning_with(name) if name else []
         if len(ids) > 1 and name not in ids:
             raise UsageError(f"Several files begin with {name}: {', '.join(ids)}. Type more of the id.")
@@ -70,7 +61,7 @@ class PaperLibrary:
             return record
         file = self.files.get(ids[0]) if ids else None
         if file is not None:
-            raise UsageError(f"Of {file.name} ({file.id}) there is no record. {file.detail}")
+            raise UsageError(f"{file.name} ({file.id}) has no record. {file.detail}")
         raise UsageError(f"There is no paper {name!r} in this workspace. See: wayhound papers list")
 
     def record(self, record_id: str) -> Record | None:
@@ -78,184 +69,147 @@ class PaperLibrary:
         return records.get(PAPER, record_id) or records.get(DOCUMENT, record_id)
 
     def body(self, record_id: str) -> bytes:
-        """The file itself, as it was given or fetched."""
+        """Return the file as it was added or fetched. Raises UsageError if there is none."""
         file = self.files.get(record_id)
         if file is None:
             raise UsageError(f"There is no file {record_id!r} in this workspace.")
-        return self.archive.read(file.archived).body
+        return self.workspace.archive.read(file.archived).body
 
-    # Keeping
+    # Saving
 
-    def keep(self, file: StoredFile, sources: Sequence[Source], reading: Reading, read_with: str) -> None:
-        """Save what came of a file in place of what is known of it; all of it or nothing.
+    def save(self, file: StoredFile, sources: Sequence[Source], reading: FileReading, read_with: str) -> None:
+        """Save what was read from a file in place of what was saved before.
 
         `read_with` is the digest of the models that read it.
         """
-        with self._writing():
-            told = _told(file, reading, read_with)
+        with self._groups.transaction():
+            read_file = _with_outcome(file, reading, read_with)
             if self._is_withheld(file.id):
-                told = replace(told, outcome=WITHHELD, detail="It was withdrawn, and will not come back.")
-            self.files.put(told)
+                detail = "It was removed on request, and is not added again."
+                read_file = replace(read_file, outcome=WITHHELD, detail=detail)
+            self.files.put(read_file)
             for source in sources:
                 self.files.add_source(file.id, source)
-            self._forget_other_kind(file.id, told.outcome)
-            if isinstance(reading.outcome, ReadPaper) and told.outcome != WITHHELD:
-                self._put(told, reading.outcome)
+            self._delete_other_kinds(file.id, read_file.outcome)
+            if isinstance(reading.outcome, ReadPaper) and read_file.outcome != WITHHELD:
+                self._save_record(read_file, reading.outcome)
 
-    def keep_source(self, document: str, source: Source) -> None:
-        """A file that is known was found in another place."""
+    def add_source(self, document: str, source: Source) -> None:
+        """Note that a saved file was also found elsewhere."""
         if source in self.files.sources(document):
             return
-        with self._writing():
+        with self._groups.transaction():
             self.files.add_source(document, source)
             if record := self.record(document):
                 self.workspace.stores.records.put(self._with_sources(record))
                 self.files.touch(document)
 
-    def _put(self, file: StoredFile, read: ReadPaper) -> None:
-        fixed = corrected_paper(read, self.papers.corrections(file.id))
-        about = fixed.fields | {"file": (Value(file.name),)}
-        record = self._with_sources(Record(read.kind, file.id, about))
+    def _save_record(self, file: StoredFile, read: ReadPaper) -> None:
+        """Save record, citations and contexts. What has not changed is not written: readers of changes follow."""
+        corrected = correct_paper(read, self.papers.corrections(file.id))
+        record = self._with_sources(
+            Record(read.kind, file.id, corrected.fields | {"file": (Value(file.name),)})
+        )
         if record != self.workspace.stores.records.get(record.kind, record.id):
             self.workspace.stores.records.put(record)
         if read.kind == PAPER:
-            self._put_citations(
-                file.id, list(self._citations(record, fixed)), list(_contexts(file.id, fixed))
+            citations, contexts = (
+                list(self._citations(record, corrected)),
+                list(_contexts(file.id, corrected)),
             )
+            if citations != list(self.papers.citations(file.id)) or contexts != self.papers.contexts(file.id):
+                self.papers.put_paper(file.id, citations, contexts)
 
     def _is_withheld(self, record_id: str) -> bool:
         submissions = self.workspace.stores.submissions
         return any(submissions.is_withheld(kind, record_id) for kind in (PAPER, DOCUMENT))
 
-    def _put_citations(
-        self, paper: str, citations: list[StoredCitation], contexts: list[StoredContext]
-    ) -> None:
-        """What has not changed is left alone, so that nobody who follows changes is troubled."""
-        if citations != list(self.papers.citations(paper)) or contexts != self.papers.contexts(paper):
-            self.papers.put_paper(paper, citations, contexts)
-
-    def _forget_other_kind(self, record_id: str, outcome: str) -> None:
-        """What was a paper and is one no longer, or was none and is one now."""
+    def _delete_other_kinds(self, record_id: str, outcome: str) -> None:
+        """Delete what was saved when the file counted as another kind."""
         for kind in {PAPER, DOCUMENT} - {outcome}:
             self.workspace.stores.records.delete(kind, record_id)
         if outcome != PAPER:
-            for each in self.papers.citations(record_id):
-                self._matcher.forget(each.citation, each.group)
+            for stored in self.papers.citations(record_id):
+                self._groups.forget(stored.citation, stored.group)
             self.papers.forget(record_id)
 
     def _with_sources(self, record: Record) -> Record:
         sources = self.files.sources(record.id)
-        urls = tuple(Value(each.url) for each in sources if each.url.startswith(("http:", "https:")))
+        urls = tuple(Value(source.url) for source in sources if source.url.startswith(("http:", "https:")))
         first = sources[0] if sources else Source("")
         fields = {name: values for name, values in record.fields.items() if name != "url"}
         return replace(
             record, fields=fields | ({"url": urls} if urls else {}), site=first.site, visit=first.visit
         )
 
-    # Matching
-
     def _citations(self, record: Record, read: ReadPaper) -> Iterator[StoredCitation]:
-        """The paper itself and its references, each in its group."""
-        matcher = self._matcher
-        before = {each.number: (each.citation, each.group) for each in self.papers.citations(record.id)}
-        for gone in before.keys() - range(len(read.references) + 1):
-            matcher.forget(*before[gone])
+        """Yield the paper itself and its references, each with its group."""
+        before = {
+            stored.number: (stored.citation, stored.group) for stored in self.papers.citations(record.id)
+        }
+        for number in before.keys() - range(len(read.references) + 1):
+            self._groups.forget(*before[number])
         own = citation_of_paper(record)
-        yield StoredCitation(record.id, ITSELF, matcher.settle(own, before.get(ITSELF)), own)
-        for number, each in enumerate(read.references, start=1):
-            cited = citation_of_reference(each.fields, each.text)
-            group = matcher.settle(cited, before.get(number))
-            yield StoredCitation(record.id, number, group, cited, each.label, each.fields)
-
-    @property
-    def _matcher(self) -> CitationGroups:
-        """The groups as they were when the transaction began. Made when first needed: of 20,000 citations
-        that takes some four seconds, and most corrections are of fields that are not matched by.
-        """
-        if self._groups is None or self._groups_are_of != self._began_at:
-            self._groups = CitationGroups()
-            self._groups.restore((each.citation, each.group) for each in self.papers.citations())
-            self._groups_are_of = self._began_at
-        return self._groups
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """A transaction in which the groups are those of the store, whoever has written to it before.
-
-        Groups are numbered by the process that finds them, so two processes must not do so at one time, nor
-        either of them without knowing what the other has done.
-        """
-        try:
-            with self.workspace.database.transaction():
-                self._began_at = self.files.last_change()
-                yield
-                ended_at = self.files.last_change()
-        except BaseException:
-            self._groups = None
-            raise
-        if self._groups_are_of == self._began_at:
-            self._groups_are_of = ended_at
+        yield StoredCitation(record.id, ITSELF, self._groups.settle(own, before.get(ITSELF)), own)
+        for number, reference in enumerate(read.references, start=1):
+            citation = citation_of_reference(reference.fields, reference.text)
+            group = self._groups.settle(citation, before.get(number))
+            yield StoredCitation(record.id, number, group, citation, reference.label, reference.fields)
 
     # Correcting
 
-    def said_kind(self, record_id: str) -> str:
-        """What a person last said that a file is, `paper` or `document`; empty where nobody did."""
-        said = [each.after for each in self.papers.corrections(record_id) if each.field == KIND]
-        return said[-1][0] if said else ""
+    def decided_kind(self, record_id: str) -> str:
+        """Return the kind that a person last decided on, `paper` or `document`; empty if nobody did."""
+        kinds = [each.after for each in self.papers.corrections(record_id) if each.field == KIND]
+        return kinds[-1][0] if kinds else ""
 
-    def note_kind(self, record: Record, kind: str, by: str) -> None:
-        """Keep what a person says that a file is, for all readings to come."""
-        with self._writing():
+    def save_kind(self, record: Record, kind: str, by: str) -> None:
+        """Save a person's decision on the kind of a file, for every later reading."""
+        with self._groups.transaction():
             self.papers.put_correction(Correction(record.id, KIND, (record.kind,), (kind,), time.time(), by))
             self.files.touch(record.id)
 
-    def correct(self, name: str, field: str, values: Iterable[str], by: str = "operator") -> Corrected:
-        """Say what a field of a paper, or of a reference (`3.title`), is; no values: that there is none.
+    def correct(self, name: str, field: str, values: Iterable[str], by: str = "operator") -> CorrectionResult:
+        """Replace a field of a paper, or of a reference (`3.title`); without values, remove it.
 
-        It holds for all readings to come, and citations are matched anew where it matters.
+        The correction also holds for every later reading, and citations are matched again if they changed.
+        Raises UsageError for an unknown paper or field.
         """
-        path, texts, record = FieldPath.read(field), checked_values(values), self.find(name)
-        with self._writing():
+        path, texts, record = FieldPath.parse(field), check_values(values), self.find(name)
+        with self._groups.transaction():
             record = self.record(record.id) or record
             change = self._correct_reference if path.reference else self._correct_own
             before = change(record, path, texts)
             self.papers.put_correction(Correction(record.id, field, before, texts, time.time(), by))
             self.files.touch(record.id)
-        return Corrected(self.record(record.id) or record, field, before, texts)
+        return CorrectionResult(self.record(record.id) or record, field, before, texts)
 
     def _correct_own(self, record: Record, path: FieldPath, texts: tuple[str, ...]) -> tuple[str, ...]:
         before = _texts(record.fields, path.name)
-        record = replace(record, fields=corrected_fields(record.fields, {path.name: texts}))
+        record = replace(record, fields=correct_fields(record.fields, {path.name: texts}))
         self.workspace.stores.records.put(record)
-        own = next((each for each in self.papers.citations(record.id) if each.number == ITSELF), None)
+        own = next((stored for stored in self.papers.citations(record.id) if stored.number == ITSELF), None)
         if own is not None:
             self._match_again(replace(own, citation=citation_of_paper(record)), own)
         return before
 
     def _correct_reference(self, record: Record, path: FieldPath, texts: tuple[str, ...]) -> tuple[str, ...]:
-        known = {each.number: each for each in self.papers.citations(record.id)}
-        own = known.get(path.reference)
+        stored = {citation.number: citation for citation in self.papers.citations(record.id)}
+        own = stored.get(path.reference)
         if own is None:
-            raise UsageError(f"{record.id} has {len(known) - 1} references, and no number {path.reference}.")
-        fields = corrected_reference(own.fields, {path.name: texts})
-        cited = citation_of_reference(fields, own.citation.text)
-        self._match_again(replace(own, citation=cited, fields=fields), own)
-        self.workspace.stores.records.put(record)  # so that whoever follows records sees the change
+            raise UsageError(f"{record.id} has {len(stored) - 1} references, and no number {path.reference}.")
+        fields = correct_reference(own.fields, {path.name: texts})
+        citation = citation_of_reference(fields, own.citation.text)
+        self._match_again(replace(own, citation=citation, fields=fields), own)
+        self.workspace.stores.records.put(record)  # so that the change feed has it
         return _texts(own.fields, path.name)
 
     def _match_again(self, new: StoredCitation, old: StoredCitation) -> None:
-        group = self._matcher.settle(new.citation, (old.citation, old.group))
+        group = self._groups.settle(new.citation, (old.citation, old.group))
         self.papers.replace_citation(replace(new, group=group))
 
 
-def correct(
-    workspace: Workspace, paper_id: str, field: str, values: Iterable[str], by: str = "operator"
-) -> Corrected:
-    """The one call for corrections, whoever makes them and wherever."""
-    return PaperLibrary(workspace).correct(paper_id, field, values, by)
-
-
-def _told(file: StoredFile, reading: Reading, models: str) -> StoredFile:
+def _with_outcome(file: StoredFile, reading: FileReading, models: str) -> StoredFile:
     outcome = reading.outcome
     name: str = outcome.reason if isinstance(outcome, Unread) else outcome.kind
     detail = outcome.detail if isinstance(outcome, Unread) else outcome.reason
@@ -271,9 +225,15 @@ def _told(file: StoredFile, reading: Reading, models: str) -> StoredFile:
 
 
 def _contexts(paper: str, read: ReadPaper) -> Iterator[StoredContext]:
-    for each in read.contexts:
+    for context in read.contexts:
         yield StoredContext(
-            paper, each.reference + 1, each.sentence, each.start, each.end, each.page, each.box
+            paper,
+            context.reference + 1,
+            context.sentence,
+            start=context.start,
+            stop=context.end,
+            page=context.page,
+            box=context.box,
         )
 
 

@@ -1,83 +1,116 @@
-"""A paper with all that is known of it, for whoever shows it: references, who cites it, where it was found."""
+"""Everything known about a paper, for whatever shows it: references, citing papers, sources, corrections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.record import Record
+from wayhound.store.citations import CitingPaper
 from wayhound.store.document_files import Source, StoredFile
 from wayhound.store.papers import ITSELF, Correction, StoredCitation, StoredContext
+from wayhound.store.stores import Stores
+
+MAX_CITING = 100
 
 
 @dataclass(frozen=True, slots=True)
-class CitedWork:
-    """A reference of a paper, the sentences that call it, and the paper that it is to, where that is held."""
+class PaperReference:
+    """A reference of a paper, the sentences that cite it, and the id of the cited paper if it is held."""
 
     citation: StoredCitation
     contexts: tuple[StoredContext, ...]
     held: str | None = None
-    held_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class CitingPaper:
-    """A paper that cites another: by which reference, and in which sentences."""
+class PaperCitation:
+    """A paper that cites another, and the sentences in which it does."""
 
-    paper: str
-    title: str
-    citation: StoredCitation
+    paper: CitingPaper
     contexts: tuple[StoredContext, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """All that is known of a paper."""
+class PaperOverview:
+    """Everything known about a paper.
+
+    `cited_by` has the newest `MAX_CITING` of `n_cited_by` papers; `versions` are other papers held that are the
+    same work; `titles` are those of the papers held among references and versions, by id.
+    """
 
     record: Record
     file: StoredFile | None
     sources: tuple[Source, ...]
-    references: tuple[CitedWork, ...]
-    cited_by: tuple[CitingPaper, ...]
-    versions: tuple[str, ...]  # other papers held that are the same work
+    references: tuple[PaperReference, ...]
+    cited_by: tuple[PaperCitation, ...]
+    n_cited_by: int
+    versions: tuple[str, ...]
     corrections: tuple[Correction, ...]
+    titles: dict[str, str]
 
 
-def overview(library: PaperLibrary, name: str) -> Overview:
+def overview(library: PaperLibrary, name: str) -> PaperOverview:
+    """Return the overview of a paper by its id or the beginning of it. Raises UsageError if there is none."""
     record = library.find(name)
-    citations = list(library.papers.citations(record.id))
-    return Overview(
-        record,
-        library.files.get(record.id),
-        tuple(library.files.sources(record.id)),
-        tuple(_cited_work(library, each) for each in citations if each.number != ITSELF),
-        tuple(_citing(library, record.id)),
-        tuple(_versions(library, record.id, citations)),
-        tuple(library.papers.corrections(record.id)),
+    stores = library.workspace.stores
+    references = references_of(stores, record.id)
+    cited_by, n_cited_by = citations_of(stores, record.id)
+    versions = tuple(_versions(stores, record.id))
+    held = {*versions, *(reference.held for reference in references if reference.held)}
+    return PaperOverview(
+        record=record,
+        file=library.files.get(record.id),
+        sources=tuple(library.files.sources(record.id)),
+        references=references,
+        cited_by=cited_by,
+        n_cited_by=n_cited_by,
+        versions=versions,
+        corrections=tuple(library.papers.corrections(record.id)),
+        titles={paper: cited.first("title") for paper in held if (cited := library.record(paper))},
     )
 
 
-def _cited_work(library: PaperLibrary, citation: StoredCitation) -> CitedWork:
-    held = library.papers.held(citation.group)
-    contexts = tuple(library.papers.contexts(citation.paper, citation.number))
-    return CitedWork(citation, contexts, held, _title(library, held) if held else "")
+def references_of(stores: Stores, paper: str) -> tuple[PaperReference, ...]:
+    """Return the references of a paper in its own order."""
+    contexts: dict[int, list[StoredContext]] = defaultdict(list)
+    for context in stores.papers.contexts(paper):
+        contexts[context.number].append(context)
+    return tuple(
+        PaperReference(citation, tuple(contexts[citation.number]), stores.papers.held(citation.group))
+        for citation in stores.papers.citations(paper)
+        if citation.number != ITSELF
+    )
 
 
-def _citing(library: PaperLibrary, paper: str) -> Iterator[CitingPaper]:
-    for citation in library.papers.cited_by(paper):
-        if citation.paper != paper:
-            contexts = tuple(library.papers.contexts(citation.paper, citation.number))
-            yield CitingPaper(citation.paper, _title(library, citation.paper), citation, contexts)
+def citations_of(stores: Stores, paper: str) -> tuple[tuple[PaperCitation, ...], int]:
+    """Return the newest papers that cite a paper, and how many there are in all."""
+    citing, total = stores.citations.citing_papers(paper, MAX_CITING)
+    return _with_contexts(stores, citing), total
 
 
-def _versions(library: PaperLibrary, paper: str, citations: list[StoredCitation]) -> Iterator[str]:
-    for own in (each for each in citations if each.number == ITSELF):
-        for other in library.papers.group(own.group):
+def citations_of_work(stores: Stores, group: int) -> tuple[tuple[PaperCitation, ...], int]:
+    """Return the newest papers that cite the work of a citation group, and how many there are in all."""
+    citing, total = stores.citations.citing_work(group, MAX_CITING)
+    return _with_contexts(stores, citing), total
+
+
+def _with_contexts(stores: Stores, citing: Sequence[CitingPaper]) -> tuple[PaperCitation, ...]:
+    return tuple(
+        PaperCitation(
+            paper,
+            tuple(
+                context for number in paper.numbers for context in stores.papers.contexts(paper.paper, number)
+            ),
+        )
+        for paper in citing
+    )
+
+
+def _versions(stores: Stores, paper: str) -> Iterator[str]:
+    for own in (citation for citation in stores.papers.citations(paper) if citation.number == ITSELF):
+        for other in stores.papers.group(own.group):
             if other.number == ITSELF and other.paper != paper:
                 yield other.paper
-
-
-def _title(library: PaperLibrary, paper: str) -> str:
-    record = library.record(paper)
-    return record.first("title") if record else ""
