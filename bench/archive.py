@@ -26,11 +26,11 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from wayhound.archive.archive import ArchiveWriter
 from wayhound.archive.reader import iterate
 from wayhound.archive.replay import ReplayFetcher
 from wayhound.archive.site_folder import META_NAME, SiteFolder, find_site_folders
 from wayhound.archive.warc_write import LEVEL
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
@@ -120,11 +120,11 @@ def loaded_site(path: Path, *, walk: bool) -> dict[str, Any]:
     start = time.process_time()
     folder = SiteFolder.open(path)
     seconds = time.process_time() - start
-    replay = ReplayFetcher(folder)
+    replay = ReplayFetcher(folder.responses)
     row = {
         "site": f"{path.parent.name}/{folder.name}",
         "pages": len(folder.pages),
-        "redirects": sum(held.is_redirect for held in folder.held.values()),
+        "redirects": sum(response.is_redirect for response in folder.responses.values()),
         "reachable": len(_reachable(replay, folder.site.start)) if walk else None,
         "labels_not_held": sum(url not in replay for url in folder.labels),
         "load_seconds": seconds,

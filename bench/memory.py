@@ -15,15 +15,15 @@ from pathlib import Path
 
 from bench.report import Bar, Report, add_output_options, finish
 from wayhound.app.crawl import Crawl
-from wayhound.archive.archive import ArchiveWriter
 from wayhound.archive.reader import ArchiveReader
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.workspace import Workspace
 
 MOST_MB = 600

@@ -28,7 +28,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import wayhound
-from wayhound.app.forage import Order, open_run, work
+from wayhound.app.forage import Order, open_run, run_worker
 from wayhound.app.index import build
 from wayhound.app.teach.playback import Script, play_by_fetching
 from wayhound.app.train import train
@@ -37,7 +37,7 @@ from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings
 from wayhound.samples import SampleServer, sample_web, serve_samples
 from wayhound.site import Site
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.url import normalise
 from wayhound.web.app import WebSettings
 from wayhound.web.server import running
@@ -96,7 +96,7 @@ def _teach_and_forage(workspace: Workspace, server: SampleServer) -> None:
     sites = [Site(normalise(f"http://{host}:{server.port}/")) for host in FORAGED]
     run = open_run(workspace, Order(strategy="path-learner"), RunLimits(BUDGET), sites, time.time())
     config = replace(workspace.config, fetch=fetch)
-    asyncio.run(work(workspace, run, config, on_start=lambda _: None, on_visit=lambda _: None))
+    asyncio.run(run_worker(workspace, run, config, on_start=lambda _: None, on_visit=lambda _: None))
 
 
 def _get(url: str) -> str:

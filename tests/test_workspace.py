@@ -12,7 +12,7 @@ from wayhound.config import Config
 from wayhound.errors import ConfigError, WorkspaceError
 from wayhound.record import Record
 from wayhound.store.database import Database
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.workspace import Workspace
 
 DOCS = Path(__file__).parents[1] / "docs" / "workspace.md"

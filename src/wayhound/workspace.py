@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from wayhound import __version__
-from wayhound.archive.archive import ArchiveWriter
 from wayhound.archive.reader import ArchiveReader
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.config import FILE_NAME, Config, default_toml
 from wayhound.errors import WorkspaceError
 from wayhound.files import write_file

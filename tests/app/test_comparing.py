@@ -12,10 +12,10 @@ import pytest
 
 from tests.servers import Answer, Page, Served, serve
 from wayhound.app.compare import GoalChange, compare
-from wayhound.app.forage import Order, open_run, run_before, work
+from wayhound.app.forage import Order, open_run, previous_run, run_worker
 from wayhound.config import Config
 from wayhound.site import Site
-from wayhound.store.forage import Run, RunLimits
+from wayhound.store.protocol import Run, RunLimits
 from wayhound.workspace import Workspace
 
 PLAIN = Config()
@@ -32,7 +32,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 def forage(workspace: Workspace, *starts: str, budget: int = 20, order: Order = ORDER) -> Run:
     sites = [Site(start) for start in starts]
     run = open_run(workspace, order, RunLimits(budget), sites, time.time(), again=True)
-    asyncio.run(work(workspace, run, EAGER, on_start=lambda _: None, on_visit=lambda _: None))
+    asyncio.run(run_worker(workspace, run, EAGER, on_start=lambda _: None, on_visit=lambda _: None))
     return run
 
 
@@ -163,7 +163,7 @@ def test_the_run_before_is_the_last_one_by_the_same_order(workspace: Workspace) 
             forage(workspace, f"{server}/", order=order)
             for order in (ORDER, Order(goal="else"), ORDER, ORDER)
         ]
-    befores = [run_before(workspace.stores.forage, run) for run in runs]
+    befores = [previous_run(workspace.stores.forage, run) for run in runs]
     assert [before and before.id for before in befores] == [None, None, runs[0].id, runs[2].id]
 
 

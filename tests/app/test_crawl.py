@@ -15,9 +15,9 @@ import pytest
 
 from tests.servers import Answer, Page, serve
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, open_run, work
-from wayhound.archive.archive import ArchiveWriter
+from wayhound.app.forage import Order, open_run, run_worker
 from wayhound.archive.reader import ArchiveReader
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.config import Config
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Failed, Fetched
@@ -27,7 +27,7 @@ from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
 from wayhound.site import Site
 from wayhound.store.export import export
-from wayhound.store.forage import RunLimits, SiteSummary
+from wayhound.store.protocol import RunLimits, SiteSummary
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
@@ -45,7 +45,7 @@ def forage(folder: Path, *starts: str, config: Config = EAGER) -> tuple[list[Vis
     visits: list[Visit] = []
     with Workspace.create(folder / "w") as workspace:
         run = open_run(workspace, Order(), RunLimits(20), [Site(start) for start in starts], time.time())
-        asyncio.run(work(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
+        asyncio.run(run_worker(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
         return visits, list(workspace.stores.forage.sites(run.id))
 
 
@@ -172,7 +172,7 @@ def test_a_worker_that_cannot_keep_its_leases_ends_with_the_reason(tmp_path: Pat
             politeness=Politeness(0.0),
             lease_seconds=1.0,
         )
-        with pytest.raises(ArchiveError, match="cannot be brought to the disk"):
+        with pytest.raises(ArchiveError, match="cannot be flushed to the disk"):
             asyncio.run(asyncio.wait_for(crawl.work(1), 60))
         assert store.progress(run.id).leased == 0
         archive.mkdir()

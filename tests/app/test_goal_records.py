@@ -13,13 +13,13 @@ from wayhound.app.goal_records import GoalFollower, goal_id, sync_goals
 from wayhound.app.index import Follower, build, catch_up
 from wayhound.app.moderate import approve
 from wayhound.app.review import Review
-from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched
 from wayhound.record import Record
 from wayhound.search.results import SearchRequest
 from wayhound.site import Site
 from wayhound.store.document_files import Source, StoredFile
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.store.submissions import Submission
 from wayhound.visit import ArchiveRef, Visit
 from wayhound.workspace import Workspace

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
-from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched
 
 with warnings.catch_warnings():  # its own old parts warn when it is imported

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.archive.archives import NOON, html, redirect, seen_by_fastwarc, seen_by_warcio, warc_of, writer
-from wayhound.archive.archive import BodyMemory
 from wayhound.archive.reader import ArchiveReader, iterate
 from wayhound.archive.warc_write import Original
+from wayhound.archive.writer import StoredBodies
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 from wayhound.visit import ArchiveRef
@@ -132,7 +132,7 @@ def test_empty_bodies_are_not_worth_a_revisit(tmp_path: Path) -> None:
 
 
 def test_the_memory_of_bodies_is_bounded_and_keeps_what_is_used() -> None:
-    memory = BodyMemory(capacity=10)
+    memory = StoredBodies(capacity=10)
     for number in range(100):
         place = Original("file", number, f"http://a.example/{number}", NOON)
         memory.add(bytes([number]), place)
@@ -228,7 +228,7 @@ with writer(Path({str(tmp_path)!r})) as archive:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.strip().endswith("cannot take another record: file too large.")
+    assert done.stdout.strip().endswith("cannot be written: file too large.")
     path = warc_of(tmp_path)
     assert path.stat().st_size <= 20_000
     written = [fetched.url for _, fetched, _ in iterate(path)]

@@ -19,7 +19,7 @@ WRITER = """
 import os, random, sys
 from pathlib import Path
 from wayhound.fetched import Fetched
-from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.archive.repair import repair
 folder, seed = Path(sys.argv[1]), int(sys.argv[2])
 repair(folder)

@@ -106,7 +106,7 @@ def test_archives_that_cannot_be_replayed_are_told(tmp_path: Path) -> None:
     for path, why in (
         (tmp_path / "none", "There is no archive at"),
         (tmp_path / "empty", "holds no WARC file"),
-        (tmp_path / "text.warc", "there is no WARC record"),
+        (tmp_path / "text.warc", "no WARC record starts there"),
     ):
         with pytest.raises(ArchiveError, match=why):
             ReplayFetcher(path)

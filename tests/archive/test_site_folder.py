@@ -8,7 +8,7 @@ import pytest
 
 from tests.archive.archives import NOON, html, redirect, seen_by_fastwarc, seen_by_warcio
 from wayhound.archive.replay import ReplayFetcher
-from wayhound.archive.site_folder import SiteFolder, describe, find_site_folders, write_site_folder
+from wayhound.archive.site_folder import SiteFolder, find_site_folders, summarise, write_site_folder
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 
@@ -40,7 +40,7 @@ def test_a_written_folder_is_read_back(tmp_path: Path) -> None:
     assert folder.meta["source"] == "made up for a test"
     assert (folder.meta["pages"], folder.meta["redirects"]) == (4, 1)
     assert folder.meta["labels"] == {"group": {"pages": 1}, "person": {"pages": 1}}
-    replay = ReplayFetcher(folder)
+    replay = ReplayFetcher(folder.responses)
     assert [replay.get(response.url).outcome for response in RESPONSES] == [
         response.outcome for response in RESPONSES
     ]
@@ -70,7 +70,7 @@ def test_a_folder_is_described(tmp_path: Path) -> None:
     path = written(tmp_path / "uni").path
     with (path / "labels.tsv").open("a") as labels:
         labels.write("http://www.uni.example/never\tperson\n")
-    summary = describe(path)
+    summary = summarise(path)
     assert (summary.start, summary.urls, summary.pages, summary.redirects) == (START, 6, 4, 1)
     assert summary.statuses == {200: 4, 301: 1, 404: 1}
     assert summary.content_types == {"text/html": 3, "application/pdf": 1}
@@ -82,7 +82,7 @@ def test_a_folder_is_described(tmp_path: Path) -> None:
 
 
 def test_a_plain_warc_is_described_too(tmp_path: Path) -> None:
-    summary = describe(written(tmp_path / "uni").warc_path)
+    summary = summarise(written(tmp_path / "uni").warc_path)
     assert (summary.start, summary.pages, summary.labels) == ("", 4, {})
 
 
@@ -105,21 +105,21 @@ def test_site_folders_are_found_at_any_depth_by_name(tmp_path: Path) -> None:
         ("site.warc.gz", None, "has no site.warc.gz"),
         ("site.json", b"{", "site.json is not JSON"),
         ("site.json", b"[" * 100_000, "site.json is not JSON"),
-        ("site.json", b"[]", "does not name the page where the site starts"),
-        ("site.json", b'{"start": 7}', "does not name the page where the site starts"),
+        ("site.json", b"[]", "does not name the start page"),
+        ("site.json", b'{"start": 7}', "does not name the start page"),
         ("site.json", b'{"start": "http://elsewhere.example/"}', "does not hold the start page"),
         ("site.json", b"\xff\xfe", "is not UTF-8 text"),
         ("labels.tsv", b"", "does not begin with the line"),
-        ("labels.tsv", b"url\tlabel\nhttp://www.uni.example/~ann\n", "labels.tsv, line 2: there should be"),
-        ("labels.tsv", b"url\tlabel\nhttp://a.example/\tx\ty\n", "labels.tsv, line 2: there should be"),
+        ("labels.tsv", b"url\tlabel\nhttp://www.uni.example/~ann\n", "labels.tsv, line 2: expected a URL"),
+        ("labels.tsv", b"url\tlabel\nhttp://a.example/\tx\ty\n", "labels.tsv, line 2: expected a URL"),
         (
             "labels.tsv",
             b"url\tlabel\nhttp://a.example/\tx\nhttp://A.example\ty\n",
-            "line 3: .* is labelled x",
+            "line 3: .* has the label x",
         ),
         ("site.warc.gz", b"", "does not hold the start page"),
         ("site.warc.gz", b"\x1f\x8b\x08\x00", "the last record is cut off"),
-        ("site.warc.gz", b"<html>", "there is no WARC record"),
+        ("site.warc.gz", b"<html>", "no WARC record starts there"),
     ],
 )
 def test_missing_and_damaged_parts_are_told(
@@ -158,7 +158,7 @@ def test_a_recording_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_a_label_cannot_break_the_table(tmp_path: Path) -> None:
     for label in ("two\twords", "two\nlines", ""):
-        with pytest.raises(ArchiveError, match="is no label"):
+        with pytest.raises(ArchiveError, match="cannot be written as the label"):
             write_site_folder(tmp_path / "uni", START, [(RESPONSES[0], NOON)], {START: label}, {})
 
 
@@ -169,7 +169,7 @@ def test_site_json_can_be_read_by_anyone(tmp_path: Path) -> None:
 
 
 def test_redirects_of_a_folder_lead_to_what_it_holds(tmp_path: Path) -> None:
-    replay = ReplayFetcher(written(tmp_path / "uni"))
+    replay = ReplayFetcher(written(tmp_path / "uni").responses)
     moved = replay.get("http://www.uni.example/ann")
     assert isinstance(moved, Fetched)
     assert moved.location in replay

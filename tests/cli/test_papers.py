@@ -18,7 +18,7 @@ from tests.app.papers.made import add, dump, write_papers, write_sample_pdfs, wr
 from wayhound.cli.papers import papers
 from wayhound.errors import UsageError
 from wayhound.site import Site
-from wayhound.store.runs import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.visit import ArchiveRef, Visit
 from wayhound.workspace import Workspace
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers import Answer, Page, Served, serve
 from wayhound.cli import run
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.workspace import Workspace
 
 TAG = (("ETag", '"one"'),)

@@ -12,12 +12,12 @@ import pytest
 
 from tests.servers import serve
 from wayhound.app.explain import fetched_way, known_way
-from wayhound.app.forage import Order, open_run, work
+from wayhound.app.forage import Order, open_run, run_worker
 from wayhound.app.rate_visits import visited_page
 from wayhound.app.walked import walked_site
 from wayhound.config import AgentConfig, Config, FetchConfig
 from wayhound.site import Site
-from wayhound.store.runs import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.studio.charts import QueueWatch
 from wayhound.workspace import Workspace
 
@@ -44,7 +44,9 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 def _forage(workspace: Workspace, start: str) -> int:
     run = open_run(workspace, Order(strategy="breadth-first"), RunLimits(5), [Site(start)], time.time())
-    asyncio.run(work(workspace, run, workspace.config, on_start=lambda _: None, on_visit=lambda _: None))
+    asyncio.run(
+        run_worker(workspace, run, workspace.config, on_start=lambda _: None, on_visit=lambda _: None)
+    )
     return run.id
 
 

@@ -11,8 +11,7 @@ from tests.servers import Answer, Page, Served, certificates, closed_port, misbe
 from wayhound import __version__
 from wayhound.errors import UsageError
 from wayhound.fetched import Failed, Fetched
-from wayhound.net.http import ACCEPTED_TYPES, HttpFetcher, Timeouts
-from wayhound.net.http_agent import Agent
+from wayhound.net.http import ACCEPTED_TYPES, Agent, HttpFetcher, Timeouts
 
 PATIENT = Timeouts(connect_seconds=30, read_seconds=30, total_seconds=60)
 

@@ -11,8 +11,7 @@ from protego import Protego
 from tests.servers import Answer, Page, closed_port, misbehaving, serve
 from wayhound.fetched import Failed, Fetched
 from wayhound.net import robots as robots_module
-from wayhound.net.http import HttpFetcher, Timeouts
-from wayhound.net.http_agent import Agent
+from wayhound.net.http import Agent, HttpFetcher, Timeouts
 from wayhound.net.robots import MAX_ROBOTS_BYTES, Policy, Robots, rules_for
 
 PATIENT = Timeouts(connect_seconds=30, read_seconds=30, total_seconds=60)

@@ -6,15 +6,15 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from wayhound.archive.archive import ArchiveWriter
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.citations.citation import Citation
 from wayhound.fetched import Fetched
 from wayhound.record import Record, Span, Value
 from wayhound.samples.pdf import PdfLine, write_pdf
 from wayhound.site import Site
 from wayhound.store.document_files import Source, StoredFile
-from wayhound.store.forage import RunLimits
 from wayhound.store.papers import StoredCitation, StoredContext
+from wayhound.store.protocol import RunLimits
 from wayhound.topics.model import TopicPlacement
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace

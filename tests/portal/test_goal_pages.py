@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from wayhound.archive.writer import ArchiveWriter
 
 from tests.portal.collection import HOSTILE_PAGE, make_collection
 from tests.portal.served import Served, serve_portal
@@ -18,10 +19,9 @@ from wayhound.app.goal_records import goal_id
 from wayhound.app.index import build, catch_up
 from wayhound.app.moderate import approve
 from wayhound.app.review import Review
-from wayhound.archive.archive import ArchiveWriter
 from wayhound.fetched import Fetched
 from wayhound.site import Site
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wayhound.site import Site
-from wayhound.store.forage import ForageStore, Run, RunLimits, SiteJob
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import Run, RunLimits, SiteJob
 from wayhound.visit import Visit
 
 BREADTH_FIRST = {"strategy": "breadth-first", "goal": "contact"}

@@ -14,8 +14,8 @@ from wayhound.errors import LeaseLost, UsageError, WorkspaceError
 from wayhound.page import LinkKind
 from wayhound.site import Site
 from wayhound.store.database import Database
-from wayhound.store.forage import ForageStore, Progress, RunLimits, SiteSummary
-from wayhound.store.protocol import Store
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import Progress, RunLimits, SiteSummary, Store
 from wayhound.visit import ArchiveRef, Visit
 
 ME = "here:1:0"

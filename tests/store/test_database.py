@@ -15,7 +15,8 @@ import pytest
 from tests.store.samples import begin, lease, visit_of
 from wayhound.errors import WorkspaceError, WorkspaceLocked
 from wayhound.store.database import MIGRATIONS, Database, migrate
-from wayhound.store.forage import ForageStore, RunLimits
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import RunLimits
 
 ROOT = Path(__file__).parents[2]
 

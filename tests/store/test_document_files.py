@@ -5,7 +5,8 @@ from dataclasses import replace
 from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.document_files import DocumentFileStore, Source, StoredFile
-from wayhound.store.forage import ForageStore, RunLimits
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import RunLimits
 from wayhound.visit import ArchiveRef, Visit
 
 PLACE = ArchiveRef("a.warc.gz", 10, 20)

@@ -18,7 +18,8 @@ from wayhound.errors import UsageError, WorkspaceError
 from wayhound.record import Record, Span, Value
 from wayhound.store.database import Database
 from wayhound.store.export import FORMATS, TABLES, export
-from wayhound.store.forage import ForageStore, RunLimits
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import RunLimits
 from wayhound.store.records import RecordStore
 from wayhound.visit import ArchiveRef
 

@@ -12,8 +12,9 @@ import pytest
 from tests.store.samples import begin, lease, visit_of
 from wayhound.store.database import Database
 from wayhound.store.export import export
-from wayhound.store.forage import ForageStore, Run
+from wayhound.store.forage import ForageStore
 from wayhound.store.goals import GoalStore
+from wayhound.store.protocol import Run
 
 WHY = (("title publications", 2.5), ("says papers", 1.25))
 

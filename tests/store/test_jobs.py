@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tests.store.old_databases import create_old
 from wayhound.store.database import Database
-from wayhound.store.forage import ForageStore, RunLimits
+from wayhound.store.forage import ForageStore
 from wayhound.store.jobs import JobStore
+from wayhound.store.protocol import RunLimits
 
 
 def test_a_job_tells_how_far_it_is_and_how_it_ended() -> None:

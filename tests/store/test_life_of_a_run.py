@@ -13,7 +13,8 @@ from tests.store.samples import BREADTH_FIRST, visit_of
 from wayhound.errors import LeaseLost
 from wayhound.site import Site
 from wayhound.store.database import Database
-from wayhound.store.forage import ForageStore, RunLimits, SiteJob
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import RunLimits, SiteJob
 
 SITES = [Site(f"https://part{n}.site{n % 3}.example/") for n in range(5)]
 WORKERS = ("here:1:0", "here:2:0", "here:3:0")

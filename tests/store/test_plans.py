@@ -9,9 +9,9 @@ import pytest
 
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
-from wayhound.store.goals import ClickPaths
 from wayhound.store.papers import PaperStore
 from wayhound.store.topics import TopicStore
+from wayhound.store.visits import ClickPaths
 
 
 class WatchedDatabase(Database):

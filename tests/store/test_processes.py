@@ -16,7 +16,8 @@ import pytest
 from tests.store.samples import BREADTH_FIRST, begin, lease
 from wayhound.site import Site
 from wayhound.store.database import Database
-from wayhound.store.forage import ForageStore, RunLimits
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import RunLimits
 
 ROOT = Path(__file__).parents[2]
 KILLS = 25

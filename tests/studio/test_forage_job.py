@@ -10,7 +10,7 @@ from tests.servers import serve
 from wayhound.app.forage import Order, open_run
 from wayhound.config import Config, FetchConfig
 from wayhound.site import Site
-from wayhound.store.runs import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.studio.forage_job import TELL_SECONDS, forage
 from wayhound.workspace import Workspace
 

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from tests.servers import serve
-from wayhound.app.forage import Order, open_run, work
+from wayhound.app.forage import Order, open_run, run_worker
 from wayhound.config import Config, FetchConfig
 from wayhound.site import Site
-from wayhound.store.runs import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.studio.charts import QueueWatch
 from wayhound.workspace import Workspace
 
@@ -22,7 +22,7 @@ CONFIG = Config(fetch=FetchConfig(delay_seconds=0.0, allow_private=True))
 def _forage(workspace: Workspace, starts: list[str], budget: int) -> int:
     sites = [Site(start) for start in starts]
     run = open_run(workspace, Order(strategy="breadth-first"), RunLimits(budget), sites, time.time())
-    asyncio.run(work(workspace, run, CONFIG, on_start=lambda _: None, on_visit=lambda _: None))
+    asyncio.run(run_worker(workspace, run, CONFIG, on_start=lambda _: None, on_visit=lambda _: None))
     return run.id
 
 

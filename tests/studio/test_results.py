@@ -13,7 +13,7 @@ from tests.store.samples import visit_of
 from tests.studio.conftest import Visitor
 from wayhound.app.forage import Order
 from wayhound.site import Site
-from wayhound.store.runs import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.studio.tables import Paging
 from wayhound.workspace import Workspace
 

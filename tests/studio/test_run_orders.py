@@ -18,7 +18,7 @@ from tests.studio.conftest import Visitor
 from wayhound.app.forage import Order
 from wayhound.config import FILE_NAME
 from wayhound.site import Site
-from wayhound.store.runs import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.workspace import Workspace
 
 LINKS = "".join(f"<a href='/{number}'>Page {number}</a>" for number in range(8))

@@ -1,4 +1,4 @@
-"""What changed between two runs: goals that are new, changed, moved or gone, and those that were not seen."""
+"""Compares two runs: goals that are new, changed, moved or gone, and those that were not seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.page import Page
-from wayhound.store.compared_sites import ComparedSite, ComparedSites, SiteGoal
+from wayhound.store.goals import ComparedSite, ComparedSites, SiteGoal
 from wayhound.workspace import Workspace
 
 ChangeKind = Literal["new", "changed", "moved", "gone", "unseen"]
@@ -18,17 +18,17 @@ ChangeKind = Literal["new", "changed", "moved", "gone", "unseen"]
 NOT_A_GOAL = "not a goal any more"
 NOT_FINISHED = "not finished"
 
-_TELLS_OF_AN_END = frozenset({"redirect", "http_404", "http_410"})
-"""Outcomes that say that a page is not there any more; of others, such as `timeout`, it cannot be known."""
+_GONE = frozenset({"redirect", "http_404", "http_410"})
+"""Outcomes that prove that a page is gone; after others, such as `timeout`, it may still be there."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalChange:
-    """One goal that is not as it was.
+    """A goal that differs between the runs.
 
-    `why` says of a goal that is gone what stands there now: `http_404`, `redirect` or `not a goal any more`; of one
-    that was not seen, what kept the run from it: a reason code, or why the site stopped. `was` is the address
-    before, of a goal that moved. The words are those that a reader sees; files have none that are counted.
+    `why` explains a goal that is gone (`http_404`, `redirect` or `not a goal any more`) or was not seen (a reason code,
+    or why the site stopped). `was` is the earlier URL of a goal that moved. Words are counted in the text that a reader
+    sees; for files they are 0.
     """
 
     site: str
@@ -42,14 +42,14 @@ class GoalChange:
 
 
 def compare(workspace: Workspace, before: int, after: int) -> Iterator[GoalChange]:
-    """The goals of the run `after` against those of the run `before`, site by site.
+    """Yield the changes from the run `before` to the run `after`, site by site.
 
-    Sites that `after` does not have are left out: nobody looked. A page has changed when its title or the words
-    that a reader sees have; markup that differs on every request does not count.
+    Sites that `after` does not have are left out: nobody looked. A page has changed if its title or its visible words
+    have; markup that differs on every request does not count.
     """
     sites = workspace.stores.comparison
     pages = _Pages(workspace.archive)
-    for site in sites.of(before, after):
+    for site in sites.pairs(before, after):
         yield from _changes(site, sites, pages)
 
 
@@ -59,42 +59,42 @@ def _changes(site: ComparedSite, sites: ComparedSites, pages: _Pages) -> Iterato
             yield from pages.difference(site, site.before[url], goal)
     new = {url: goal for url, goal in site.after.items() if url not in site.before}
     missing = [goal for url, goal in site.before.items() if url not in site.after]
-    answers = sites.answers(site.id) if missing else {}
+    outcomes = sites.outcomes(site.id) if missing else {}
     for goal in missing:
-        change = _missing(site, goal, answers.get(goal.url), new)
+        change = _missing(site, goal, outcomes.get(goal.url), new)
         if change:
             yield change
     yield from (GoalChange(site.start, "new", goal.url, goal.title) for goal in new.values())
 
 
 def _missing(
-    site: ComparedSite, goal: SiteGoal, answer: tuple[str, str] | None, new: dict[str, SiteGoal]
+    site: ComparedSite, goal: SiteGoal, last: tuple[str, str] | None, new: dict[str, SiteGoal]
 ) -> GoalChange | None:
-    """What became of a goal. One that is found at another address now is taken out of the new ones."""
-    moved = next((url for url, each in new.items() if goal.digest and each.digest == goal.digest), None)
+    """Return the change of a goal that is not at its URL any more. One found at another URL is removed from `new`."""
+    moved = next((url for url, other in new.items() if goal.digest and other.digest == goal.digest), None)
     if moved:
         now = new.pop(moved)
-        still_there = answer is not None and answer[0] == "duplicate"
+        still_there = last is not None and last[0] == "duplicate"
         return None if still_there else GoalChange(site.start, "moved", moved, now.title, was=goal.url)
-    if answer is None:
+    if last is None:
         return GoalChange(site.start, "unseen", goal.url, goal.title, site.ending or NOT_FINISHED)
-    outcome, digest = answer
-    if outcome == "duplicate" and any(digest == each.digest for each in site.after.values()):
-        return None  # told with the goal that has the same content
+    outcome, digest = last
+    if outcome == "duplicate" and any(digest == other.digest for other in site.after.values()):
+        return None  # reported with the goal that has the same content
     if outcome in ("ok", "duplicate"):
         return GoalChange(site.start, "gone", goal.url, goal.title, NOT_A_GOAL)
-    kind: ChangeKind = "gone" if outcome in _TELLS_OF_AN_END else "unseen"
+    kind: ChangeKind = "gone" if outcome in _GONE else "unseen"
     return GoalChange(site.start, kind, goal.url, goal.title, outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pages:
-    """Pages out of the archive, to see what a reader would."""
+    """Pages from the archive, compared by what a reader sees."""
 
     reader: ArchiveReader
 
     def difference(self, site: ComparedSite, was: SiteGoal, now: SiteGoal) -> Iterator[GoalChange]:
-        """One change, or none."""
+        """Yield one change, or none."""
         if was.digest == now.digest:
             return
         old, new = self._page(was), self._page(now)

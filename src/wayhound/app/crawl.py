@@ -1,4 +1,4 @@
-"""The loop where forage, net and store meet. It decides nothing: it asks, fetches, writes down and tells."""
+"""The crawl loop, where forage, net and store meet. It decides nothing: the `Forager` does."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from wayhound.archive.archive import ArchiveWriter
-from wayhound.archive.earlier import Earlier
 from wayhound.archive.reader import ArchiveReader
+from wayhound.archive.revalidation import CachedPage, Revalidator
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.errors import ArchiveError, LeaseLost
 from wayhound.fetched import Failed, Fetched, Fetcher
 from wayhound.forage.forager import Fetch, Finished, ForageLimits, Forager, Wait
 from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import Scorer
-from wayhound.net.refetch import Refetcher
 from wayhound.pages.reader import read_response
-from wayhound.store.forage import ForageStore, Run, SiteJob
+from wayhound.store.protocol import Run, SiteJob, Store
 from wayhound.visit import ArchiveRef, Visit
 
 LEASE_SECONDS = 60.0
 IDLE_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 4.0
-"""A site that must be left alone for longer than this, and than usual, gives its place to another meanwhile."""
+"""While a site must pause for longer than this, and longer than usual, another site takes its place."""
 
-MOST_STAND_INS = 200
+MAX_STAND_INS = 200
 
 STOPPED = "stopped"
 TOTAL_SPENT = "total budget spent"
@@ -35,9 +34,9 @@ TOTAL_SPENT = "total budget spent"
 
 @dataclass
 class Crawl:
-    """One worker: forages the sites it can lease, several at once, until none is left or it is stopped."""
+    """One worker: forages the sites that it can lease, several at once, until none is left or it is stopped."""
 
-    store: ForageStore
+    store: Store
     run: Run
     worker: str
     fetcher: Fetcher
@@ -46,23 +45,24 @@ class Crawl:
     new_scorer: Callable[[], Scorer]
     limits: ForageLimits
     politeness: Politeness
-    refetcher: Refetcher | None = None  # for pages that were fetched before
+    revalidator: Revalidator | None = None  # for pages that were fetched before
     request_headers: Sequence[tuple[str, str]] = ()
-    product: str = "Wayhound"  # the name by which pages may speak to us
+    product: str = "Wayhound"  # the crawler's name, by which pages may address it
     lease_seconds: float = LEASE_SECONDS
     on_visit: Callable[[Visit], None] = lambda _: None
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
-    _stood_in_for: set[int] = field(default_factory=set, init=False)  # sites that gave up their place
+    _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def stop(self) -> None:
-        """End after the fetches under way; what is unfinished waits for the next run."""
+        """Stop after the requests under way; unfinished sites wait for the next call."""
         self._stop.set()
 
     async def work(self, sites_at_once: int) -> None:
+        """Forage until no site of the run is left. Raises the first error of any site."""
         try:
-            async with asyncio.TaskGroup() as around:  # without its leases a worker must not go on
+            async with asyncio.TaskGroup() as around:  # without its leases a worker must not continue
                 keeper = around.create_task(self._keep_leases())
                 async with self._group:
                     for _ in range(sites_at_once):
@@ -75,42 +75,39 @@ class Crawl:
 
     async def _work_through_sites(self) -> None:
         while (job := await self._next_site()) is not None:
-            with suppress(LeaseLost):  # another worker has it now, and all that we saved
+            with suppress(LeaseLost):  # another worker has the site now, and all that we saved
                 await self._forage(job)
-            if job.id in self._stood_in_for:
-                self._stood_in_for.remove(job.id)
+            if job.id in self._replaced:
+                self._replaced.remove(job.id)
                 return
 
     async def _next_site(self) -> SiteJob | None:
-        """The next site to be had, or None when none is left. One task asks at a time; the others queue."""
-        async with self._asking:
+        """Lease the next site; None when none is left. One task asks at a time, the others queue."""
+        async with self._leasing:
             while not self._stop.is_set():
                 now = time.time()
                 job = self.store.lease_site(self.run.id, self.worker, now, now + self.lease_seconds)
-                if job is not None or self._all_done():
+                if job is not None or self.store.progress(self.run.id).is_over:
                     return job
-                # the rest is in other hands, or waits for another site of its domain
+                # the rest is leased by others, or waits for another site of its domain
                 await self._pause(IDLE_SECONDS)
         return None
 
-    def _all_done(self) -> bool:
-        return self.store.progress(self.run.id).is_over
-
     async def _forage(self, job: SiteJob) -> None:
         forager = Forager(job.site, self.new_scorer(), self.limits, self.politeness)
-        await self._retell(job, forager)
-        reason = await self._forage_on(job, forager)
+        await self._replay(job, forager)
+        reason = await self._continue(job, forager)
         if reason != STOPPED:
             self.store.finish_site(job.id, reason, forager.site.hosts or None)
 
-    async def _forage_on(self, job: SiteJob, forager: Forager) -> str:
+    async def _continue(self, job: SiteJob, forager: Forager) -> str:
         clock = asyncio.get_running_loop().time
         while not self._stop.is_set():
             match forager.next_action(clock()):
                 case Finished(reason):
                     return reason
                 case Wait(until):
-                    self._give_up_place(job, until - clock())
+                    self._let_another_start(job, until - clock())
                     await self._pause(until - clock())
                 case Fetch(link):
                     if not self._may_spend():
@@ -118,44 +115,43 @@ class Crawl:
                     await self._visit(job, forager, link)
         return STOPPED
 
-    def _give_up_place(self, job: SiteJob, seconds: float) -> None:
-        """Let another site begin while this one waits."""
+    def _let_another_start(self, job: SiteJob, seconds: float) -> None:
         long = seconds > max(LONG_PAUSE_SECONDS, 2 * self.politeness.delay_seconds)
-        if long and job.id not in self._stood_in_for and len(self._stood_in_for) < MOST_STAND_INS:
-            self._stood_in_for.add(job.id)
+        if long and job.id not in self._replaced and len(self._replaced) < MAX_STAND_INS:
+            self._replaced.add(job.id)
             self._group.create_task(self._work_through_sites())
 
     async def _visit(self, job: SiteJob, forager: Forager, link: QueuedLink) -> None:
-        earlier = self.refetcher.earlier(link.url) if self.refetcher else None
-        answer = await self._ask(link.url, earlier)
+        cached = self.revalidator.cached(link.url) if self.revalidator else None
+        answer = await self._fetch(link.url, cached)
         at = time.time()
-        archived = self._archive(answer, at, earlier)
-        told = earlier.told_by(answer) if earlier else answer
-        page = read_response(told, self.product)
+        archived = self._archive(answer, at, cached)
+        response = cached.resolve(answer) if cached else answer
+        page = read_response(response, self.product)
         now = asyncio.get_running_loop().time()
-        visit = forager.tell(link, told, page, now=now, at=at, archived=archived)
-        if told is not answer:
+        visit = forager.tell(link, response, page, now=now, at=at, archived=archived)
+        if response is not answer:
             visit = replace(visit, not_modified=True)
         self.store.save_visit(job.id, visit)
         if not visit.spent:
-            self._spend_nothing()
+            self._return_reservation()
         self.on_visit(visit)
 
-    async def _ask(self, url: str, earlier: Earlier | None) -> Fetched | Failed:
-        if self.refetcher and earlier:
-            return await self.refetcher.fetch(url, earlier)
+    async def _fetch(self, url: str, cached: CachedPage | None) -> Fetched | Failed:
+        if self.revalidator and cached:
+            return await self.revalidator.fetch(url, cached)
         return await self.fetcher.fetch(url)
 
-    def _archive(self, answer: Fetched | Failed, at: float, earlier: Earlier | None) -> ArchiveRef | None:
+    def _archive(self, answer: Fetched | Failed, at: float, cached: CachedPage | None) -> ArchiveRef | None:
         if isinstance(answer, Failed):
             return None
-        asked = (*self.request_headers, *(earlier.conditions if earlier else ()))
-        return self.writer.write(answer, at=at, request_headers=asked, earlier=earlier)
+        headers = (*self.request_headers, *(cached.conditions if cached else ()))
+        return self.writer.write(answer, at=at, request_headers=headers, cached=cached)
 
-    # what was saved before a crash or a stop
+    # visits saved before a crash or a stop
 
-    async def _retell(self, job: SiteJob, forager: Forager) -> None:
-        """Tell the forager what is saved. Where the archive lost its tail, those pages are fetched again."""
+    async def _replay(self, job: SiteJob, forager: Forager) -> None:
+        """Replay the saved visits. From the first page that the archive lost on, pages are fetched again."""
         for visit in self.store.visits(job.id):
             try:
                 page = self.reader.page(visit.archived)
@@ -164,14 +160,14 @@ class Crawl:
                 return
             forager.replay(visit, page)
             if visit.number % 100 == 0:
-                await asyncio.sleep(0)  # other sites go on meanwhile
+                await asyncio.sleep(0)  # let other sites run meanwhile
 
     # the total budget, shared with other workers
 
     def _may_spend(self) -> bool:
         return self.run.limits.total_budget is None or self.store.reserve_fetch(self.run.id, self.worker)
 
-    def _spend_nothing(self) -> None:
+    def _return_reservation(self) -> None:
         if self.run.limits.total_budget is not None:
             self.store.return_reservation(self.run.id, self.worker)
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.app.forage import fetcher_of
+from wayhound.app.forage import make_fetcher
 from wayhound.app.train import load_forage_model
 from wayhound.config import Config
 from wayhound.errors import ArchiveError, PageUnavailable, UsageError
@@ -92,7 +92,7 @@ def fetched_way(config: Config, urls: Sequence[str]) -> Way:
 
 
 async def _fetch_all(config: Config, urls: Sequence[str]) -> Way:
-    async with fetcher_of(config) as fetcher:
+    async with make_fetcher(config) as fetcher:
         path: list[tuple[Link | None, Page]] = []
         for url in urls:
             if path:
@@ -120,7 +120,7 @@ def fetched_page(config: Config, url: str) -> tuple[Fetched, Way]:
 
 
 async def _fetch_one(config: Config, url: str) -> tuple[Fetched, Way]:
-    async with fetcher_of(config) as fetcher:
+    async with make_fetcher(config) as fetcher:
         answer, page = await _answer(fetcher, url, config)
     return answer, Way(Site(page.url), ((None, page),), "as it was fetched now, read as a start page")
 

@@ -1,4 +1,4 @@
-"""A forage as a person orders it: what is looked for, how, into which workspace; and one worker's share."""
+"""The use case of foraging: an order is resolved, a run opened or resumed, and one worker run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from wayhound.app.crawl import Crawl
 from wayhound.archive.repair import repair
+from wayhound.archive.revalidation import Revalidator
 from wayhound.config import Config
 from wayhound.errors import UsageError
 from wayhound.forage.forager import ForageLimits
@@ -20,76 +21,87 @@ from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import GoalPattern, Scorer, StrategyInput, file_kinds
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.media import accepted_types
-from wayhound.net.http import ACCEPTED_TYPES, HttpFetcher, Timeouts
-from wayhound.net.http_agent import Agent
-from wayhound.net.refetch import Refetcher
+from wayhound.net.http import ACCEPTED_TYPES, Agent, HttpFetcher, Timeouts
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
 from wayhound.processes import process_runs
 from wayhound.site import Site
-from wayhound.store.forage import ForageStore, Run, RunLimits
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import Run, RunLimits
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
     from wayhound.paths.model import ForageModel
 
-MAX_FILE_BYTES = 30_000_000  # of a document that may be a goal
+MAX_FILE_BYTES = 30_000_000
+"""Size limit of documents that may be goals; pages have a smaller one (`fetch.max_body_bytes`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is looked for and how. The same order on the same workspace continues its last run."""
+    """What to look for and how. The same order in the same workspace resumes its last run."""
 
     strategy: str = "breadth-first"
     goal: str = ""
     keywords: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()  # saved HTML pages like those wanted
+    examples: tuple[str, ...] = ()  # paths of saved HTML pages like those wanted
     seed: int = 0
     goals_wanted: int | None = None
     best_goal_only: bool = False
     min_score: float = 0.0
-    fresh: str = ""  # a mark that makes an order differ from an equal one before
-    take_files: bool = False  # documents that goal pages link to
+    fresh: str = ""  # a nonce that makes this order differ from an equal one before
+    take_files: bool = False  # also documents that goal pages link to
     model: str = ""  # name of the taught model
-    model_digest: str = ""  # what it had learned: a model trained anew is another order
+    model_digest: str = ""  # a model that was trained again makes another order
 
     def identity(self) -> dict[str, str]:
-        """As strings, the way the store compares orders. What later versions added is told when used."""
-        unsaid = {"model", "model_digest"} if not self.model else set()
-        unsaid |= set() if self.take_files else {"take_files"}
-        return {name: json.dumps(value) for name, value in asdict(self).items() if name not in unsaid}
+        """Return the order as strings, by which the store compares runs.
+
+        Newer fields are included only when set, so that identities of earlier versions still match.
+        """
+        omitted = {"model", "model_digest"} if not self.model else set()
+        omitted |= set() if self.take_files else {"take_files"}
+        return {name: json.dumps(value) for name, value in asdict(self).items() if name not in omitted}
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, str]) -> Self:
-        known = {name: json.loads(text) for name, text in identity.items()}
-        lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        return cls(**{each.name: (known | lists)[each.name] for each in fields(cls) if each.name in known})
+        """Return the order of a run. Fields that this version does not have are ignored."""
+        values = {name: json.loads(text) for name, text in identity.items()}
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        names = [field.name for field in fields(cls) if field.name in values]
+        return cls(**{name: (values | lists)[name] for name in names})
 
-    def brief(self, workspace: Workspace) -> StrategyInput:
+    def strategy_input(self, workspace: Workspace) -> StrategyInput:
         examples = tuple(_example(Path(path)) for path in self.examples)
         model = self._model(workspace) if self.model else None
         return StrategyInput(GoalPattern(self.goal), self.keywords, examples, self.seed, model)
 
     def scorers(self, workspace: Workspace) -> Callable[[], Scorer]:
-        """Makes the scorer of each site; complains now, not in the middle, if the order cannot be met."""
-        make, brief = SCORERS[self.strategy], self.brief(workspace)
-        make(brief)
-        return lambda: make(brief)
+        """Return a function that makes the scorer of each site.
+
+        Raises UsageError now, and not in the middle of a forage, if an example page or the model cannot be used.
+        """
+        make, given = SCORERS[self.strategy], self.strategy_input(workspace)
+        make(given)
+        return lambda: make(given)
 
     def _model(self, workspace: Workspace) -> ForageModel:
         if workspace.forage_models.card(self.model).digest != self.model_digest:
             raise UsageError(
-                f"The model {self.model!r} was trained anew after this run began. Order the forage again: it "
-                "will be a new run."
+                f"The model {self.model!r} was trained again after this run began, so the run cannot be resumed. "
+                "Start the forage again: it will be a new run."
             )
         from wayhound.app.train import load_forage_model  # noqa: PLC0415 - loads numpy and scipy
 
         return load_forage_model(workspace, self.model)
 
 
-def settle(workspace: Workspace, order: Order) -> Order:
-    """Name the model that an order means: the one asked for, else the last one that was trained."""
+def resolve_model(workspace: Workspace, order: Order) -> Order:
+    """Return the order with its model named: the one given, else the last one that was trained.
+
+    Raises UsageError if the strategy takes no model, or none for it was trained.
+    """
     if order.strategy not in TAUGHT_STRATEGIES:
         if order.model:
             raise UsageError(f"The strategy {order.strategy} takes no model.")
@@ -99,7 +111,9 @@ def settle(workspace: Workspace, order: Order) -> Order:
     if card.strategy != order.strategy:
         raise UsageError(f"The model {card.name!r} was trained for the strategy {card.strategy}.")
     if order.goal:
-        raise UsageError("A taught model tells goals by the path to them; a goal pattern has no say in it.")
+        raise UsageError(
+            "A trained model recognises goals itself: leave out either the model or the goal pattern."
+        )
     return replace(order, model=card.name, model_digest=card.digest)
 
 
@@ -112,17 +126,19 @@ def open_run(
     *,
     again: bool = False,
 ) -> Run:
-    """Begin the run, or go on with it after a stop or a crash: torn archive tails are cut, dead workers'
-    sites are free again. With `again`, a run that is finished is not gone on with: another one begins."""
-    order = settle(workspace, order)
+    """Start the run of an order, or resume it after a stop or a crash.
+
+    Torn tails of the archive are cut and the sites of dead workers released. With `again`, a finished run is not
+    resumed: a new one is started. Raises UsageError if the order cannot be carried out.
+    """
+    order = resolve_model(workspace, order)
     order.scorers(workspace)
     identity = _identity(workspace.stores.forage, order, again=again)
     return _opened(workspace, identity, limits, sites, now)
 
 
-def go_on(workspace: Workspace, run: Run, limits: RunLimits, now: float) -> Run:
-    """Go on with a run as it was ordered. Its model must be the one that it began with: another would not tell
-    goals in the same way."""
+def resume_run(workspace: Workspace, run: Run, limits: RunLimits, now: float) -> Run:
+    """Resume a run with new limits. Raises UsageError if its model was trained again since."""
     Order.from_identity(run.identity).scorers(workspace)
     return _opened(workspace, run.identity, limits, (), now)
 
@@ -137,34 +153,34 @@ def _opened(
 
 
 def _identity(store: ForageStore, order: Order, *, again: bool) -> Mapping[str, str]:
-    """That of the last run of the order, if it is to go on, also where that was a fresh one; else a new one."""
-    last = None if order.fresh else _last_of(store, order)
+    """Return the identity of the order's last run if that is to be resumed, else a new one."""
+    last = None if order.fresh else _last_run(store, order)
     if last is None:
         return order.identity()
     if again and store.progress(last.id).is_over:
-        return replace(order, fresh=a_mark()).identity()
+        return replace(order, fresh=new_nonce()).identity()
     return last.identity
 
 
-def _last_of(store: ForageStore, order: Order) -> Run | None:
+def _last_run(store: ForageStore, order: Order) -> Run | None:
     same = (run for run in store.runs() if replace(Order.from_identity(run.identity), fresh="") == order)
     return max(same, key=lambda run: run.id, default=None)
 
 
-def a_mark() -> str:
-    """For `Order.fresh`: one that no order had before."""
+def new_nonce() -> str:
+    """Return a value for `Order.fresh` that no order had before."""
     return str(time.time_ns())
 
 
-def run_before(store: ForageStore, run: Run) -> Run | None:
-    """The run that this one repeats: the last one before it by the same order, whatever its model had learned."""
+def previous_run(store: ForageStore, run: Run) -> Run | None:
+    """Return the run that this one repeats: the last one before it of the same order, with any model digest."""
     order = repeated_order(run)
-    same = (each for each in store.runs() if each.id < run.id and repeated_order(each) == order)
-    return max(same, key=lambda each: each.id, default=None)
+    same = (other for other in store.runs() if other.id < run.id and repeated_order(other) == order)
+    return max(same, key=lambda other: other.id, default=None)
 
 
 def repeated_order(run: Run) -> Order:
-    """Return what a run looks for: runs of equal orders repeat one another, whatever their models had learned."""
+    """Return the order of a run without nonce and model digest: runs of equal orders repeat one another."""
     return replace(Order.from_identity(run.identity), fresh="", model_digest="")
 
 
@@ -173,16 +189,16 @@ def worker_name(number: int) -> str:
 
 
 def is_alive(worker: str) -> bool:
-    """Whether the process behind a worker's name still runs.
+    """Return True if the process behind a worker's name may still run.
 
-    Of other machines we cannot know: their leases expire. A name that is our own was left by an earlier
-    process with our number, as happens in containers: we ask before we lease anything.
+    Workers of other machines always count as alive: their leases expire. Our own name was left by an earlier process
+    with our id, as happens in containers, because we ask before we lease anything.
     """
     host, pid, _ = worker.rsplit(":", 2)
     return host != socket.gethostname() or (int(pid) != os.getpid() and process_runs(int(pid)))
 
 
-async def work(
+async def run_worker(
     workspace: Workspace,
     run: Run,
     config: Config,
@@ -191,12 +207,12 @@ async def work(
     on_start: Callable[[Crawl], None],
     on_visit: Callable[[Visit], None],
 ) -> None:
-    """One worker's share of a run. `on_start` is handed the crawl, so that it can be stopped."""
+    """Forage as one worker of a run. `on_start` receives the crawl, so that it can be stopped."""
     order = Order.from_identity(run.identity)
     worker = worker_name(number)
     with workspace.archive_writer(f"w{number}") as writer:
         new_scorer = order.scorers(workspace)
-        async with fetcher_of(config, file_kinds(new_scorer())) as fetcher:
+        async with make_fetcher(config, file_kinds(new_scorer())) as fetcher:
             reader = workspace.archive
             crawl = Crawl(
                 store=workspace.stores.forage,
@@ -208,7 +224,7 @@ async def work(
                 new_scorer=new_scorer,
                 limits=_limits(order, run.limits),
                 politeness=Politeness(config.fetch.delay_seconds),
-                refetcher=Refetcher(fetcher, reader, workspace.stores.forage.last_page),
+                revalidator=Revalidator(fetcher, reader, workspace.stores.forage.last_page),
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
                 on_visit=on_visit,
@@ -228,9 +244,8 @@ def _limits(order: Order, limits: RunLimits) -> ForageLimits:
     )
 
 
-def fetcher_of(config: Config, files: Sequence[str] = ()) -> HttpFetcher:
-    """The fetcher that the settings describe: polite and guarded. Kinds of `files` that are goals are taken too,
-    though they are larger than pages."""
+def make_fetcher(config: Config, files: Sequence[str] = ()) -> HttpFetcher:
+    """Return the fetcher that the settings describe; it also accepts these kinds of files, and larger ones."""
     fetch = config.fetch
     return HttpFetcher(
         Agent(config.agent.name, contact=config.agent.contact),

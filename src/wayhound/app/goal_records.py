@@ -21,9 +21,9 @@ from wayhound.pages.prose import Prose, read_prose
 from wayhound.plugins import EXTRACTORS, GoalContent, Plugin, find_plugins
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import KINDS
-from wayhound.store.forage import Run
 from wayhound.store.goal_pages import GoalAnswer, GoalPage, GoalPageStore, GoalVisit
 from wayhound.store.goals import path_finder
+from wayhound.store.protocol import Run
 from wayhound.trail import GOAL
 from wayhound.workspace import Workspace
 

@@ -36,7 +36,8 @@ from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trail_check import ended_trails
 from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
-from wayhound.store.forage import ForageStore, SiteSummary
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import SiteSummary
 from wayhound.trail import GOAL, Trail
 from wayhound.workspace import Workspace
 

@@ -18,7 +18,7 @@ from wayhound.config import Config
 from wayhound.errors import UsageError
 from wayhound.fetched import Fetched
 from wayhound.site import Site
-from wayhound.store.forage import Run, RunLimits
+from wayhound.store.protocol import Run, RunLimits
 from wayhound.url import host_of
 from wayhound.workspace import Workspace
 

@@ -1,4 +1,4 @@
-"""A site of a run as it was walked, read again from the archive: nothing is fetched."""
+"""A site of a run as it was walked, read from the archive; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wayhound.workspace import Workspace
 
 @dataclass(frozen=True)
 class Walked:
-    """The visits of one site in their order, and the pages that they brought, by number of the visit."""
+    """The visits of one site in order, and their pages by the number of the visit."""
 
     site: Site
     visits: Sequence[Visit]
@@ -28,7 +28,7 @@ class Walked:
 
     @cached_property
     def parents(self) -> Mapping[int, int | None]:
-        """The visit whose page each page was reached from; redirects between them are left out."""
+        """The visit from whose page each page was reached, redirects skipped."""
         return {number: self._page_before(self.visits[number].parent) for number in self.pages}
 
     def _page_before(self, number: int | None) -> int | None:
@@ -37,7 +37,7 @@ class Walked:
         return number
 
     def links(self, number: int) -> tuple[Link, ...]:
-        """The links of a page, each to where it led: redirects are behind them."""
+        """Return the links of a page with redirects resolved."""
         links = self.pages[number].links
         if not self._ends:
             return links
@@ -47,7 +47,7 @@ class Walked:
 
     @cached_property
     def _ends(self) -> Mapping[str, str]:
-        """By URL that was redirected, the URL of the page that came in the end."""
+        """The final URL of each URL that was redirected."""
         ends: dict[str, str] = {}
         for visit in reversed(self.visits):
             if visit.outcome == "redirect":
@@ -55,38 +55,38 @@ class Walked:
         return ends
 
     def link_to(self, number: int) -> Link | None:
-        """The link that was followed to a page; None for the start page."""
+        """Return the link that was followed to a page; None for the start page."""
         parent, visit = self.parents[number], self.visits[number]
         if parent is None:
             return None
         same = [link for link in self.links(parent) if link.url == visit.url]
-        standing = (link for link in same if link.region == visit.link_region)
-        told = Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind)
-        return next(standing, same[0] if same else told)
+        in_region = (link for link in same if link.region == visit.link_region)
+        saved = Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind)
+        return next(in_region, same[0] if same else saved)
 
     def links_alike(self) -> Counter[tuple[int, str]]:
-        """How many links stand in each region of each page."""
+        """Count the links in each region of each page."""
         return Counter((number, link.region) for number, page in self.pages.items() for link in page.links)
 
     def group_of(self, number: int) -> list[int]:
-        """The pages whose links stand like the one to this page, itself first."""
-        place = self._place(number)
-        others = [each for each in self.pages if each != number and self._place(each) == place]
+        """Return the pages that were reached from the same region of the same page, this one first."""
+        region = self._region(number)
+        others = [other for other in self.pages if other != number and self._region(other) == region]
         return [number, *others]
 
-    def _place(self, number: int) -> tuple[int | None, str]:
+    def _region(self, number: int) -> tuple[int | None, str]:
         return self.parents[number], self.visits[number].link_region
 
     def way(self, number: int) -> list[int]:
-        """The pages from the start to this one."""
+        """Return the pages from the start page to this one."""
         way = [number]
         while (parent := self.parents[way[-1]]) is not None:
             way.append(parent)
         return way[::-1]
 
     def trail(self, number: int, label: str, taught_by: str = "") -> Trail:
-        """The path to a page as a person would have clicked it, ending with what they say of it."""
-        steps = [Step(self._page(each), self.link_to(each)) for each in self.way(number)]
+        """Return the path to a page as a trail that ends with this label."""
+        steps = [Step(self._page(step), self.link_to(step)) for step in self.way(number)]
         return Trail(self.site.start, (*steps[:-1], replace(steps[-1], label=label)), taught_by)
 
     def _page(self, number: int) -> Page:
@@ -94,25 +94,25 @@ class Walked:
         return replace(page, links=self.links(number)) if self._ends else page
 
     def readings(self, scorer: Scorer) -> dict[int, Reading]:
-        """What a scorer makes of every page, read along the path that was walked to it."""
-        return dict(self._read_on(scorer))
+        """Return the scorer's reading of every page, along the path that was walked to it."""
+        return dict(self._read_along(scorer))
 
     def readings_as_foraged(self, scorer: Scorer) -> dict[int, Reading]:
-        """The same as a forage reads them: by the path that promised most, not by the one that came first.
+        """Return the readings as a forage makes them: along the best-rated path to a page, not the first one.
 
-        Exact, but every link of every page is rated for it.
+        Exact, but rates every link of every page.
         """
-        noted = _Noted(scorer)
-        forager = Forager(self.site, noted)
-        found: dict[int, Reading] = {}
+        recorder = _ReadingRecorder(scorer)
+        forager = Forager(self.site, recorder)
+        readings: dict[int, Reading] = {}
         for visit in self.visits:
             page = self.pages.get(visit.number)
             forager.replay(visit, page)
             if page is not None:
-                found[visit.number] = noted.last
-        return found
+                readings[visit.number] = recorder.last
+        return readings
 
-    def _read_on(self, scorer: Scorer) -> Iterator[tuple[int, Reading]]:
+    def _read_along(self, scorer: Scorer) -> Iterator[tuple[int, Reading]]:
         states: dict[int, State] = {}
         for number, page in sorted(self.pages.items()):
             start = scorer.start(self.site) if self.parents[number] is None else None
@@ -124,16 +124,16 @@ class Walked:
 
     @cached_property
     def _children(self) -> Mapping[int, list[tuple[int, Link]]]:
-        found: dict[int, list[tuple[int, Link]]] = {}
+        children: dict[int, list[tuple[int, Link]]] = {}
         for number, parent in self.parents.items():
             link = self.link_to(number)
             if parent is not None and link is not None:
-                found.setdefault(parent, []).append((number, link))
-        return found
+                children.setdefault(parent, []).append((number, link))
+        return children
 
 
-class _Noted:
-    """A scorer whose last reading can be looked at."""
+class _ReadingRecorder:
+    """A scorer that keeps its last reading."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
@@ -154,14 +154,14 @@ class _Noted:
 
 
 def walked_site(workspace: Workspace, run_id: int, start: str) -> Walked:
-    """The visits of a site and their pages. Pages that the archive lost are left out."""
+    """Read the visits of a site and their pages; pages that the archive lost are left out."""
     visits = list(workspace.stores.forage.visits_of(run_id, start))
-    found = ((visit.number, page_of(workspace.archive, visit)) for visit in visits if visit.outcome == "ok")
-    return Walked(Site(start), visits, {number: page for number, page in found if page is not None})
+    pages = ((visit.number, page_of(workspace.archive, visit)) for visit in visits if visit.outcome == "ok")
+    return Walked(Site(start), visits, {number: page for number, page in pages if page is not None})
 
 
 def walked_sites(workspace: Workspace, run_id: int) -> Iterator[Walked]:
-    """Every site of a run that has a page to show for it."""
+    """Yield every site of a run that has at least one page."""
     for summary in list(workspace.stores.forage.sites(run_id)):
         if summary.visits and (walked := walked_site(workspace, run_id, summary.start)).pages:
             yield walked

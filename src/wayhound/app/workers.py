@@ -1,6 +1,6 @@
-"""Several processes for one forage: each leases sites from the store and tells its goals to the parent.
+"""Several processes for one forage: each leases sites from the store and reports its goals to the parent.
 
-Workers read their order from stdin, as keywords may be more than a command line holds. They end when it does,
+Workers read their order from stdin, since keywords may be longer than a command line allows. They stop when stdin ends,
 so that none outlives a parent that was killed.
 """
 
@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Self
 
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import work
+from wayhound.app.forage import run_worker
 from wayhound.config import Config
 from wayhound.errors import WayhoundError
 from wayhound.processes import child_environment, python_command
-from wayhound.store.forage import Run, RunLimits
+from wayhound.store.protocol import Run, RunLimits
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerOrder:
-    """All that a worker process needs to know beside the workspace."""
+    """What a worker process needs beside the workspace."""
 
     run_id: int
     identity: Mapping[str, str]
@@ -39,18 +39,22 @@ class WorkerOrder:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        known = json.loads(text)
+        values = json.loads(text)
         return cls(
-            known["run_id"],
-            known["identity"],
-            RunLimits(**known["limits"]),
-            Config.from_json(json.dumps(known["config"])),
+            values["run_id"],
+            values["identity"],
+            RunLimits(**values["limits"]),
+            Config.from_json(json.dumps(values["config"])),
         )
 
 
 async def forage_in_processes(
     folder: Path, order: WorkerOrder, workers: int, on_visit: Callable[[Visit], None], stop: asyncio.Event
 ) -> None:
+    """Run a forage in so many processes until it is done or `stop` is set. `on_visit` receives the goals.
+
+    Raises WayhoundError if a worker failed.
+    """
     processes = [await _start(folder, order, number) for number in range(workers)]
     stopper = asyncio.create_task(_stop_when(stop, processes))
     try:
@@ -58,11 +62,11 @@ async def forage_in_processes(
     finally:
         stopper.cancel()
         for process in processes:
-            _hang_up(process)
+            _close_input(process)
     failed = [await process.wait() for process in processes]
     if any(failed) and not stop.is_set():
         raise WayhoundError(
-            "A worker process failed; its message is above. The same command goes on from here."
+            "A worker process failed; its message is above. The same command resumes the forage."
         )
 
 
@@ -86,23 +90,23 @@ async def _relay(process: Process, on_visit: Callable[[Visit], None]) -> None:
 async def _stop_when(stop: asyncio.Event, processes: list[Process]) -> None:
     await stop.wait()
     for process in processes:
-        _hang_up(process)
+        _close_input(process)
 
 
-def _hang_up(process: Process) -> None:
+def _close_input(process: Process) -> None:
     if process.stdin is not None and not process.stdin.is_closing():
         process.stdin.close()
 
 
 async def forage_until_stdin_ends(workspace: Workspace, order: WorkerOrder, number: int) -> None:
-    """The worker's side."""
+    """Run one worker of `forage_in_processes`, until stdin ends."""
     run = Run(order.run_id, order.identity, order.limits)
     stoppers: list[asyncio.Task[None]] = []
 
     def started(crawl: Crawl) -> None:
         stoppers.append(asyncio.create_task(_stop_at_end_of_input(crawl)))
 
-    await work(workspace, run, order.config, number=number, on_start=started, on_visit=_tell)
+    await run_worker(workspace, run, order.config, number=number, on_start=started, on_visit=_report)
     for task in stoppers:
         task.cancel()
 
@@ -115,8 +119,7 @@ async def _stop_at_end_of_input(crawl: Crawl) -> None:
     crawl.stop()
 
 
-def _tell(visit: Visit) -> None:
+def _report(visit: Visit) -> None:
     if visit.is_goal:
-        told = asdict(visit) | {"archived": None}
-        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.write(json.dumps(asdict(visit) | {"archived": None}) + "\n")
         sys.stdout.flush()

@@ -1,27 +1,51 @@
-"""Responses out of an archive: one by its place, or all of a file in their order."""
+"""Reads responses out of an archive: one by its position, or all of a file in order.
+
+Many archives hold decoded bodies under headers that were left as they came. So a body that is not what its headers say
+is taken as it stands, and one that breaks off gives what could be read.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from wayhound.archive.earlier import NOT_MODIFIED, Earlier, conditions_of, confirmed
-from wayhound.archive.warc_http import HttpHead, as_fetched, body_of, http_head
-from wayhound.archive.warc_read import WarcRecord, record_at, records
-from wayhound.archive.warc_write import Original, digest_named
+from wayhound.archive.revalidation import NOT_MODIFIED, CachedPage, conditions_of, confirmed
+from wayhound.archive.warc_read import (
+    HEAD_END,
+    MAX_HEAD_BYTES,
+    WarcRecord,
+    header_lines,
+    name_and_value,
+    record_at,
+    records,
+)
+from wayhound.archive.warc_write import RENAMED_PREFIX, Original, parse_digest
+from wayhound.compression import DecompressionError, decompress
 from wayhound.errors import ArchiveError
-from wayhound.fetched import Fetched
+from wayhound.fetched import Fetched, parse_content_type, redirect_target
 from wayhound.page import Page, Unreadable
 from wayhound.pages.reader import read_response
 from wayhound.visit import ArchiveRef
 
-Place = tuple[Path, int]
+MAX_BODY_BYTES = 256 << 20
+"""About what a compressed body may grow to; the rest is left out."""
+
+_STATUS_LINE = re.compile(r"HTTP/[0-9.]+\s+([0-9]{3})(?:\s+(.*))?")
+_CHUNK_HEAD = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
+
+Headers = tuple[tuple[str, str], ...]
+Position = tuple[Path, int]
 """A file and the offset of a record in it."""
 
 
 class ArchiveReader:
-    """Reads what `ArchiveWriter` wrote to `folder`. Keeps no file open, so that it may be asked by anyone."""
+    """Reads what `ArchiveWriter` wrote to `folder`. Keeps no file open, so any thread may use it.
+
+    All methods raise ArchiveError if the record is missing or damaged.
+    """
 
     def __init__(self, folder: Path, product: str = "Wayhound") -> None:
         """`product` is the crawler's name, by which robots rules in pages may address it."""
@@ -29,28 +53,25 @@ class ArchiveReader:
         self._product = product
 
     def read(self, ref: ArchiveRef) -> Fetched:
-        """The response at `ref`, with its body also where that is stored with an earlier one."""
+        """Return the response at `ref`, with its body even if that is stored with another response."""
         return self._at(ref).load()
 
     def page(self, ref: ArchiveRef | None) -> Page | Unreadable | None:
-        """Return the page at `ref`; None without a ref, and if the response there is no page.
-
-        Raises ArchiveError if the record is damaged or missing.
-        """
+        """Return the page at `ref`; None without a ref, and if the response there is no page."""
         return None if ref is None else read_response(self.read(ref), self._product)
 
-    def recall(self, ref: ArchiveRef) -> Earlier:
-        """The page at `ref`, to ask whether it has changed since."""
+    def cached_page(self, ref: ArchiveRef) -> CachedPage:
+        """Return the page at `ref` with what is needed to ask whether it has changed since."""
         stored = self._at(ref)
         source = stored.confirmed_response() if stored.is_not_modified else stored
-        first = source.load()
-        said = confirmed(first, stored.answer()) if stored.is_not_modified else first
+        response = source.load()
+        latest = confirmed(response, stored.answer()) if stored.is_not_modified else response
         record = _original(source.path, source.record)
-        body = record if source.place is None else _original(source.place[0], record_at(*source.place))
-        digest = digest_named(source.record.payload_digest)
+        body = record if source.body_at is None else _original(source.body_at[0], record_at(*source.body_at))
+        digest = parse_digest(source.record.payload_digest)
         if digest is None:
-            raise ArchiveError(f"{source.path} does not tell at byte {record.offset} the digest of its body.")
-        return Earlier(first, record, body, digest, conditions_of(said.headers))
+            raise ArchiveError(f"{source.path} has no digest of the body at byte {record.offset}.")
+        return CachedPage(response, record, body, digest, conditions_of(latest.headers))
 
     def _at(self, ref: ArchiveRef) -> StoredResponse:
         path = self._folder / ref.file
@@ -60,48 +81,48 @@ class ArchiveReader:
         return stored
 
     def holds(self, ref: ArchiveRef) -> bool:
-        """Whether the file reaches as far as `ref`, without reading it."""
+        """Return True if the file reaches as far as `ref`, without reading it."""
         path = self._folder / ref.file
         return path.is_file() and path.stat().st_size >= ref.offset + ref.length
 
 
 class StoredResponse(NamedTuple):
-    """A response as a file holds it. `place` is set for a revisit: where its body stands.
+    """A response record. `body_at` is set for a revisit: the position of the record that holds the body.
 
-    Of a 304 that is the response that it confirms, which may itself be a revisit of the same body elsewhere.
+    For a 304 that is the response which it confirms, and which may itself be a revisit of a body elsewhere.
     """
 
     path: Path
     record: WarcRecord
     head: HttpHead
-    place: Place | None
+    body_at: Position | None
 
     @property
     def is_not_modified(self) -> bool:
-        return self.place is not None and self.head.status == NOT_MODIFIED
+        return self.body_at is not None and self.head.status == NOT_MODIFIED
 
     def load(self) -> Fetched:
         if self.is_not_modified:
             return confirmed(self.confirmed_response().load(), self.answer())
-        return as_fetched(self.record, self.head, _body(self))
+        return _to_fetched(self.record, self.head, _body(self))
 
     def answer(self) -> Fetched:
-        """What the server itself sent, without a body that stands elsewhere."""
-        return as_fetched(self.record, self.head, b"")
+        """Return what the server itself sent, without a body that is stored elsewhere."""
+        return _to_fetched(self.record, self.head, b"")
 
     def confirmed_response(self) -> StoredResponse:
-        """Of a 304: the response that it says still holds."""
-        assert self.place is not None
-        source = stored_response_at(*self.place)
+        """Return the response that a 304 confirms."""
+        assert self.body_at is not None
+        source = stored_response_at(*self.body_at)
         if source.is_not_modified or source.record.payload_digest != self.record.payload_digest:
-            raise _not_there(self)
+            raise _body_missing(self)
         return source
 
 
 def iterate(path: Path) -> Iterator[tuple[ArchiveRef, Fetched, float]]:
-    """Every response of any WARC file: where it stands, what it is, and when it was fetched.
+    """Yield every response of any WARC file with its position and the time when it was fetched.
 
-    Revisit records come with the body that they refer to; one whose body is not in this file or, by name,
+    Revisit records come with the body that they refer to; a revisit whose body is neither in this file nor, by name,
     beside it is left out.
     """
     for stored in stored_responses(path, {}):
@@ -109,39 +130,40 @@ def iterate(path: Path) -> Iterator[tuple[ArchiveRef, Fetched, float]]:
         yield ArchiveRef(path.name, record.offset, record.length), stored.load(), record.at
 
 
-def stored_responses(path: Path, bodies: dict[str, Place]) -> Iterator[StoredResponse]:
-    """The responses of a file in their order. `bodies`, by digest, is used and added to."""
+def stored_responses(path: Path, bodies: dict[str, Position]) -> Iterator[StoredResponse]:
+    """Yield the responses of a file in order. `bodies`, by digest, is read and added to."""
     for record in records(path):
         stored = _stored(path, record, bodies)
         if stored:
             yield stored
 
 
-def stored_response_at(path: Path, offset: int, place: Place | None = None) -> StoredResponse:
+def stored_response_at(path: Path, offset: int, body_at: Position | None = None) -> StoredResponse:
+    """Return the response at an offset. Raises ArchiveError if there is none or its body is missing."""
     record = record_at(path, offset)
-    bodies = {record.payload_digest: place} if place else {}
+    bodies = {record.payload_digest: body_at} if body_at else {}
     stored = _stored(path, record, bodies)
     if stored is None:
         raise ArchiveError(f"{path} holds no response at byte {offset}, or one whose body is gone.")
     return stored
 
 
-def _stored(path: Path, record: WarcRecord, bodies: dict[str, Place]) -> StoredResponse | None:
-    """None when the record is of another kind or protocol, or when its body is not to be found."""
-    head = http_head(record.block) if record.kind in {"response", "revisit"} else None
+def _stored(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> StoredResponse | None:
+    """Return None if the record is of another kind or protocol, or if its body cannot be found."""
+    head = parse_http_head(record.block) if record.kind in {"response", "revisit"} else None
     if head is None:
         return None
     if record.kind == "response":
         bodies.setdefault(record.payload_digest, (path, record.offset))
         return StoredResponse(path, record, head, None)
-    place = _place_of_body(path, record, bodies)
-    if place is None or (head.status == NOT_MODIFIED and record_at(*place).url != record.url):
-        return None  # a 304 is about its own page; a digest that comes elsewhere may be that of an empty body
-    return StoredResponse(path, record, head, place)
+    body_at = _body_position(path, record, bodies)
+    if body_at is None or (head.status == NOT_MODIFIED and record_at(*body_at).url != record.url):
+        return None  # a 304 is about its own page; the same digest elsewhere may be that of an empty body
+    return StoredResponse(path, record, head, body_at)
 
 
-def _place_of_body(path: Path, record: WarcRecord, bodies: dict[str, Place]) -> Place | None:
-    """By the name and offset that the revisit gives, or by its digest."""
+def _body_position(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> Position | None:
+    """Find a body by the name and offset that the revisit gives, or by its digest."""
     name = record.fields.get("warc-refers-to-filename", "")
     offset = record.fields.get("warc-refers-to-file-offset", "")
     if name and Path(name).name == name and offset.isdecimal() and (path.parent / name).is_file():
@@ -150,22 +172,107 @@ def _place_of_body(path: Path, record: WarcRecord, bodies: dict[str, Place]) -> 
 
 
 def _body(stored: StoredResponse) -> bytes:
-    record, head, place = stored.record, stored.head, stored.place
-    if place is None:
-        return body_of(record, head)
-    original = record_at(*place)
-    original_head = http_head(original.block)
+    record, head, body_at = stored.record, stored.head, stored.body_at
+    if body_at is None:
+        return _decoded_body(record, head)
+    original = record_at(*body_at)
+    original_head = parse_http_head(original.block)
     same = original.payload_digest == record.payload_digest
     if original_head is None or original.kind != "response" or not same:
-        raise _not_there(stored)
-    return body_of(original, original_head)
+        raise _body_missing(stored)
+    return _decoded_body(original, original_head)
 
 
 def _original(path: Path, record: WarcRecord) -> Original:
     return Original(path.name, record.offset, record.url, record.at)
 
 
-def _not_there(stored: StoredResponse) -> ArchiveError:
-    assert stored.place is not None
-    path, offset = stored.place
+def _body_missing(stored: StoredResponse) -> ArchiveError:
+    assert stored.body_at is not None
+    path, offset = stored.body_at
     return ArchiveError(f"{path} does not hold at byte {offset} the body that {stored.record.url} refers to.")
+
+
+# HTTP in the block of a record
+
+
+@dataclass(frozen=True, slots=True)
+class HttpHead:
+    """Status line and headers of a response, and where in the block the body begins."""
+
+    status: int
+    reason_phrase: str
+    headers: Headers
+    body_start: int
+
+    def first(self, name: str) -> str:
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+
+def parse_http_head(block: bytes) -> HttpHead | None:
+    """Return None if the block is no HTTP response."""
+    if not block.startswith(b"HTTP/"):
+        return None
+    end = HEAD_END.search(block, 0, MAX_HEAD_BYTES)
+    head = block[: end.start()] if end else block[:MAX_HEAD_BYTES]
+    lines = header_lines(head)
+    status = _STATUS_LINE.fullmatch(lines[0].rstrip())
+    if not status:
+        return None
+    headers = tuple([name_and_value(line) for line in lines[1:]])
+    return HttpHead(int(status[1]), status[2] or "", headers, end.end() if end else len(block))
+
+
+def _to_fetched(record: WarcRecord, head: HttpHead, body: bytes) -> Fetched:
+    """Return the response as it came from the network, with the body decoded and the headers as sent."""
+    url = record.url
+    content_type, charset = parse_content_type(head.first("content-type"))
+    return Fetched(
+        url=url,
+        status=head.status,
+        headers=_headers_as_sent(head.headers),
+        body=body,
+        content_type=content_type,
+        charset=charset,
+        location=redirect_target(head.status, head.first("location"), url),
+        reason_phrase=head.reason_phrase,
+        ip=record.fields.get("warc-ip-address", ""),
+    )
+
+
+def _decoded_body(record: WarcRecord, head: HttpHead) -> bytes:
+    body = record.block[head.body_start :]
+    if head.first("transfer-encoding").lower().endswith("chunked"):
+        body = _join_chunks(body)
+    try:
+        return decompress(body, head.first("content-encoding"), MAX_BODY_BYTES).data
+    except DecompressionError:
+        return body
+
+
+def _join_chunks(body: bytes) -> bytes:
+    chunks: list[bytes] = []
+    at = 0
+    while head := _CHUNK_HEAD.match(body, at):
+        start, end = head.end(), head.end() + int(head[1], 16)
+        if start == end:
+            return b"".join(chunks)
+        if body[end : end + 2] not in {b"\r\n", b""}:
+            return body
+        chunks.append(body[start:end])
+        at = end + 2
+    return b"".join(chunks) if at >= len(body) else body
+
+
+def _headers_as_sent(headers: Headers) -> Headers:
+    """Undo the archive's renaming; the length of the stored body gives way to the one that was sent."""
+    prefix = RENAMED_PREFIX.lower()
+    renamed = {name.lower() for name, _ in headers if name.lower().startswith(prefix)}
+    if not renamed:
+        return headers
+    hidden = "content-length" if f"{prefix}content-length" in renamed else ""
+    return tuple(
+        (name[len(prefix) :] if name.lower() in renamed else name, value)
+        for name, value in headers
+        if name.lower() != hidden
+    )

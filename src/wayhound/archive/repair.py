@@ -1,7 +1,7 @@
-"""Mends the archive after a crash: cuts the record that was being written when the process died.
+"""Repairs the archive after a crash: cuts off the record that was being written when the process died.
 
-Only files with a marker are looked at, and of those only what is not known to be on the disk, so that a
-start after a clean end costs one look into the folder.
+Only files with a marker are examined, and of those only the part that is not known to be on the disk, so after a clean
+stop this costs one listing of the folder.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from wayhound.archive.warc_file import MARKER_SUFFIX
 from wayhound.archive.warc_read import members
+from wayhound.archive.writer import MARKER_SUFFIX
 from wayhound.errors import ArchiveError
 
 _MEMBER_START = re.compile(rb"\x1f\x8b\x08")
@@ -23,10 +23,10 @@ _MEMBER_START = re.compile(rb"\x1f\x8b\x08")
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What was done to a file whose writer had died.
+    """The result for a file whose writer had died.
 
-    `damaged_at` is where a record is broken although whole ones follow. Nothing is cut then: the others can
-    still be read by their place.
+    `damaged_at` is the offset of a broken record that whole records follow. Nothing is cut then: the others can still
+    be read by their positions.
     """
 
     file: str
@@ -36,23 +36,26 @@ class Repaired:
 
 
 def repair(folder: Path) -> list[Repaired]:
-    """Mend every file of `folder` that was left open, except those of writers that are alive."""
+    """Repair every file of `folder` that was left open, except those of writers that are alive.
+
+    Raises ArchiveError if a file cannot be read or truncated.
+    """
     repaired = []
     for marker in sorted(folder.glob(f"*{MARKER_SUFFIX}")):
         path = marker.with_name(marker.name.removesuffix(MARKER_SUFFIX))
         try:
-            done = _repair_file(path, marker)
+            result = _repair_file(path, marker)
         except OSError as error:
             raise ArchiveError(
                 f"{path} cannot be repaired: {(error.strerror or str(error)).lower()}."
             ) from error
-        if done:
-            repaired.append(done)
+        if result:
+            repaired.append(result)
     return repaired
 
 
 def _repair_file(path: Path, marker: Path) -> Repaired | None:
-    """None when there is nothing to tell: the file is not there, or another process sees to it."""
+    """Return None if the file is gone or another process has it locked."""
     try:
         file = path.open("r+b")
     except FileNotFoundError:
@@ -61,11 +64,11 @@ def _repair_file(path: Path, marker: Path) -> Repaired | None:
     with file:
         if not _lock(file):
             return None
-        done = _cut_tail(file, path, _known_whole(marker))
-        if done.kept_bytes == 0:
+        result = _cut_tail(file, path, _flushed_bytes(marker))
+        if result.kept_bytes == 0:
             path.unlink()
         marker.unlink(missing_ok=True)
-    return done
+    return result
 
 
 def _lock(file: BinaryIO) -> bool:
@@ -76,16 +79,16 @@ def _lock(file: BinaryIO) -> bool:
     return True
 
 
-def _known_whole(marker: Path) -> int:
+def _flushed_bytes(marker: Path) -> int:
     try:
         return int(marker.read_bytes())
-    except (OSError, ValueError):  # a marker that broke in the same crash
+    except (OSError, ValueError):  # the marker was damaged by the same crash
         return 0
 
 
-def _cut_tail(file: BinaryIO, path: Path, known_whole: int) -> Repaired:
+def _cut_tail(file: BinaryIO, path: Path, flushed: int) -> Repaired:
     size = file.seek(0, os.SEEK_END)
-    whole = file.seek(known_whole if known_whole <= size else 0)
+    whole = file.seek(flushed if flushed <= size else 0)
     try:
         for member in members(file, path):
             whole = member.end
@@ -100,7 +103,7 @@ def _cut_tail(file: BinaryIO, path: Path, known_whole: int) -> Repaired:
 
 def _whole_record_follows(file: BinaryIO, path: Path, damaged_at: int) -> bool:
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        starts = [found.start() for found in _MEMBER_START.finditer(view, damaged_at + 1)]
+        starts = [match.start() for match in _MEMBER_START.finditer(view, damaged_at + 1)]
     return any(_is_whole_record(file, path, start) for start in starts)
 
 

@@ -1,4 +1,4 @@
-"""What an archive holds, counted: for listings, and to see at a glance that a recording is whole."""
+"""Site folders: a recorded site as a WARC file, its start page and its labels; and summaries of archives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from wayhound import __version__
-from wayhound.archive.index import Held, hosts_of, index_archive, warc_files
+from wayhound.archive.replay import ArchivedResponse, hosts_of, index_archive, warc_files
 from wayhound.archive.warc_read import archived_url
 from wayhound.archive.warc_write import info_record, new_record_id, response_record, sha1_digest
 from wayhound.errors import ArchiveError
@@ -29,16 +29,16 @@ _LABELS_HEAD = "url\tlabel"
 
 @dataclass(frozen=True, slots=True)
 class SiteFolder:
-    """A recorded site. `labels` and `held` have URLs in normal form as keys; `meta` is all of `site.json`.
+    """A recorded site. The keys of `labels` and `responses` are URLs in normal form; `meta` is `site.json`.
 
-    Every host of the archive counts as inside: the archive is a closed world, and what it holds was chosen.
+    Every host of the archive counts as inside the site: the archive is a closed world, and its content was chosen.
     """
 
     path: Path
     site: Site
     labels: dict[str, str]
     meta: dict[str, Any]
-    held: dict[str, Held]
+    responses: dict[str, ArchivedResponse]
 
     @property
     def warc_path(self) -> Path:
@@ -50,24 +50,27 @@ class SiteFolder:
 
     @property
     def pages(self) -> list[str]:
-        """The URLs that answer with a page, and not with a redirect or an error."""
-        return [url for url, held in self.held.items() if held.is_page]
+        """The URLs that return a page, and not a redirect or an error."""
+        return [url for url, response in self.responses.items() if response.is_page]
 
     @classmethod
     def open(cls, path: Path) -> SiteFolder:
-        """Read the folder, all but the bodies. Raises `ArchiveError` when a part is missing or damaged."""
+        """Read the folder without the bodies. Raises ArchiveError if a part is missing or damaged."""
         _check_parts(path)
         meta = _read_meta(path / META_NAME)
         labels = _read_labels(path / LABELS_NAME)
-        held = index_archive([path / WARC_NAME])
+        responses = index_archive([path / WARC_NAME])
         start = archived_url(meta["start"])
-        if start not in held:
+        if start not in responses:
             raise ArchiveError(f"{path / WARC_NAME} does not hold the start page {start}.")
-        return cls(path, Site(start, hosts_of(held)), labels, meta, held)
+        return cls(path, Site(start, hosts_of(responses)), labels, meta, responses)
 
 
 def find_site_folders(path: Path) -> list[Path]:
-    """The folder itself if it is a site folder, else all below it at any depth, by name."""
+    """Return the folder itself if it is a site folder, else all below it at any depth, sorted.
+
+    Raises ArchiveError if there is no such folder.
+    """
     if not path.is_dir():
         raise ArchiveError(f"There is no folder at {path}.")
     return sorted(_walk(path))
@@ -80,19 +83,21 @@ def write_site_folder(
     labels: Mapping[str, str],
     provenance: Mapping[str, object],
 ) -> SiteFolder:
-    """Write a site folder to `out`, which must not exist: whole, or not at all.
+    """Write a site folder to `out`, which must not exist: all of it or nothing.
 
-    `responses` come with their times. `provenance` is added to `site.json`: `source` and `labels_by` at the
-    least, and whatever else is known, such as how many pages can be reached.
+    `responses` come with their times. `provenance` is added to `site.json`: at least `source` and `labels_by`, and
+    whatever else is known, such as how many pages can be reached. Raises ArchiveError if it cannot be written.
     """
     if out.exists():
-        raise ArchiveError(f"{out} exists already; choose another folder or take it away.")
+        raise ArchiveError(f"{out} exists already; choose another folder or delete it.")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
         try:
-            _write_parts(partial, out.name, start, responses, labels, provenance)
-            partial.chmod(0o755)  # mkdtemp lets nobody else in
+            _write_warc(partial / WARC_NAME, responses)
+            _write_meta(partial, {"name": out.name, "start": start}, labels, provenance)
+            _write_labels(partial / LABELS_NAME, labels)
+            partial.chmod(0o755)  # mkdtemp makes it private
             partial.rename(out)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -106,7 +111,7 @@ def _check_parts(path: Path) -> None:
         raise ArchiveError(f"There is no folder at {path}.")
     missing = [name for name in (META_NAME, LABELS_NAME, WARC_NAME) if not (path / name).is_file()]
     if missing:
-        raise ArchiveError(f"{path} is not a whole site folder: it has no {' and no '.join(missing)}.")
+        raise ArchiveError(f"{path} is not a complete site folder: it has no {' and no '.join(missing)}.")
 
 
 def _walk(path: Path) -> Iterator[Path]:
@@ -131,7 +136,7 @@ def _read_meta(path: Path) -> dict[str, Any]:
     except (json.JSONDecodeError, RecursionError) as error:
         raise ArchiveError(f"{path} is not JSON: {error}.") from error
     if not isinstance(meta, dict) or not isinstance(meta.get("start"), str):
-        raise ArchiveError(f"{path} does not name the page where the site starts (`start`).")
+        raise ArchiveError(f"{path} does not name the start page of the site (`start`).")
     return meta
 
 
@@ -144,58 +149,58 @@ def _read_labels(path: Path) -> dict[str, str]:
         if line.strip():
             url, label = _read_label(path, number, line)
             if labels.setdefault(url, label) != label:
-                raise ArchiveError(f"{path}, line {number}: {url} is labelled {labels[url]} before.")
+                raise ArchiveError(
+                    f"{path}, line {number}: {url} has the label {labels[url]} on an earlier line."
+                )
     return labels
 
 
 def _read_label(path: Path, number: int, line: str) -> tuple[str, str]:
     url, _, label = line.rstrip("\r").partition("\t")
     if not url or not label.strip() or "\t" in label:
-        raise ArchiveError(f"{path}, line {number}: there should be a URL, a tab and a label.")
+        raise ArchiveError(f"{path}, line {number}: expected a URL, a tab and a label.")
     return archived_url(url), label.strip()
 
 
-def _write_parts(
-    folder: Path,
-    name: str,
-    start: str,
-    responses: Iterable[tuple[Fetched, float]],
-    labels: Mapping[str, str],
-    provenance: Mapping[str, object],
+def _write_meta(
+    folder: Path, head: Mapping[str, str], labels: Mapping[str, str], provenance: Mapping[str, object]
 ) -> None:
-    _write_warc(folder / WARC_NAME, responses)
-    held = index_archive([folder / WARC_NAME])
-    if archived_url(start) not in held:
-        raise ArchiveError(f"The start page {start} is not among the responses to write to {name}.")
+    responses = index_archive([folder / WARC_NAME])
+    if archived_url(head["start"]) not in responses:
+        raise ArchiveError(
+            f"The start page {head['start']} is not among the responses to write to {head['name']}."
+        )
     meta = {
-        "name": name,
-        "start": start,
-        "pages": sum(each.is_page for each in held.values()),
-        "redirects": sum(each.is_redirect for each in held.values()),
+        **head,
+        "pages": sum(response.is_page for response in responses.values()),
+        "redirects": sum(response.is_redirect for response in responses.values()),
         "labels": {label: {"pages": pages} for label, pages in sorted(Counter(labels.values()).items())},
     }
     text = json.dumps({**meta, **provenance}, indent=1, ensure_ascii=False)
     (folder / META_NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def _write_labels(path: Path, labels: Mapping[str, str]) -> None:
     rows = [_LABELS_HEAD, *(_label_row(url, label) for url, label in sorted(labels.items()))]
-    (folder / LABELS_NAME).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 def _label_row(url: str, label: str) -> str:
     if not label.isprintable() or not label.strip():
         raise ArchiveError(
-            f"{label!r} is no label that can be written for {url}: it must be a word or a few."
+            f"{label!r} cannot be written as the label of {url}: use one or more words on one line."
         )
     return f"{url}\t{label}"
 
 
 def _write_warc(path: Path, responses: Iterable[tuple[Fetched, float]]) -> None:
-    """Whole responses alone, so that every tool can read the folder: no requests, no revisits."""
+    """Write complete responses only, no requests and no revisits, so that every tool can read the folder."""
     with path.open("wb") as file:
-        begun = False
+        is_empty = True
         for fetched, at in responses:
-            if not begun:
+            if is_empty:
                 file.write(info_record(path.name, f"wayhound/{__version__}", at))
-                begun = True
+                is_empty = False
             file.write(response_record(fetched, at, sha1_digest(fetched.body), new_record_id()))
 
 
@@ -203,7 +208,7 @@ Key = TypeVar("Key", int, str)
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ArchiveSummary:
     """Counts over the URLs of an archive. `start` and `labels` are those of a site folder, else empty.
 
     `unlabelled` counts pages without a label; `not_held` are labelled URLs that the archive does not hold.
@@ -225,35 +230,37 @@ class Summary:
     last_at: float
 
 
-def describe(path: Path) -> Summary:
-    """Count a site folder, a WARC file, or a folder of WARC files."""
+def summarise(path: Path) -> ArchiveSummary:
+    """Count what a site folder, a WARC file or a folder of WARC files holds."""
     if (path / META_NAME).is_file():
         folder = SiteFolder.open(path)
-        return _summary(path, folder.held, folder.labels, folder.site.start)
+        return _summary(path, folder.responses, folder.labels, folder.site.start)
     return _summary(path, index_archive(warc_files(path)), {}, "")
 
 
-def _summary(path: Path, held: Mapping[str, Held], labels: Mapping[str, str], start: str) -> Summary:
-    pages = [each for each in held.values() if each.is_page]
-    times = [each.at for each in held.values()]
-    return Summary(
+def _summary(
+    path: Path, responses: Mapping[str, ArchivedResponse], labels: Mapping[str, str], start: str
+) -> ArchiveSummary:
+    pages = [response for response in responses.values() if response.is_page]
+    times = [response.at for response in responses.values()]
+    return ArchiveSummary(
         path=path,
         start=start,
-        urls=len(held),
+        urls=len(responses),
         pages=len(pages),
-        redirects=sum(each.is_redirect for each in held.values()),
+        redirects=sum(response.is_redirect for response in responses.values()),
         packed_bytes=sum(file.stat().st_size for file in warc_files(path)),
-        statuses=_counts(each.status for each in held.values()),
-        content_types=_counts(each.content_type for each in pages),
-        labels=_counts(label for url, label in labels.items() if url in held),
-        unlabelled=sum(each.url not in labels for each in pages),
-        not_held=tuple(url for url in labels if url not in held),
-        hosts=hosts_of(held),
+        statuses=_counts(response.status for response in responses.values()),
+        content_types=_counts(page.content_type for page in pages),
+        labels=_counts(label for url, label in labels.items() if url in responses),
+        unlabelled=sum(page.url not in labels for page in pages),
+        not_held=tuple(url for url in labels if url not in responses),
+        hosts=hosts_of(responses),
         first_at=min(times, default=0.0),
         last_at=max(times, default=0.0),
     )
 
 
 def _counts(values: Iterable[Key]) -> dict[Key, int]:
-    """How often each value comes, the most frequent first."""
+    """Count values, the most frequent first."""
     return dict(Counter(values).most_common())

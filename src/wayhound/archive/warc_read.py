@@ -1,8 +1,8 @@
-"""WARC records from bytes, strict about damage: a record comes whole or not at all.
+"""Parses WARC records, strict about damage: a record is returned whole or not at all.
 
-Reads gzip with one member per record, and plain files. warcio reads the same files, but takes a damaged
-gzip member for its end, says so on stderr and hands out the shortened body; here damage must be told from an
-end, and one record be read from its place.
+Reads gzip with one member per record, and plain files. warcio reads the same files, but takes a damaged gzip member for
+the end of the file, prints so on stderr and returns the shortened body; here damage must be distinguished from an end,
+and one record be read from its position.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wayhound.fetched import decode_header
 from wayhound.url import normalise
 
 MAX_RECORD_BYTES = 256 << 20
-"""Larger records are passed over: an archive from elsewhere is as hostile as the web."""
+"""Larger records are skipped: an archive from elsewhere is as hostile as the web."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -31,12 +31,12 @@ MAX_HEAD_BYTES = 1 << 20
 HEAD_END = re.compile(rb"\r?\n\r?\n")
 _FOLD = re.compile(rb"\r?\n[ \t]+")
 
-_SEVERAL = "a gzip member holds several records, which `warcio recompress` sets right"
+_SEVERAL = "a gzip member holds several records; `warcio recompress` splits them"
 
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    """One record: where it stands in its file, its fields by lower-case name, and its block."""
+    """One record: its position in the file, its fields by lower-case name, and its block."""
 
     offset: int
     length: int
@@ -53,15 +53,15 @@ class WarcRecord:
 
     @property
     def url(self) -> str:
-        """The target in the form that `archived_url` gives it."""
+        """The target URI in the form of `archived_url`."""
         target = self.fields.get("warc-target-uri", "")
-        if target.startswith("<"):  # as WARC/1.0 had it, and some wgets
+        if target.startswith("<"):  # as in WARC/1.0, and in some versions of wget
             target = target[1:].removesuffix(">")
         return archived_url(target)
 
     @property
     def at(self) -> float:
-        """Seconds since the epoch; 0.0 where the record does not tell."""
+        """Seconds since the epoch; 0.0 if the record has no date."""
         try:
             date = datetime.fromisoformat(self.fields.get("warc-date", ""))
         except ValueError:
@@ -71,7 +71,7 @@ class WarcRecord:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A whole gzip member of a file, from `start` to `end`, and what it holds."""
+    """A whole gzip member of a file, from `start` to `end`, unpacked."""
 
     start: int
     end: int
@@ -79,17 +79,17 @@ class Member:
 
 
 def archived_url(url: str) -> str:
-    """The normal form, or the URL itself where it has none: an archive may hold what cannot be fetched."""
+    """Return the normal form, or the URL itself if it has none: an archive may hold what cannot be fetched."""
     return normalise(url) or url
 
 
 def records(path: Path, offset: int = 0) -> Generator[WarcRecord, None, None]:
-    """The records of a WARC file from `offset` on. Raises `ArchiveError` where the file is damaged."""
+    """Yield the records of a WARC file from `offset` on. Raises ArchiveError if the file is damaged."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
             if file.peek(2)[:2] == GZIP_MAGIC:
-                yield from _packed_records(file, path)
+                yield from _gzip_records(file, path)
             else:
                 yield from _plain_records(file, path)
     except OSError as error:
@@ -97,6 +97,7 @@ def records(path: Path, offset: int = 0) -> Generator[WarcRecord, None, None]:
 
 
 def record_at(path: Path, offset: int) -> WarcRecord:
+    """Return one record. Raises ArchiveError if it is missing or damaged."""
     with closing(records(path, offset)) as following:
         record = next(following, None)
     if record is None:
@@ -105,18 +106,18 @@ def record_at(path: Path, offset: int) -> WarcRecord:
 
 
 def members(file: BinaryIO, path: Path) -> Iterator[Member]:
-    """The gzip members from the file's position on. Raises `ArchiveError` at one that is not whole."""
+    """Yield the gzip members from the file's position on. Raises ArchiveError at one that is not whole."""
     start = file.tell()
-    waiting = file.read(_BLOCK_BYTES)
-    while waiting:
-        member, waiting = _member(file, path, start, waiting)
+    pending = file.read(_BLOCK_BYTES)
+    while pending:
+        member, pending = _member(file, path, start, pending)
         yield member
         start = member.end
-        waiting = waiting or file.read(_BLOCK_BYTES)
+        pending = pending or file.read(_BLOCK_BYTES)
 
 
 def header_lines(head: bytes) -> list[str]:
-    """Header lines; one that starts with a space goes on from the line before it."""
+    """Split a head into lines; a line that starts with a space continues the one before it."""
     if b"\n " in head or b"\n\t" in head:
         head = _FOLD.sub(b" ", head)
     return [decode_header(line) for line in head.rstrip(b"\r\n").split(b"\n")]
@@ -127,23 +128,23 @@ def name_and_value(line: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _member(file: BinaryIO, path: Path, start: int, waiting: bytes) -> tuple[Member, bytes]:
-    """One member that starts with the bytes `waiting`, and the bytes read beyond it."""
+def _member(file: BinaryIO, path: Path, start: int, pending: bytes) -> tuple[Member, bytes]:
+    """Return the member that starts with the bytes `pending`, and the bytes read beyond it."""
     unpacker = zlib.decompressobj(wbits=31)
     parts: list[bytes] = []
     taken = unpacked = 0
-    while waiting:
-        taken += len(waiting)
-        parts.append(_unpacked(unpacker, waiting, path, start))
+    while pending:
+        taken += len(pending)
+        parts.append(_unpacked(unpacker, pending, path, start))
         unpacked += len(parts[-1])
         if unpacked > MAX_RECORD_BYTES:
             if parts[0]:
                 _refuse_several(parts[0], path, start)
-            parts = [b""]  # passed over
+            parts = [b""]  # skipped
         if unpacker.eof:
             end = start + taken - len(unpacker.unused_data)
             return Member(start, end, b"".join(parts)), unpacker.unused_data
-        waiting = file.read(_BLOCK_BYTES)
+        pending = file.read(_BLOCK_BYTES)
     raise _damage(path, start, "the last record is cut off")
 
 
@@ -155,13 +156,13 @@ def _unpacked(unpacker: zlib._Decompress, packed: bytes, path: Path, start: int)
 
 
 def _refuse_several(data: bytes, path: Path, start: int) -> None:
-    """A member too large for one record may be a whole file that was packed at once."""
+    """Raise ArchiveError if a member that is too large is in fact a whole file compressed at once."""
     head = HEAD_END.split(data[:MAX_HEAD_BYTES], 1)[0]
     if _content_length(_fields(head, path, start), path, start) <= MAX_RECORD_BYTES:
         raise _damage(path, start, _SEVERAL)
 
 
-def _packed_records(file: BinaryIO, path: Path) -> Iterator[WarcRecord]:
+def _gzip_records(file: BinaryIO, path: Path) -> Iterator[WarcRecord]:
     for member in members(file, path):
         if member.data and not member.data.isspace():
             yield _parse(member.data, path, member.start, member.end - member.start)
@@ -201,7 +202,7 @@ def _lines_to_blank(file: BinaryIO) -> Iterator[bytes]:
 def _parse(data: bytes, path: Path, offset: int, length: int) -> WarcRecord:
     end = HEAD_END.search(data, 0, MAX_HEAD_BYTES)
     if not end:
-        raise _damage(path, offset, "there is no WARC record")
+        raise _damage(path, offset, "no WARC record starts there")
     fields = _fields(data[: end.start()], path, offset)
     block_end = end.end() + _content_length(fields, path, offset)
     if block_end > len(data):
@@ -213,17 +214,17 @@ def _parse(data: bytes, path: Path, offset: int, length: int) -> WarcRecord:
 
 def _fields(head: bytes, path: Path, offset: int) -> dict[str, str]:
     if not head.startswith(b"WARC/"):
-        raise _damage(path, offset, "there is no WARC record")
+        raise _damage(path, offset, "no WARC record starts there")
     pairs = map(name_and_value, header_lines(head)[1:])
     return {name.lower(): value for name, value in pairs}
 
 
 def _content_length(fields: dict[str, str], path: Path, offset: int) -> int:
-    told = fields.get("content-length", "")
-    if not (told.isascii() and told.isdigit() and len(told) < 19):
-        raise _damage(path, offset, "a record does not tell its length")
-    return int(told)
+    length = fields.get("content-length", "")
+    if not (length.isascii() and length.isdigit() and len(length) < 19):
+        raise _damage(path, offset, "a record has no length")
+    return int(length)
 
 
-def _damage(path: Path, offset: int, why: str) -> ArchiveError:
-    return ArchiveError(f"{path} is damaged at byte {offset}: {why}.")
+def _damage(path: Path, offset: int, reason: str) -> ArchiveError:
+    return ArchiveError(f"{path} is damaged at byte {offset}: {reason}.")

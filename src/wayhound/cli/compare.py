@@ -11,13 +11,13 @@ import click
 from rich.text import Text
 
 from wayhound.app.compare import GoalChange, compare
-from wayhound.app.forage import run_before
+from wayhound.app.forage import previous_run
 from wayhound.cli.console import command_for, err, out, write_json
 from wayhound.cli.export import by_ending
 from wayhound.cli.language import Command, json_option, out_option, workspace_option
 from wayhound.errors import UsageError
 from wayhound.store.export import ColumnType, write_rows
-from wayhound.store.forage import Run
+from wayhound.store.protocol import Run
 from wayhound.wording.quantities import count, short_url
 from wayhound.wording.runs import CHANGES, format_change, format_changes
 from wayhound.workspace import Workspace
@@ -66,7 +66,7 @@ def compare_command(
 
 def since_before(workspace: Workspace, run: Run) -> str:
     """Return `Since run 1: 3 goals new, 1 gone.`; empty for a run that repeats none."""
-    old = run_before(workspace.stores.forage, run)
+    old = previous_run(workspace.stores.forage, run)
     if old is None:
         return ""
     return f"Since run {old.id}: {format_changes(compare(workspace, old.id, run.id))}"
@@ -86,7 +86,7 @@ def requested_run(workspace: Workspace, number: int | None) -> Run:
 
 
 def _before(workspace: Workspace, run: Run) -> Run:
-    before = run_before(workspace.stores.forage, run)
+    before = previous_run(workspace.stores.forage, run)
     if before is None:
         raise UsageError(
             f"Run {run.id} does not repeat another. Forage once more with --again, or name the run to compare "
@@ -109,6 +109,6 @@ def _line(change: GoalChange) -> Text:
 
 
 def _report_missing_sites(workspace: Workspace, old: Run, new: Run) -> None:
-    missing = workspace.stores.comparison.not_walked(old.id, new.id)
+    missing = workspace.stores.comparison.count_missing(old.id, new.id)
     if missing:
         err.print(f"Left out: {count(missing, 'site')} of run {old.id} that run {new.id} did not visit.")

@@ -40,7 +40,7 @@ from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings
 from wayhound.samples import SampleServer, SampleWeb
 from wayhound.site import Site
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.studio.access import new_token
 from wayhound.studio.app import make_studio
 from wayhound.trail import GOAL

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from wayhound.app.forage import Order, a_mark, open_run
+from wayhound.app.forage import Order, new_nonce, open_run
 from wayhound.app.site_list import read_sites
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
 from wayhound.cli.console import err, write_json, write_line
@@ -30,7 +30,7 @@ from wayhound.cli.language import (
 from wayhound.config import Config
 from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.visit import Visit
 from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
@@ -108,7 +108,7 @@ def forage(
     """
     requested = requested_sites(sites)
     with Workspace.open(folder) as workspace:
-        order = _order(workspace, options, a_mark() if new_run else "")
+        order = _order(workspace, options, new_nonce() if new_run else "")
         config = _configured(workspace.config, options)
         limits = _run_limits(config, options)
         run = open_run(workspace, order, limits, requested, time.time(), again=again)

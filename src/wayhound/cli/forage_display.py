@@ -17,12 +17,12 @@ from rich.table import Table
 from rich.text import Text
 
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, run_before, work
+from wayhound.app.forage import Order, previous_run, run_worker
 from wayhound.app.workers import WorkerOrder, forage_in_processes
 from wayhound.cli.compare import since_before
 from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.config import Config
-from wayhound.store.forage import Progress, Run, SiteSummary
+from wayhound.store.protocol import Progress, Run, SiteSummary
 from wayhound.visit import Visit
 from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count, format_duration, short_url
@@ -68,7 +68,7 @@ async def _forage_here(
         stopper.append(asyncio.create_task(_stop_when(stop, crawl)))
 
     stopper: list[asyncio.Task[None]] = []
-    await work(workspace, run, config, on_start=started, on_visit=on_visit)
+    await run_worker(workspace, run, config, on_start=started, on_visit=on_visit)
     for task in stopper:
         task.cancel()
 
@@ -150,7 +150,7 @@ class ForageDisplay:
 def _announce(workspace: Workspace, run: Run) -> None:
     progress = workspace.stores.forage.progress(run.id)
     if run.is_new:
-        before = run_before(workspace.stores.forage, run)
+        before = previous_run(workspace.stores.forage, run)
         folder = short_path(workspace.folder)
         line = format_start(run.identity, progress.sites, folder, before.id if before else None)
         err.print(line, markup=False)

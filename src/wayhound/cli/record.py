@@ -15,7 +15,7 @@ from wayhound.cli.forage_display import forage_with_display
 from wayhound.cli.language import Command, budget_option, fetch_options
 from wayhound.config import Config
 from wayhound.errors import WayhoundError
-from wayhound.store.forage import Run
+from wayhound.store.protocol import Run
 from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace

@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from wayhound.archive.replay import ReplayFetcher
-from wayhound.archive.site_folder import Summary, describe, find_site_folders
+from wayhound.archive.site_folder import ArchiveSummary, summarise, find_site_folders
 from wayhound.cli.console import out, plain_table, write_json, write_line
 from wayhound.cli.language import Command, json_option
 from wayhound.errors import UsageError
@@ -31,7 +31,7 @@ def replay(paths: tuple[Path, ...], urls: bool, url: str | None, as_json: bool) 
             for stored in ReplayFetcher(place).urls():
                 write_line(stored)
     else:
-        summaries = [describe(place) for place in places]
+        summaries = [summarise(place) for place in places]
         if as_json:
             write_json([asdict(summary) for summary in summaries], indent=1)
         else:
@@ -53,7 +53,7 @@ def _print_page(places: list[Path], url: str) -> None:
     raise UsageError(f"{url} is not in {', '.join(map(str, places))}.")
 
 
-def _table(summaries: list[Summary]) -> Table:
+def _table(summaries: list[ArchiveSummary]) -> Table:
     numbers = ("pages", "redirects", "MB")
     table = plain_table("folder or file", *numbers, "labels", right=numbers)
     for summary in summaries:

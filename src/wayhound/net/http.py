@@ -13,12 +13,13 @@ import aiohttp
 from aiohttp import hdrs
 from yarl import URL
 
-from wayhound.archive.earlier import NOT_MODIFIED, Headers
+from wayhound import __version__
+from wayhound.archive.revalidation import NOT_MODIFIED, Headers
 from wayhound.compression import accept_encoding
+from wayhound.errors import UsageError
 from wayhound.fetched import Failed, Fetched, parse_content_type
 from wayhound.media import is_page_type
 from wayhound.net.guard import Guard, GuardedResolver
-from wayhound.net.http_agent import Agent
 from wayhound.net.http_response import (
     FAULTS,
     CountedResponse,
@@ -56,7 +57,37 @@ _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/pdf
 # Printable ASCII, since a request line is made of it, and no user name, since none of ours is to be sent.
 _FETCHABLE = re.compile(r"(https?://[\w.:%\[\]-]+)(?:[/?#][!-~]*)?", re.ASCII)
 
+_PRODUCT = re.compile(r"[A-Za-z_-]{1,60}")  # RFC 9309, section 2.2.1: what robots.txt can name
+_VERSION = re.compile(r"[A-Za-z0-9._-]{0,30}")
+_CONTACT = re.compile(r"[!-'*-~]{0,200}")  # printable ASCII without spaces and parentheses
+
 _Read = Callable[[str, aiohttp.ClientResponse, float], Awaitable[Fetched | Failed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """The crawler's name, which rules in robots.txt are matched against, and a URL or mail address to reach
+    the people behind it."""
+
+    product: str = "Wayhound"
+    version: str = ".".join(__version__.split(".")[:2])
+    contact: str = ""
+
+    def __post_init__(self) -> None:
+        if not _PRODUCT.fullmatch(self.product):
+            raise UsageError(f"An agent's name is made of letters, - and _, unlike {self.product!r}.")
+        if not _VERSION.fullmatch(self.version):
+            raise UsageError(
+                f"An agent's version is made of letters, digits and dots, unlike {self.version!r}."
+            )
+        if not _CONTACT.fullmatch(self.contact):
+            raise UsageError(f"An agent's contact is a URL or a mail address, unlike {self.contact!r}.")
+
+    @property
+    def header(self) -> str:
+        """The value of the User-Agent header: ``Wayhound/0.1 (+https://example.org/crawler)``."""
+        name = f"{self.product}/{self.version}" if self.version else self.product
+        return f"{name} (+{self.contact})" if self.contact else name
 
 
 @dataclass(frozen=True, slots=True)

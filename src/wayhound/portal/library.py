@@ -20,9 +20,9 @@ from wayhound.record_kinds import FILE_NAME as KINDS_FILE
 from wayhound.record_kinds import KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
-from wayhound.store.goals import Click
 from wayhound.store.records import SiteVisited
 from wayhound.topics.tree import TREE_NAME, read_tree
+from wayhound.visit import Visit
 from wayhound.web.errors import NotFound
 from wayhound.workspace import Workspace
 
@@ -217,10 +217,10 @@ class Library:
             return NotFound("This record is no longer in the collection.")
         return NotFound("There is no such record here. The address may be mistyped.")
 
-    def click_path(self, record: Record) -> list[Click]:
+    def click_path(self, record: Record) -> tuple[Visit, ...]:
         """Return the pages from the site's start page to where a record was found; empty if that is not known."""
         if record.visit is None:
-            return []
+            return ()
         return self.stores.click_paths.to_visit(record.site, record.visit, record.run)
 
     def title(self, record: Record) -> str:

@@ -20,7 +20,7 @@ from wayhound.portal.portal import FieldNames, Key, Kind, Portal, split_names
 from wayhound.portal.record_view import Card, ShownField, card_of, shown_fields
 from wayhound.portal.search_pages import HitView, TopicLink, hit_view
 from wayhound.record import Record
-from wayhound.store.goals import Click
+from wayhound.visit import Visit
 from wayhound.web.pages import answer
 from wayhound.wording.reasons import format_reason
 
@@ -151,7 +151,7 @@ def _placed(library: Library, paper: str) -> PlacedTopic | None:
     return PlacedTopic(above, round(placement.confidence, 4), words, placement.corrected)
 
 
-def _found_paths(library: Library, record: Record, clicks: list[Click]) -> tuple[FoundPath, ...]:
+def _found_paths(library: Library, record: Record, clicks: tuple[Visit, ...]) -> tuple[FoundPath, ...]:
     """Return the paths to the sources of a record's file if it has one, else that to its visit."""
     if record.kind in {"paper", "document"}:
         sources = [source for source in library.stores.documents.sources(record.id) if source.site]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayhound.store.database import Database
+from wayhound.store.visits import clicked_texts, path_reader
 from wayhound.visit import ArchiveRef
 
 _COLUMNS = (
@@ -21,7 +22,6 @@ _UPSERT = (
     "ON CONFLICT (id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in [*_COLUMNS.split(", ")[1:], "change"])
 )
-_NOT_CLICKS = ("start", "redirect")
 # Files that a forage fetched: by their media type, or by name where a server does not know one.
 _FETCHED = """
 FROM site CROSS JOIN visit ON visit.site_id = site.id
@@ -144,26 +144,15 @@ class DocumentFileStore:
 
     def found_by_forage(self, run_id: int | None = None) -> Iterator[FoundFile]:
         """PDF, PostScript and text that was fetched, by all runs or one, and not been read yet."""
+        read_path = path_reader(self._database)
         rows = self._database.execute(_FOUND, (run_id,)).fetchall()
         for site_id, site, number, url, content_type, *place in rows:
-            source = Source(url, site_id, number, site, self._clicks(site_id, number))
+            source = Source(url, site_id, number, site, clicked_texts(read_path(site_id, number)))
             yield FoundFile(source, content_type, ArchiveRef(*place))
 
     def not_to_be_indexed(self, run_id: int | None = None) -> int:
         """How many files `found_by_forage` leaves out because their servers ask so."""
         return int(self._database.execute(_NOT_TO_BE_INDEXED, (run_id,)).fetchone()[0])
-
-    def _clicks(self, site_id: int, number: int | None) -> tuple[str, ...]:
-        """The texts of the links from the start page to a visit."""
-        clicks: list[str] = []
-        while number is not None:
-            number, kind, text = self._database.execute(
-                "SELECT parent, link_kind, link_text FROM visit WHERE site_id = ? AND number = ?",
-                (site_id, number),
-            ).fetchone()
-            if kind not in _NOT_CLICKS:
-                clicks.append(" ".join(text.split()))
-        return tuple(reversed(clicks))
 
 
 def _file(row: tuple[Any, ...]) -> StoredFile:

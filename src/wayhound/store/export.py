@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -18,12 +17,11 @@ from wayhound.errors import MissingExtra, UsageError, WorkspaceError
 from wayhound.files import atomic_file
 from wayhound.store.database import Database
 from wayhound.store.goals import FoundGoal, GoalStore
+from wayhound.store.visits import clicked_texts, path_reader
 
 ColumnType = Literal["text", "integer", "number", "yes_no", "json"]
 Rows = Callable[[Database, int | None], Iterator[tuple[Any, ...]]]
 
-_STEPS_REMEMBERED = 10_000
-_NOT_CLICKS = frozenset({"start", "redirect"})
 _AT = "strftime('%Y-%m-%dT%H:%M:%fZ', at, 'unixepoch')"
 # CROSS JOIN keeps the sites outermost, so that rows come in order without being sorted first.
 _OF_RUN = "FROM site CROSS JOIN visit ON site_id = site.id WHERE (?1 IS NULL OR run_id = ?1)"
@@ -42,36 +40,15 @@ def _selecting(sql: str) -> Rows:
 
 
 def _pages(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
-    path = _paths(database)
+    read_path = path_reader(database)
     for site_id, *row in database.stream(
         "SELECT site_id, run_id, start, number, url, title, label, goal, is_goal, depth, content_type, "
         f"digest, {_AT}, robots, not_modified, archive_file, archive_offset {_OF_RUN} AND outcome = 'ok' "
         "ORDER BY site.id, number",
         (run_id,),
     ):
-        yield (*row, path(site_id, row[2]))
-
-
-def _paths(database: Database) -> Callable[[int, int], str]:
-    """Finds the clicks that led to a visit, remembering only the steps that were needed last."""
-
-    @lru_cache(_STEPS_REMEMBERED)
-    def step(site_id: int, number: int) -> tuple[int | None, str, str]:
-        found: tuple[int | None, str, str] = database.execute(
-            "SELECT parent, link_kind, link_text FROM visit WHERE site_id = ? AND number = ?",
-            (site_id, number),
-        ).fetchone()
-        return found
-
-    def path(site_id: int, number: int | None) -> str:
-        clicks: list[str] = []
-        while number is not None:
-            number, kind, text = step(site_id, number)
-            if kind not in _NOT_CLICKS:
-                clicks.append(" ".join(text.split()) or "(no text)")
-        return " › ".join(reversed(clicks))
-
-    return path
+        texts = clicked_texts(read_path(site_id, row[2]))
+        yield (*row, " › ".join(text or "(no text)" for text in texts))
 
 
 def _records(database: Database, _: int | None) -> Iterator[tuple[Any, ...]]:

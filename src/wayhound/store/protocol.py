@@ -1,25 +1,88 @@
-"""What a store of forages promises, so that a server database can stand where SQLite stands."""
+"""The contract of a store of forages, so that a server database can take the place of SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from wayhound.site import Site
-from wayhound.store.forage import Progress, Run, RunLimits, SiteJob, SiteSummary
 from wayhound.visit import ArchiveRef, Visit
+
+SiteState = Literal["waiting", "leased", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What a run may spend; None means no limit. Limits may change from one call to the next."""
+
+    budget_per_site: int | None = None
+    total_budget: int | None = None
+    max_depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One forage with its settings. The same identity again resumes it."""
+
+    id: int
+    identity: Mapping[str, str]
+    limits: RunLimits
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SiteJob:
+    """A site leased to a worker; its saved visits are numbered from 0 to `visits` - 1."""
+
+    id: int
+    site: Site
+    visits: int
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSummary:
+    """The progress of a run on one site, and why it stopped there."""
+
+    start: str
+    state: SiteState
+    reason: str
+    visits: int
+    spent: int
+    goals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Sums over a run; `outcomes` counts the visits by reason code."""
+
+    sites: int = 0
+    leased: int = 0
+    done: int = 0
+    visits: int = 0
+    spent: int = 0
+    goals: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def waiting(self) -> int:
+        return self.sites - self.leased - self.done
+
+    @property
+    def is_over(self) -> bool:
+        return self.done >= self.sites
 
 
 class Store(Protocol):
-    """Runs, sites shared out by lease, visits and the total budget; `tests/store/test_contract.py` tests it.
+    """Runs, sites shared out by lease, visits and the total budget. `tests/store/test_contract.py` tests it.
 
-    - The same identity opens the same run. Limits may change from call to call; a site that ended at a limit
-      waits again once that limit has grown.
-    - A site is leased to one worker at a time, and so is its domain, whatever the run.
-    - The visits of a site are numbered from 0 without gaps, and each is durable when `save_visit` returns.
-      Whoever has lost the lease cannot save: `LeaseLost`.
-    - Where a page was archived last is known by its URL, whatever run and site it was.
-    - Saved fetches and reservations together never pass the total budget.
+    - The same identity opens the same run. Limits may change from call to call; a site that ended at a limit waits
+      again once that limit has grown.
+    - A site is leased to one worker at a time, and so is its domain, over all runs.
+    - The visits of a site are numbered from 0 without gaps, and each is durable when `save_visit` returns. A worker
+      that has lost its lease cannot save: LeaseLost is raised.
+    - The archive position of the last copy of a page is found by its URL, over all runs and sites.
+    - Saved fetches and reservations together never exceed the total budget.
     """
 
     def open_run(

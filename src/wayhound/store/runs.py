@@ -1,71 +1,18 @@
-"""The course of a run: what was fetched when, and what it brought, summed up as charts need it."""
+"""Runs and their sites in SQLite, as the command that starts or watches them sees them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from wayhound.errors import UsageError
 from wayhound.site import Site
 from wayhound.store.database import Database
-
-SiteState = Literal["waiting", "leased", "done"]
+from wayhound.store.protocol import Progress, Run, RunLimits, SiteSummary
 
 _SELECT_RUN = "SELECT id, identity, budget_per_site, total_budget, max_depth FROM run"
-
-
-@dataclass(frozen=True, slots=True)
-class RunLimits:
-    """What a run may spend; `None` is without limit. Limits may change from one call to the next."""
-
-    budget_per_site: int | None = None
-    total_budget: int | None = None
-    max_depth: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One forage with its settings. The same identity again continues it."""
-
-    id: int
-    identity: Mapping[str, str]
-    limits: RunLimits
-    is_new: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SiteSummary:
-    """How far a run has come with one site, and why it stopped there."""
-
-    start: str
-    state: SiteState
-    reason: str
-    visits: int
-    spent: int
-    goals: int
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Sums over a run; `outcomes` counts the visits by reason code."""
-
-    sites: int = 0
-    leased: int = 0
-    done: int = 0
-    visits: int = 0
-    spent: int = 0
-    goals: int = 0
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def waiting(self) -> int:
-        return self.sites - self.leased - self.done
-
-    @property
-    def is_over(self) -> bool:
-        return self.done >= self.sites
 
 
 _VISITS = "FROM visit JOIN site ON site.id = site_id WHERE run_id = ?1"
@@ -83,10 +30,10 @@ _PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A run in the order of time.
+    """A run over time, summed up for charts.
 
-    `stretches` are equally many visits each: the pages paid for and the goals among them. `parts` are pages in
-    equal parts of the time; none where no time went by.
+    Each of `stretches` has the same number of visits: the fetches spent and the goals found in it. `parts` are fetches
+    in equal parts of the time; empty if no time passed.
     """
 
     stretches: tuple[tuple[int, int], ...] = ()
@@ -95,7 +42,7 @@ class Course:
 
 
 class RunStore:
-    """Runs and their sites, as the command that starts or watches them sees them."""
+    """Runs and their sites."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -103,25 +50,25 @@ class RunStore:
     def open_run(
         self, identity: Mapping[str, str], limits: RunLimits, sites: Iterable[Site], now: float
     ) -> Run:
-        """Begin the run of this identity or continue it; add sites it lacks; obey the new limits.
+        """Start the run of this identity or resume it with the new limits, and add sites that it lacks.
 
-        Sites that ended because of a limit which has grown since are reopened.
+        Sites that ended at a limit that has grown since are reopened.
         """
         key = json.dumps(dict(identity), sort_keys=True, ensure_ascii=False)
         with self._database.transaction():
-            known = self._database.execute(
+            existing = self._database.execute(
                 "SELECT id, budget_per_site, total_budget, max_depth FROM run WHERE identity = ?", (key,)
             ).fetchone()
-            run_id = known[0] if known else self._add_run(key, now)
+            run_id = existing[0] if existing else self._add_run(key, now)
             self._database.execute(
                 "UPDATE run SET budget_per_site = ?, total_budget = ?, max_depth = ?, opened_at = ? "
                 "WHERE id = ?",
                 (limits.budget_per_site, limits.total_budget, limits.max_depth, now, run_id),
             )
-            if known:
-                self._reopen(run_id, RunLimits(*known[1:]), limits)
+            if existing:
+                self._reopen(run_id, RunLimits(*existing[1:]), limits)
             self._add_sites(run_id, sites)
-        return Run(run_id, dict(identity), limits, is_new=not known)
+        return Run(run_id, dict(identity), limits, is_new=not existing)
 
     def _add_run(self, key: str, now: float) -> int:
         sql = "INSERT INTO run (identity, created_at, opened_at) VALUES (?, ?, ?) RETURNING id"
@@ -143,7 +90,7 @@ class RunStore:
         self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (added, run_id))
 
     def _reopen(self, run_id: int, old: RunLimits, new: RunLimits) -> None:
-        """Judged by numbers and not by reasons: a site reopened in vain ends again without a fetch."""
+        """Reopen sites by their numbers, not their reasons: one reopened in vain ends again without a fetch."""
         if _grew(old.budget_per_site, new.budget_per_site):
             self._reopen_where(run_id, "spent >= ?", old.budget_per_site)
         if _grew(old.total_budget, new.total_budget):
@@ -161,27 +108,28 @@ class RunStore:
         self._database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (reopened, run_id))
 
     def runs(self) -> list[Run]:
-        """All runs of the workspace, the one opened last first."""
+        """Return all runs of the workspace, the one opened last first."""
         return [
             _run(row) for row in self._database.execute(f"{_SELECT_RUN} ORDER BY opened_at DESC, id DESC")
         ]
 
     def run(self, run_id: int) -> Run:
+        """Return a run. Raises UsageError if there is none with this number."""
         row = self._database.execute(f"{_SELECT_RUN} WHERE id = ?", (run_id,)).fetchone()
         if row is None:
             raise UsageError(f"There is no run {run_id} in {self._database.name}.")
         return _run(row)
 
     def sites(self, run_id: int) -> Iterator[SiteSummary]:
-        """Every site of the run, in the order in which they were added."""
+        """Yield every site of the run, in the order in which they were added."""
         sql = "SELECT start, state, reason, visits, spent, goals FROM site WHERE run_id = ? ORDER BY id"
         for row in self._database.stream(sql, (run_id,)):
             yield SiteSummary(*row)
 
     def progress(self, run_id: int) -> Progress:
-        """Cheap at any size: it reads a row per outcome and one per lease, no site and no visit."""
-        known = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
-        sites, done = known or (0, 0)
+        """Return sums over a run. Cheap at any size: reads a row per outcome and one per lease, no visits."""
+        row = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
+        sites, done = row or (0, 0)
         leased = self._database.execute(
             "SELECT count(*) FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ?",
             (run_id,),
@@ -194,7 +142,7 @@ class RunStore:
         return Progress(sites, leased, done, visits, spent, goals, outcomes)
 
     def not_modified(self, run_id: int) -> int:
-        """How many pages servers did not send again in this run, as they had not changed; reads its visits."""
+        """Return the number of pages that servers did not send again as unchanged; reads all visits of the run."""
         sql = (
             "SELECT count(*) FROM site CROSS JOIN visit ON site_id = site.id "
             "WHERE run_id = ? AND not_modified = 1"

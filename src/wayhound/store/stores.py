@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from wayhound.store.compared_sites import ComparedSites
 from wayhound.store.database import Database
 from wayhound.store.document_files import DocumentFileStore
 from wayhound.store.forage import ForageStore
 from wayhound.store.goal_pages import GoalPageStore
-from wayhound.store.goals import ClickPaths, GoalStore
+from wayhound.store.goals import ComparedSites, GoalStore
 from wayhound.store.jobs import JobStore
 from wayhound.store.records import Catalogue, ChangeStore, RecordStore
 from wayhound.store.review import ReviewStore
 from wayhound.store.submissions import SubmissionStore
 from wayhound.store.teaching import TeachingStore
 from wayhound.store.trails import TrailStore
+from wayhound.store.visits import ClickPaths
 
 if TYPE_CHECKING:  # their imports are slow, and most commands do not need them
     from wayhound.store.citations import CitationStore, ScoreStore

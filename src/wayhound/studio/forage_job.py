@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import work
+from wayhound.app.forage import run_worker
 from wayhound.app.train import OnProgress
 from wayhound.config import Config
 from wayhound.wording.quantities import count
@@ -35,7 +35,7 @@ def forage(workspace: Workspace, given: Mapping[str, Any], on_progress: OnProgre
 
     told()
     asyncio.run(
-        work(workspace, run, _config(workspace.config, given), on_start=_stop_on_signal, on_visit=told)
+        run_worker(workspace, run, _config(workspace.config, given), on_start=_stop_on_signal, on_visit=told)
     )
     progress = workspace.stores.forage.progress(run.id)
     return f"{format_progress(run.id, progress)} of {count(progress.sites, 'site')}."

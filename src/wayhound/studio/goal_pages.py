@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.review import Review
 from wayhound.store.goals import FoundGoal
-from wayhound.store.runs import Run
+from wayhound.store.protocol import Run
 from wayhound.studio.forms import Form, read_form
 from wayhound.studio.run_pages import is_by_model
 from wayhound.studio.studio import Studio, VisitAddress, now, to

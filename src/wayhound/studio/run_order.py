@@ -6,10 +6,10 @@ import re
 import time
 from dataclasses import dataclass
 
-from wayhound.app.forage import Order, a_mark, go_on, open_run
+from wayhound.app.forage import Order, new_nonce, open_run, resume_run
 from wayhound.app.site_list import SiteList
 from wayhound.errors import UsageError
-from wayhound.store.runs import Run, RunLimits
+from wayhound.store.protocol import Run, RunLimits
 from wayhound.studio.forms import Form
 from wayhound.web.errors import BadRequest
 from wayhound.wording.runs import format_skipped
@@ -64,7 +64,7 @@ def open_ordered(workspace: Workspace, form: Form) -> tuple[Run, str]:
 def open_again(workspace: Workspace, run: Run, budget: int) -> bool:
     """Go on with a run, perhaps with more pages a site; tells whether there is anything left to do."""
     limits = RunLimits(budget, run.limits.total_budget, run.limits.max_depth)
-    go_on(workspace, run, limits, time.time())
+    resume_run(workspace, run, limits, time.time())
     return not workspace.stores.forage.progress(run.id).is_over
 
 
@@ -106,7 +106,7 @@ def _order(workspace: Workspace, form: Form) -> Order:
     return Order(
         **how,
         goals_wanted=goals,
-        fresh=a_mark() if form.text("fresh") == "yes" else "",
+        fresh=new_nonce() if form.text("fresh") == "yes" else "",
         take_files=form.text("files") == "yes",
     )
 

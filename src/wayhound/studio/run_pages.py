@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from wayhound.app.forage import is_alive
 from wayhound.store.jobs import Job
-from wayhound.store.runs import Progress, Run, SiteSummary
+from wayhound.store.protocol import Progress, Run, SiteSummary
 from wayhound.studio.charts import (
     BUCKETS,
     MOST_POINTS,

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from wayhound.store.export import in_csv
 from wayhound.store.goals import FoundGoal
-from wayhound.store.runs import SiteSummary
+from wayhound.store.protocol import SiteSummary
 from wayhound.wording.faults import format_ending
 from wayhound.wording.reasons import format_reasons, supporting
 

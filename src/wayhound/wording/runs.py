@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from wayhound.app.compare import GoalChange
 from wayhound.app.forage import Order
-from wayhound.store.forage import Progress, SiteSummary
+from wayhound.store.protocol import Progress, SiteSummary
 from wayhound.wording.faults import format_ending, format_fault
 from wayhound.wording.quantities import count
 

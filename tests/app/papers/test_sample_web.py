@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 from click.testing import CliRunner
 
-from wayhound.app.forage import Order, open_run, work
+from wayhound.app.forage import Order, open_run, run_worker
 from wayhound.app.papers.adding import content_id, fetched_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.overview import overview
@@ -18,7 +18,7 @@ from wayhound.cli.papers import papers
 from wayhound.samples import SampleWeb, sample_web, serve_samples
 from wayhound.samples.builder import TruePublication
 from wayhound.site import Site
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.url import normalise
 from wayhound.workspace import Workspace
 
@@ -50,7 +50,7 @@ def forage(workspace: Workspace, web: SampleWeb) -> None:
         fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=0.0)
         run = open_run(workspace, Order(), RunLimits(2_000), sites, time.time())
         config = replace(workspace.config, fetch=fetch)
-        asyncio.run(work(workspace, run, config, on_start=lambda _: None, on_visit=lambda _: None))
+        asyncio.run(run_worker(workspace, run, config, on_start=lambda _: None, on_visit=lambda _: None))
 
 
 def truth(web: SampleWeb) -> tuple[dict[str, TruePublication], set[tuple[str, str]]]:

@@ -6,14 +6,14 @@ import asyncio
 import time
 from pathlib import Path
 
-from wayhound.app.forage import Order, open_run, work
+from wayhound.app.forage import Order, open_run, run_worker
 from wayhound.app.train import train
 from wayhound.app.walked import walked_site
 from wayhound.config import Config, FetchConfig
 from wayhound.paths.settings import PathSettings
 from wayhound.samples.server import SampleServer
 from wayhound.site import Site
-from wayhound.store.runs import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.trail import FAIL, GOAL
 from wayhound.workspace import Workspace
 
@@ -39,7 +39,7 @@ def forage(workspace: Workspace, starts: list[str], budget: int, strategy: str =
     order = Order(strategy=strategy)
     sites = [Site(start) for start in starts]
     run = open_run(workspace, order, RunLimits(budget), sites, time.time())
-    asyncio.run(work(workspace, run, CONFIG, on_start=lambda _: None, on_visit=lambda _: None))
+    asyncio.run(run_worker(workspace, run, CONFIG, on_start=lambda _: None, on_visit=lambda _: None))
     return run.id
 
 

@@ -38,7 +38,7 @@ class World:
     def load(cls, path: Path) -> World:
         """Read a site folder. Raises ArchiveError if it does not hold the start page."""
         folder = SiteFolder.open(path)
-        fetcher = ReplayFetcher(folder)
+        fetcher = ReplayFetcher(folder.responses)
         read = {url: page for url in folder.pages if (page := _read(fetcher, url)) is not None}
         targets = {url: _redirect_target(fetcher, url) for url in fetcher.urls()}
         pages = {url: replace(page, links=_links_inside(page, targets, read)) for url, page in read.items()}

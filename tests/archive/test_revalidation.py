@@ -13,11 +13,11 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tests.servers import Answer, Page, Served, serve
 from tests.store.old_databases import downgrade
-from wayhound.app.forage import Order, open_run, work
-from wayhound.archive.index import index_archive, warc_files
+from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.archive.replay import index_archive, warc_files
 from wayhound.config import Config
 from wayhound.site import Site
-from wayhound.store.forage import RunLimits
+from wayhound.store.protocol import RunLimits
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
@@ -46,7 +46,7 @@ def forage(
     order = Order(fresh=str(time.time_ns()))
     run = open_run(workspace, order, RunLimits(budget), [Site(f"{server}{path}")], time.time())
     server.seen.clear()
-    asyncio.run(work(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
+    asyncio.run(run_worker(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
     return visits
 
 

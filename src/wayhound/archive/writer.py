@@ -1,0 +1,265 @@
+"""Writes the archive of a workspace: every response as a standard WARC record, none lost by a crash.
+
+When `ArchiveWriter.write` returns, the record is with the operating system, so `kill -9` loses nothing that was
+returned; `sync` also guards against a power cut. A process never appends to the file of another.
+
+While a file is being written, a marker (``NAME.warc.gz.open``) stands beside it, which holds the number of bytes known
+to be on the disk. `repair` looks at marked files alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from wayhound.archive.revalidation import CachedPage
+from wayhound.archive.warc_write import (
+    Original,
+    info_record,
+    new_record_id,
+    not_modified_record,
+    request_record,
+    response_record,
+    revisit_record,
+    sha1_digest,
+)
+from wayhound.errors import ArchiveError
+from wayhound.fetched import Fetched
+from wayhound.visit import ArchiveRef
+
+MARKER_SUFFIX = ".open"
+
+_WHOLE_BYTES = b"%020d"  # of one size, so that it can be overwritten on a full disk
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+_POSITION = struct.Struct("<IQd")  # number of the file, offset, time; the URL follows
+
+
+class ArchiveWriter:
+    """Writes responses to ``wayhound-TIME-NAME-NUMBER.warc.gz`` files in `folder`.
+
+    A file is created at the first `write`, so that an idle worker leaves none, and another one after it has grown
+    past `max_bytes`. TIME is that of the file's first record.
+    """
+
+    def __init__(self, folder: Path, name: str, *, max_bytes: int = 1 << 30, software: str) -> None:
+        self._folder = folder
+        self._name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name) or "archive"
+        self._max_bytes = max_bytes
+        self._software = software
+        self._file: WarcFile | None = None
+        self._bodies = StoredBodies()
+
+    def write(
+        self,
+        fetched: Fetched,
+        *,
+        at: float,
+        request_headers: Sequence[tuple[str, str]] | None = (),
+        cached: CachedPage | None = None,
+    ) -> ArchiveRef:
+        """Store one response, and the request that it answers unless `request_headers` is None.
+
+        A body that this writer has stored before, or that the `cached` page at this URL still has, is not stored
+        again: a revisit record refers to it. Raises ArchiveError if the file cannot be written.
+        """
+        file = self._file or self._create_file(at)
+        record_id = new_record_id()
+        if cached and cached.is_confirmed_by(fetched):
+            record = not_modified_record(fetched, at, cached.digest, record_id, cached.record)
+            new_body = None
+        else:
+            record, new_body = self._with_body(fetched, at, record_id, cached)
+        request = b""
+        if request_headers is not None:
+            request = request_record(fetched.url, request_headers, at, concurrent_to=record_id)
+        ref = ArchiveRef(file.path.name, file.append(record + request), len(record))
+        if new_body:
+            self._bodies.add(new_body, Original(ref.file, ref.offset, fetched.url, at))
+        if file.size >= self._max_bytes:
+            self.close()
+        return ref
+
+    def _with_body(
+        self, fetched: Fetched, at: float, record_id: str, cached: CachedPage | None
+    ) -> tuple[bytes, bytes | None]:
+        """Return the record of a response, and the digest of its body if no other record holds that body."""
+        digest = sha1_digest(fetched.body)
+        if not fetched.body:
+            return response_record(fetched, at, digest, record_id), None
+        same = cached.body if cached and cached.digest == digest else None
+        original = self._bodies.find(digest) or same
+        if original is None:
+            return response_record(fetched, at, digest, record_id), digest
+        self._bodies.add(digest, original)
+        return revisit_record(fetched, at, digest, record_id, original), None
+
+    def sync(self) -> None:
+        """Flush what was written to the disk itself."""
+        if self._file:
+            self._file.sync()
+
+    def close(self) -> None:
+        """Finish the current file; a later `write` creates another."""
+        file, self._file = self._file, None
+        if file:
+            file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _create_file(self, at: float) -> WarcFile:
+        time = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%S")
+        file = WarcFile.create(self._folder, f"wayhound-{time}-{self._name}")
+        try:
+            file.append(info_record(file.path.name, self._software, at))
+        except ArchiveError:
+            file.discard()
+            raise
+        self._file = file
+        return file
+
+
+class StoredBodies:
+    """Positions of bodies in the archive by digest, for at least the last `capacity` / 2 of them.
+
+    Two generations bound the memory: when the young one is full it replaces the old one, which is dropped. A body that
+    is found in the old generation is added to the young one. About 30 MB at 100,000 bodies.
+    """
+
+    def __init__(self, capacity: int = 100_000) -> None:
+        self._half = max(capacity // 2, 1)
+        self._young: dict[bytes, bytes] = {}
+        self._old: dict[bytes, bytes] = {}
+        self._files: dict[str, int] = {}
+
+    def find(self, digest: bytes) -> Original | None:
+        packed = self._young.get(digest) or self._old.get(digest)
+        if packed is None:
+            return None
+        number, offset, at = _POSITION.unpack_from(packed)
+        url = packed[_POSITION.size :].decode("utf-8", "surrogatepass")
+        return Original(list(self._files)[number], offset, url, at)
+
+    def add(self, digest: bytes, original: Original) -> None:
+        if digest in self._young:
+            return
+        if len(self._young) >= self._half:
+            self._old, self._young = self._young, {}
+        number = self._files.setdefault(original.file, len(self._files))
+        position = _POSITION.pack(number, original.offset, original.at)
+        self._young[digest] = position + original.url.encode("utf-8", "surrogatepass")
+
+
+class WarcFile:
+    """A locked, marked, append-only file. Its content is whole after every `append`."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self.size = 0
+        self._descriptor = descriptor
+        self._marker = path.with_name(path.name + MARKER_SUFFIX)
+
+    @classmethod
+    def create(cls, folder: Path, stem: str) -> WarcFile:
+        """Create ``STEM-00000.warc.gz``, or the next number that is free. Raises ArchiveError."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file = cls(*_create_first_free(folder, stem))
+        except OSError as error:
+            raise ArchiveError(f"No archive file can be created in {folder}: {_reason(error)}.") from error
+        file._lock_and_mark()
+        return file
+
+    def append(self, data: bytes) -> int:
+        """Write all of `data` or nothing, and return the offset where it starts. Raises ArchiveError."""
+        offset = self.size
+        try:
+            _write_all(self._descriptor, data, offset)
+        except OSError as error:
+            self._cut_back(offset)
+            raise ArchiveError(f"{self.path} cannot be written: {_reason(error)}.") from error
+        self.size = offset + len(data)
+        return offset
+
+    def sync(self) -> None:
+        """Flush to the disk itself, so that a power cut loses nothing written before."""
+        self._flush()
+        with suppress(OSError), self._marker.open("r+b") as marker:  # only saves the repair some reading
+            marker.write(_WHOLE_BYTES % self.size)
+
+    def close(self) -> None:
+        try:
+            self._flush()
+            self._marker.unlink(missing_ok=True)
+        finally:
+            os.close(self._descriptor)  # also releases the lock
+
+    def discard(self) -> None:
+        """Delete the file, if there was no space for its first record."""
+        self.path.unlink(missing_ok=True)
+        self._marker.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+    def _lock_and_mark(self) -> None:
+        """Lock before marking: a marker without a lock means that the writer is dead."""
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._marker.write_bytes(_WHOLE_BYTES % 0)
+        except OSError as error:
+            self.discard()
+            raise ArchiveError(f"{self.path} cannot be written: {_reason(error)}.") from error
+
+    def _flush(self) -> None:
+        try:
+            os.fsync(self._descriptor)
+            _sync_folder(self.path.parent)
+        except OSError as error:
+            raise ArchiveError(f"{self.path} cannot be flushed to the disk: {_reason(error)}.") from error
+
+    def _cut_back(self, size: int) -> None:
+        with suppress(OSError):  # if it fails, `repair` cuts it at the next start
+            os.ftruncate(self._descriptor, size)
+
+
+def _create_first_free(folder: Path, stem: str) -> tuple[Path, int]:
+    for number in count():
+        path = folder / f"{stem}-{number:05d}.warc.gz"
+        with suppress(FileExistsError):
+            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+            return path, os.open(path, flags, 0o644)
+    raise AssertionError("unreachable: numbers do not end")
+
+
+def _write_all(descriptor: int, data: bytes, offset: int) -> None:
+    done = 0
+    while done < len(data):
+        done += os.pwrite(descriptor, memoryview(data)[done:], offset + done)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in _NO_SPACE:
+        return "the disk is full; free some space and run the same command again"
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,137 @@
+"""Visits as rows of the database, and the paths of clicks that lead to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from wayhound.errors import UsageError
+from wayhound.site import Site
+from wayhound.store.database import Database
+from wayhound.visit import ArchiveRef, Visit
+
+VISIT_COLUMNS = (
+    "number, url, outcome, at, parent, link_text, link_region, link_kind, depth, attempt, score, status, "
+    "content_type, title, digest, label, goal, is_goal, spent, wait_seconds, location, "
+    "robots, not_modified, archive_file, archive_offset, archive_length"
+)
+_WIDTH = VISIT_COLUMNS.count(",") + 1
+INSERT_VISIT = f"INSERT INTO visit (site_id, {VISIT_COLUMNS}) VALUES (?{', ?' * _WIDTH})"  # noqa: S608
+
+LONGEST_PATH = 100
+_CACHED_STEPS = 10_000
+_BATCH = 500
+_NOT_CLICKS = frozenset({"start", "redirect"})
+
+_START = "SELECT start FROM site WHERE id = ?"
+_ONE = f"SELECT {VISIT_COLUMNS} FROM visit WHERE site_id = ? AND number = ?"  # noqa: S608
+_SOME = (
+    f"SELECT {VISIT_COLUMNS} FROM visit WHERE site_id = ? AND number >= ? "  # noqa: S608
+    f"ORDER BY number LIMIT {_BATCH}"
+)
+_NEWEST_SITE = (
+    "SELECT site.id FROM site JOIN visit ON visit.site_id = site.id AND visit.number = ?1 "
+    "WHERE site.start = ?2 AND site.run_id = coalesce(?3, site.run_id) ORDER BY site.run_id DESC LIMIT 1"
+)
+_LAST_COPY = (
+    "SELECT site_id, number FROM visit "
+    "WHERE url = ? AND outcome = 'ok' AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
+)
+
+
+def archive_ref(file: str | None, offset: int, length: int) -> ArchiveRef | None:
+    """Return the position in the archive that three columns hold."""
+    return None if file is None else ArchiveRef(file, offset, length)
+
+
+def visit_row(site_id: int, visit: Visit) -> tuple[Any, ...]:
+    """Return the values of `INSERT_VISIT`. `Visit.site` is not among them: the site's row holds it."""
+    archived = visit.archived
+    return (
+        site_id, visit.number, visit.url, visit.outcome, visit.at, visit.parent,
+        visit.link_text, visit.link_region, visit.link_kind, visit.depth, visit.attempt, visit.score,
+        visit.status, visit.content_type, visit.title, visit.digest, visit.label, visit.goal,
+        visit.is_goal, visit.spent, visit.wait_seconds, visit.location,
+        visit.robots, visit.not_modified,
+        archived and archived.file, archived and archived.offset, archived and archived.length,
+    )  # fmt: skip
+
+
+def visit_from(site: str, row: tuple[Any, ...]) -> Visit:
+    """Return the visit of a row with `VISIT_COLUMNS`."""
+    *plain, is_goal, spent, wait_seconds, location, robots, not_modified, file, offset, length = row
+    flags = bool(is_goal), bool(spent)
+    archived = archive_ref(file, offset, length)
+    values = (site, *plain, *flags, wait_seconds, location, robots, bool(not_modified), archived)
+    return Visit(*values)
+
+
+def read_visits(database: Database, site_id: int, first: int) -> Iterator[Visit]:
+    """Yield the visits of a site in order, from number `first` on. Raises UsageError if there is no such site.
+
+    Reads in batches, so the caller may save visits, or stop, in between.
+    """
+    row = database.execute(_START, (site_id,)).fetchone()
+    if row is None:
+        raise UsageError(f"There is no site {site_id} in {database.name}.")
+    number = first
+    while rows := list(database.stream(_SOME, (site_id, number))):
+        for visit in rows:
+            yield visit_from(row[0], visit)
+        number = rows[-1][0] + 1
+
+
+def path_reader(database: Database) -> Callable[[int, int], tuple[Visit, ...]]:
+    """Return a function that reads the visits from a site's start page to one of its visits, redirects included.
+
+    It takes the site's id and the visit's number. The visits read last are cached, since paths share their beginnings;
+    use it for one report and no longer, as visits can be deleted and fetched again.
+    """
+
+    @lru_cache(_CACHED_STEPS)
+    def read(site_id: int, number: int) -> Visit:
+        return visit_from(start(site_id), database.execute(_ONE, (site_id, number)).fetchone())
+
+    @lru_cache(1)
+    def start(site_id: int) -> str:
+        return str(database.execute(_START, (site_id,)).fetchone()[0])
+
+    def path(site_id: int, number: int | None) -> tuple[Visit, ...]:
+        visits: list[Visit] = []
+        while number is not None:
+            visits.append(read(site_id, number))
+            number = visits[-1].parent
+        return tuple(reversed(visits))
+
+    return path
+
+
+def clicked_texts(path: Iterable[Visit]) -> tuple[str, ...]:
+    """Return the texts of the links clicked along a path."""
+    return tuple(" ".join(visit.link_text.split()) for visit in path if visit.link_kind not in _NOT_CLICKS)
+
+
+class ClickPaths:
+    """Paths from the start page of a site to its visits, redirects included; read only."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def to_url(self, url: str) -> tuple[Site, tuple[Visit, ...]] | None:
+        """Return the site and the visits that led to the last copy of a page; None if no visit archived it."""
+        latest = self._database.execute(_LAST_COPY, (url,)).fetchone()
+        if latest is None:
+            return None
+        sql = "SELECT start, hosts FROM site WHERE id = ?"
+        start, hosts = self._database.execute(sql, latest[:1]).fetchone()
+        return Site(start, tuple(json.loads(hosts))), path_reader(self._database)(*latest)
+
+    def to_visit(self, site: str, number: int, run: int | None = None) -> tuple[Visit, ...]:
+        """Return at most `LONGEST_PATH` visits that led to a visit of a run, by default the newest that has it.
+
+        Empty if there is no such visit.
+        """
+        row = self._database.execute(_NEWEST_SITE, (number, site, run)).fetchone()
+        return path_reader(self._database)(row[0], number)[-LONGEST_PATH:] if row else ()
