@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from wayhound.archive.writer import ArchiveWriter
 
 from tests.portal.collection import HOSTILE_PAGE, make_collection
 from tests.portal.served import Served, serve_portal
@@ -19,6 +18,7 @@ from wayhound.app.goal_records import goal_id
 from wayhound.app.index import build, catch_up
 from wayhound.app.moderate import approve
 from wayhound.app.review import Review
+from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
