@@ -75,7 +75,7 @@ def test_a_program_that_is_no_browser_gives_a_sentence(tmp_path: Path) -> None:
         async with open_browser(BrowserOptions(str(program), headless=True)):
             pass
 
-    with pytest.raises(WayhoundError, match="could not be opened as a browser"):
+    with pytest.raises(WayhoundError, match="could not be started as a browser"):
         asyncio.run(open_it())
 
 

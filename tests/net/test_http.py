@@ -109,7 +109,7 @@ def test_an_agent_without_a_contact_is_named_alone() -> None:
     ],
 )
 def test_an_agent_that_cannot_stand_in_a_header_is_refused_in_a_sentence(agent: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match="An agent's"):
+    with pytest.raises(UsageError, match="The agent's"):
         Agent(**agent)
 
 

@@ -12,7 +12,7 @@ from tests.servers import Answer, Page, closed_port, misbehaving, serve
 from wayhound.fetched import Failed, Fetched
 from wayhound.net import robots as robots_module
 from wayhound.net.http import Agent, HttpFetcher, Timeouts
-from wayhound.net.robots import MAX_ROBOTS_BYTES, Policy, Robots, rules_for
+from wayhound.net.robots import MAX_ROBOTS_BYTES, Robots, RobotsPolicy, rules_for
 
 PATIENT = Timeouts(connect_seconds=30, read_seconds=30, total_seconds=60)
 ORIGIN = "https://physics.example"
@@ -206,13 +206,13 @@ class Host:
     def fails(self, *, sent: bool) -> None:
         self.answer = Failed(f"{ORIGIN}/robots.txt", "timeout", sent=sent)
 
-    def policy(self) -> Policy:
-        return self.robots.known(ORIGIN) or asyncio.run(self.robots.ask(ORIGIN))
+    def policy(self) -> RobotsPolicy:
+        return self.robots.cached(ORIGIN) or asyncio.run(self.robots.fetch(ORIGIN))
 
     def ask_many(self, hosts: int) -> None:
         async def ask() -> None:
             for number in range(hosts):
-                await self.robots.ask(f"https://{number}.example")
+                await self.robots.fetch(f"https://{number}.example")
 
         asyncio.run(ask())
 
@@ -294,17 +294,17 @@ def test_a_host_that_is_down_is_tried_again_soon_and_then_less_often() -> None:
 def test_the_number_of_hosts_remembered_is_limited() -> None:
     host = Host()
     host.ask_many(robots_module.MAX_HOSTS + 10)
-    assert host.robots.known("https://9.example") is None
-    assert host.robots.known("https://10.example") is not None
+    assert host.robots.cached("https://9.example") is None
+    assert host.robots.cached("https://10.example") is not None
 
 
 def test_the_size_of_rules_remembered_is_limited() -> None:
     host = Host()
     host.says(f"User-agent: *\nDisallow: /{'a' * 500_000}\n")
-    needed = robots_module.MAX_KEPT_CHARS // host.policy().size + 1
+    needed = robots_module.MAX_CACHED_CHARS // host.policy().size + 1
     host.ask_many(needed)
-    assert host.robots.known(ORIGIN) is None
-    assert host.robots.known(f"https://{needed - 1}.example") is not None
+    assert host.robots.cached(ORIGIN) is None
+    assert host.robots.cached(f"https://{needed - 1}.example") is not None
 
 
 @pytest.mark.parametrize(
@@ -394,6 +394,6 @@ def test_any_bytes_make_a_policy(body: bytes) -> None:
 
 def test_the_clock_is_the_machines_when_none_is_given() -> None:
     robots = Robots(Host().get, "Wayhound")
-    policy = asyncio.run(robots.ask(ORIGIN))
+    policy = asyncio.run(robots.fetch(ORIGIN))
     assert policy.expires > time.monotonic()
-    assert robots.known(ORIGIN) is policy
+    assert robots.cached(ORIGIN) is policy

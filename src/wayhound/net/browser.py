@@ -1,4 +1,4 @@
-"""Opens the system's Chromium for a person to teach in, or without a window for tests and servers."""
+"""Opens the system's Chromium, with a window for teaching or headless for tests and servers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ NAMES = (
     "brave-browser",
 )
 
-# Nothing goes out but what the person asks for. Playwright's own flags turn much off already; its list after
-# `--disable-features` must stay the only one, since Chromium heeds the last. Two services ask in spite of all,
-# and are sent to a port where nobody listens.
+# Nothing is sent but what the person asks for. Playwright's own flags turn off most services; its list after
+# `--disable-features` must stay the only one, because Chromium uses the last. Two services connect in spite of that,
+# and are directed to a port where nothing listens.
 _NOBODY = "http://127.0.0.1:9/"
 _QUIET = (
     "--disable-client-side-phishing-detection",
@@ -41,7 +41,7 @@ _QUIET = (
 
 @dataclass(frozen=True, slots=True)
 class BrowserOptions:
-    """Which browser, with which profile folder (a new one each time when none is given), seen or not."""
+    """The browser to open, its profile folder (None: a new one each time), and whether it has a window."""
 
     program: str = ""
     profile: Path | None = None
@@ -52,47 +52,50 @@ class BrowserOptions:
 
 
 def has_display() -> bool:
-    """Whether a window can be opened: on a Mac or Windows always, elsewhere where a display is named."""
+    """Return True if a window can be opened: always on macOS and Windows, elsewhere if a display is set."""
     return sys.platform in ("darwin", "win32") or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
 
 
 def find_browser(program: str = "") -> str:
-    """The path of `program`, or of the first Chromium-like browser that is installed."""
+    """Return the path of `program`, or of the first Chromium-like browser that is installed.
+
+    Raises UsageError if there is none.
+    """
     for name in (program,) if program else NAMES:
-        if found := shutil.which(name):
-            return found
+        if path := shutil.which(name):
+            return path
     if program:
         raise UsageError(
-            f"There is no program {program} that can be run. Name your Chromium with --browser PATH."
+            f"{program} is not a program that can be run. Give the path of your Chromium with --browser PATH."
         )
     raise UsageError(
-        "No Chromium was found. Install one (Debian and Ubuntu: apt install chromium), or name a Chromium-like "
-        "browser with --browser PATH."
+        "No Chromium was found. Install one (Debian and Ubuntu: apt install chromium), or give the path of a "
+        "Chromium-like browser with --browser PATH."
     )
 
 
 @asynccontextmanager
 async def open_browser(options: BrowserOptions) -> AsyncIterator[BrowserContext]:
-    """A running browser; closing its last window ends it, and leaving the block closes it."""
+    """Run a browser for the block. Raises UsageError without a display, WayhoundError if it cannot start."""
     program = find_browser(options.program)
     if not options.headless and not has_display():
         raise UsageError("There is no display to open a browser window on.")
-    with _profile_folder(options) as profile:
+    with _ProfileFolder(options.profile) as profile:
         async with _playwright() as playwright:
             context = await _launch(playwright, program, profile, options)
             if not options.headless:
-                context.on("dialog", _leave_to_the_person)
+                context.on("dialog", _leave_open)
             try:
                 yield context
             finally:
-                with suppress(_playwright_error()):  # it may have been closed or killed
+                with suppress(_playwright_error()):  # it may have been closed or killed already
                     await context.close()
 
 
-def _leave_to_the_person(_: Dialog) -> None:
-    """Playwright dismisses questions that pages ask, unless somebody listens."""
+def _leave_open(_: Dialog) -> None:
+    """Keep Playwright from dismissing dialogs of pages, which it does unless there is a listener."""
 
 
 @asynccontextmanager
@@ -111,12 +114,8 @@ def _playwright_error() -> type[Exception]:
     return Error
 
 
-def _profile_folder(options: BrowserOptions) -> _Folder:
-    return _Folder(options.profile)
-
-
-class _Folder:
-    """A given folder, or a new one that is taken away again. Chromium may still write while it dies."""
+class _ProfileFolder:
+    """A given folder, or a new one that is deleted afterwards; Chromium may still write while it exits."""
 
     def __init__(self, given: Path | None) -> None:
         self._given = given
@@ -141,15 +140,15 @@ async def _launch(
             executable_path=program,
             headless=options.headless,
             args=_flags(options),
-            ignore_default_args=["--enable-automation"],  # its notice would stand above every page
+            ignore_default_args=["--enable-automation"],  # it would show a notice above every page
             viewport=size if options.headless else None,  # type: ignore[arg-type]
             no_viewport=not options.headless,
             accept_downloads=False,
             chromium_sandbox=not _is_root(),
-            handle_sigint=False,  # Ctrl-C is ours
+            handle_sigint=False,  # we handle Ctrl-C
         )
     except _playwright_error() as error:
-        raise WayhoundError(_why_not(str(error), program, profile)) from None
+        raise WayhoundError(_explain(str(error), program, profile)) from None
 
 
 def _flags(options: BrowserOptions) -> list[str]:
@@ -162,10 +161,10 @@ def _is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def _why_not(report: str, program: str, profile: Path) -> str:
+def _explain(report: str, program: str, profile: Path) -> str:
     if "ProcessSingleton" in report or "existing browser session" in report:
         return f"The profile {profile} is in use by another browser window. Close it, or choose another --profile."
     if "shared libraries" in report:
-        return f"{program} cannot start, since libraries that it needs are missing. Try: {program} --version"
-    first = report.strip().splitlines()[0][:200] if report.strip() else "it gave no reason"
-    return f"{program} could not be opened as a browser: {first}"
+        return f"{program} cannot start because libraries that it needs are missing. Try: {program} --version"
+    first = report.strip().splitlines()[0][:200] if report.strip() else "no reason given"
+    return f"{program} could not be started as a browser: {first}"

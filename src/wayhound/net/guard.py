@@ -1,8 +1,8 @@
-"""Keeps a crawler, which goes where strangers' links point, out of the network that it runs in.
+"""Keeps a crawler out of the network that it runs in (server-side request forgery).
 
-A link, a redirect or a name server may point at the machine itself, at its neighbours or at a cloud's
-metadata service. Addresses are therefore checked after the lookup and before the connection, which goes to
-the very address that was checked, so that a name cannot change its mind in between.
+A link, a redirect or a name server may point at the machine itself, at its neighbours or at a cloud's metadata service.
+Addresses are therefore checked after the lookup and before the connection, which goes to the very address that was
+checked, so that a name cannot resolve differently in between (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from wayhound.fetched import FailureReason
 
 LOOKUP_THREADS = 16
-"""Lookups block a thread each; with their own pool, slow name servers hold up nothing but lookups."""
+"""Each lookup blocks a thread; with a pool of their own, slow name servers delay nothing but lookups."""
 
-# IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890). Written out, since what the standard library
-# takes for public changed from one Python release to the next.
+# IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890). Written out, because what the standard library counts
+# as public has changed from one Python release to the next.
 _NOT_PUBLIC_V4 = tuple(
     map(
         IPv4Network,
@@ -30,7 +30,7 @@ _NOT_PUBLIC_V4 = tuple(
             "10.0.0.0/8",
             "100.64.0.0/10",  # shared by carriers (RFC 6598)
             "127.0.0.0/8",
-            "168.63.129.16/32",  # numbered as public, but a cloud's inside
+            "168.63.129.16/32",  # public by its number, but internal to a cloud
             "169.254.0.0/16",
             "172.16.0.0/12",
             "192.0.0.0/24",
@@ -48,8 +48,8 @@ _UNICAST_V6 = IPv6Network("2000::/3")
 _NOT_PUBLIC_V6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
 _NAT64 = IPv6Network("64:ff9b::/96")
 
-# The ports that browsers refuse (Fetch standard, "bad port"): what listens there is not a web server, and may
-# take the lines of a request for commands of its own.
+# The ports that browsers refuse (Fetch standard, "bad port"): what listens there is not a web server, and may take the
+# lines of a request for commands.
 # fmt: off
 REFUSED_PORTS = frozenset({
     1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
@@ -62,26 +62,26 @@ REFUSED_PORTS = frozenset({
 
 
 class PrivateAddressError(Exception):
-    """Every address of a name is one that may not be connected to."""
+    """None of the addresses of a name may be connected to."""
 
 
 class Refusal(NamedTuple):
-    """Why a host is not asked at all."""
+    """Why no request to a host is sent."""
 
     reason: FailureReason
     detail: str
 
 
 class Guard:
-    """Tells which hosts and addresses may be connected to."""
+    """Decides which hosts and addresses may be connected to."""
 
     def __init__(self, *, allow_private: bool = False) -> None:
         self.allow_private = allow_private
 
     def refusal(self, host: str, port: int) -> Refusal | None:
-        """What can be said before a lookup: the port, addresses in any spelling, and localhost."""
+        """Check what is known before a lookup: the port, addresses in any spelling, and localhost."""
         if port in REFUSED_PORTS:
-            return Refusal("bad_url", f"port {port} is not one of web servers")
+            return Refusal("bad_url", f"port {port} is not used by web servers")
         if self.allow_private:
             return None
         if is_localhost(host):
@@ -96,7 +96,7 @@ class Guard:
 
 
 class GuardedResolver(AbstractResolver):
-    """Resolves names for aiohttp, and leaves out the addresses that the guard refuses."""
+    """Resolves names for aiohttp without the addresses that the guard refuses."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -106,14 +106,14 @@ class GuardedResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         if is_localhost(host):  # RFC 6761, section 6.3: never ask name servers for these
-            found = [(socket.AF_INET, "127.0.0.1")]
+            addresses = [(socket.AF_INET, "127.0.0.1")]
         else:
-            found = await self._look_up(host, port, family)
+            addresses = await self._look_up(host, port, family)
         allowed = [
-            _result(host, port, kind, address) for kind, address in found if self._guard.allows(address)
+            _result(host, port, kind, address) for kind, address in addresses if self._guard.allows(address)
         ]
-        if found and not allowed:
-            raise PrivateAddressError(f"{host} has no public address, only {found[0][1]}")
+        if addresses and not allowed:
+            raise PrivateAddressError(f"{host} has no public address, only {addresses[0][1]}")
         return allowed
 
     async def _look_up(
@@ -122,17 +122,17 @@ class GuardedResolver(AbstractResolver):
         arguments = (host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG)
         try:
             loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._threads, socket.getaddrinfo, *arguments)
-        except UnicodeError as error:  # a label that cannot stand in the DNS
+            answers = await loop.run_in_executor(self._threads, socket.getaddrinfo, *arguments)
+        except UnicodeError as error:  # a label that the DNS does not allow
             raise OSError(f"{host} is not a name that can be looked up") from error
-        return [(kind, str(address[0])) for kind, _, _, _, address in found]
+        return [(kind, str(address[0])) for kind, _, _, _, address in answers]
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether anybody on the internet could mean the same host by this address."""
+    """Return True if the address means the same host everywhere on the internet."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_V4)
     inner = _embedded(address)
@@ -147,14 +147,14 @@ def is_localhost(host: str) -> bool:
 
 
 def _embedded(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that a gateway or the system itself would turn this one into."""
+    """Return the IPv4 address that a gateway or the system would translate this one to."""
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour
 
 
 def _literal(host: str) -> IPv4Address | IPv6Address | None:
-    """The address that a host spells out, as systems read it: 127.1, 0x7f000001 and 017700000001 too."""
+    """Return the address that a host spells out, as systems read it: also 127.1, 0x7f000001 and 017700000001."""
     try:
         if ":" in host:
             return IPv6Address(host)

@@ -1,4 +1,4 @@
-"""Fetches pages from the live web, one request at a call, and turns whatever happens into a value."""
+"""Fetches pages from the live web, one request per call, and returns failures as values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wayhound.fetched import Failed, Fetched, parse_content_type
 from wayhound.media import is_page_type
 from wayhound.net.guard import Guard, GuardedResolver
 from wayhound.net.http_response import (
-    FAULTS,
+    FETCH_ERRORS,
     CountedResponse,
     error_body,
     failure,
@@ -45,16 +45,16 @@ ACCEPTED_TYPES = (
     "application/postscript",
     "application/x-postscript",
 )
-"""How the media types begin that are read; a response that names none is read too."""
+"""Prefixes of accepted media types; a response without one is accepted too."""
 
 MAX_HEADERS = 256
 MAX_HEADER_BYTES = 16 * 1024
 DNS_CACHE_SECONDS = 300
 IDLE_SECONDS = 15.0
-CONNECTIONS_PER_HOST = 4  # callers ask a host one thing at a time; robots.txt comes on top of that
+CONNECTIONS_PER_HOST = 4  # callers send one request at a time to a host; robots.txt comes on top
 
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/pdf;q=0.9,*/*;q=0.5"
-# Printable ASCII, since a request line is made of it, and no user name, since none of ours is to be sent.
+# Printable ASCII, as a request line must be, and no user name, because we have none to send.
 _FETCHABLE = re.compile(r"(https?://[\w.:%\[\]-]+)(?:[/?#][!-~]*)?", re.ASCII)
 
 _PRODUCT = re.compile(r"[A-Za-z_-]{1,60}")  # RFC 9309, section 2.2.1: what robots.txt can name
@@ -66,8 +66,7 @@ _Read = Callable[[str, aiohttp.ClientResponse, float], Awaitable[Fetched | Faile
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """The crawler's name, which rules in robots.txt are matched against, and a URL or mail address to reach
-    the people behind it."""
+    """The identity sent with every request: the name that robots.txt is matched against, and a contact."""
 
     product: str = "Wayhound"
     version: str = ".".join(__version__.split(".")[:2])
@@ -75,13 +74,13 @@ class Agent:
 
     def __post_init__(self) -> None:
         if not _PRODUCT.fullmatch(self.product):
-            raise UsageError(f"An agent's name is made of letters, - and _, unlike {self.product!r}.")
+            raise UsageError(f"The agent's name may have letters, - and _, unlike {self.product!r}.")
         if not _VERSION.fullmatch(self.version):
             raise UsageError(
-                f"An agent's version is made of letters, digits and dots, unlike {self.version!r}."
+                f"The agent's version may have letters, digits and dots, unlike {self.version!r}."
             )
         if not _CONTACT.fullmatch(self.contact):
-            raise UsageError(f"An agent's contact is a URL or a mail address, unlike {self.contact!r}.")
+            raise UsageError(f"The agent's contact must be a URL or a mail address, unlike {self.contact!r}.")
 
     @property
     def header(self) -> str:
@@ -92,7 +91,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait: to be connected, between two pieces of an answer, and for everything together."""
+    """Timeouts: for the connection, between two pieces of a response, and for everything together."""
 
     connect_seconds: float = 10.0
     read_seconds: float = 20.0
@@ -100,7 +99,7 @@ class Timeouts:
 
 
 class HttpFetcher:
-    """A `Fetcher` over HTTP(S). Follows no redirect, sends nothing twice, never sleeps: its caller does.
+    """A `Fetcher` over HTTP(S). It follows no redirects, sends nothing twice and never sleeps: its caller does.
 
     Use it as an asynchronous context manager.
     """
@@ -111,7 +110,7 @@ class HttpFetcher:
         *,
         timeouts: Timeouts | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
-        max_file_bytes: int | None = None,  # of what is no page; without it the same
+        max_file_bytes: int | None = None,  # for other content than pages; None: the same
         accept: tuple[str, ...] = ACCEPTED_TYPES,
         respect_robots: bool = True,
         allow_private: bool = False,
@@ -130,7 +129,7 @@ class HttpFetcher:
 
     @property
     def request_headers(self) -> tuple[tuple[str, str], ...]:
-        """What every request carries besides Host."""
+        """The headers of every request besides Host."""
         return (
             ("User-Agent", self._agent.header),
             ("Accept", _ACCEPT),
@@ -176,9 +175,9 @@ class HttpFetcher:
         return aiohttp.ClientTimeout(total=total, connect=connect, sock_read=self._timeouts.read_seconds)
 
     async def fetch(self, url: str, conditions: Headers = ()) -> Fetched | Failed:
-        """The response to one GET, or why there is none. `url` should be in normal form.
+        """Return the response to one GET, or why there is none. `url` should be in normal form.
 
-        `conditions` are headers that ask for a page only if it has changed; if not, the answer is a 304.
+        `conditions` are headers that ask for a page only if it has changed; if not, the response is a 304.
         """
         fetchable = _FETCHABLE.fullmatch(url)
         if fetchable is None:
@@ -186,7 +185,7 @@ class HttpFetcher:
         if self._robots is None:
             return await self._get(url, self._page, 0.0, conditions)
         origin = fetchable[1]
-        policy = self._robots.known(origin) or await self._robots.ask(origin)
+        policy = self._robots.cached(origin) or await self._robots.fetch(origin)
         refusal = self._robots.refusal(url, policy)
         return refusal or await self._get(url, self._page, policy.delay_seconds, conditions)
 
@@ -196,9 +195,9 @@ class HttpFetcher:
     async def _get(
         self, url: str, read: _Read, delay_seconds: float, conditions: Headers = ()
     ) -> Fetched | Failed:
-        """Sends one request, if the guard lets it go out, and has the answer read."""
+        """Send one request, if the guard allows it, and read the response."""
         if self._session is None:
-            raise RuntimeError("HttpFetcher is to be used as an asynchronous context manager.")
+            raise RuntimeError("Use HttpFetcher as an asynchronous context manager.")
         target = _target(url)
         if target is None:
             return _not_fetchable(url)
@@ -212,31 +211,31 @@ class HttpFetcher:
             finally:
                 if (
                     not response.closed
-                ):  # the body did not come to its end, so that the connection is of no use
+                ):  # the body was not read to its end, so the connection cannot be reused
                     response.close()
-        except FAULTS as fault:
-            return failure(url, fault, delay_seconds)
+        except FETCH_ERRORS as error:
+            return failure(url, error, delay_seconds)
 
     async def _page(
         self, url: str, response: aiohttp.ClientResponse, delay_seconds: float
     ) -> Fetched | Failed:
         if response.status < 200:
             return Failed(url, "bad_response", f"status {response.status}", wait_seconds=delay_seconds)
-        if response.status == NOT_MODIFIED:  # the length it may tell is that of the page, which does not come
+        if response.status == NOT_MODIFIED:  # its Content-Length is that of the page, which is not sent
             return fetched(url, response, b"", delay_seconds)
         if response.status >= 300:
             return fetched(url, response, await error_body(response), delay_seconds)
         media, _ = parse_content_type(response.headers.get(hdrs.CONTENT_TYPE, ""))
-        if not self._takes(media):
+        if not self._accepts_type(media):
             return Failed(url, "content_type", media[:100], wait_seconds=delay_seconds)
         return fetched(url, response, await whole_body(response, self._limit(media)), delay_seconds)
 
     def accepts(self, fetched: Fetched) -> bool:
-        """Whether a page that was fetched before would be taken today, by its type and its size."""
+        """Return True if an earlier response would still be accepted by its type and size."""
         media = fetched.content_type
-        return self._takes(media) and len(fetched.body) <= self._limit(media)
+        return self._accepts_type(media) and len(fetched.body) <= self._limit(media)
 
-    def _takes(self, media: str) -> bool:
+    def _accepts_type(self, media: str) -> bool:
         return not media or media.startswith(self._accept)
 
     def _limit(self, media: str) -> int:
@@ -244,10 +243,10 @@ class HttpFetcher:
 
 
 def _target(url: str) -> URL | None:
-    """The URL as aiohttp will read it, so that the guard sees the host that is connected to."""
+    """Parse a URL as aiohttp will, so that the guard sees the host that is connected to."""
     try:
         target = URL(url, encoded=True)
-        port = target.port  # which fails where it is none
+        port = target.port  # raises if it is not a number
     except ValueError:
         return None
     return target if port else None

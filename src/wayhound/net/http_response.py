@@ -1,4 +1,4 @@
-"""Takes what matters out of an aiohttp response: the status always, the body within its limit."""
+"""Reads an aiohttp response: status and headers always, the body within its limit; and classifies failures."""
 
 from __future__ import annotations
 
@@ -30,18 +30,17 @@ MAX_DETAIL_CHARS = 200
 
 
 class TooBigError(Exception):
-    """The body, as sent or unpacked, is larger than we take."""
+    """The body, as sent or decompressed, exceeds the limit."""
 
 
 class BrokenConnectionError(aiohttp.ClientError):
-    """The server went away after the request and before its answer.
+    """The server closed the connection after the request and before its response.
 
-    Not one of aiohttp's own errors for it: those it answers by sending the request a second time, behind the
-    back of whoever counts requests.
+    Not one of aiohttp's own errors: on those it sends the request again, without its caller knowing.
     """
 
 
-# The first type that fits decides. The last column tells whether the request had gone out by then.
+# The first type that matches decides. The last column: whether the request had been sent by then.
 _REASONS: tuple[tuple[type[BaseException], FailureReason, bool], ...] = (
     (PrivateAddressError, "private_address", False),
     (aiohttp.ClientConnectorDNSError, "dns", False),
@@ -64,39 +63,39 @@ _REASONS: tuple[tuple[type[BaseException], FailureReason, bool], ...] = (
     (ValueError, "bad_response", True),
 )
 
-FAULTS = tuple(kind for kind, _, _ in _REASONS)
-"""What the web can make a request raise."""
+FETCH_ERRORS = tuple(kind for kind, _, _ in _REASONS)
+"""Exceptions that the web can make a request raise."""
 
 
-def failure(url: str, fault: BaseException, wait_seconds: float = 0.0) -> Failed:
-    if isinstance(fault, aiohttp.ClientPayloadError):
-        return Failed(url, _payload_reason(fault), _detail(fault), wait_seconds=wait_seconds)
-    reason, sent = next((reason, sent) for kind, reason, sent in _REASONS if isinstance(fault, kind))
-    return Failed(url, reason, _detail(fault), sent=sent, wait_seconds=wait_seconds)
+def failure(url: str, error: BaseException, wait_seconds: float = 0.0) -> Failed:
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return Failed(url, _payload_reason(error), _detail(error), wait_seconds=wait_seconds)
+    reason, sent = next((reason, sent) for kind, reason, sent in _REASONS if isinstance(error, kind))
+    return Failed(url, reason, _detail(error), sent=sent, wait_seconds=wait_seconds)
 
 
-def _payload_reason(fault: aiohttp.ClientPayloadError) -> FailureReason:
-    """A body that stopped short is a broken connection; one that makes no sense is the server's mistake."""
-    return "reset" if "not completed" in str(fault) else "bad_response"
+def _payload_reason(error: aiohttp.ClientPayloadError) -> FailureReason:
+    """An incomplete body is a broken connection; one that cannot be parsed is the server's mistake."""
+    return "reset" if "not completed" in str(error) else "bad_response"
 
 
-def _detail(fault: BaseException) -> str:
-    """One printable line: error texts quote what the server sent, down to terminal escapes."""
-    text = fault.message if isinstance(fault, aiohttp.ClientResponseError) else str(fault)
-    text = text or type(fault).__name__
+def _detail(error: BaseException) -> str:
+    """Return one printable line: error texts quote what the server sent, down to terminal escapes."""
+    text = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
+    text = text or type(error).__name__
     return "".join(char if char.isprintable() else " " for char in text[:MAX_DETAIL_CHARS])
 
 
 MAX_ERROR_BODY_BYTES = 100_000
-"""Of a response that is not a success, the status is what counts."""
+"""Limit on the body of a response that is not a success: only its status matters."""
 
 
 class CountedResponse(aiohttp.ClientResponse):
-    """Notes the peer's address before aiohttp gives the connection back, and has no request sent twice.
+    """Notes the peer's address before aiohttp releases the connection, and prevents retries on new connections.
 
-    aiohttp sends again what a server answers by hanging up. That is right for a connection that was kept open
-    and may have been closed at the other end while the request was under way (RFC 9112, section 9.3.1), and
-    wrong on a new one, where the server had the request and would count it twice.
+    aiohttp retries if the server closes the connection without a response. That is right for a connection that was kept
+    open and may have been closed by the server while the request was under way (RFC 9112, section 9.3.1), and wrong on
+    a new one, where the server has received the request and would count it twice.
     """
 
     peer = ""
@@ -137,6 +136,7 @@ async def read_body(stream: aiohttp.StreamReader, limit: int) -> Body:
 
 
 async def whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    """Return the decoded body. Raises TooBigError or DecompressionError."""
     if (response.content_length or 0) > limit:
         raise TooBigError(f"{response.content_length} bytes announced")
     sent = await read_body(response.content, limit)
@@ -147,22 +147,22 @@ async def whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
         return sent.data
     body = decompress(sent.data, codings, limit)
     if len(body.data) > limit:
-        raise TooBigError(f"more than {limit} bytes when unpacked")
+        raise TooBigError(f"more than {limit} bytes when decompressed")
     if not body.whole:
-        raise DecompressionError(f"{codings[:40]} that ends too soon")
+        raise DecompressionError(f"incomplete {codings[:40]} data")
     return body.data
 
 
 async def error_body(response: aiohttp.ClientResponse) -> bytes:
-    """What an error page or a redirect says, if it can be had: the status stands without it."""
+    """Return the body of an error or a redirect; empty if it cannot be read, as the status suffices."""
     try:
         return await whole_body(response, MAX_ERROR_BODY_BYTES)
-    except FAULTS:
+    except FETCH_ERRORS:
         return b""
 
 
 async def robots_text(url: str, response: aiohttp.ClientResponse, delay_seconds: float) -> Fetched:
-    """A robots.txt, of which what goes past the limit is left unread."""
+    """Read a robots.txt up to its limit."""
     if not 200 <= response.status < 300:
         return fetched(url, response, await error_body(response), delay_seconds)
     sent = await read_body(response.content, MAX_ROBOTS_BYTES)
@@ -178,14 +178,14 @@ def fetched(url: str, response: aiohttp.ClientResponse, body: bytes, delay_secon
         location = redirect_target(status, headers.get(hdrs.LOCATION), url)
         delay_seconds = max(delay_seconds, retry_after_seconds(headers.get(hdrs.RETRY_AFTER)))
     return Fetched(
-        url,
-        status,
-        decode_headers(response.raw_headers),
-        body,
-        media,
-        charset,
-        location,
-        restore_bytes(response.reason or ""),
-        response.peer if isinstance(response, CountedResponse) else "",
-        delay_seconds,
+        url=url,
+        status=status,
+        headers=decode_headers(response.raw_headers),
+        body=body,
+        content_type=media,
+        charset=charset,
+        location=location,
+        reason_phrase=restore_bytes(response.reason or ""),
+        ip=response.peer if isinstance(response, CountedResponse) else "",
+        wait_seconds=delay_seconds,
     )

@@ -1,4 +1,4 @@
-"""Asks every host's robots.txt before its pages, and keeps the answer (RFC 9309)."""
+"""Fetches the robots.txt of every host before its pages, and caches it (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from protego import Protego
 from wayhound.fetched import MAX_WAIT_SECONDS, TRANSIENT_FAILURES, Failed, FailureReason, Fetched
 
 MAX_ROBOTS_BYTES = 500 * 1024
-"""What is read of a robots.txt: the least that RFC 9309 (2.5) allows."""
+"""Bytes read of a robots.txt: the minimum that RFC 9309 (2.5) allows."""
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 KEEP_SECONDS = 24 * 3600.0  # RFC 9309, 2.4
-FIRST_RETRY_SECONDS = 5.0  # after a robots.txt that could not be had; twice as long each time
+FIRST_RETRY_SECONDS = 5.0  # after a failure to fetch robots.txt; doubled each time
 LAST_RETRY_SECONDS = 300.0
 MAX_HOSTS = 10_000
-MAX_KEPT_CHARS = 8_000_000
-"""Of rules, over all hosts: a hostile file of the full size takes some forty times that in memory."""
+MAX_CACHED_CHARS = 8_000_000
+"""Limit on cached rules over all hosts: a hostile file of the full size takes some forty times its size in memory."""
 
 _AGENT_LINE = re.compile(r"\s*user[ -]?agent\s*[:\s]\s*([*]|[a-z_-]*)", re.IGNORECASE)
 _RULE_LINE = re.compile(r"\s*(?:allow|dis+al+[oa]w|diasllow|crawl[ -]delay)\s*[:\s]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """What a host lets us do until `expires`. With neither rules nor a refusal, everything is allowed."""
+class RobotsPolicy:
+    """What a host allows until `expires`. With neither rules nor a refusal, everything is allowed."""
 
     expires: float
     rules: Protego | None = None
@@ -46,12 +46,12 @@ class Policy:
         return "robots" if self.rules is not None and not self.rules.can_fetch(url, self.product) else None
 
     def wait_seconds(self, now: float) -> float:
-        """How long there is no use in coming back; 0 when a refusal stands, or nothing is refused."""
+        """Return how long a retry is pointless; 0 if the refusal is permanent, or nothing is refused."""
         return max(self.expires - now, 0.0) if self.refusal in TRANSIENT_FAILURES else 0.0
 
 
 class Robots:
-    """The policies of all hosts met so far. `get` fetches one URL and follows no redirect."""
+    """Cached policies by host. `get` fetches one URL and follows no redirect."""
 
     def __init__(
         self,
@@ -62,25 +62,25 @@ class Robots:
         self._get = get
         self._product = product.lower()
         self._clock = clock
-        self._policies: dict[str, Policy] = {}
-        self._asking: dict[str, asyncio.Task[Policy]] = {}
-        self._kept_chars = 0
+        self._policies: dict[str, RobotsPolicy] = {}
+        self._pending: dict[str, asyncio.Task[RobotsPolicy]] = {}
+        self._cached_chars = 0
 
-    def known(self, origin: str) -> Policy | None:
-        """The policy of ``https://host:port``, unless that must be asked for first."""
+    def cached(self, origin: str) -> RobotsPolicy | None:
+        """Return the policy of ``https://host:port``; None if it must be fetched first."""
         policy = self._policies.get(origin)
         return policy if policy is not None and policy.expires > self._clock() else None
 
-    async def ask(self, origin: str) -> Policy:
-        """Asks the host. Callers at the same time share one request, also when one of them gives up."""
-        task = self._asking.get(origin)
+    async def fetch(self, origin: str) -> RobotsPolicy:
+        """Fetch a policy. Concurrent callers share one request, even if one of them is cancelled."""
+        task = self._pending.get(origin)
         if task is None:
-            task = self._asking[origin] = asyncio.create_task(self._ask(origin))
-            task.add_done_callback(lambda _: self._asking.pop(origin, None))
+            task = self._pending[origin] = asyncio.create_task(self._fetch(origin))
+            task.add_done_callback(lambda _: self._pending.pop(origin, None))
         return await asyncio.shield(task)
 
-    def refusal(self, url: str, policy: Policy) -> Failed | None:
-        """Why a page of a host with that policy may not be asked for, and when to come back."""
+    def refusal(self, url: str, policy: RobotsPolicy) -> Failed | None:
+        """Return why a page may not be fetched under a policy, and when to retry; None if it may."""
         reason = policy.forbids(url)
         if reason is None:
             return None
@@ -88,15 +88,15 @@ class Robots:
         return Failed(url, reason, policy.detail, sent=False, wait_seconds=wait)
 
     async def close(self) -> None:
-        asking = list(self._asking.values())
-        for task in asking:
+        pending = list(self._pending.values())
+        for task in pending:
             task.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
+        await asyncio.gather(*pending, return_exceptions=True)
 
-    async def _ask(self, origin: str) -> Policy:
+    async def _fetch(self, origin: str) -> RobotsPolicy:
         answer = await self._follow(f"{origin}/robots.txt")
         policy = self._policy(answer, self._policies.get(origin))
-        self._keep(origin, policy)
+        self._cache(origin, policy)
         return policy
 
     async def _follow(self, url: str) -> Fetched | Failed:
@@ -106,25 +106,27 @@ class Robots:
                 break
             answer = await self._get(answer.location)
             if isinstance(answer, Failed):
-                # The host itself was reached, so that the fault is not that of its pages.
+                # The host itself was reached, so the failure says nothing about its pages.
                 answer = replace(answer, sent=True)
         return answer
 
-    def _policy(self, answer: Fetched | Failed, before: Policy | None) -> Policy:
+    def _policy(self, answer: Fetched | Failed, before: RobotsPolicy | None) -> RobotsPolicy:
         now = self._clock()
         if isinstance(answer, Fetched) and answer.ok:
             return self._parsed(answer.body, now)
         if isinstance(answer, Fetched) and 300 <= answer.status < 500 and answer.status != 429:
-            return Policy(now + KEEP_SECONDS)  # RFC 9309, 2.3.1.3: there is none
+            return RobotsPolicy(now + KEEP_SECONDS)  # RFC 9309, 2.3.1.3: there is no robots.txt
         if before is not None and before.refusal is None:
-            return replace(before, expires=now + LAST_RETRY_SECONDS)  # 2.4: old rules while it is away
+            return replace(
+                before, expires=now + LAST_RETRY_SECONDS
+            )  # 2.4: keep the old rules while it is unreachable
         return _unreachable(answer, now, before.failures if before else 0)
 
-    def _parsed(self, body: bytes, now: float) -> Policy:
+    def _parsed(self, body: bytes, now: float) -> RobotsPolicy:
         own = "\n".join(rules_for(self._product, _whole_lines(body)))
         rules = Protego.parse(own) if own else None
         delay = (rules.crawl_delay(self._product) or 0.0) if rules else 0.0
-        return Policy(
+        return RobotsPolicy(
             now + KEEP_SECONDS,
             rules,
             self._product,
@@ -132,33 +134,33 @@ class Robots:
             size=len(own),
         )
 
-    def _keep(self, origin: str, policy: Policy) -> None:
-        """Hosts first met go first when there is no more room; those still needed are asked again."""
-        self._forget(origin)
+    def _cache(self, origin: str, policy: RobotsPolicy) -> None:
+        """Add a policy. The oldest ones are dropped if the cache is full; they are fetched again if needed."""
+        self._drop(origin)
         self._policies[origin] = policy
-        self._kept_chars += policy.size
+        self._cached_chars += policy.size
         while len(self._policies) > MAX_HOSTS or (
-            self._kept_chars > MAX_KEPT_CHARS and len(self._policies) > 1
+            self._cached_chars > MAX_CACHED_CHARS and len(self._policies) > 1
         ):
-            self._forget(next(iter(self._policies)))
+            self._drop(next(iter(self._policies)))
 
-    def _forget(self, origin: str) -> None:
+    def _drop(self, origin: str) -> None:
         policy = self._policies.pop(origin, None)
-        self._kept_chars -= policy.size if policy else 0
+        self._cached_chars -= policy.size if policy else 0
 
 
 def rules_for(product: str, text: str) -> Iterator[str]:
-    """The groups of a robots.txt that are for `product` or for everybody, with those two names alone.
+    """Yield the lines of the groups for `product` or for everybody, with only these two names.
 
-    Names are compared as RFC 9309 (2.2.1) says. A parser gives each rule of a group to each agent of that
-    group: with other robots' names left in, half a megabyte of names and rules makes some hundred million.
+    Names are compared by RFC 9309 (2.2.1). A parser assigns each rule of a group to each agent of that group: with
+    other robots' names left in, half a megabyte of names and rules makes some hundred million.
     """
     in_names = ours = False
     for line in text.splitlines():
-        if named := _AGENT_LINE.match(line):
+        if agent := _AGENT_LINE.match(line):
             ours = ours and in_names
             in_names = True
-            name = named[1].lower()
+            name = agent[1].lower()
             if name in {"*", product}:
                 ours = True
                 yield f"User-agent: {name}"
@@ -169,26 +171,26 @@ def rules_for(product: str, text: str) -> Iterator[str]:
 
 
 def _whole_lines(body: bytes) -> str:
-    """The text, without a last line that the size limit cut: half a path forbids more than was meant."""
+    """Decode a body without a last line that the size limit cut: half a path forbids more than was meant."""
     if len(body) >= MAX_ROBOTS_BYTES:
         body = body[:MAX_ROBOTS_BYTES].rpartition(b"\n")[0]
     return body.decode("utf-8-sig", "replace")
 
 
-def _unreachable(answer: Fetched | Failed, now: float, failures: int) -> Policy:
-    """RFC 9309, 2.3.1.4: without an answer everything is forbidden.
+def _unreachable(answer: Fetched | Failed, now: float, failures: int) -> RobotsPolicy:
+    """Return the policy without an answer: everything is forbidden (RFC 9309, 2.3.1.4).
 
-    When not even a request could be sent, that is the host's fault and told as such. Either may pass, so that
-    the host is tried again soon, and less soon each time.
+    If not even a request could be sent, the reason is that failure of the host. Either may pass, so the host is retried
+    soon, with exponential backoff.
     """
     keep = max(min(FIRST_RETRY_SECONDS * 2**failures, LAST_RETRY_SECONDS), answer.wait_seconds)
     if isinstance(answer, Failed) and not answer.sent:
         reason, detail = answer.reason, answer.detail
     else:
         reason = "robots_unreachable"
-        detail = f"robots.txt: {_fault_of(answer)}"
-    return Policy(now + keep, refusal=reason, detail=detail, failures=failures + 1)
+        detail = f"robots.txt: {_failure(answer)}"
+    return RobotsPolicy(now + keep, refusal=reason, detail=detail, failures=failures + 1)
 
 
-def _fault_of(answer: Fetched | Failed) -> str:
+def _failure(answer: Fetched | Failed) -> str:
     return f"{answer.reason}: {answer.detail}" if isinstance(answer, Failed) else answer.outcome

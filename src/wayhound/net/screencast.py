@@ -1,4 +1,4 @@
-"""A browser without a window, seen and handled from elsewhere: pictures out, mouse and keys in."""
+"""Remote control of a headless browser: pictures out, mouse and key events in."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ KeyKind = Literal["keyDown", "keyUp"]
 MouseButton = Literal["none", "left", "middle", "right"]
 
 ALT, CONTROL, META, SHIFT = 1, 2, 4, 8
-"""Modifier keys, added up."""
+"""Bits of the modifier keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A JPEG picture of the page, and the size of the page's view in its own pixels."""
+    """A JPEG picture of the page, and the size of the viewport in CSS pixels."""
 
     jpeg: bytes
     width: float
@@ -30,9 +30,9 @@ class Frame:
 
 
 class Screencast:
-    """The pictures of one page, as an async iterator that ends when the page does.
+    """Pictures of one page, as an async iterator that ends when the page is closed.
 
-    A picture that nobody took in time is dropped for the next one, so that a slow viewer sees the present.
+    A picture that is not taken in time is replaced by the next one, so that a slow viewer sees the present.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Screencast:
         self._page.remove_listener("close", self._on_end)
         self._page.remove_listener("crash", self._on_end)
         if self._session:
-            with suppress(Exception):  # the page may be gone, which ends the cast as well
+            with suppress(Exception):  # the page may be closed, which ends the screencast too
                 await self._session.send("Page.stopScreencast")
                 await self._session.detach()
         for task in self._acks:
@@ -87,7 +87,7 @@ class Screencast:
         modifiers: int = 0,
         wheel: tuple[float, float] = (0, 0),
     ) -> None:
-        """What a mouse did at a place of the page's view; the page takes it for a person's own."""
+        """Send a mouse event at a point of the viewport; to the page it looks like a person's."""
         values = {
             "type": kind,
             "x": x,
@@ -101,7 +101,7 @@ class Screencast:
     async def send_key(
         self, kind: KeyKind, key: str, code: str, *, text: str = "", modifiers: int = 0, key_code: int = 0
     ) -> None:
-        """A key went down or up; `key`, `code` and `key_code` as browsers name them in their events."""
+        """Send a key event; `key`, `code` and `key_code` as in the events of browsers."""
         values: dict[str, Any] = {"type": kind, "key": key, "code": code, "modifiers": modifiers}
         values |= {"windowsVirtualKeyCode": key_code, "text": text if kind == "keyDown" else ""}
         await self._send("Input.dispatchKeyEvent", values)
@@ -118,7 +118,7 @@ class Screencast:
         task.add_done_callback(self._acks.discard)
 
     async def _acknowledge(self, number: int) -> None:
-        with suppress(Exception):  # a page that is gone needs no answer
+        with suppress(Exception):  # a closed page needs no acknowledgement
             await self._send("Page.screencastFrameAck", {"sessionId": number})
 
     def _on_end(self, *_: object) -> None:
