@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from wayhound.archive.replay import ReplayFetcher
-from wayhound.archive.site_folder import ArchiveSummary, summarise, find_site_folders
+from wayhound.archive.site_folder import ArchiveSummary, find_site_folders, summarise
 from wayhound.cli.console import out, plain_table, write_json, write_line
 from wayhound.cli.language import Command, json_option
 from wayhound.errors import UsageError

@@ -13,7 +13,6 @@ from wayhound.cli.compare import requested_run, since_before
 from wayhound.cli.console import command_for, err, next_steps, out, write_json
 from wayhound.cli.forage_display import closing_table
 from wayhound.cli.language import Command, json_option, run_option, workspace_option
-from wayhound.store.protocol import Run
 from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import Run
 from wayhound.wording.goals import format_path, format_why

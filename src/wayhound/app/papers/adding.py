@@ -13,7 +13,6 @@ from urllib.parse import unquote
 
 from wayhound.app.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
 from wayhound.app.papers.reading import FileReading, read_all
-from wayhound.archive.writer import ArchiveWriter
 from wayhound.archive.repair import repair
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.documents.limits import DEFAULT_LIMITS
