@@ -17,7 +17,7 @@ from wayhound.papers.models import KINDS, MODEL_NAMES, model_format, train_model
 from wayhound.papers.training_data import PaperData
 from wayhound.store.model_files import save_model
 
-TARGET = Path("src/wayhound/papers/models")
+TARGET = Path("src/wayhound/papers/shipped")
 
 
 def main() -> None:

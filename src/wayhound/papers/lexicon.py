@@ -147,7 +147,7 @@ class Lexicon:
 @cache
 def shipped_lexicon() -> Lexicon:
     """Return the lexicon inside the package."""
-    return Lexicon.from_bytes((files(__package__) / "models" / "lexicon.tsv.gz").read_bytes())
+    return Lexicon.from_bytes((files(__package__) / "shipped" / "lexicon.tsv.gz").read_bytes())
 
 
 def build_lexicon(names: Mapping[str, Iterable[str]], entries: Iterable[BibEntry]) -> Lexicon:

@@ -22,7 +22,7 @@ TrainableModel: TypeAlias = FieldCRF | FieldHMM
 
 MODEL_NAMES: tuple[ModelName, ...] = ("crf", "hmm")
 KINDS: tuple[TextKind, ...] = ("header", "reference")
-FOLDER = "models"
+FOLDER = "shipped"
 _LAYOUT_SEED = 4
 
 

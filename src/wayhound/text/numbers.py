@@ -21,7 +21,7 @@ _MOST_DIGITS = 9  # more digits are no page number
 
 def parse_year(text: str, *, earliest: int = 1600) -> int:
     """Return the last year in the text that is not before `earliest`, or 0; '97 is 1997."""
-    if years := [year for found in _YEAR.findall(text) if (year := int(found)) >= earliest]:
+    if years := [year for digits in _YEAR.findall(text) if (year := int(digits)) >= earliest]:
         return years[-1]
     short = _SHORT_YEAR.search(text)
     return 0 if short is None else (1900 if int(short[1]) > _CENTURY_TURN else 2000) + int(short[1])

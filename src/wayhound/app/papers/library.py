@@ -160,7 +160,8 @@ class PaperLibrary:
 
     def decided_kind(self, record_id: str) -> str:
         """Return the kind that a person last decided on, `paper` or `document`; empty if nobody did."""
-        kinds = [each.after for each in self.papers.corrections(record_id) if each.field == KIND]
+        corrections = self.papers.corrections(record_id)
+        kinds = [correction.after for correction in corrections if correction.field == KIND]
         return kinds[-1][0] if kinds else ""
 
     def save_kind(self, record: Record, kind: str, by: str) -> None:
