@@ -1,4 +1,4 @@
-"""Pages and links as a person meets them: what they say and where they stand."""
+"""Pages and links, as they were read from what was fetched."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ LinkKind = Literal["a", "area", "frame", "iframe", "refresh", "next", "canonical
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link: where it goes, what it says, where it stands.
+    """A link on a page.
 
-    `text` holds the anchor text with the alt texts of its images and its title; `before` and `after` are
-    up to ten words around it in reading order, lower case; `region` is the path of tags with classes from
-    the body down to the link, such as ``body>div.nav>ul>li>a``.
+    `text` is the anchor text with the alt texts of its images and its title; `before` and `after` are up to ten
+    words around it in reading order, lower case; `region` is the path of tags with classes from the body down to
+    the link, such as ``body>div.nav>ul>li>a``.
     """
 
     url: str
@@ -30,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What was fetched, read once. `tokens` are the visible words of the body in reading order."""
+    """A page that was fetched and parsed. `tokens` are the visible words of the body in reading order."""
 
     url: str
     title: str = ""
@@ -49,19 +49,19 @@ class Page:
 
     @property
     def is_document(self) -> bool:
-        """Whether this is a file without words or links, such as a PDF: known by its address and the way to it."""
-        says_nothing = not (self.tokens or self.links or self.title)
-        return says_nothing and not media.is_page_type(self.content_type)
+        """True for a file without words and links, such as a PDF, which is known by its URL and its path alone."""
+        is_empty = not (self.tokens or self.links or self.title)
+        return is_empty and not media.is_page_type(self.content_type)
 
     @property
     def kind(self) -> str:
-        """`page`; of files `document`, or the media type of those that are not for reading."""
+        """`page`, `document` for files that people read, or the media type of other files."""
         return media.file_kind(self.content_type, self.url) if self.is_document else media.PAGE
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Content that cannot be read as a page, and why: `empty`, `not_html`, `binary`."""
+    """Content that cannot be parsed as a page, and why: `empty`, `not_html`, `binary`."""
 
     url: str
     reason: Literal["empty", "not_html", "binary"]
@@ -70,14 +70,17 @@ class Unreadable:
     noindex: bool = False
 
 
-def to_page(read: Page | Unreadable | None) -> Page | None:
-    """What was read as a page. A document is a page without words; what is empty is none."""
-    if not isinstance(read, Unreadable):
-        return read
-    if read.reason == "empty":
+def to_page(content: Page | Unreadable | None) -> Page | None:
+    """Return the content as a page: a document is a page without words. None for empty content."""
+    if not isinstance(content, Unreadable):
+        return content
+    if content.reason == "empty":
         return None
-    # a server that calls bytes a page does not know better than the file's name
-    told = "" if media.is_page_type(read.content_type) else read.content_type
+    # a server that calls binary content a page is wrong, so the name of the file decides
+    named_type = "" if media.is_page_type(content.content_type) else content.content_type
     return Page(
-        read.url, content_type=media.resolve_type(told, read.url), digest=read.digest, noindex=read.noindex
+        content.url,
+        content_type=media.resolve_type(named_type, content.url),
+        digest=content.digest,
+        noindex=content.noindex,
     )

@@ -1,4 +1,4 @@
-"""A site: where it starts and what counts as inside."""
+"""A site: its start page, and the hosts that belong to it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from wayhound.url import host_of, registrable_domain
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A start URL in normal form, and the hosts that count as inside.
+    """A normalised start URL, and the hosts that belong to the site.
 
-    With no `hosts`, everything under the start's registrable domain is inside. A host with a port
-    (``127.0.0.1:8000``) covers that port alone; one with a leading dot (``.example.org``) covers its
-    subdomains too.
+    Without `hosts`, everything under the start's registrable domain does. A host with a port (``127.0.0.1:8000``)
+    covers that port alone; one with a leading dot (``.example.org``) covers its subdomains too.
     """
 
     start: str
@@ -25,12 +24,12 @@ class Site:
 
     @property
     def domain(self) -> str:
-        """What is leased to one worker at a time, so that politeness is exact."""
+        """The registrable domain, which is leased to one worker at a time, so that politeness is exact."""
         return registrable_domain(self.start)
 
     def covers(self, url: str) -> bool:
         if not self.hosts:
-            origin = self.start[: self.start.index("/", 8) + 1]  # most links: no need to look up a domain
+            origin = self.start[: self.start.index("/", 8) + 1]  # most links share it: no lookup needed
             return url.startswith(origin) or registrable_domain(url) == self.domain
         host = host_of(url)
         name = host if host.endswith("]") else host.rsplit(":", 1)[0]

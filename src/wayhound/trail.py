@@ -1,4 +1,4 @@
-"""Trails: what a person showed. Pages walked from a site's start to a goal or a dead end."""
+"""Trails: the pages that a person walked, from a site's start to a goal or a dead end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAIL = "Fail"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The link taken (none for the start page), the page reached, and the label a person gave it, if any."""
+    """The link clicked (None for the start page), the page reached, and its label, if the person gave one."""
 
     page: Page
     link: Link | None = None
@@ -22,7 +22,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """Steps from the start page of `site` on. The last step's label tells how it ended: `Goal` or `Fail`."""
+    """Steps from the start page of `site` on. The label of the last step is how it ended: `Goal` or `Fail`."""
 
     site: str
     steps: tuple[Step, ...]
@@ -38,6 +38,6 @@ class Trail:
 
 
 def goal_kinds(trails: Iterable[Trail]) -> tuple[str, ...]:
-    """What the goals are: pages, documents, files of a media type. Only what is of a kind that was shown is one."""
+    """Return the kinds of the goals (see `Page.kind`). Nothing of another kind can be a goal."""
     goals = (step.page for trail in trails for step in trail.steps if step.label == GOAL)
     return tuple(sorted({page.kind for page in goals}))

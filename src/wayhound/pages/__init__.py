@@ -1,1 +1,4 @@
-"""Reading: what was fetched becomes pages, text and records."""
+"""Bytes become pages: charset, kind of content, title, words, links, robots rules, readable text.
+
+Never raises, whatever the bytes are. Not here: PDF and other documents (`documents/`), fetching (`net/`).
+"""

@@ -1,4 +1,4 @@
-"""Turn the bytes of a page into text, whatever its author and server say, or fail to say, about them."""
+"""Decode the bytes of a page, even if the declared charset is missing or wrong."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from charset_normalizer import from_bytes
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 _LABEL = re.compile(r"[\w.:-]{1,40}", re.ASCII)
-# Python knows codecs that no page should ask for: punycode, unicode_escape.
-_OF_THE_WEB = re.compile(
+# Python has codecs that no page should be able to choose: punycode, unicode_escape.
+_WEB_CODECS = re.compile(
     r"utf-8|utf-(?:16|32)(?:-[lb]e)?|cp125\d|iso8859-\d+|koi8-[rtu]|cp(?:866|874|932|949)|mac-(?:roman|cyrillic)"
     r"|gb18030|big5(?:hkscs)?|euc_(?:jp|kr)|iso2022_jp"
 )
@@ -23,10 +23,10 @@ _SAMPLE_BYTES = 8_192
 
 
 def decode(body: bytes, declared: str = "") -> tuple[str, str]:
-    """The text and the name of its codec.
+    """Return the text and the name of its codec.
 
-    By byte order mark, by what the header `declared`, by the page's own word, by trying UTF-8, and at last by
-    detection. A declaration that does not fit the bytes is passed over.
+    Tried in order: byte order mark, the charset that the header `declared`, that of the page itself, UTF-8, and
+    detection. A declaration that does not fit the bytes is ignored.
     """
     codec, mark = read_bom(body)
     if codec and mark:
@@ -44,7 +44,7 @@ def decode(body: bytes, declared: str = "") -> tuple[str, str]:
 
 
 def sixteen_bit_codec(body: bytes) -> str:
-    """The codec of UTF-16 text in a Latin script without a byte order mark, told by its zeros; else ""."""
+    """Return the codec of UTF-16 text in a Latin script without a byte order mark, by its zeros; else ""."""
     head = body[:512]
     enough = len(head) // 2 * 0.7
     if len(head) >= 8 and head[1::2].count(0) >= enough and head[::2].count(0) < enough / 2:
@@ -57,9 +57,9 @@ def sixteen_bit_codec(body: bytes) -> str:
 def _candidates(body: bytes, declared: str) -> Iterator[str]:
     if by_header := _codec(declared):
         yield by_header
-    by_page = _of_the_web(html_body_declared_encoding(body))
+    by_page = _web_codec(html_body_declared_encoding(body))
     if by_page.startswith(("utf-16", "utf-32")):
-        by_page = "utf-8"  # the declaration itself could be read byte by byte (WHATWG HTML, 13.2.3.2)
+        by_page = "utf-8"  # the declaration itself was readable as bytes (WHATWG HTML, 13.2.3.2)
     if by_page := by_page or sixteen_bit_codec(body):
         yield by_page
     yield "utf-8"
@@ -67,21 +67,21 @@ def _candidates(body: bytes, declared: str) -> Iterator[str]:
 
 def _codec(label: str) -> str:
     label = label.strip(" \t'\"")
-    return _of_the_web(resolve_encoding(label)) if _LABEL.fullmatch(label) else ""
+    return _web_codec(resolve_encoding(label)) if _LABEL.fullmatch(label) else ""
 
 
-def _of_the_web(codec: str | None) -> str:
-    return codec if codec and _OF_THE_WEB.fullmatch(codec) else ""
+def _web_codec(codec: str | None) -> str:
+    return codec if codec and _WEB_CODECS.fullmatch(codec) else ""
 
 
 def _mostly_fits(text: str) -> bool:
-    """Whether a few bytes are damaged, rather than the declaration wrong."""
+    """Return True if a few bytes are damaged, rather than the declaration wrong."""
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
     return text.count("\ufffd") * 4 <= beyond_ascii
 
 
 def _detected(body: bytes) -> str:
-    """Western text has its accents one by one between plain letters; all else is put to statistics."""
+    """Guess the codec: Western text has single accents between plain letters; the rest is up to statistics."""
     text = _TAG.sub(b" ", body)
     first = _HIGH.search(text)
     start = max(0, first.start() - 200) if first else 0

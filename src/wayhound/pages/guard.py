@@ -1,7 +1,7 @@
-"""Bound the work that markup can cause: the HTML standard lets a small page grow into gigabytes of tree.
+"""Limit the work that markup can cause: the HTML standard lets a small page grow into gigabytes of tree.
 
-A parser walks its open elements for every tag, so nesting costs its square; formatting that is never closed
-is opened again in every paragraph (WHATWG HTML, 13.2.4.3); a tag's attributes are compared with each other.
+A parser walks its open elements for every tag, so nesting has quadratic cost; formatting that is never closed is
+reopened in every paragraph (WHATWG HTML, 13.2.4.3); the attributes of a tag are compared with each other.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ MAX_CHARS = 5_000_000
 MAX_TAGS = 300_000
 MAX_DEPTH = 400
 MAX_TAG_CHARS = 4_096
-_REOPENED = 300_000  # formatting elements that the parser may open again, in all
+_MAX_REOPENED = 300_000  # formatting elements that the parser may reopen, in all
 
-# Below these no page can do harm worth the second look: at most some 500 × 500 elements.
+# Below these limits a page can do no harm (at most some 500 × 500 elements), and is not scanned.
 _PLAIN_CHARS, _FEW_TAGS, _PLAIN_TAGS, _PLAIN_OPEN = 65_536, 1_000, 2_000, 300
 
 _ATTRIBUTES = r"""(?:[^>=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+)*+>?+"""
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".split())
-# Elements without content, and those that their own kind closes, do not nest; nor does the link.
+# Elements without content, those that the next of their kind closes, and links do not nest.
 _FLAT = frozenset(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr "
     "a p li dt dd td th tr tbody thead tfoot colgroup option optgroup rt rp html head body".split()
@@ -34,12 +34,12 @@ _BARRIERS = frozenset("table caption button object applet marquee template svg m
 
 
 def limit_markup(html: str) -> str:
-    """The markup itself, or so much of it as can be parsed in time and memory near to its length."""
+    """Return the markup, cut down so that parsing takes time and memory proportional to its length."""
     html = html[:MAX_CHARS]
     tags = html.count("<")
     if _is_plain(html, tags):
         return html
-    return _cut_down(html, max(1, min(30, _REOPENED // (tags + 1))))
+    return _cut_down(html, max(1, min(30, _MAX_REOPENED // (tags + 1))))
 
 
 def _is_plain(html: str, tags: int) -> bool:
@@ -66,7 +66,7 @@ def _cut_down(html: str, max_formatting: int) -> str:
 
 
 class _Outline:
-    """The elements that are open, as the parser would have it."""
+    """The stack of open elements, as the parser would have it."""
 
     def __init__(self, max_formatting: int) -> None:
         self._max_formatting = max_formatting
@@ -74,7 +74,7 @@ class _Outline:
         self._formatting: list[str] = []
 
     def take(self, slash: str, name: str) -> bool:
-        """Open or close an element, if the bounds allow it."""
+        """Open or close an element; return False if that would exceed the limits."""
         name = name.lower()
         if name in _FLAT:
             return True

@@ -1,4 +1,4 @@
-"""Tell web pages, plain text and everything else apart before any of it is read as a page."""
+"""Sniff the kind of a body before it is parsed: web page, plain text, or something else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAGIC = (
     b"7z\xbc\xaf",
     b"RIFF",
 )
-# Control characters that no text holds: WHATWG MIME Sniffing, section 3, "binary data byte".
+# Control characters that do not occur in text: WHATWG MIME Sniffing, section 3, "binary data byte".
 _CONTROLS = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _HTML_SIGN = re.compile(
@@ -45,7 +45,7 @@ _HTML_ROOT = re.compile(rb"<(?:!doctype\s+)?html[\s/>]", re.IGNORECASE)
 _HEAD_BYTES = 2_048
 
 
-# How documents begin. Those of offices are ZIP files whose first member says so.
+# The first bytes of documents. Office documents are ZIP files whose first member identifies them.
 _DOCUMENTS = (
     (b"%PDF-", "application/pdf"),
     (b"%!PS", "application/postscript"),
@@ -61,18 +61,18 @@ _OPEN_XML = "application/vnd.openxmlformats-officedocument.wordprocessingml.docu
 
 
 def sniff_media_type(body: bytes) -> str:
-    """The media type of a document by its first bytes; empty where they do not tell."""
+    """Return the media type of a document by its first bytes, or an empty string."""
     for beginning, media_type in _DOCUMENTS:
         if body.startswith(beginning):
             return media_type
-    found = _OFFICE.match(body)
-    if found is None:
+    match = _OFFICE.match(body)
+    if match is None:
         return ""
-    return found[1].decode("ascii") if found[1] else _OPEN_XML
+    return match[1].decode("ascii") if match[1] else _OPEN_XML
 
 
 def sniff_kind(body: bytes, media_type: str, charset: str) -> Kind:
-    """What a body is, by its media type where that can be trusted, and by its first bytes."""
+    """Return the kind of a body, by its media type where that can be trusted, and by its first bytes."""
     if not body or body.isspace():
         return "empty"
     if media_type.startswith(_BINARY_TYPES):

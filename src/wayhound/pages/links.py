@@ -1,7 +1,7 @@
-"""Find the links of a parsed page with the words around them, in one reading of its text.
+"""Extract the links of a parsed page with the words around them, in one pass over its text.
 
-Every link gets two marks in the tree, before and behind it. The text of the whole body is then taken once and
-cut at the marks, which costs a fraction of a walk over all text nodes.
+Two marker characters are inserted into the tree, before and after every link. The text of the whole body is then
+taken once and cut at the markers, which costs a fraction of a walk over all text nodes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_LINKS = 10_000
 MAX_LINK_CHARS = 500
 WINDOW = 10
 
-# White space to `str.split` and left in place by `spaced`; `strip_marks` takes them out of the page first.
+# White space to `str.split`, and kept by `spaced`; `strip_marks` removes them from the page first.
 _START, _END = "\x1c", "\x1d"
 _MARK_REFERENCE = re.compile(r"&#(?:[xX]0*1[cCdD](?![0-9a-fA-F])|0*2[89](?![0-9]));?")
 
@@ -33,7 +33,7 @@ _MANY_DIGITS = re.compile(r"(?:\d\D*){3}")
 
 
 class Target(NamedTuple):
-    """A link element that leads somewhere."""
+    """A link element with a valid URL."""
 
     node: LexborNode
     url: str
@@ -42,16 +42,16 @@ class Target(NamedTuple):
 
 
 def strip_marks(html: str) -> str:
-    """The markup without the characters that the marks are made of, also where they are given by number."""
+    """Return the markup without the marker characters, literal or as numeric references."""
     if _START in html or _END in html:
         html = html.replace(_START, " ").replace(_END, " ")
     return _MARK_REFERENCE.sub(" ", html) if "&#" in html else html
 
 
 def link_targets(nodes: Sequence[LexborNode], base: str) -> list[Target]:
-    """The elements that lead to a page that can be fetched; places within the page do not.
+    """Return the elements with a URL that can be fetched; fragments of the page itself are left out.
 
-    Of more than `MAX_LINKS`, the first to every target are kept, and no more than `MAX_LINKS`.
+    Of more than `MAX_LINKS`, only the first to each URL are kept, and at most `MAX_LINKS`.
     """
     targets = [target for node in nodes if (target := _target(node, base))]
     if len(targets) <= MAX_LINKS:
@@ -70,35 +70,35 @@ def _target(node: LexborNode, base: str) -> Target | None:
 
 
 def mark_links(targets: Sequence[Target]) -> list[str]:
-    """Put the marks into the tree; gives the region of every target, as it was before."""
+    """Insert the markers into the tree; return the region of every target, as it was before."""
     regions = _Regions()
-    places = [regions.of(target) for target in targets]
+    names = [regions.region(target) for target in targets]
     for target in targets:
         _mark(target)
-    return places
+    return names
 
 
 def read_marked_text(
-    text: str, targets: Sequence[Target], places: Sequence[str], nofollow: bool
+    text: str, targets: Sequence[Target], regions: Sequence[str], nofollow: bool
 ) -> tuple[list[str], list[Link]]:
-    """The words of a marked text in reading order, and its links with the words around them.
+    """Return the words of a marked text in reading order, and its links with the words around them.
 
-    Should the text lack a mark, no link can be placed for sure, and all come without the words around them.
+    If a marker is missing from the text, links cannot be placed, and all come without the words around them.
     """
     words, spans = _words_and_spans(spaced(text).split(_START))
-    said = [piece.partition(_END)[0] for piece in text.split(_START)[1:]]
-    if len(said) != len(targets):
+    texts = [piece.partition(_END)[0] for piece in text.split(_START)[1:]]
+    if len(texts) != len(targets):
         return words, [unplaced_link(target, nofollow) for target in targets]
     links = [
-        _link(target, said_here, place, span, words, nofollow)
-        for target, said_here, place, span in zip(targets, said, places, spans, strict=True)
+        _link(target, own_text, region, span, words, nofollow)
+        for target, own_text, region, span in zip(targets, texts, regions, spans, strict=True)
     ]
     return words, links
 
 
 def unplaced_link(target: Target, nofollow: bool) -> Link:
-    """A link that stands nowhere in the text."""
-    return _link(target, "", _Regions().of(target), (0, 0), [], nofollow)
+    """Return a link that has no position in the text."""
+    return _link(target, "", _Regions().region(target), (0, 0), [], nofollow)
 
 
 def _mark(target: Target) -> None:
@@ -113,33 +113,33 @@ def _words_and_spans(pieces: list[str]) -> tuple[list[str], list[tuple[int, int]
     words = pieces[0].split()
     spans = []
     for piece in pieces[1:]:
-        inside, _, behind = piece.partition(_END)
+        inside, _, after = piece.partition(_END)
         start = len(words)
         words += inside.split()
         spans.append((start, len(words)))
-        words += behind.split()
+        words += after.split()
     return words, spans
 
 
 def _link(
-    target: Target, said: str, region: str, span: tuple[int, int], words: list[str], nofollow: bool
+    target: Target, own_text: str, region: str, span: tuple[int, int], words: list[str], nofollow: bool
 ) -> Link:
     _, url, kind, attributes = target
     start, end = span
     rel = attributes.get("rel")
     return Link(
-        url,
-        _text_of(said, attributes, kind),
-        tuple(words[start - WINDOW if start > WINDOW else 0 : start]),
-        tuple(words[end : end + WINDOW]),
-        region,
-        kind,
-        nofollow or (rel is not None and "nofollow" in rel.lower().split()),
+        url=url,
+        text=_link_text(own_text, attributes, kind),
+        before=tuple(words[start - WINDOW if start > WINDOW else 0 : start]),
+        after=tuple(words[end : end + WINDOW]),
+        region=region,
+        kind=kind,
+        nofollow=nofollow or (rel is not None and "nofollow" in rel.lower().split()),
     )
 
 
-def _text_of(said: str, attributes: dict[str, str | None], kind: LinkKind) -> str:
-    text = " ".join(said[: 2 * MAX_LINK_CHARS].split())
+def _link_text(own_text: str, attributes: dict[str, str | None], kind: LinkKind) -> str:
+    text = " ".join(own_text[: 2 * MAX_LINK_CHARS].split())
     title = attributes.get("title")
     if text and not title:
         return text[:MAX_LINK_CHARS]
@@ -151,29 +151,29 @@ def _text_of(said: str, attributes: dict[str, str | None], kind: LinkKind) -> st
 
 
 class _Regions:
-    """Paths of tags with classes from the body down. Every element is climbed over once."""
+    """Paths of tags with classes from the body down, computed once for each element."""
 
     def __init__(self) -> None:
-        self._known: dict[int, str] = {}
+        self._paths: dict[int, str] = {}
 
-    def of(self, target: Target) -> str:
-        climbed: list[LexborNode] = []
+    def region(self, target: Target) -> str:
+        new: list[LexborNode] = []
         above = target.node.parent
         path = ""
         while above is not None and above.tag != "html":
-            path = self._known.get(above.mem_id, "")
+            path = self._paths.get(above.mem_id, "")
             if path:
                 break
-            climbed.append(above)
+            new.append(above)
             above = above.parent
-        for element in reversed(climbed):
-            path = _longer(path, element.tag, element.attributes.get("class"))
-            self._known[element.mem_id] = path
-        return _longer(path, target.node.tag, target.attributes.get("class"))
+        for element in reversed(new):
+            path = _append_segment(path, element.tag, element.attributes.get("class"))
+            self._paths[element.mem_id] = path
+        return _append_segment(path, target.node.tag, target.attributes.get("class"))
 
 
 @lru_cache(maxsize=4096)
-def _longer(path: str, tag: str | None, classes: str | None) -> str:
+def _append_segment(path: str, tag: str | None, classes: str | None) -> str:
     whole = f"{path}>{_segment(tag or '', classes or '')}" if path else _segment(tag or "", classes or "")
     if len(whole) > _MAX_REGION_CHARS:
         whole = "…>" + whole[-_MAX_REGION_CHARS + 40 :].partition(">")[2]
@@ -181,6 +181,6 @@ def _longer(path: str, tag: str | None, classes: str | None) -> str:
 
 
 def _segment(tag: str, classes: str) -> str:
-    """``div.nav.wide``: three classes at most, none that looks like a number of this one element."""
+    """Return ``div.nav.wide``: at most three classes, without those that number this one element."""
     names = [name for name in classes[:1000].split() if not _MANY_DIGITS.search(name)]
     return ".".join([tag[:_MAX_CLASS_CHARS], *(name[:_MAX_CLASS_CHARS] for name in names[:3])])

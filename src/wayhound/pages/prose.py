@@ -1,6 +1,6 @@
-"""The text of a page as people read it, and the passage of it that says most.
+"""The text of a page as people read it, and a snippet of it.
 
-`read_page` gives words in lower case, for models. A list of results needs sentences with their capitals and full
+`read_page` returns words in lower case, for models. A list of results needs sentences with their capitals and full
 stops, and without the menus around them.
 """
 
@@ -75,12 +75,12 @@ def read_prose(body: bytes, content_type: str = "", charset: str = "") -> Prose:
 
 
 def _read_html(html: str, media_type: str) -> Prose:
-    tree, found = parse_markup(prepare_markup(html.translate(_ANY_MARK), media_type))
-    head = read_head(found.metas, (), "", "", RobotsTag())
-    join_words(tree, found)
+    tree, elements = parse_markup(prepare_markup(html.translate(_ANY_MARK), media_type))
+    head = read_head(elements.metas, (), "", "", RobotsTag())
+    join_words(tree, elements)
     blocks = list(_blocks(tree)) if tree.body is not None else []
     return Prose(
-        title_of(found.titles),
+        title_of(elements.titles),
         head.description,
         language_of(tree.root),
         "\n".join(block.text for block in blocks)[:MAX_TEXT_CHARS],
@@ -133,7 +133,7 @@ def _snippet(blocks: list[_Block], description: str) -> str:
 
 
 def _passage(lines: list[str], start: int) -> str:
-    """The lines from one on, until the snippet is full."""
+    """Return the lines from `start` on, as many as fit into a snippet."""
     passage = ""
     for line in lines[start:]:
         if passage and len(passage) + len(line) + 3 > SNIPPET_CHARS:

@@ -1,4 +1,4 @@
-"""Read what was fetched into a `Page`: title, words and links, whatever the markup is like."""
+"""Parse a fetched body into a `Page`: title, words and links, however bad the markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wayhound.fetched import Failed, Fetched
 from wayhound.page import Page, Unreadable
 from wayhound.pages.charset import decode
 from wayhound.pages.guard import MAX_CHARS, limit_markup
-from wayhound.pages.head import RobotsTag, base_of, language_of, one_line, read_head, title_of
+from wayhound.pages.head import RobotsTag, base_url, language_of, one_line, read_head, title_of
 from wayhound.pages.kind import sniff_kind, sniff_media_type
 from wayhound.pages.links import (
     Target,
@@ -41,7 +41,7 @@ _FRAMESET_TAGS = re.compile(r"</?(?:frameset|noframes?)(?=[\s/>])[^<>]*>?", re.I
 
 
 class _Elements(NamedTuple):
-    """The elements that say something, each kind in the order of the page."""
+    """The elements that matter, each kind in document order."""
 
     links: list[LexborNode]
     inline: list[LexborNode]
@@ -57,10 +57,10 @@ class _Elements(NamedTuple):
 def read_page(
     url: str, body: bytes, content_type: str = "", charset: str = "", tag: RobotsTag = _NO_TAG
 ) -> Page | Unreadable:
-    """The page that a body holds, or why it holds none. Never raises, whatever the bytes are.
+    """Return the page of a body, or why it is not one. Never raises, whatever the bytes are.
 
-    `content_type` may carry parameters; `charset` is what the header names, if anything; `tag` is what the
-    headers ask of robots.
+    `content_type` may have parameters; `charset` is the one that the header names, if any; `tag` holds the
+    robots rules of the headers.
     """
     media_type, _, parameters = content_type.lower().partition(";")
     media_type = media_type.strip()
@@ -68,8 +68,8 @@ def read_page(
     digest = sha1(body, usedforsecurity=False).hexdigest()
     kind = sniff_kind(body, media_type, charset)
     if kind in {"empty", "not_html", "binary"}:
-        told = sniff_media_type(body) or media_type  # a server may not know what it sends
-        return Unreadable(url, kind, told, digest, tag.rules().noindex)
+        sniffed = sniff_media_type(body) or media_type  # servers often send a wrong type
+        return Unreadable(url, kind, sniffed, digest, tag.rules().noindex)
     text, codec = decode(body[:_MAX_BYTES], charset)
     if kind == "html":
         return _read_html(url, text, codec, media_type or "text/html", digest, tag)
@@ -96,26 +96,27 @@ def read_response(response: Fetched | Failed, product: str = "Wayhound") -> Page
 
 def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, tag: RobotsTag) -> Page:
     markup = prepare_markup(html, media_type)
-    tree, found = parse_markup(markup)
+    tree, elements = parse_markup(markup)
     frames: list[Target] = []
-    if (not found.links or _body(tree) is None) and (frameset := _FRAMESET.search(markup)):
-        frames = link_targets(parse_markup(markup[frameset.start() :])[1].links, base_of(found.bases, url))
-        tree, found = parse_markup(_FRAMESET_TAGS.sub(" ", markup))
-    base = base_of(found.bases, url)
-    head = read_head(found.metas, found.relations, url, base, tag)
+    if (not elements.links or _body(tree) is None) and (frameset := _FRAMESET.search(markup)):
+        in_frameset = parse_markup(markup[frameset.start() :])[1]
+        frames = link_targets(in_frameset.links, base_url(elements.bases, url))
+        tree, elements = parse_markup(_FRAMESET_TAGS.sub(" ", markup))
+    base = base_url(elements.bases, url)
+    head = read_head(elements.metas, elements.relations, url, base, tag)
     nofollow = head.rules.nofollow
     body = _body(tree)
-    targets = link_targets(found.links, base) if body else []
-    places = mark_links(targets)
-    join_words(tree, found)
+    targets = link_targets(elements.links, base) if body else []
+    regions = mark_links(targets)
+    join_words(tree, elements)
     text = body.text(separator=" ") if body else ""
-    tokens, links = read_marked_text(text, targets, places, nofollow)
+    tokens, links = read_marked_text(text, targets, regions, nofollow)
     return Page(
         url,
-        title=title_of(found.titles),
+        title=title_of(elements.titles),
         description=head.description,
         keywords=head.keywords,
-        headings=_headings(found.headings),
+        headings=_headings(elements.headings),
         tokens=tuple(tokens[:MAX_TOKENS]),
         links=(*head.links, *(unplaced_link(frame, nofollow) for frame in frames), *links),
         canonical=head.canonical,
@@ -132,64 +133,64 @@ def prepare_markup(html: str, media_type: str) -> str:
     """Return markup that the parser can read in bounded time and memory."""
     if media_type != "text/html" or html.startswith("<?xml"):
         html = _SELF_CLOSED.sub(r"<\1\2></\1>", html[:MAX_CHARS])
-    return limit_markup(strip_marks(_with_comments_closed(html)))
+    return limit_markup(strip_marks(_close_comment(html)))
 
 
-def _with_comments_closed(html: str) -> str:
-    """A comment that never ends ends with its tag, as it did in the browsers that its author used."""
+def _close_comment(html: str) -> str:
+    """End a comment that is never closed at its own tag, as old browsers did."""
     unclosed = html.find("<!--", html.rfind("-->") + 1)
     return html if unclosed < 0 else html[:unclosed] + html[unclosed:].replace("<!--", "<!")
 
 
 def parse_markup(markup: str) -> tuple[LexborHTMLParser, _Elements]:
-    """Return the tree without what no reader sees, and the elements that say something."""
+    """Return the tree without what no reader sees, and the elements that matter."""
     tree = LexborHTMLParser(markup)
-    found = _elements(tree)
+    elements = _elements(tree)
     if "hidden" in markup:
-        # A hidden root or body is shown by a script, or there would be no page.
-        found.unseen.extend(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
+        # A hidden root or body is shown by a script later, or there would be no page.
+        elements.unseen.extend(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
     # The text in a frame is for browsers without frames.
-    frames = [node for node in found.links if node.tag == "iframe"]
+    frames = [node for node in elements.links if node.tag == "iframe"]
     texts = [text for frame in frames for text in frame.iter(include_text=True) if text.is_text_node]
-    only_text_goes = all(map(_holds_text_alone, found.unseen))
-    for node in (*found.unseen, *texts):
+    only_text_goes = all(map(_holds_only_text, elements.unseen))
+    for node in (*elements.unseen, *texts):
         node.decompose()
-    return tree, found if only_text_goes else _elements(tree)
+    return tree, elements if only_text_goes else _elements(tree)
 
 
-def _holds_text_alone(node: LexborNode) -> bool:
+def _holds_only_text(node: LexborNode) -> bool:
     child = node.first_child
     return child is None or (bool(child.is_text_node) and child.next is None)
 
 
 def _body(tree: LexborHTMLParser) -> LexborNode | None:
-    """The body, unless a frameset has taken its place in the tree."""
+    """Return the body, unless a frameset has taken its place in the tree."""
     body = tree.body
     return body if body is not None and body.parent is not None else None
 
 
 def _elements(tree: LexborHTMLParser) -> _Elements:
-    found = _Elements([], [], [], [], [], [], [], [], [])
-    wanted = dict.fromkeys(("a", "area", "frame", "iframe"), found.links)
-    wanted |= dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), found.headings)
-    wanted |= dict.fromkeys(_INLINE, found.inline)
-    wanted |= dict.fromkeys(_UNSEEN, found.unseen)
-    wanted |= {"img": found.images, "title": found.titles, "meta": found.metas}
-    wanted |= {"link": found.relations, "base": found.bases}
+    elements = _Elements(*([] for _ in _Elements._fields))
+    by_tag = dict.fromkeys(("a", "area", "frame", "iframe"), elements.links)
+    by_tag |= dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), elements.headings)
+    by_tag |= dict.fromkeys(_INLINE, elements.inline)
+    by_tag |= dict.fromkeys(_UNSEEN, elements.unseen)
+    by_tag |= {"img": elements.images, "title": elements.titles, "meta": elements.metas}
+    by_tag |= {"link": elements.relations, "base": elements.bases}
     assert tree.root is not None  # the parser makes a root for any text
     for node in tree.root.traverse():
-        kept = wanted.get(node.tag or "")
-        if kept is not None:
-            kept.append(node)
-    return found
+        nodes = by_tag.get(node.tag or "")
+        if nodes is not None:
+            nodes.append(node)
+    return elements
 
 
-def join_words(tree: LexborHTMLParser, found: _Elements) -> None:
-    """Put the texts of images in their places, and let words run on through inline elements."""
-    for image in found.images:
+def join_words(tree: LexborHTMLParser, elements: _Elements) -> None:
+    """Insert the alt texts of images, and let words run on through inline elements."""
+    for image in elements.images:
         if alt := image.attributes.get("alt"):
             image.insert_before(f" {alt} ")
-    for node in found.inline:
+    for node in elements.inline:
         node.unwrap(delete_empty=True)
     tree.merge_text_nodes()
 
