@@ -10,14 +10,17 @@ Looking a plugin up reads package metadata alone; its code is imported when it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from wayhound.errors import PluginError
+from wayhound.errors import PluginError, WayhoundError
 from wayhound.record import Record
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Group = Literal["wayhound.scorers", "wayhound.extractors", "wayhound.record_kinds"]
 SCORERS: Group = "wayhound.scorers"
@@ -35,10 +38,6 @@ class Plugin:
     version: str
     entry: EntryPoint
 
-    @property
-    def description(self) -> str:
-        return f"The plugin {self.name!r} of the package {self.package} {self.version} ({self.group})"
-
     def load(self) -> Any:
         """Import the plugin. Raises PluginError if that fails for whatever reason."""
         try:
@@ -49,12 +48,38 @@ class Plugin:
     def failure(self, what: str, error: Exception) -> PluginError:
         """Return an error that names the plugin and what went wrong in it."""
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return PluginError(f"{self.description} {what}: {reason}. Repair or uninstall {self.package}.")
+        return PluginError(
+            f"The plugin {self.name!r} of the package {self.package} {self.version} ({self.group}) {what}: "
+            f"{reason}. Repair or uninstall {self.package}."
+        )
+
+    @contextmanager
+    def blamed(self, what: str) -> Iterator[None]:
+        """Turn exceptions of the plugin's own code into PluginError; others pass."""
+        try:
+            yield
+        except WayhoundError:
+            raise
+        except Exception as error:
+            if self._raised(error):
+                raise self.failure(what, error) from error
+            raise
+
+    def _raised(self, error: Exception) -> bool:
+        """Return True if code of the plugin's package was running when the error was raised."""
+        package, trace = self.entry.module.partition(".")[0], error.__traceback__
+        while trace is not None:
+            if str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0] == package:
+                return True
+            trace = trace.tb_next
+        return False
 
 
 @lru_cache
 def find_plugins(group: Group) -> dict[str, Plugin]:
     """Return the installed plugins of a group by name, without importing them; the first of a name counts."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - takes longer than all of this module
+
     found: dict[str, Plugin] = {}
     for entry in entry_points(group=group):
         package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("(unknown)", "")
@@ -97,8 +122,8 @@ class Extractor(Protocol):
     same page gives the same records. When a goal leaves the collection, its records leave with it.
     """
 
-    def __call__(self, goal: GoalContent) -> Iterable[Record]: ...
+    def __call__(self, goal: GoalContent, /) -> Iterable[Record]: ...
 
 
-ScorerMaker = Callable[[Any], Any]
-"""What a `wayhound.scorers` entry point is: takes a `StrategyInput`, returns a `Scorer` for one site."""
+ScorerFactory = Callable[[Any], Any]
+"""A `wayhound.scorers` entry point: takes a `StrategyInput`, returns a `Scorer` for one site."""

@@ -137,7 +137,7 @@ _PAGE = KindSpec(
         FieldSpec("first_found", "data", fact=True),
         FieldSpec("run", "data", fact=True),
         FieldSpec("url", "link", "Address", fact=True),
-        FieldSpec("text", "text", "Text of the page", fact=True),
+        FieldSpec("text", "text", "Rest of the text", fact=True),
     ),
 )
 

@@ -150,7 +150,7 @@ def test_the_page_of_a_goal_shows_the_clicks_the_reasons_and_both_copies(portal_
     shown = dict(zip(texts(tree, "dl dt"), texts(tree, "dl dd"), strict=False))
     assert shown["Certainty"] == "goal"
     assert shown["Probability of a goal"] == "0.75"
-    assert "18 Ropewalk" in texts(tree, ".page-text")[0]
+    assert "18 Ropewalk" in texts(tree, ".prose")[0]
     copy = portal_of_pages.get(f"{path}/archived")
     assert (copy.status, copy.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert b"18 Ropewalk" in copy.body

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wayhound.app.crawl import Crawl
 from wayhound.archive.repair import repair
 from wayhound.archive.revalidation import Revalidator
 from wayhound.config import Config
-from wayhound.errors import UsageError
+from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
 from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import GoalPattern, Scorer, StrategyInput, file_kinds
@@ -24,6 +26,8 @@ from wayhound.media import accepted_types
 from wayhound.net.http import ACCEPTED_TYPES, Agent, HttpFetcher, Timeouts
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
+from wayhound.plugins import SCORERS as PLUGIN_SCORERS
+from wayhound.plugins import find_plugins
 from wayhound.processes import process_runs
 from wayhound.site import Site
 from wayhound.store.forage import ForageStore
@@ -80,9 +84,9 @@ class Order:
     def scorers(self, workspace: Workspace) -> Callable[[], Scorer]:
         """Return a function that makes the scorer of each site.
 
-        Raises UsageError now, and not in the middle of a forage, if an example page or the model cannot be used.
+        Raises UsageError now, and not in the middle of a forage, if the order cannot be met.
         """
-        make, given = SCORERS[self.strategy], self.strategy_input(workspace)
+        make, given = scorer_factory(self.strategy), self.strategy_input(workspace)
         make(given)
         return lambda: make(given)
 
@@ -95,6 +99,58 @@ class Order:
         from wayhound.app.train import load_forage_model  # noqa: PLC0415 - loads numpy and scipy
 
         return load_forage_model(workspace, self.model)
+
+
+def strategy_names() -> list[str]:
+    """Return the names of all strategies, those of installed plugins included."""
+    return sorted({*SCORERS, *find_plugins(PLUGIN_SCORERS)})
+
+
+def scorer_factory(strategy: str) -> Callable[[StrategyInput], Scorer]:
+    """Return what makes the scorers of a strategy. Raises UsageError if there is none, or its plugin is broken."""
+    if strategy in SCORERS:
+        return SCORERS[strategy]
+    plugin = find_plugins(PLUGIN_SCORERS).get(strategy)
+    if plugin is None:
+        raise UsageError(f"There is no strategy {strategy!r}. Choose one of {', '.join(strategy_names())}.")
+    factory = plugin.load()
+
+    def make(given: StrategyInput) -> Scorer:
+        try:
+            return _checked_scorer(factory(given))
+        except WayhoundError:
+            raise
+        except Exception as error:
+            raise plugin.failure("cannot make a scorer", error) from error
+
+    return make
+
+
+def _checked_scorer(made: Any) -> Scorer:
+    missing = [name for name in ("start", "read", "rate", "combine") if not hasattr(made, name)]
+    if missing:
+        raise TypeError(f"a scorer needs the method {missing[0]}")
+    scorer: Scorer = made
+    return scorer
+
+
+def complete_order(workspace: Workspace, order: Order) -> Order:
+    """Fill in what an order leaves empty: the strategy, and for a search by words the goal pattern.
+
+    Words or example pages are followed best first, a pattern breadth first; without either, the model that was
+    trained last decides.
+    """
+    goal = order.goal or "|".join(re.escape(word) for word in order.keywords)
+    return replace(order, strategy=order.strategy or _default_strategy(workspace, order), goal=goal)
+
+
+def _default_strategy(workspace: Workspace, order: Order) -> str:
+    models = workspace.forage_models
+    if order.model:
+        return models.card(order.model).strategy
+    if order.keywords or order.examples:
+        return "best-first"
+    return models.last().strategy if models.names() and not order.goal else "breadth-first"
 
 
 def resolve_model(workspace: Workspace, order: Order) -> Order:
@@ -230,7 +286,24 @@ async def run_worker(
                 on_visit=on_visit,
             )
             on_start(crawl)
-            await crawl.work(config.forage.sites_at_once)
+            with _blamed_plugin(order.strategy):
+                await crawl.work(config.forage.sites_at_once)
+    _save_goals(workspace, run)
+
+
+def _blamed_plugin(strategy: str) -> AbstractContextManager[None]:
+    """Name the plugin in errors that its scorer raises."""
+    plugin = None if strategy in SCORERS else find_plugins(PLUGIN_SCORERS).get(strategy)
+    return plugin.blamed("failed") if plugin else nullcontext()
+
+
+def _save_goals(workspace: Workspace, run: Run) -> None:
+    """Make the goals of a run records, when the last of its workers has ended."""
+    from wayhound.app.goal_records import sync_goals  # noqa: PLC0415 - it reads orders, which are defined here
+
+    if not workspace.stores.forage.progress(run.id).leased:
+        with suppress(WorkspaceLocked):  # the next update of the index does it
+            sync_goals(workspace)
 
 
 def _limits(order: Order, limits: RunLimits) -> ForageLimits:

@@ -284,7 +284,7 @@ class _RecordMaker:
             "first_found": [Value(_iso(first_seen))],
             "run": [Value(str(visit.run))],
             "url": [Value(visit.url)],
-            "text": [Value(prose.text, source=source)],
+            "text": [Value(prose.rest, source=source)],
         }
         return {name: tuple(value for value in values if value.text) for name, values in texts.items()}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from wayhound.app.forage import Order, new_nonce, open_run
+from wayhound.app.forage import Order, complete_order, new_nonce, open_run, strategy_names
 from wayhound.app.site_list import read_sites
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
 from wayhound.cli.console import err, write_json, write_line
@@ -44,6 +44,20 @@ def requested_sites(arguments: Iterable[str]) -> list[Site]:
     return list(listed.sites.values())
 
 
+class StrategyName(click.ParamType):  # type: ignore[type-arg]
+    """The name of a strategy, built in or of a plugin; plugins are looked for when another name is given."""
+
+    name = "strategy"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in SCORERS and value not in strategy_names():
+            self.fail(f"{value!r} is not one of {', '.join(strategy_names())}.", param, ctx)
+        return value
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
+        return f"[{'|'.join(strategy_names())}]"
+
+
 RENAMED = {
     "--goal": "--goal-pattern",
     "--goals": "--max-goals",
@@ -63,7 +77,7 @@ RENAMED = {
               help="Take pages whose URL or title match for goals.  [default: the keywords]")  # fmt: skip
 @click.option("--model", default="", metavar="NAME",
               help="Look for what this model was taught.  [default: the last one trained]")  # fmt: skip
-@click.option("--strategy", type=click.Choice(sorted(SCORERS)),
+@click.option("--strategy", type=StrategyName(),
               help="The order in which links are followed.  [default: best-first with --keyword or --like, "
                    "breadth-first with --goal-pattern, else that of the model]")  # fmt: skip
 @click.option("--max-goals", type=click.IntRange(1), metavar="N", help="Stop a site after this many goals.")
@@ -135,10 +149,10 @@ def forage_worker(folder: Path, number: int) -> None:
 
 
 def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
-    return Order(
-        strategy=options["strategy"] or _default_strategy(workspace, options),
+    order = Order(
+        strategy=options["strategy"] or "",
         model=options["model"],
-        goal=options["goal_pattern"] or "|".join(re.escape(word) for word in options["keywords"]),
+        goal=options["goal_pattern"],
         keywords=options["keywords"],
         examples=options["examples"],
         seed=options["seed"],
@@ -148,16 +162,7 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
         take_files=options["take_files"],
         fresh=fresh,
     )
-
-
-def _default_strategy(workspace: Workspace, options: dict[str, Any]) -> str:
-    """Return the strategy that fits what is looked for: a model, words or example pages, a pattern."""
-    models = workspace.forage_models
-    if options["model"]:
-        return models.card(options["model"]).strategy
-    if options["keywords"] or options["examples"]:
-        return "best-first"
-    return models.last().strategy if models.names() and not options["goal_pattern"] else "breadth-first"
+    return complete_order(workspace, order)
 
 
 def _configured(config: Config, options: dict[str, Any]) -> Config:

@@ -35,7 +35,7 @@ MAX_WORKERS = 8  # more than that wait for one another
 def index(folder: Path, rebuild: bool) -> None:
     """Bring the search index up to date with the records of the workspace."""
     from wayhound.app.index import build, catch_up, refresh_scores  # noqa: PLC0415 - needs an extra
-    from wayhound.wording.records import format_indexed  # noqa: PLC0415
+    from wayhound.wording.records import format_indexed, format_problems  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, _indexing_bar() as show:
         if rebuild:
@@ -43,7 +43,8 @@ def index(folder: Path, rebuild: bool) -> None:
         else:
             refresh_scores(workspace)
             done = catch_up(workspace, show)
-    err.print(format_indexed(done))
+    for line in (format_indexed(done), *format_problems(done)):
+        err.print(line, markup=False)
 
 
 @click.command(cls=Command, renamed={"--processes": "--workers"})
@@ -136,7 +137,7 @@ def serve_portal(
 def update_index(folder: Path) -> int:
     """Bring the index up to date, with a bar; return the number of the last change that has been scored."""
     from wayhound.app.index import catch_up, refresh_scores  # noqa: PLC0415 - loads the search library
-    from wayhound.wording.records import format_indexed  # noqa: PLC0415
+    from wayhound.wording.records import format_indexed, format_problems  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, _indexing_bar() as show:
         scored = workspace.stores.changes.newest()
@@ -146,8 +147,9 @@ def update_index(folder: Path) -> int:
         except WorkspaceLocked:
             err.print("Another process is updating the index; what it has done so far is served.")
             return scored
-    if done.added or done.removed or done.works:
-        err.print(format_indexed(done))
+    changed = done.added or done.removed or done.works
+    for line in (*([format_indexed(done)] if changed else []), *format_problems(done)):
+        err.print(line, markup=False)
     return scored
 
 

@@ -38,13 +38,17 @@ _ANY_MARK = str.maketrans(dict.fromkeys(f"{_BLOCK}{_OPEN}{_CLOSE}{_LINK}{_LINK_E
 
 
 class Prose(NamedTuple):
-    """`text` has a line for each block of the page; `snippet` is one line of at most `SNIPPET_CHARS`."""
+    """The words of a page. `text` has a line for each block, in their order.
+
+    `snippet` is one line of at most `SNIPPET_CHARS`; `rest` is the text without it, menus and footers at its end.
+    """
 
     title: str = ""
     description: str = ""
     language: str = ""
     text: str = ""
     snippet: str = ""
+    rest: str = ""
 
 
 class _Block(NamedTuple):
@@ -67,11 +71,10 @@ def read_prose(body: bytes, content_type: str = "", charset: str = "") -> Prose:
     if kind in {"empty", "not_html", "binary"}:
         return Prose()
     text, _ = decode(body[: 4 * MAX_CHARS], charset)
-    if kind != "html":
-        lines = [" ".join(line.split()) for line in text[:MAX_TEXT_CHARS].splitlines()]
-        blocks = [_Block(line, around=False, linked=0) for line in lines if line]
-        return Prose(text="\n".join(block.text for block in blocks), snippet=_snippet(blocks, ""))
-    return _read_html(text, media_type.strip() or "text/html")
+    if kind == "html":
+        return _read_html(text, media_type.strip() or "text/html")
+    lines = (" ".join(line.split()) for line in text[:MAX_TEXT_CHARS].splitlines())
+    return _prose([_Block(line, around=False, linked=0) for line in lines if line])
 
 
 def _read_html(html: str, media_type: str) -> Prose:
@@ -79,12 +82,19 @@ def _read_html(html: str, media_type: str) -> Prose:
     head = read_head(elements.metas, (), "", "", RobotsTag())
     join_words(tree, elements)
     blocks = list(_blocks(tree)) if tree.body is not None else []
+    prose = _prose(blocks, head.description)
+    return prose._replace(
+        title=title_of(elements.titles), description=head.description, language=language_of(tree.root)
+    )
+
+
+def _prose(blocks: list[_Block], description: str = "") -> Prose:
+    snippet, quoted = _snippet(blocks, description)
+    content = [block.text for block in blocks if block.is_content and block.text not in quoted]
+    around = [block.text for block in blocks if not block.is_content]
+    text = "\n".join(block.text for block in blocks)
     return Prose(
-        title_of(elements.titles),
-        head.description,
-        language_of(tree.root),
-        "\n".join(block.text for block in blocks)[:MAX_TEXT_CHARS],
-        _snippet(blocks, head.description),
+        text=text[:MAX_TEXT_CHARS], snippet=snippet, rest="\n".join((*content, *around))[:MAX_TEXT_CHARS]
     )
 
 
@@ -121,25 +131,29 @@ def _mark(node: LexborNode) -> None:
         node.insert_after(_LINK_END)
 
 
-def _snippet(blocks: list[_Block], description: str) -> str:
+def _snippet(blocks: list[_Block], description: str) -> tuple[str, frozenset[str]]:
+    """Return the passage that says most, and the blocks that are whole in it."""
     content = [block.text for block in blocks if block.is_content]
     passages = [_passage(content, start) for start in range(len(content))]
-    most = max((len(passage.split()) for passage in passages), default=0)
-    if most < _ENOUGH_WORDS and description:
-        return shorten(description, SNIPPET_CHARS)
-    first = next((passage for passage in passages if len(passage.split()) >= _NEARLY_MOST * most), "")
-    anything = first or description or " ".join(block.text for block in blocks)
-    return shorten(anything, SNIPPET_CHARS)
+    most = max((len(passage.split()) for passage, _ in passages), default=0)
+    if most >= _ENOUGH_WORDS or not description:
+        for passage, quoted in passages:
+            if len(passage.split()) >= _NEARLY_MOST * most:
+                shown = shorten(passage, SNIPPET_CHARS)
+                return shown, quoted if shown == passage else frozenset()
+    return shorten(description or " ".join(block.text for block in blocks), SNIPPET_CHARS), frozenset()
 
 
-def _passage(lines: list[str], start: int) -> str:
-    """Return the lines from `start` on, as many as fit into a snippet."""
-    passage = ""
+def _passage(lines: list[str], start: int) -> tuple[str, frozenset[str]]:
+    """Return the lines from `start` on, as many as fit into a snippet, and which they are."""
+    passage, taken = "", set[str]()
     for line in lines[start:]:
         if passage and len(passage) + len(line) + 3 > SNIPPET_CHARS:
             break
-        passage += f" · {line}" if passage and not passage.endswith((".", "!", "?", ":")) else f" {line}"
-    return passage.strip()
+        separator = " " if passage.endswith((".", "!", "?", ":")) else " · "
+        passage += f"{separator}{line}" if passage else line
+        taken.add(line)
+    return passage, frozenset(taken)
 
 
 def shorten(text: str, most: int) -> str:

@@ -146,7 +146,7 @@ TABLES: Mapping[str, Table] = {
 }  # fmt: skip
 
 
-__all__ = ["FORMATS", "TABLES", "export", "in_csv", "write_rows"]
+__all__ = ["FORMATS", "TABLES", "arrow_table", "export", "in_csv", "write_rows"]
 
 Row = tuple[Any, ...]
 Columns = Mapping[str, ColumnType]
@@ -226,21 +226,50 @@ def in_csv(value: Any) -> Any:
 
 
 def _write_parquet(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("Parquet", "pyarrow", "parquet") from None
-    types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "yes_no": pa.bool_()}
-    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-    typed, count = _typed(columns, rows), 0
+    pa = _pyarrow("Parquet")
+    from pyarrow import parquet  # noqa: PLC0415
+
+    schema, count = _arrow_schema(columns), 0
     with parquet.ParquetWriter(pa.PythonFile(stream, mode="w"), schema, compression="zstd") as writer:
-        while group := list(islice(typed, ROW_GROUP)):
-            by_column = zip(zip(*group, strict=True), schema.types, strict=True)
-            arrays = [pa.array(values, kind) for values, kind in by_column]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        for group in _arrow_groups(columns, rows):
+            writer.write_table(group)
             count += len(group)
     return count
+
+
+def arrow_table(database: Database, table: str, *, run_id: int | None = None) -> Any:
+    """Return a table (`TABLES`) as `pyarrow.Table`. Raises MissingExtra without pyarrow."""
+    pa = _pyarrow("An Arrow table")
+    if table not in TABLES:
+        raise UsageError(f"{table!r} cannot be exported; choose one of {', '.join(TABLES)}.")
+    content = TABLES[table]
+    groups = list(_arrow_groups(content.columns, content.rows(database, run_id)))
+    return pa.concat_tables(groups) if groups else _arrow_schema(content.columns).empty_table()
+
+
+def _pyarrow(feature: str) -> Any:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtra(feature, "pyarrow", "parquet") from None
+    return pa
+
+
+def _arrow_schema(columns: Columns) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "yes_no": pa.bool_()}
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()])
+
+
+def _arrow_groups(columns: Columns, rows: Iterable[Row]) -> Iterator[Any]:
+    """Yield tables of at most `ROW_GROUP` rows."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    schema, typed = _arrow_schema(columns), _typed(columns, rows)
+    while group := list(islice(typed, ROW_GROUP)):
+        by_column = zip(zip(*group, strict=True), schema.types, strict=True)
+        yield pa.Table.from_arrays([pa.array(values, kind) for values, kind in by_column], schema=schema)
 
 
 def _typed(columns: Columns, rows: Iterable[Row]) -> Iterator[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wayhound.app.index import Indexed
+from wayhound.plugins import RECORD_KINDS, load_plugins
 from wayhound.wording.quantities import count
 
 
@@ -11,3 +12,10 @@ def format_indexed(done: Indexed) -> str:
     works = f" and {count(done.works, 'work')} only cited" if done.works else ""
     removed = f", removed {done.removed:,}" if done.removed else ""
     return f"Indexed {count(done.added, 'record')}{works}{removed}, in {done.seconds:.1f} s."
+
+
+def format_problems(done: Indexed) -> list[str]:
+    """Return a message for goals that have no record, and for each plugin that failed."""
+    goals = count(done.goals.hidden, "goal")
+    hidden = [f"{goals} left out: their pages ask not to be indexed (robots: noindex)."] if done.goals.hidden else []
+    return [*hidden, *done.goals.problems, *load_plugins(RECORD_KINDS)[1]]
