@@ -104,7 +104,8 @@ def test_a_forage_that_is_left_stops_and_is_resumed(tmp_path: Path) -> None:
         assert rest[-1] == saved[-1]
         assert len(first) + len(rest) <= 8
         assert len(workspace.stores.forage.runs()) == 1
-        list(wayhound.forage_sites(workspace, [start], new_run=True, **options))
+        options["new_run"] = True
+        list(wayhound.forage_sites(workspace, [start], **options))
         assert len(workspace.stores.forage.runs()) == 2
 
 

@@ -17,15 +17,15 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from wayhound.app.forage import Order, complete_order, new_nonce, open_run, work
+from wayhound.app.forage import Order, complete_order, new_nonce, open_run, run_worker
 from wayhound.app.site_list import read_sites as read_site_list
 from wayhound.app.trails import import_trails
 from wayhound.config import Config
 from wayhound.errors import MissingExtra
 from wayhound.site import Site
 from wayhound.store.export import arrow_table
-from wayhound.store.forage import Run, RunLimits
 from wayhound.store.goals import FoundGoal
+from wayhound.store.protocol import Run, RunLimits
 from wayhound.trail import GOAL, Step, Trail
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from wayhound.app.crawl import Crawl
     from wayhound.app.index import Indexed
-    from wayhound.app.papers.adding import Added
+    from wayhound.app.papers.adding import AddedFile
     from wayhound.app.train import TrainingReport
     from wayhound.forage.explain import Explanation
     from wayhound.search.results import SearchResults, Sort
@@ -165,7 +165,7 @@ async def forage_sites_async(
     visits: asyncio.Queue[Visit | None] = asyncio.Queue()
     crawls: list[Crawl] = []
     task = asyncio.create_task(
-        work(workspace, run, config, on_start=crawls.append, on_visit=visits.put_nowait)
+        run_worker(workspace, run, config, on_start=crawls.append, on_visit=visits.put_nowait)
     )
     task.add_done_callback(lambda _: visits.put_nowait(None))
     try:
@@ -223,7 +223,9 @@ class _ForageThread:
         try:
             with Workspace.open(self.folder) as workspace:  # a database connection belongs to one thread
                 asyncio.run(
-                    work(workspace, self.run, self.config, on_start=self._started, on_visit=self.visits.put)
+                    run_worker(
+                        workspace, self.run, self.config, on_start=self._started, on_visit=self.visits.put
+                    )
                 )
         except BaseException as error:  # noqa: BLE001 - it is raised in the thread of the caller
             self.error = error
@@ -268,21 +270,21 @@ def find_goals(workspace: Workspace, run: int | None = None) -> Iterator[FoundGo
 # Papers, topics, search
 
 
-def read_papers(workspace: Workspace, *paths: AnyPath, workers: int = 1) -> Iterator[Added]:
+def read_papers(workspace: Workspace, *paths: AnyPath, workers: int = 1) -> Iterator[AddedFile]:
     """Read papers from files and folders, or without any, the files that forages fetched; yield what became of each.
 
     Raises MissingExtra without the extra `papers`.
     """
     from wayhound.app.papers.adding import (  # noqa: PLC0415 - loads the models of papers
         Intake,
-        files_at,
-        incoming_files,
-        incoming_from_forage,
+        fetched_files,
+        find_files,
+        local_files,
     )
     from wayhound.app.papers.library import PaperLibrary  # noqa: PLC0415
 
     library = PaperLibrary(workspace)
-    files = incoming_files(files_at(map(Path, paths))) if paths else incoming_from_forage(library, None)
+    files = local_files(find_files(map(Path, paths))) if paths else fetched_files(library, None)
     return Intake(library, workers).add(files)
 
 

@@ -17,5 +17,9 @@ def format_indexed(done: Indexed) -> str:
 def format_problems(done: Indexed) -> list[str]:
     """Return a message for goals that have no record, and for each plugin that failed."""
     goals = count(done.goals.hidden, "goal")
-    hidden = [f"{goals} left out: their pages ask not to be indexed (robots: noindex)."] if done.goals.hidden else []
+    hidden = (
+        [f"{goals} left out: their pages ask not to be indexed (robots: noindex)."]
+        if done.goals.hidden
+        else []
+    )
     return [*hidden, *done.goals.problems, *load_plugins(RECORD_KINDS)[1]]
