@@ -1,4 +1,4 @@
-"""What the benchmarks of headers and references say of CRFs: both counts, the floor, classes and corrections."""
+"""Tables on CRFs for the benchmarks of headers and references: both counts, a baseline, classes, corrections."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.report import Bar, Cell, Report
-from bench.token_scores import COUNTS, BothCounts, Labels, Score, Split, plain_crf, say
+from bench.token_scores import COUNTS, BothCounts, Labels, Score, Split, plain_crf, report_progress
 from wayhound.papers.field_crf import FieldCRF
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.tagged import TaggedText
@@ -17,9 +17,9 @@ N_CORRECTIONS = 10
 
 
 class CrfTable:
-    """Our CRF next to the floor over all splits; `least` are the bars for words, macro-F1 and whole texts.
+    """Our CRF and the baseline over all splits; `least` are the bars for words, macro-F1 and whole texts.
 
-    `foreign` are texts of another kind than those trained on, to see what corrections teach.
+    `foreign` are texts of another kind than those trained on, to measure what is learned from corrections.
     """
 
     def __init__(
@@ -28,26 +28,26 @@ class CrfTable:
         self.kind = kind
         self.least = least
         self.foreign = foreign
-        self.ours, self.floor = BothCounts(), BothCounts()
-        self.answers: list[tuple[TaggedText, Labels]] = []
+        self.ours, self.baseline = BothCounts(), BothCounts()
+        self.labelled: list[tuple[TaggedText, Labels]] = []
         self._same, self._other = Corrections("texts of the same kind"), Corrections("texts of another kind")
 
     def add(self, split: Split, lexicon: Lexicon) -> None:
         for text, guess in zip(split.test, plain_crf(split), strict=True):
-            self.floor.add(text, guess)
-        say("  plain CRF done")
+            self.baseline.add(text, guess)
+        report_progress("  plain CRF done")
         model = FieldCRF(self.kind, lexicon).fit(split.train)
-        found = [model.label(text.lines).labels for text in split.test]
-        for text, guess in zip(split.test, found, strict=True):
+        for text in split.test:
+            guess = model.label(text.lines).labels
             self.ours.add(text, guess)
-            self.answers.append((text, guess))
-        say("  CRF done")
+            self.labelled.append((text, guess))
+        report_progress("  CRF done")
         self._same.add(model, split.test, split.test)
         if self.foreign:
             self._other.add(model, self.foreign, split.test)
 
     def reports(self, hmms: Sequence[Sequence[Cell]]) -> list[Report]:
-        """With rows for hidden Markov models, if there are any."""
+        """Return all tables, with the rows of hidden Markov models."""
         learned = [self._same.report(), *([self._other.report()] if self.foreign else [])]
         return [self._both_counts(hmms), self._by_class(), *learned]
 
@@ -58,13 +58,13 @@ class CrfTable:
             Bar(f"CRF, {name} %", figure, least=least)
             for (name, least), figure in zip(self.least.items(), figures, strict=True)
         ]
-        rows = [*hmms, self.floor.row("python-crfsuite, plain features"), self.ours.row("CRF")]
+        rows = [*hmms, self.baseline.row("python-crfsuite, plain features"), self.ours.row("CRF")]
         return Report("Over all words, and as the seed counts", COUNTS, rows, bars, {"f1": score.f1})
 
     def _by_class(self) -> Report:
-        ours, floor = self.ours.all_words, self.floor.all_words
+        ours, baseline = self.ours.all_words, self.baseline.all_words
         rows: list[list[Cell]] = [
-            [name, ours.right[name] + ours.missed[name], floor.f1.get(name), figure]
+            [name, ours.right[name] + ours.missed[name], baseline.f1.get(name), figure]
             for name, figure in ours.f1.items()
         ]
         return Report("F1 by class over all words", ("class", "words", "plain", "CRF"), rows)
@@ -72,10 +72,10 @@ class CrfTable:
 
 @dataclass
 class Corrections:
-    """What models learn from wrong texts of a first half being put right, judged by the second half.
+    """Scores before and after learning corrections of wrong texts in a first half, tested on the second half.
 
-    `before` and `after` are scores of the corrected texts, of the others, and of texts of the kind that the model
-    was trained on: what was learned before should not be lost.
+    The scores are of the corrected texts, of the others, and of texts of the kind that the model was trained on:
+    what was learned before should not be lost.
     """
 
     name: str
@@ -83,17 +83,17 @@ class Corrections:
     after: tuple[Score, Score, Score] = field(default_factory=lambda: (Score(), Score(), Score()))
     seconds: list[float] = field(default_factory=list)
 
-    def add(self, model: FieldCRF, texts: Sequence[TaggedText], known: Sequence[TaggedText]) -> None:
+    def add(self, model: FieldCRF, texts: Sequence[TaggedText], same_kind: Sequence[TaggedText]) -> None:
         half = len(texts) // 2
         wrong = [text for text in texts[:half] if model.label(text.lines).labels != text.labels]
         wrong = wrong[:N_CORRECTIONS]
-        began = time.process_time()
-        taught = model.corrected(wrong)
-        self.seconds.append(time.process_time() - began)
-        for one, scores in ((model, self.before), (taught, self.after)):
-            for score, group in zip(scores, (wrong, texts[half:], known), strict=True):
+        started = time.process_time()
+        corrected = model.corrected(wrong)
+        self.seconds.append(time.process_time() - started)
+        for tested, scores in ((model, self.before), (corrected, self.after)):
+            for score, group in zip(scores, (wrong, texts[half:], same_kind), strict=True):
                 for text in group:
-                    score.add(text.labels, one.label(text.lines).labels)
+                    score.add(text.labels, tested.label(text.lines).labels)
 
     def report(self) -> Report:
         rows: list[list[Cell]] = [self._row("before", self.before), self._row("after", self.after)]
@@ -101,7 +101,7 @@ class Corrections:
         rows[1].append(max(self.seconds))
         header = (
             "",
-            "corrected ones wholly right %",
+            "corrected texts wholly right %",
             "others: word error %",
             "others: wholly right %",
             "texts as trained on: word error %",
@@ -112,5 +112,5 @@ class Corrections:
 
     @staticmethod
     def _row(name: str, scores: tuple[Score, Score, Score]) -> list[Cell]:
-        corrected, others, known = scores
-        return [name, corrected.whole, others.error, others.whole, known.error]
+        corrected, others, same_kind = scores
+        return [name, corrected.whole, others.error, others.whole, same_kind.error]

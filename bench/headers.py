@@ -1,8 +1,8 @@
-"""Headers of papers: the tables of section 4.3 of the seed (McCallum et al. 2000), and what goes beyond them.
+"""Headers of papers: the tables of section 4.3 of the seed (McCallum et al. 2000), and CRFs.
 
-Five-fold cross-validation on the tagged headers of the data folder, or `--train FILE --test FILE`. Error as the
-seed counts it: the abstract, the introduction's heading and the end of the page are one word each, punctuation is
-none. CRFs are also judged over all words. Distant labels come from BibTeX, tagged references and lists of names.
+Five-fold cross-validation on the tagged headers of the data folder, or `--train FILE --test FILE`. Errors are counted
+as the seed does: the abstract, the introduction's heading and the end of the page are one word each, punctuation is
+none. CRFs are also tested over all words. Distant labels come from BibTeX, tagged references and lists of names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from bench.baum_welch import baum_welch, mix_by_state, mix_uniformly
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, say, splits
+from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, report_progress, splits
 from wayhound.learn.hmm import HiddenMarkovModel
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
@@ -41,11 +41,11 @@ MODELS: dict[str, dict[str, Any]] = {
     "V-merged, with gaps": {"merging": "v", "transitions": "shrunk"},
     "Merge search, with gaps": {"merging": "search", "transitions": "shrunk"},
 }
-"""The first four are Table 3. Gaps are line ends and commas, which the seed drops."""
+"""The first four are those of Table 3. Gaps are line ends and commas, which the seed drops."""
 
 
 class HmmTables:
-    """Hidden Markov models of every structure and source of words, over all splits."""
+    """Tables on hidden Markov models of every structure and source of words, over all splits."""
 
     def __init__(self) -> None:
         self.scores: dict[tuple[str, str], Score] = defaultdict(Score)
@@ -59,10 +59,10 @@ class HmmTables:
             for source in SOURCES:
                 model = FieldHMM("header", emissions=source, **settings)  # type: ignore[arg-type]
                 model.fit(split.train, distant)
-                self._judge(name, source, model, split)
+                self._test(name, source, model, split)
 
-    def _judge(self, name: str, source: str, model: FieldHMM, split: Split) -> None:
-        for truth, guess in seed_answers(model, model.model_, split):
+    def _test(self, name: str, source: str, model: FieldHMM, split: Split) -> None:
+        for truth, guess in seed_labels(model, model.model_, split):
             self.scores[name, source].add(truth, guess)
         if source != "L*D":
             return
@@ -76,7 +76,7 @@ class HmmTables:
             self.searches.append(model.tagger_.search_)
 
     def rows(self) -> list[list[Cell]]:
-        """The best one over all words, which has to find the abstract, too."""
+        """Return the row of the best model over all words, which also has to find the abstract."""
         best = sorted(self.all_words, key=lambda name: self.all_words[name].seed.error)[:1]
         return [self.all_words[name].row(f"HMM ({name}; abstract found by pattern)") for name in best]
 
@@ -93,7 +93,7 @@ class HmmTables:
         return self._errors("Table 3: word error %, one state a class", list(ONE_A_CLASS.values()))
 
     def table_4(self) -> Report:
-        """With the bar of the best structure."""
+        """Return Table 4, with a bar for the best structure."""
         rest = ["ML", *[name for name in MODELS if name not in ONE_A_CLASS.values()]]
         best = min(rest, key=lambda name: self.scores[name, "L*D"].error)
         bar = Bar(
@@ -128,25 +128,23 @@ class HmmTables:
         return Report("Figure 9: held-out word error % as states are merged", ("states", "error %"), rows)
 
 
-def seed_answers(
-    model: FieldHMM, chain: HiddenMarkovModel, split: Split
-) -> list[tuple[list[str], list[str]]]:
-    """Truth and answer for every word as the seed counts; the abstract is where the truth says."""
-    read = [model.read(text.lines, text.labels) for text in split.test]
-    truths = [model.classes(one, text.labels) for one, text in zip(read, split.test, strict=True)]
-    answers = chain.decode([model.numbers(one) for one in read])
+def seed_labels(model: FieldHMM, chain: HiddenMarkovModel, split: Split) -> list[tuple[list[str], list[str]]]:
+    """Return truth and labels of every word as the seed counts; the abstract is taken from the truth."""
+    texts = [model.read(tagged.lines, tagged.labels) for tagged in split.test]
+    truths = [model.classes(text, tagged.labels) for text, tagged in zip(texts, split.test, strict=True)]
+    decoded = chain.decode([model.numbers(text) for text in texts])
     return [
-        ([HEADER_FIELDS[n] for n in truth], [HEADER_FIELDS[n] for n in answer])
-        for truth, answer in zip(truths, answers, strict=True)
+        ([HEADER_FIELDS[n] for n in truth], [HEADER_FIELDS[n] for n in classes])
+        for truth, classes in zip(truths, decoded, strict=True)
     ]
 
 
 class BaumWelchTable:
-    """Table 6: the labels of every second training header are dropped, and its words learned from without."""
+    """Table 6: every second training header is used without its labels."""
 
     def __init__(self) -> None:
         self.scores: dict[tuple[str, str], Score] = defaultdict(Score)
-        self.surprise: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self.log_perplexity: dict[tuple[str, str], list[float]] = defaultdict(list)
 
     def add(self, split: Split, distant: DistantWords) -> None:
         labelled, unlabelled = split.train[::2], split.train[1::2]
@@ -157,22 +155,25 @@ class BaumWelchTable:
             trained = baum_welch(model.model_, texts, BAUM_WELCH_ROUNDS)
             cut = len(texts) * 9 // 10
             most = baum_welch(model.model_, texts[:cut], BAUM_WELCH_ROUNDS)
-            self._judge(name, "Initial (L*D)", model, model.model_, split)
-            self._judge(name, "BW-uniform", model, mix_uniformly(model.model_, trained), split)
-            self._judge(name, "BW-varied", model, mix_by_state(model.model_, most, texts[cut:]), split)
+            self._test(name, "Initial (L*D)", model, model.model_, split)
+            self._test(name, "BW-uniform", model, mix_uniformly(model.model_, trained), split)
+            self._test(name, "BW-varied", model, mix_by_state(model.model_, most, texts[cut:]), split)
 
-    def _judge(self, name: str, row: str, model: FieldHMM, chain: HiddenMarkovModel, split: Split) -> None:
-        for truth, guess in seed_answers(model, chain, split):
+    def _test(self, name: str, row: str, model: FieldHMM, chain: HiddenMarkovModel, split: Split) -> None:
+        for truth, guess in seed_labels(model, chain, split):
             self.scores[name, row].add(truth, guess)
-        asked = [model.numbers(model.read(text.lines, text.labels)) for text in split.test]
-        self.surprise[name, row].append(np.log(chain.perplexity(asked)))
+        texts = [model.numbers(model.read(text.lines, text.labels)) for text in split.test]
+        self.log_perplexity[name, row].append(np.log(chain.perplexity(texts)))
 
     def report(self) -> Report:
         rows: list[list[Cell]] = []
         for row in ("Initial (L*D)", "BW-uniform", "BW-varied"):
             cells: list[Cell] = [row]
             for name in ("ML", "Merge search"):
-                cells += [self.scores[name, row].error, float(np.exp(np.mean(self.surprise[name, row])))]
+                cells += [
+                    self.scores[name, row].error,
+                    float(np.exp(np.mean(self.log_perplexity[name, row]))),
+                ]
             rows.append(cells)
         header = ("", "ML error %", "ML perplexity", "Merge search error %", "Merge search perplexity")
         return Report("Table 6: Baum-Welch on unlabelled headers", header, rows)
@@ -180,7 +181,7 @@ class BaumWelchTable:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("hmm", "crf"), help="leave the other models out")
+    parser.add_argument("--only", choices=("hmm", "crf"), help="only these models")
     add_split_options(parser)
     add_data_option(parser)
     add_output_options(parser)
@@ -189,11 +190,13 @@ def main() -> int:
     hmms, trained, crfs = HmmTables(), BaumWelchTable(), CrfTable("header", LEAST_CRF)
     distant, lexicon = data.distant_for_headers(), build_lexicon(data.names, data.bibtex)
     for number, split in enumerate(splits(arguments, data.headers, parse_headers), start=1):
-        say(f"split {number}: {len(split.train)} headers to learn from, {len(split.test)} to be judged by")
+        report_progress(
+            f"split {number}: {len(split.train)} headers for training, {len(split.test)} for testing"
+        )
         if arguments.only != "crf":
             hmms.add(split, distant)
             trained.add(split, distant)
-            say("  HMMs done")
+            report_progress("  HMMs done")
         if arguments.only != "hmm":
             crfs.add(split, lexicon)
     return finish(list(reports(arguments.only, hmms, trained, crfs)), arguments)

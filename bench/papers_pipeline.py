@@ -1,8 +1,7 @@
-"""Papers from PDF files to records, references and a citation graph: how fast, and how much of it is found.
+"""Papers from PDF files to records, references and a citation graph: speed, and how many fields are found.
 
-Takes up `papers/pdf/aistats2007` of the data folder into a workspace, as `wayhound papers add` does, and then the
-PDF files of the sample web, of which all is known. Shares of the real papers are of what was found, not of what is
-right: `bench.pdf` compares titles, authors and abstracts with their descriptions.
+Adds `papers/pdf/aistats2007` of the data folder to a workspace, as `wayhound papers add` does, and then the PDF files
+of the sample web, whose citation graph is known.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ LEAST_SAMPLE = 0.97
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What became of some files, and what it cost."""
+class Intakes:
+    """The results for some files, and the CPU seconds that they took."""
 
     added: list[AddedFile]
     seconds: float
@@ -43,54 +42,56 @@ class Taken:
         return sum(file.outcome == "paper" for file in self.added)
 
 
-def take_up(library: PaperLibrary, files: list[Path], workers: int) -> Taken:
-    """CPU seconds of all processes, their start and the loading of models included."""
+def add_files(library: PaperLibrary, files: list[Path], workers: int) -> Intakes:
+    """Add files, and measure the CPU seconds of all processes, including their start and loading models."""
     before = cpu_seconds()
     added = list(Intake(library, workers).add(local_files(files)))
-    return Taken(added, cpu_seconds() - before)
+    return Intakes(added, cpu_seconds() - before)
 
 
-def speed_report(real: Taken, sample: Taken, again: Taken) -> Report:
+def speed_report(real: Intakes, sample: Intakes, again: Intakes) -> Report:
     rows: list[list[Cell]] = [
-        [name, len(taken.added), taken.papers, taken.seconds, len(taken.added) / taken.seconds]
-        for name, taken in (("real papers", real), ("sample papers", sample), ("real papers, again", again))
+        [name, len(files.added), files.papers, files.seconds, len(files.added) / files.seconds]
+        for name, files in (("real papers", real), ("sample papers", sample), ("real papers, again", again))
     ]
     header = ["files", "number", "papers", "CPU s", "files a CPU s"]
     bars = [Bar("real papers a CPU second", real.papers / real.seconds, least=LEAST_PAPERS_A_SECOND)]
     return Report("Speed of the whole pipeline", header, rows, bars)
 
 
-def found_report(library: PaperLibrary, real: Taken) -> Report:
-    """How many papers have each field, and how many references each of theirs."""
-    ids = dict.fromkeys(each.id for each in real.added if each.outcome == "paper")  # one stands there twice
-    records = [library.find(each) for each in ids]
+def found_report(library: PaperLibrary, real: Intakes) -> Report:
+    """Count the papers and references that have each field."""
+    ids = dict.fromkeys(file.id for file in real.added if file.outcome == "paper")  # one file is there twice
+    records = [library.find(paper) for paper in ids]
     rows: list[list[Cell]] = [
-        ["paper", name, sum(name in record.fields for record in records) / len(records), _surety(
+        ["paper", name, sum(name in record.fields for record in records) / len(records), _mean(
             value.confidence for record in records for value in record.fields.get(name, ()))]
         for name in FIELDS
     ]  # fmt: skip
-    references = [each for record in records for each in library.papers.citations(record.id) if each.number]
+    references = [
+        citation for record in records for citation in library.papers.citations(record.id) if citation.number
+    ]
     rows += [
-        ["reference", name, sum(name in each.fields for each in references) / len(references), _surety(
-            value.confidence for each in references for value in each.fields.get(name, ()))]
+        ["reference", name, sum(name in reference.fields for reference in references) / len(references), _mean(
+            value.confidence for reference in references for value in reference.fields.get(name, ()))]
         for name in REFERENCE_FIELDS
     ]  # fmt: skip
     cited = {
         (record.id, context.number) for record in records for context in library.papers.contexts(record.id)
     }
     rows.append(["reference", "sentence that cites it", len(cited) / len(references), None])
-    groups = {each.group for each in references}
+    groups = {reference.group for reference in references}
     title = f"Found in {len(records)} papers with {len(references)} references to {len(groups)} works"
     return Report(title, ["of a", "field", "share that has it", "mean confidence"], rows)
 
 
-def _surety(confidences: Iterator[float]) -> float | None:
+def _mean(confidences: Iterator[float]) -> float | None:
     values = list(confidences)
     return sum(values) / len(values) if values else None
 
 
 def right_report(library: PaperLibrary, files: list[Path]) -> Report:
-    """Records against descriptions; of the files whose description is of another paper nothing is counted."""
+    """Compare records with descriptions, except those that describe another paper."""
     right, counted = dict.fromkeys(LEAST_RIGHT, 0), 0
     with DocumentReader() as reader:
         for path in files:
@@ -112,17 +113,17 @@ def right_report(library: PaperLibrary, files: list[Path]) -> Report:
 
 
 def sample_report(library: PaperLibrary) -> Report:
-    """The citation graph of the sample web, which is known."""
+    """Compare the citation graph of the sample web with the true one."""
     true = set(_sample_links())
-    held = {paper for link in true for paper in link} | set(_sample_ids())
-    found = {link for link in library.papers.links() if link[0] in held}
-    right = len(found & true)
-    precision, recall = right / max(1, len(found)), right / max(1, len(true))
+    samples = {paper for link in true for paper in link} | set(_sample_ids())
+    links = {link for link in library.papers.links() if link[0] in samples}
+    right = len(links & true)
+    precision, recall = right / max(1, len(links)), right / max(1, len(true))
     bars = [
         Bar("citations of the sample web found", recall, least=LEAST_SAMPLE),
         Bar("citations found that are right", precision, least=LEAST_SAMPLE),
     ]
-    rows: list[list[Cell]] = [[len(true), len(found), right, precision, recall]]
+    rows: list[list[Cell]] = [[len(true), len(links), right, precision, recall]]
     return Report(
         "Citation graph of the sample web", ["true", "found", "right", "precision", "recall"], rows, bars
     )
@@ -130,28 +131,30 @@ def sample_report(library: PaperLibrary) -> Report:
 
 def _sample_ids() -> Iterator[str]:
     for site in sample_web().sites:
-        yield from (content_id(site.respond(each.pdf).body) for each in site.truth.publications if each.pdf)
+        yield from (
+            content_id(site.respond(paper.pdf).body) for paper in site.truth.publications if paper.pdf
+        )
 
 
 def _sample_links() -> Iterator[tuple[str, str]]:
     for site in sample_web().sites:
-        papers = [each for each in site.truth.publications if each.pdf]
+        papers = [paper for paper in site.truth.publications if paper.pdf]
         ids = {
-            f"{', '.join(each.authors)}. {each.title}. {each.venue}, {each.year}.": content_id(
-                site.respond(each.pdf).body
+            f"{', '.join(paper.authors)}. {paper.title}. {paper.venue}, {paper.year}.": content_id(
+                site.respond(paper.pdf).body
             )
-            for each in papers
+            for paper in papers
         }
-        for each, own in zip(papers, ids.values(), strict=True):
-            yield from ((own, ids[cited]) for cited in each.references if cited in ids)
+        for paper, own in zip(papers, ids.values(), strict=True):
+            yield from ((own, ids[cited]) for cited in paper.references if cited in ids)
 
 
 def write_samples(folder: Path) -> list[Path]:
     for site in sample_web().sites:
-        for each in site.truth.publications:
-            if each.pdf:
-                name = f"{site.name}-{each.pdf.rpartition('/')[2]}"
-                (folder / name).write_bytes(site.respond(each.pdf).body)
+        for paper in site.truth.publications:
+            if paper.pdf:
+                name = f"{site.name}-{paper.pdf.rpartition('/')[2]}"
+                (folder / name).write_bytes(site.respond(paper.pdf).body)
     return sorted(folder.iterdir())
 
 
@@ -164,12 +167,12 @@ def main() -> int:
     files = find_files([arguments.data / "papers" / "pdf" / "aistats2007"])
     with tempfile.TemporaryDirectory() as folder, Workspace.create(Path(folder) / "workspace") as workspace:
         library = PaperLibrary(workspace)
-        WorkspaceModels(workspace.models_folder).load()  # so that the first file does not pay for it
-        real = take_up(library, files, arguments.workers)
+        WorkspaceModels(workspace.models_folder).load()  # so that the first file does not include it
+        real = add_files(library, files, arguments.workers)
         samples = Path(folder) / "samples"
         samples.mkdir()
-        sample = take_up(library, write_samples(samples), arguments.workers)
-        again = take_up(library, files, arguments.workers)
+        sample = add_files(library, write_samples(samples), arguments.workers)
+        again = add_files(library, files, arguments.workers)
         reports = [
             speed_report(real, sample, again),
             found_report(library, real),

@@ -1,9 +1,9 @@
-"""Papers from PDF: speed, hostile files, and how well front matter and references come out.
+"""Papers from PDF: speed, hostile files, and the accuracy of front matter and references.
 
-Reads `papers/pdf/aistats2007` of the data folder: PDFs with title, authors and abstract in the `.md` of the
-same name. Some of these describe another paper than the one they stand beside: no author of theirs, or little
-of their abstract, is on its first page. Bars are for the others. References are compared with
-`reference_counts.tsv`, counted by hand in fifteen and more of the PDFs.
+Reads `papers/pdf/aistats2007` of the data folder: PDFs with title, authors and abstract in the `.md` of the same
+name. Some of these describe another paper: none of their authors, or little of their abstract, is on its first page.
+Bars are for the others. References are compared with `reference_counts.tsv`, counted by hand in at least fifteen of
+the PDFs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SLOWEST_MUTATION = 20.0  # wall-clock seconds for the caller; the limit given to
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A PDF of the data and what its description says."""
+    """A PDF of the data and its description."""
 
     name: str
     body: bytes
@@ -61,15 +61,15 @@ def papers_below(data: Path) -> list[Paper]:
 
 
 def described(text: str) -> FrontTexts:
-    """Title, abstract and authors of a description: a little YAML, of which few kinds are used."""
+    """Return title, authors and abstract of a description in simple YAML."""
     authors = re.findall(r"^- given: (.*)\n  family: (.*)$", text, re.MULTILINE)
     names = tuple(f"{_unquoted(given)} {_unquoted(family)}" for given, family in authors)
     return FrontTexts(_scalar(text, "title"), names, _scalar(text, "abstract"))
 
 
 def _scalar(text: str, key: str) -> str:
-    found = re.search(rf"^{key}: (.*(?:\n  .*|\n(?=\n  ))*)", text, re.MULTILINE)
-    return _unquoted(" ".join(found[1].split())) if found else ""
+    match = re.search(rf"^{key}: (.*(?:\n  .*|\n(?=\n  ))*)", text, re.MULTILINE)
+    return _unquoted(" ".join(match[1].split())) if match else ""
 
 
 def _unquoted(value: str) -> str:
@@ -82,24 +82,24 @@ def _unquoted(value: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Letters and digits alone, without accents, TeX and ligatures, of which descriptions have lost some."""
+    """Return only letters and digits, without accents, TeX and ligatures, which descriptions lack in part."""
     text = re.sub(r"\\[A-Za-z]+|[${}]", " ", text)
     folded = unicodedata.normalize("NFKD", text).casefold()
     return re.sub(r"f+[il]?", "f", "".join(letter for letter in folded if letter.isalnum()))
 
 
-def same_authors(found: tuple[str, ...], true: tuple[str, ...]) -> bool:
-    """All of them and no other, by last name, since first names are spelled out here and initials there."""
-    return sorted(map(_last_name, found)) == sorted(map(_last_name, true))
+def same_authors(names: tuple[str, ...], true: tuple[str, ...]) -> bool:
+    """Return True for the same last names: only one of both lists may spell out first names."""
+    return sorted(map(_last_name, names)) == sorted(map(_last_name, true))
 
 
 def _last_name(name: str) -> str:
     return plain(name.rpartition(" ")[2])
 
 
-def overlap(found: str, true: str) -> float:
-    """Twice the words in common, in order, over all words."""
-    return SequenceMatcher(None, _words(found), _words(true), autojunk=False).ratio()
+def overlap(text: str, true: str) -> float:
+    """Return twice the number of common words, in order, over that of all words."""
+    return SequenceMatcher(None, _words(text), _words(true), autojunk=False).ratio()
 
 
 def _words(text: str) -> list[str]:
@@ -107,24 +107,24 @@ def _words(text: str) -> list[str]:
 
 
 def describes(truth: FrontTexts, document: Document) -> bool:
-    """Whether an author, and most words of the abstract, are on the first page at all."""
+    """Return True if an author and most words of the abstract are on the first page."""
     page = " ".join(line.text for line in document.pages[0].lines)
-    there, letters = set(_words(page)), plain(page)
-    wanted = [word for word in _words(truth.abstract) if len(word) > 5]
+    on_page, letters = set(_words(page)), plain(page)
+    long_words = [word for word in _words(truth.abstract) if len(word) > 5]
     some_author = any(_last_name(author) in letters for author in truth.authors)
-    return some_author and sum(word in there for word in wanted) > 0.5 * len(wanted)
+    return some_author and sum(word in on_page for word in long_words) > 0.5 * len(long_words)
 
 
 def cpu_seconds() -> float:
-    """Of this process and of all its ended children."""
+    """Return the CPU seconds of this process and of all its ended children."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def speed_report(papers: list[Paper], rounds: int) -> Report:
-    """Text of all pages, boxes of lines everywhere and of words where fields are read.
+    """Measure reading with the boxes of all lines, and of words where fields are read.
 
-    The start of the reading process is counted, too. The best round counts, as the others had company.
+    The start of the reading process is included. The best round counts, because others share the machine.
     """
     rows: list[list[Cell]] = []
     for number in range(1, rounds + 1):
@@ -149,32 +149,32 @@ def _read_once(papers: list[Paper]) -> tuple[int, float]:
 
 
 def front_report(documents: dict[str, Document], papers: list[Paper]) -> Report:
-    """How often title, authors and abstract come out right, by layout alone and by the header model."""
-    known = {paper.name: paper.truth for paper in papers if paper.name in documents}
-    truths = {name: truth for name, truth in known.items() if describes(truth, documents[name])}
+    """Measure title, authors and abstract, by layout alone and by the header model."""
+    descriptions = {paper.name: paper.truth for paper in papers if paper.name in documents}
+    truths = {name: truth for name, truth in descriptions.items() if describes(truth, documents[name])}
     rows: list[list[Cell]] = []
     bars: list[Bar] = []
-    details: dict[str, list[str]] = {"described wrongly": sorted(known.keys() - truths.keys())}
+    details: dict[str, list[str]] = {"described wrongly": sorted(descriptions.keys() - truths.keys())}
     for name, read in front_readers().items():
         fronts = {key: read(document) for key, document in documents.items()}
-        everywhere, _ = front_shares(fronts, known)
+        everywhere, _ = front_shares(fronts, descriptions)
         shares, wrong = front_shares(fronts, truths)
-        rows.append([f"{name}, all files", len(known), *everywhere.values()])
+        rows.append([f"{name}, all files", len(descriptions), *everywhere.values()])
         rows.append([name, len(truths), *shares.values()])
         bars = [Bar(f"{part} right, by {name}", shares[part], least=least) for part, least in LEAST.items()]
         details |= {f"{name}: {part} wrong": names for part, names in wrong.items()}
     header = ["by", "papers", "title", "all authors", f"abstract ({OVERLAP:.0%} overlap)"]
-    title = f"FrontTexts matter, share right ({len(known) - len(truths)} files are described wrongly)"
+    title = f"FrontTexts matter, share right ({len(descriptions) - len(truths)} files are described wrongly)"
     return Report(title, header, rows, bars, {"wrong": details})
 
 
 def front_readers() -> dict[str, Callable[[Document], FrontTexts]]:
-    """The ways to read front matter, the one that bars are for last."""
+    """Return the methods to read front matter; the bars are for the last one."""
     return {"layout": read_front, "model and layout": by_model}
 
 
 def by_model(document: Document) -> FrontTexts:
-    """What the product says: the shipped header model with what layout tells it."""
+    """Read front matter with the shipped header model and the layout, as the product does."""
     matter = header_reader.read_front_matter(document)
     title, abstract = matter.title, matter.abstract
     return FrontTexts(
@@ -200,7 +200,7 @@ def front_shares(
 
 
 def references_report(documents: dict[str, Document]) -> Report:
-    """References cut, next to those counted by hand; and how many of them a call-out was found for."""
+    """Compare the references with those counted by hand, and count those with a call-out."""
     counted = dict(line.split("\t") for line in COUNTS.read_text().splitlines()[1:])
     rows: list[list[Cell]] = []
     for name, count in counted.items():
@@ -218,7 +218,7 @@ def references_report(documents: dict[str, Document]) -> Report:
 
 
 def papers_report(outcomes: dict[str, Document | Unread]) -> Report:
-    """What each file was taken for."""
+    """Count the verdicts and the reasons of files that cannot be read."""
     verdicts = Counter(
         find_sections(outcome).verdict if isinstance(outcome, Document) else outcome.reason
         for outcome in outcomes.values()
@@ -227,7 +227,7 @@ def papers_report(outcomes: dict[str, Document | Unread]) -> Report:
 
 
 def mutated(bodies: list[bytes], count: int) -> Iterator[tuple[str, bytes]]:
-    """Seeded damage to real files: flipped bits, cut ends, spliced chunks, garbage in tables and streams."""
+    """Yield real files with random damage: flipped bits, cut ends, spliced chunks, garbage in tables."""
     chance = random.Random(2007)
     kinds: dict[str, Callable[[random.Random, bytes, bytes], bytes]] = {
         "flipped bits": _flipped,
@@ -263,11 +263,11 @@ def _garbage_xref(chance: random.Random, body: bytes, _: bytes) -> bytes:
 
 
 def _wild_numbers(chance: random.Random, body: bytes, _: bytes) -> bytes:
-    """Lengths, counts and references that are far too large, negative or circular."""
+    """Replace lengths, counts and references by numbers that are too large, negative or circular."""
     wild = (b"2147483647", b"-1", b"0", b"99999999999", b"1")
 
-    def replaced(found: re.Match[bytes]) -> bytes:
-        return found[1] + chance.choice(wild) if chance.random() < 0.2 else found[0]
+    def replaced(match: re.Match[bytes]) -> bytes:
+        return match[1] + chance.choice(wild) if chance.random() < 0.2 else match[0]
 
     return re.sub(
         rb"(/(?:Length|Count|Size|Prev|W|Kids|First|N|Width|Height|Parent|Contents)\s*\[?)\d+", replaced, body
@@ -275,7 +275,7 @@ def _wild_numbers(chance: random.Random, body: bytes, _: bytes) -> bytes:
 
 
 def mutation_report(papers: list[Paper], count: int) -> Report:
-    """Every mutation must come back as a document or a reason, soon, and the pool must live on."""
+    """Check that every mutation yields a document or a reason in time, and that the pool keeps working."""
     outcomes: dict[str, Counter[str]] = {}
     slowest, raised = 0.0, 0
     limits = ReadingLimits(wall_seconds=10, cpu_seconds=8)

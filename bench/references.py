@@ -2,10 +2,10 @@
 
 Five-fold cross-validation on the tagged references of the data folder, or `--train FILE --test FILE`. The bar of the
 HMM is on words as the seed counts them (McCallum et al. 2000, section 4.3: punctuation alone is no word), those of
-the CRF are on all words. Distant labels come from BibTeX and from references tagged by others.
+the CRF are on all words. Distant labels come from BibTeX and from references with nested tags.
 
-`--peer PYTHON` names an interpreter for which refextract is installed (`pip install refextract` in an environment of
-its own); it is then asked for the same references.
+`--peer PYTHON` is an interpreter with refextract (`pip install refextract` in an environment of its own), which then
+reads the same references.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from bench.token_scores import BothCounts, Score, Split, add_split_options, say, splits
+from bench.token_scores import BothCounts, Score, Split, add_split_options, report_progress, splits
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.fields import field_spans, texts_by_field
@@ -36,7 +36,7 @@ from wayhound.papers.training_data import PaperData
 SOURCES = ("L", "L+D", "L*D")
 MOST_HMM_ERROR = 10.0
 LEAST_CRF = {"words": 95.0, "macro-F1": 90.5, "wholly right": 75.0}
-N_FOREIGN = 300  # references of other sciences, to learn from corrections of them
+N_FOREIGN = 300  # references of other sciences, for corrections
 PEER = Path(__file__).with_name("peers") / "refextract_fields.py"
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "One a class, with gaps": {"merging": "one", "transitions": "shrunk"},
     "V-merged, with gaps": {"merging": "v", "transitions": "shrunk"},
 }
-"""Gaps are the marks of punctuation between words, which the seed drops."""
+"""Gaps are the punctuation marks between words, which the seed drops."""
 
 
 class HmmTable:
@@ -59,17 +59,17 @@ class HmmTable:
         for name, settings in MODELS.items():
             for source in SOURCES:
                 model = FieldHMM("reference", emissions=source, **settings)  # type: ignore[arg-type]
-                self._judge(name, source, model.fit(split.train, distant), split)
+                self._test(name, source, model.fit(split.train, distant), split)
 
-    def _judge(self, name: str, source: str, model: FieldHMM, split: Split) -> None:
-        read = [model.read(text.lines) for text in split.test]
-        answers = model.model_.decode([model.numbers(one) for one in read])
-        for text, one, answer in zip(split.test, read, answers, strict=True):
-            truth = [REFERENCE_FIELDS[n] for n in model.classes(one, text.labels)]
-            self.scores[name, source].add(truth, [REFERENCE_FIELDS[n] for n in answer])
+    def _test(self, name: str, source: str, model: FieldHMM, split: Split) -> None:
+        texts = [model.read(tagged.lines) for tagged in split.test]
+        decoded = model.model_.decode([model.numbers(text) for text in texts])
+        for tagged, text, classes in zip(split.test, texts, decoded, strict=True):
+            truth = [REFERENCE_FIELDS[n] for n in model.classes(text, tagged.labels)]
+            self.scores[name, source].add(truth, [REFERENCE_FIELDS[n] for n in classes])
         if source == "L*D":
-            for text in split.test:
-                self.both[name].add(text, model.label(text.lines).labels)
+            for tagged in split.test:
+                self.both[name].add(tagged, model.label(tagged.lines).labels)
 
     @property
     def best(self) -> str:
@@ -87,51 +87,54 @@ class HmmTable:
         return Report("Word error %, as the seed counts", ("model", *SOURCES), rows, [bar])
 
 
-def normal(text: TaggedText, labels: Sequence[str]) -> NormalisedReference:
+def normalised(text: TaggedText, labels: Sequence[str]) -> NormalisedReference:
     segments = [Segment(name, first, last) for name, first, last in label_runs(labels)]
     spans = field_spans(text.lines, [0] * len(text.lines), Labelling(tuple(labels), tuple(segments)))
     return normalise_reference(texts_by_field(spans))
 
 
-Wanted = Callable[[NormalisedReference], str]
-COMPARED: Mapping[str, tuple[Wanted, Sequence[str]]] = {
-    "first author": (lambda one: one.authors.names[0].last if one.authors.names else "", ("author",)),
-    "title": (lambda one: one.title, ("title", "misc")),
-    "year": (lambda one: str(one.year or ""), ("year", "journal_year")),
-    "volume": (lambda one: one.volume, ("journal_volume",)),
-    "first page": (lambda one: one.pages.first, ("journal_page",)),
+Getter = Callable[[NormalisedReference], str]
+COMPARED: Mapping[str, tuple[Getter, Sequence[str]]] = {
+    "first author": (
+        lambda reference: reference.authors.names[0].last if reference.authors.names else "",
+        ("author",),
+    ),
+    "title": (lambda reference: reference.title, ("title", "misc")),
+    "year": (lambda reference: str(reference.year or ""), ("year", "journal_year")),
+    "volume": (lambda reference: reference.volume, ("journal_volume",)),
+    "first page": (lambda reference: reference.pages.first, ("journal_page",)),
 }
-"""Of each field: how we have it, and which fields of refextract may hold it."""
+"""Field → how to get ours, and the fields of refextract that may contain it."""
 
 
-def peer_report(python: Path, answers: Sequence[tuple[TaggedText, Sequence[str]]]) -> Report:
-    """Of the references that have a field, the share in which it was found; the peer's may hold more than it."""
-    texts = json.dumps([" ".join(text.words) for text, _ in answers])
+def peer_report(python: Path, labelled: Sequence[tuple[TaggedText, Sequence[str]]]) -> Report:
+    """Return the share of references with a field in which it was found; the peer's may contain more than it."""
+    texts = json.dumps([" ".join(text.words) for text, _ in labelled])
     command = [str(python), str(PEER)]
     theirs = json.loads(
         subprocess.run(command, input=texts, capture_output=True, text=True, check=True).stdout
     )
-    truths = [normal(text, text.labels) for text, _ in answers]
-    ours = [normal(text, guess) for text, guess in answers]
+    truths = [normalised(text, text.labels) for text, _ in labelled]
+    ours = [normalised(text, guess) for text, guess in labelled]
     rows: list[list[Cell]] = []
-    for name, (wanted, keys) in COMPARED.items():
-        there = [n for n, truth in enumerate(truths) if wanted(truth)]
-        found = [" ".join(one.get(key, "") for key in keys) for one in theirs]
+    for name, (value_of, keys) in COMPARED.items():
+        present = [n for n, truth in enumerate(truths) if value_of(truth)]
+        peers = [" ".join(fields.get(key, "") for key in keys) for fields in theirs]
         rows.append(
             [
                 name,
-                len(there),
-                100 * sum(_holds(found[n], wanted(truths[n])) for n in there) / max(1, len(there)),
+                len(present),
+                100 * sum(_contains(peers[n], value_of(truths[n])) for n in present) / max(1, len(present)),
                 100
-                * sum(_bare(wanted(ours[n])) == _bare(wanted(truths[n])) for n in there)
-                / max(1, len(there)),
+                * sum(_bare(value_of(ours[n])) == _bare(value_of(truths[n])) for n in present)
+                / max(1, len(present)),
             ]
         )
     return Report("Fields right, %", ("field", "references", "refextract", "CRF"), rows)
 
 
-def _holds(found: str, wanted: str) -> bool:
-    return _bare(wanted) in _bare(found)
+def _contains(text: str, value: str) -> bool:
+    return _bare(value) in _bare(text)
 
 
 def _bare(text: str) -> str:
@@ -140,7 +143,7 @@ def _bare(text: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peer", type=Path, metavar="PYTHON", help="an interpreter that has refextract")
+    parser.add_argument("--peer", type=Path, metavar="PYTHON", help="an interpreter with refextract")
     add_split_options(parser)
     add_data_option(parser)
     add_output_options(parser)
@@ -150,11 +153,13 @@ def main() -> int:
     hmms, crfs = HmmTable(), CrfTable("reference", LEAST_CRF, foreign)
     distant, lexicon = data.distant_for_references(), build_lexicon(data.names, data.bibtex)
     for number, split in enumerate(splits(arguments, data.references, parse_references), start=1):
-        say(f"split {number}: {len(split.train)} references to learn from, {len(split.test)} to be judged by")
+        report_progress(
+            f"split {number}: {len(split.train)} references for training, {len(split.test)} for testing"
+        )
         hmms.add(split, distant)
-        say("  HMMs done")
+        report_progress("  HMMs done")
         crfs.add(split, lexicon)
-    peers = [peer_report(arguments.peer, crfs.answers)] if arguments.peer else []
+    peers = [peer_report(arguments.peer, crfs.labelled)] if arguments.peer else []
     return finish([hmms.report(), *crfs.reports([hmms.row()]), *peers], arguments)
 
 

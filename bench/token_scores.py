@@ -1,4 +1,4 @@
-"""What the benchmarks of headers and references share: splits, scores, and the plain CRF that is the floor."""
+"""Shared by the benchmarks of headers and references: splits, scores, and the plain CRF as a baseline."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ class Split:
 
 
 def add_split_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--train", type=Path, metavar="FILE", help="learn from this file instead of by folds")
-    parser.add_argument("--test", type=Path, metavar="FILE", help="and be judged by this one")
+    parser.add_argument(
+        "--train", type=Path, metavar="FILE", help="train on this file instead of cross-validation"
+    )
+    parser.add_argument("--test", type=Path, metavar="FILE", help="and test on this one")
 
 
 def splits(arguments: argparse.Namespace, file: Path, read: Callable[[str], list[TaggedText]]) -> list[Split]:
-    """Five folds of `file` in an order that is drawn once and for all; or the two files that were given."""
+    """Return five folds of `file` in a fixed random order, or the two files of the options."""
     if arguments.train or arguments.test:
         if not (arguments.train and arguments.test):
             raise SystemExit("--train and --test go together")
@@ -55,7 +57,7 @@ def splits(arguments: argparse.Namespace, file: Path, read: Callable[[str], list
 
 @dataclass
 class Score:
-    """Right and wrong words by class, and texts without a wrong word, summed over splits."""
+    """Right and wrong words by class, and texts without an error, summed over splits."""
 
     right: Counter[str] = field(default_factory=Counter)
     missed: Counter[str] = field(default_factory=Counter)
@@ -66,12 +68,12 @@ class Score:
     def add(self, truth: Labels, guess: Labels) -> None:
         self.n_texts += 1
         self.n_whole += list(truth) == list(guess)
-        for one, other in zip(truth, guess, strict=True):
-            if one == other:
-                self.right[one] += 1
+        for expected, actual in zip(truth, guess, strict=True):
+            if expected == actual:
+                self.right[expected] += 1
             else:
-                self.missed[one] += 1
-                self.added[other] += 1
+                self.missed[expected] += 1
+                self.added[actual] += 1
 
     @property
     def n_words(self) -> int:
@@ -98,7 +100,7 @@ class Score:
 
     @property
     def macro_f1(self) -> float:
-        """The mean over the classes that the truth has."""
+        """The mean over the classes that occur in the truth."""
         return sum(self.f1.values()) / len(self.f1)
 
     def class_error(self, name: str) -> float | None:
@@ -115,7 +117,7 @@ class BothCounts:
 
     def add(self, text: TaggedText, guess: Labels) -> None:
         self.all_words.add(text.labels, guess)
-        self.seed.add(*as_the_seed_counts(text, guess))
+        self.seed.add(*seed_counts(text, guess))
 
     def row(self, name: str) -> list[Cell]:
         score = self.all_words
@@ -125,25 +127,30 @@ class BothCounts:
 COUNTS = ("model", "words right %", "macro-F1", "texts wholly right %", "word error % as the seed counts")
 
 
-def as_the_seed_counts(text: TaggedText, guess: Labels) -> tuple[list[str], list[str]]:
-    """Punctuation does not count; an abstract or introduction is one word, right if most of its words are."""
-    truth, found = list[str](), list[str]()
+def seed_counts(text: TaggedText, guess: Labels) -> tuple[list[str], list[str]]:
+    """Return truth and guess as the seed counts words.
+
+    Punctuation does not count; an abstract or introduction is one word, which is right if most of its words are.
+    """
+    truth, guessed = list[str](), list[str]()
     words = text.words
     for label, first, last in label_runs(text.labels):
         if label in WHOLE_BLOCKS:
             truth.append(label)
-            found.append(Counter(guess[first:last]).most_common(1)[0][0])
+            guessed.append(Counter(guess[first:last]).most_common(1)[0][0])
             continue
-        counted = [place for place in range(first, last) if header_word(words[place])]
+        counted = [word for word in range(first, last) if header_word(words[word])]
         truth += [label] * len(counted)
-        found += [guess[place] for place in counted]
-    return truth, found
+        guessed += [guess[word] for word in counted]
+    return truth, guessed
 
 
 def plain_features(text: TaggedText) -> Iterator[list[str]]:
-    """The floor: words and shapes in a window of five, prefixes, suffixes, line ends; no lists, no lines."""
+    """Yield the features of the baseline: words and shapes in a window of five, affixes, line ends."""
     words = [
-        (word, line, at, len(one)) for line, one in enumerate(text.lines) for at, word in enumerate(one.words)
+        (word, number, at, len(line))
+        for number, line in enumerate(text.lines)
+        for at, word in enumerate(line.words)
     ]
     for number, (word, line, at, length) in enumerate(words):
         names = [
@@ -161,12 +168,12 @@ def plain_features(text: TaggedText) -> Iterator[list[str]]:
 
 
 def plain_crf(split: Split) -> list[Labels]:
-    """What python-crfsuite makes of plain features, with the usual settings."""
+    """Return the labels of python-crfsuite with plain features and common settings."""
     crf = TokenCRF(begins=False, max_iterations=150)
     crf.fit((list(plain_features(text)), text.labels) for text in split.train)
     return [crf.label(list(plain_features(text))).labels for text in split.test]
 
 
-def say(text: str) -> None:
-    """Progress, beside the tables."""
+def report_progress(text: str) -> None:
+    """Print progress to stderr, apart from the tables."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
