@@ -1,15 +1,19 @@
-"""One fetch of a forage, as it is written down."""
+"""One fetch of a forage, as it is saved, and the path of visits that led to it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from wayhound.page import LinkKind
 
+NOT_CLICKS: frozenset[LinkKind] = frozenset({"start", "redirect"})
+"""Kinds of links that nobody clicks."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRef:
-    """Where a response stands in the archive: a WARC file of the workspace and the record in it."""
+    """The position of a response in the archive: a WARC file of the workspace and the record in it, in bytes."""
 
     file: str
     offset: int
@@ -18,12 +22,12 @@ class ArchiveRef:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One request and what came of it, with the link that led there and what the model thought of it.
+    """One request and its result, with the link that led there and the model's reading of the page.
 
-    `number` counts the visits of one site from 0. `parent` is the number of the visit whose page held the
-    link (for a redirect: the visit that was redirected; for another try: the parent of the first try).
-    `outcome` is a reason code: `ok`, `redirect`, `http_404`, `timeout`, `robots`, … `spent` is false when
-    no request went out, and then the visit costs no budget.
+    `number` counts the visits of one site from 0. `parent` is the number of the visit whose page held the link
+    (for a redirect, the visit that was redirected; for a retry, the parent of the first attempt). `outcome` is a
+    reason code: `ok`, `redirect`, `http_404`, `timeout`, `robots`, … `spent` is False if no request was sent;
+    such a visit costs no budget.
     """
 
     site: str
@@ -48,7 +52,16 @@ class Visit:
     spent: bool = True
     wait_seconds: float = 0.0
     location: str = ""
-    robots: str = ""  # what the page asks of robots: `noindex`, `nofollow`, both or nothing
-    not_modified: bool = False  # the server said so, and the page is the one that was kept before
+    robots: str = ""  # the page's robots rules: `noindex`, `nofollow`, both or none
+    not_modified: bool = False  # the server said so, and the page is the copy that was saved before
     archived: ArchiveRef | None = None
-    why: tuple[tuple[str, float], ...] = ()  # of goals by a taught model: what spoke for it, strongest first
+    why: tuple[tuple[str, float], ...] = ()  # the reasons of a taught model for a goal, strongest first
+
+
+def path_to(number: int | None, read: Callable[[int], Visit]) -> tuple[Visit, ...]:
+    """Return the visits from the start page to a visit, redirects included; `read` returns a visit by number."""
+    visits: list[Visit] = []
+    while number is not None:
+        visits.append(read(number))
+        number = visits[-1].parent
+    return tuple(reversed(visits))

@@ -10,7 +10,7 @@ from wayhound.errors import UsageError
 from wayhound.fetched import Fetched
 from wayhound.forage.explain import Explanation, explain
 from wayhound.site import Site
-from wayhound.visit import Visit
+from wayhound.visit import Visit, path_to
 from wayhound.workspace import Workspace
 
 
@@ -35,22 +35,13 @@ def visited_page(workspace: Workspace, run_id: int, start: str, number: int) -> 
     if not 0 <= number < len(visits):
         raise UsageError(f"Run {run_id} has no visit {number} of {start}.")
     reader = workspace.archive
-    found = ((each.number, page_of(reader, each)) for each in _way(visits, number))
+    path = path_to(number, visits.__getitem__)
+    found = ((each.number, page_of(reader, each)) for each in path)
     pages = {each: page for each, page in found if page is not None}
     archived = visits[number].archived
     if number not in pages or archived is None:
         raise UsageError(f"Visit {number} of {start} brought no page that can be shown.")
     return VisitedPage(visits[number], Walked(Site(start), visits, pages), reader.read(archived))
-
-
-def _way(visits: list[Visit], number: int) -> list[Visit]:
-    way, at = [], number
-    while True:
-        way.append(visits[at])
-        parent = visits[at].parent
-        if parent is None:
-            return way
-        at = parent
 
 
 def explained(workspace: Workspace, page: VisitedPage, model_name: str) -> Explanation:

@@ -14,7 +14,7 @@ from wayhound.forage.scorer import Rated, Reading, Scorer, State
 from wayhound.page import Link, Page, to_page
 from wayhound.site import Site
 from wayhound.trail import Step, Trail
-from wayhound.visit import Visit
+from wayhound.visit import Visit, path_to
 from wayhound.workspace import Workspace
 
 
@@ -79,10 +79,8 @@ class Walked:
 
     def way(self, number: int) -> list[int]:
         """Return the pages from the start page to this one."""
-        way = [number]
-        while (parent := self.parents[way[-1]]) is not None:
-            way.append(parent)
-        return way[::-1]
+        path = path_to(number, self.visits.__getitem__)
+        return [visit.number for visit in path if visit.number in self.pages]
 
     def trail(self, number: int, label: str, taught_by: str = "") -> Trail:
         """Return the path to a page as a trail that ends with this label."""

@@ -10,7 +10,7 @@ from typing import Any
 from wayhound.errors import UsageError
 from wayhound.site import Site
 from wayhound.store.database import Database
-from wayhound.visit import ArchiveRef, Visit
+from wayhound.visit import NOT_CLICKS, ArchiveRef, Visit, path_to
 
 VISIT_COLUMNS = (
     "number, url, outcome, at, parent, link_text, link_region, link_kind, depth, attempt, score, status, "
@@ -23,7 +23,6 @@ INSERT_VISIT = f"INSERT INTO visit (site_id, {VISIT_COLUMNS}) VALUES (?{', ?' * 
 LONGEST_PATH = 100
 _CACHED_STEPS = 10_000
 _BATCH = 500
-_NOT_CLICKS = frozenset({"start", "redirect"})
 
 _START = "SELECT start FROM site WHERE id = ?"
 _ONE = f"SELECT {VISIT_COLUMNS} FROM visit WHERE site_id = ? AND number = ?"  # noqa: S608
@@ -99,18 +98,14 @@ def path_reader(database: Database) -> Callable[[int, int], tuple[Visit, ...]]:
         return str(database.execute(_START, (site_id,)).fetchone()[0])
 
     def path(site_id: int, number: int | None) -> tuple[Visit, ...]:
-        visits: list[Visit] = []
-        while number is not None:
-            visits.append(read(site_id, number))
-            number = visits[-1].parent
-        return tuple(reversed(visits))
+        return path_to(number, lambda visit: read(site_id, visit))
 
     return path
 
 
 def clicked_texts(path: Iterable[Visit]) -> tuple[str, ...]:
     """Return the texts of the links clicked along a path."""
-    return tuple(" ".join(visit.link_text.split()) for visit in path if visit.link_kind not in _NOT_CLICKS)
+    return tuple(" ".join(visit.link_text.split()) for visit in path if visit.link_kind not in NOT_CLICKS)
 
 
 class ClickPaths:
