@@ -54,9 +54,9 @@ def test_settings_are_read_by_section() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[fetch]\n\ndelay = 1", "line 3: delay is unknown in [fetch]; known are delay_seconds, "),
+        ("[fetch]\n\ndelay = 1", "line 3: delay is unknown in [fetch]; the settings are delay_seconds, "),
         ("[fetsch]", "line 1: [fetsch] is unknown; the sections are agent, fetch, forage."),
-        ("delay_seconds = 1", "line 1: delay_seconds must stand in a section: agent, fetch, forage."),
+        ("delay_seconds = 1", "line 1: delay_seconds must be in a section: agent, fetch, forage."),
         ("[fetch]\ndelay_seconds = ''", "line 2: delay_seconds in [fetch] must be a number from 0 up"),
         ("[fetch]\ndelay_seconds = -1", "must be a number from 0 up, not -1."),
         ("[fetch]\ndelay_seconds = nan", "must be a number from 0 up, not nan."),

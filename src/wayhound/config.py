@@ -1,4 +1,4 @@
-"""The settings of a workspace, read from `wayhound.toml`; what it does not say has a good default."""
+"""The settings of a workspace, read from `wayhound.toml`; every setting has a default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE_NAME = "wayhound.toml"
 
 
 def _setting(default: Any, about: str, allowed: str, *, least: float = 0, pattern: str = "") -> Any:
-    """A field with what a person must know of it; `allowed` completes "must be …"."""
+    """Return a dataclass field with its documentation; `allowed` completes the sentence "must be …"."""
     return field(
         default=default, metadata={"about": about, "allowed": allowed, "least": least, "pattern": pattern}
     )
@@ -24,17 +24,17 @@ def _setting(default: Any, about: str, allowed: str, *, least: float = 0, patter
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """Who we say we are."""
+    """How the crawler identifies itself."""
 
     name: str = _setting(
         "Wayhound",
-        "The name we crawl under; robots.txt may speak to it.",
+        "The crawler's name, by which robots.txt can address it.",
         "letters, - and _",
         pattern=r"[A-Za-z_-]+",
     )
     contact: str = _setting(
         "",
-        "Where the people whose sites you visit can reach you.",
+        "Where the owners of the sites that you visit can reach you.",
         "a URL or a mail address",
         pattern=r"[!-~]*",
     )
@@ -42,26 +42,27 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class FetchConfig:
-    """How pages are asked for."""
+    """How pages are fetched."""
 
     delay_seconds: float = _setting(
         1.0, "Pause between two requests to a host; a longer one in robots.txt wins.", "a number from 0 up"
     )
     connect_seconds: float = _setting(
-        10.0, "How long a connection may take to be made.", "a number above 0", least=0.001
+        10.0, "Time limit for making a connection.", "a number above 0", least=0.001
     )
     read_seconds: float = _setting(
-        20.0, "How long a host may be silent in the middle of an answer.", "a number above 0", least=0.001
+        20.0, "How long a host may be silent in the middle of a response.", "a number above 0", least=0.001
     )
-    total_seconds: float = _setting(
-        60.0, "How long one page may take in all.", "a number above 0", least=0.001
-    )
+    total_seconds: float = _setting(60.0, "Time limit for one page.", "a number above 0", least=0.001)
     max_body_bytes: int = _setting(
-        5_000_000, "Pages larger than this, once unpacked, are left alone.", "a whole number above 0", least=1
+        5_000_000,
+        "Pages larger than this, once decompressed, are skipped.",
+        "a whole number above 0",
+        least=1,
     )
-    respect_robots: bool = _setting(True, "Whether robots.txt is obeyed.", "true or false")
+    respect_robots: bool = _setting(True, "Obey robots.txt.", "true or false")
     allow_private: bool = _setting(
-        False, "Whether loopback and private addresses may be fetched from.", "true or false"
+        False, "Allow requests to loopback and private addresses.", "true or false"
     )
 
 
@@ -69,12 +70,12 @@ class FetchConfig:
 class ForageConfig:
     """How far a forage goes."""
 
-    budget_per_site: int = _setting(100, "Requests that one site may cost.", "a whole number from 0 up")
+    budget_per_site: int = _setting(100, "Requests per site.", "a whole number from 0 up")
     max_depth: int | None = _setting(
-        None, "Clicks from the start page; without it there is no limit.", "a whole number from 0 up"
+        None, "Clicks from the start page; no limit if unset.", "a whole number from 0 up"
     )
     sites_at_once: int = _setting(
-        50, "Sites that one process walks at the same time.", "a whole number above 0", least=1
+        50, "Sites that one process forages at the same time.", "a whole number above 0", least=1
     )
 
 
@@ -88,6 +89,7 @@ class Config:
 
     @classmethod
     def read(cls, path: Path) -> Self:
+        """Read a settings file. Raises ConfigError with the line of the first mistake."""
         try:
             return cls.from_toml(path.read_text("utf-8"), str(path))
         except OSError as error:
@@ -101,22 +103,22 @@ class Config:
             tables = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"{name} is not TOML: {error}.") from None
-        return cls._from_tables(tables, _Place(name, text))
+        return cls._from_tables(tables, _Source(name, text))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """From the JSON of `dataclasses.asdict`, as one process hands its settings to another."""
-        return cls._from_tables(json.loads(text), _Place("The settings", ""))
+        """Return the settings that another process has passed on as the JSON of `dataclasses.asdict`."""
+        return cls._from_tables(json.loads(text), _Source("The settings", ""))
 
     @classmethod
-    def _from_tables(cls, tables: Mapping[str, Any], place: _Place) -> Self:
+    def _from_tables(cls, tables: Mapping[str, Any], source: _Source) -> Self:
         for name, table in tables.items():
             if not isinstance(table, dict):
-                raise place.error("", name, f"{name} must stand in a section: {_listed(SECTIONS)}")
+                raise source.error("", name, f"{name} must be in a section: {', '.join(SECTIONS)}")
             if name not in SECTIONS:
-                raise place.error(name, "", f"[{name}] is unknown; the sections are {_listed(SECTIONS)}")
+                raise source.error(name, "", f"[{name}] is unknown; the sections are {', '.join(SECTIONS)}")
         return cls(
-            **{name: _section(kind, name, tables.get(name, {}), place) for name, kind in SECTIONS.items()}
+            **{name: _section(kind, name, tables.get(name, {}), source) for name, kind in SECTIONS.items()}
         )
 
 
@@ -124,18 +126,18 @@ SECTIONS: Mapping[str, type[Any]] = {"agent": AgentConfig, "fetch": FetchConfig,
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where settings come from, so that an error can name the line."""
+class _Source:
+    """The text that settings come from, so that an error can name the line."""
 
     name: str
     text: str
 
-    def error(self, section: str, key: str, complaint: str) -> ConfigError:
+    def error(self, section: str, key: str, problem: str) -> ConfigError:
         line = self._line(section, key)
-        return ConfigError(f"{self.name}{f', line {line}' if line else ''}: {complaint}.")
+        return ConfigError(f"{self.name}{f', line {line}' if line else ''}: {problem}.")
 
     def _line(self, section: str, key: str) -> int:
-        """The line that the key, or without one the section, stands on; 0 if it is put in an unusual way."""
+        """Return the line of the key, or of the section if there is no key; 0 if it is not found."""
         inside = not section
         for number, line in enumerate(self.text.splitlines(), start=1):
             if header := re.match(r"\s*\[\s*([^\]\s]+)\s*\]", line):
@@ -147,14 +149,16 @@ class _Place:
         return 0
 
 
-def _section(kind: type[Any], name: str, table: Mapping[str, Any], place: _Place) -> Any:
-    known = {each.name: each for each in fields(kind)}
+def _section(kind: type[Any], name: str, table: Mapping[str, Any], source: _Source) -> Any:
+    settings = {setting.name: setting for setting in fields(kind)}
     for key, value in table.items():
-        if key not in known:
-            raise place.error(name, key, f"{key} is unknown in [{name}]; known are {_listed(known)}")
-        if not _is_allowed(known[key], value):
-            allowed = known[key].metadata["allowed"]
-            raise place.error(name, key, f"{key} in [{name}] must be {allowed}, not {value!r}")
+        if key not in settings:
+            raise source.error(
+                name, key, f"{key} is unknown in [{name}]; the settings are {', '.join(settings)}"
+            )
+        if not _is_allowed(settings[key], value):
+            allowed = settings[key].metadata["allowed"]
+            raise source.error(name, key, f"{key} in [{name}] must be {allowed}, not {value!r}")
     return kind(**table)
 
 
@@ -176,27 +180,23 @@ def _is_number(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
-def _listed(names: Mapping[str, object]) -> str:
-    return ", ".join(names)
-
-
 def default_toml() -> str:
-    """A `wayhound.toml` that says what every setting does, each at its default."""
+    """Return a `wayhound.toml` that documents every setting and sets it to its default."""
     sections = [
-        "\n".join([f"[{name}]", f"# {kind.__doc__}", *(_described(each) for each in fields(kind))])
+        "\n".join([f"[{name}]", f"# {kind.__doc__}", *(_documented(setting) for setting in fields(kind))])
         for name, kind in SECTIONS.items()
     ]
     return "\n\n".join(
-        ["# The settings of this Wayhound workspace. Lines that begin with # do nothing.", *sections, ""]
+        ["# The settings of this Wayhound workspace. Lines that begin with # are comments.", *sections, ""]
     )
 
 
-def _described(setting: Field[Any]) -> str:
-    """A setting without a default is shown, but commented out."""
+def _documented(setting: Field[Any]) -> str:
+    """Return the lines of a setting; one without a default is commented out."""
     default = setting.default
-    line = f"# {setting.name} = 5" if default is None else f"{setting.name} = {_in_toml(default)}"
+    line = f"# {setting.name} = 5" if default is None else f"{setting.name} = {_to_toml(default)}"
     return f"\n# {setting.metadata['about']}\n{line}"
 
 
-def _in_toml(value: Any) -> str:
+def _to_toml(value: Any) -> str:
     return f"{value:_}" if _is_number(value, int) else json.dumps(value)

@@ -1,9 +1,9 @@
-"""What can go wrong by misuse or damage, and what to do about it.
+"""The exceptions for misuse and damage. Their messages say what happened and what to do.
 
     WayhoundError
-    ├── UsageError            the request cannot be carried out as it was put
+    ├── UsageError            the request cannot be carried out as it is
     │   ├── MissingExtra      a library of an extra is not installed
-    │   ├── ConfigError       wayhound.toml does not say what it should
+    │   ├── ConfigError       wayhound.toml is not valid
     │   ├── PageUnavailable   a page that was asked for could not be fetched or read
     │   └── PluginError       an installed plugin is broken
     ├── WorkspaceError        the workspace folder cannot be used
@@ -11,10 +11,10 @@
     │   └── LeaseLost         another worker has taken over a site
     ├── ArchiveError          a WARC file or site folder cannot be read or written
     ├── ModelError            a model file is damaged, foreign or newer than this version
-    ├── NotFitted             an estimator was asked before it was taught
+    ├── NotFitted             an estimator was used before fit
     └── TeachingError         the example trails cannot be learned from
 
-Expected bad news from the web (404, a time-out, a refusal by robots.txt) is not here: it is a value,
+Expected failures of the web (404, a timeout, a refusal by robots.txt) are not exceptions but values:
 `wayhound.fetched.Failed`.
 """
 
@@ -22,13 +22,13 @@ from __future__ import annotations
 
 
 class WayhoundError(Exception):
-    """The base of all our errors; its text is one sentence for the person at the keyboard."""
+    """The base of all our exceptions; the message is for the person at the keyboard."""
 
     exit_code = 1
 
 
 class UsageError(WayhoundError):
-    """The request cannot be carried out as it was put."""
+    """The request cannot be carried out as it is."""
 
     exit_code = 2
 
@@ -44,7 +44,7 @@ class MissingExtra(UsageError):  # noqa: N818 - reads as what happened
 
 
 class ConfigError(UsageError):
-    """`wayhound.toml` does not say what it should."""
+    """`wayhound.toml` is not valid."""
 
 
 class PageUnavailable(UsageError):  # noqa: N818 - reads as what happened
@@ -71,7 +71,7 @@ class WorkspaceLocked(WorkspaceError):  # noqa: N818 - reads as what happened
 
 
 class LeaseLost(WorkspaceError):  # noqa: N818 - reads as what happened
-    """A site was saved to that this worker holds no longer; drop it and lease another."""
+    """The lease of a site has expired and another worker has taken it over: drop the site and lease another."""
 
 
 class ArchiveError(WayhoundError):
@@ -87,7 +87,7 @@ class ModelError(WayhoundError):
 
 
 class NotFitted(WayhoundError):  # noqa: N818 - the field's name for it
-    """An estimator was asked for an answer before `fit`."""
+    """An estimator was used before `fit`."""
 
 
 class TeachingError(WayhoundError):

@@ -1,4 +1,4 @@
-"""Reads the response headers that a crawler acts on; all of them are whatever a stranger sent."""
+"""The result of a fetch, and the response headers that a crawler acts on. Headers are untrusted input."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from wayhound.url import normalise
 
 FailureReason = Literal[
     "bad_url",  # not a URL that can be fetched
-    "robots",  # robots.txt says no
-    "robots_unreachable",  # robots.txt could not be had, which forbids all (RFC 9309, 2.3.1.4)
+    "robots",  # disallowed by robots.txt
+    "robots_unreachable",  # robots.txt could not be fetched, which disallows everything (RFC 9309, 2.3.1.4)
     "out_of_scope",  # outside the site
     "private_address",  # loopback, private, link-local or otherwise not public
     "dns",
@@ -25,31 +25,31 @@ FailureReason = Literal[
     "reset",  # the connection broke before the body was complete
     "too_big",
     "bad_response",  # not HTTP, or a body that does not decode
-    "content_type",  # not a kind of content that was asked for
+    "content_type",  # not a kind of content that is wanted
     "redirect_limit",
-    "not_archived",  # replay only: the closed world does not hold it
+    "not_archived",  # replay only: not in the closed world
 ]
 
 TRANSIENT_FAILURES: frozenset[FailureReason] = frozenset(
     {"dns", "connect", "timeout", "reset", "robots_unreachable"}
 )
-"""Failures that may be gone at the next try."""
+"""Failures that a retry may cure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A response, whatever its status. Redirects are not followed: a 3xx comes back with `location`."""
+    """A response of any status. Redirects are not followed: a 3xx has its target in `location`."""
 
     url: str
     status: int
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
     content_type: str = ""  # media type alone, lower case: text/html
-    charset: str = ""  # as the header names it, lower case
-    location: str = ""  # absolute target of a redirect, in normal form
+    charset: str = ""  # as in the header, lower case
+    location: str = ""  # absolute target of a redirect, normalised
     reason_phrase: str = ""
     ip: str = ""
-    wait_seconds: float = 0.0  # what the host asks for before the next request: Crawl-delay, Retry-After
+    wait_seconds: float = 0.0  # the pause that the host asks for: Crawl-delay or Retry-After
 
     @property
     def ok(self) -> bool:
@@ -57,12 +57,12 @@ class Fetched:
 
     @property
     def robots_tag(self) -> str:
-        """What the response asks of robots: the values of its X-Robots-Tag headers, a line each."""
+        """The values of the X-Robots-Tag headers, a line each."""
         return "\n".join([value for name, value in self.headers if name.lower() == "x-robots-tag"])
 
     @property
     def outcome(self) -> str:
-        """The reason code of this response: `ok`, `redirect` or `http_404`."""
+        """The reason code of this response, such as `ok`, `redirect` or `http_404`."""
         if self.ok:
             return "ok"
         return "redirect" if self.location else f"http_{self.status}"
@@ -70,7 +70,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No response, and why. `sent` tells whether a request for the page went out at all."""
+    """No response, and why. `sent` is False if no request for the page was sent at all."""
 
     url: str
     reason: FailureReason
@@ -84,20 +84,20 @@ class Failed:
 
 
 class Fetcher(Protocol):
-    """The seam between deciding and the network. The only place where tests may put a fake."""
+    """The interface between decisions and the network. The only place where tests use fakes."""
 
     async def fetch(self, url: str) -> Fetched | Failed: ...
 
 
 MAX_WAIT_SECONDS = 3600.0
-"""A host that asks for more than an hour is asked again after an hour."""
+"""A longer pause that a host asks for is cut to an hour."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9_.:+-]{1,40})", re.IGNORECASE)
 
 
 def decode_header(raw: bytes) -> str:
-    """Header bytes as UTF-8 where they are that, else as Latin-1, so that they can be written again."""
+    """Decode header bytes as UTF-8, or else as Latin-1, which never fails and can be encoded again."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -105,21 +105,21 @@ def decode_header(raw: bytes) -> str:
 
 
 def restore_bytes(value: str) -> str:
-    """Undoes aiohttp's hiding of bytes that are not UTF-8 in lone surrogates, which cannot be written."""
+    """Undo aiohttp's surrogate escapes for bytes that are not UTF-8, since surrogates cannot be encoded."""
     return value if value.isascii() else decode_header(value.encode("utf-8", "surrogateescape"))
 
 
 def decode_headers(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
-    """Every header as it was sent: in its order, its spelling and as often as it came."""
+    """Decode all headers; order, spelling and repetitions stay."""
     try:
         return tuple([(name.decode(), value.decode()) for name, value in raw])
     except UnicodeDecodeError:
         return tuple([(decode_header(name), decode_header(value)) for name, value in raw])
 
 
-@lru_cache(maxsize=512)  # a site sends the same few over and over
+@lru_cache(maxsize=512)  # a site sends the same few again and again
 def parse_content_type(content_type: str) -> tuple[str, str]:
-    """Media type and charset of a Content-Type header, both in lower case and "" where there is none."""
+    """Return the media type and the charset of a Content-Type header, in lower case, "" if missing."""
     content_type = restore_bytes(content_type)
     media = content_type.partition(";")[0].strip().lower()
     charset = _CHARSET.search(content_type)
@@ -127,14 +127,14 @@ def parse_content_type(content_type: str) -> tuple[str, str]:
 
 
 def redirect_target(status: int, location: str | None, url: str) -> str:
-    """Where a redirect leads, in normal form; "" when this is none or leads nowhere that can be fetched."""
+    """Return the normalised target of a redirect; "" if this is none or the target cannot be fetched."""
     if status not in _REDIRECTS or not location:
         return ""
     return normalise(restore_bytes(location), url)
 
 
 def retry_after_seconds(value: str | None, now: float | None = None) -> float:
-    """Seconds that a Retry-After header asks for, as a number or by a date; 0 when it makes no sense."""
+    """Return the seconds that a Retry-After header asks for, as a number or a date; 0 if it is not valid."""
     if not value:
         return 0.0
     try:

@@ -1,6 +1,6 @@
-"""Pages and files by their media type: what is read word by word, and what is known by its name and way alone.
+"""Media types: which are pages, which are documents, and the type of a file by its name.
 
-Servers often name no type for a file, or one that says nothing; then the ending of its address tells.
+Servers often send no type for a file, or a meaningless one; then the extension in its URL decides.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 PAGE = "page"
 DOCUMENT = "document"
-"""Kinds of what a link leads to. A file that is no document for reading has its media type as its kind."""
+"""Kinds of link targets. The kind of a file that is not a document is its media type."""
 
 UNKNOWN = "application/octet-stream"
 
@@ -40,7 +40,7 @@ _DOCUMENT_TYPES = (
     "image/vnd.djvu",
     "image/x-djvu",
 )
-# What servers say of files that they do not know, or that they want to be saved; and of packed ones.
+# Types for files that servers do not know, that they want to be saved, or that are compressed.
 _UNSURE_TYPES = (
     UNKNOWN,
     "binary/octet-stream",
@@ -52,7 +52,7 @@ _UNSURE_TYPES = (
     "application/x-gzip",
     "application/x-compress",
 )
-_TYPE_OF_ENDING = {
+_TYPES_BY_EXTENSION = {
     "pdf": "application/pdf",
     "ps": "application/postscript",
     "eps": "application/postscript",
@@ -72,31 +72,34 @@ _TYPE_OF_ENDING = {
     "zip": "application/zip",
     "csv": "text/csv",
 }
-_ENDING = re.compile(r"\.([a-z0-9]+)(?:\.(?:gz|z))?\Z")
+_EXTENSION = re.compile(r"\.([a-z0-9]+)(?:\.(?:gz|z))?\Z")
 
 
 def is_page_type(media_type: str) -> bool:
-    """Whether answers of this type are read as pages; those without a type are."""
+    """Return True if responses of this type are parsed as pages; those without a type are."""
     return not media_type or media_type in _PAGE_TYPES
 
 
 def file_kind(media_type: str, url: str) -> str:
-    """The kind of a file: PDF and Word are one kind to somebody who wants reports, a picture is another."""
+    """Return the kind of a file: `document` for PDF, Word and the like, else the media type."""
     media_type = resolve_type(media_type, url)
     return DOCUMENT if media_type.startswith(_DOCUMENT_TYPES) else media_type
 
 
 def resolve_type(media_type: str, name: str) -> str:
-    """The type that a server names; where it says nothing, that of the ending of a file's name or address."""
+    """Return the type that the server named; if that is meaningless, the type for the extension of `name`.
+
+    `name` is a file name or a URL.
+    """
     if media_type and media_type not in _UNSURE_TYPES:
         return media_type
-    found = _ENDING.search(name.partition("?")[0].rpartition("/")[2].lower())
-    return _TYPE_OF_ENDING.get(found[1] if found else "", media_type or UNKNOWN)
+    match = _EXTENSION.search(name.partition("?")[0].rpartition("/")[2].lower())
+    return _TYPES_BY_EXTENSION.get(match[1] if match else "", media_type or UNKNOWN)
 
 
 def accepted_types(kinds: Iterable[str]) -> tuple[str, ...]:
-    """How the media types begin that files of these kinds may come as."""
+    """Return prefixes of the media types that files of these kinds may be sent with."""
     files = [kind for kind in kinds if kind != PAGE]
-    named = [kind for kind in files if kind != DOCUMENT]
+    media_types = [kind for kind in files if kind != DOCUMENT]
     documents = _DOCUMENT_TYPES if DOCUMENT in files else ()
-    return (*documents, *named, *(_UNSURE_TYPES if files else ()))
+    return (*documents, *media_types, *(_UNSURE_TYPES if files else ()))

@@ -1,4 +1,4 @@
-"""Cut text into the words that pages, links and questions are compared by, the same way everywhere."""
+"""Split text into words, the same way for pages, links and queries."""
 
 from __future__ import annotations
 
@@ -7,56 +7,56 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Scripts that put no space between words: Thai, Lao, Myanmar, Khmer, kana, Han.
+# Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 _UNSPACED = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17dd\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+"
 )
-# Letters in lower case, digits as they are, all else a space; bytes of other scripts are left alone, and so
-# are the separators 1C to 1F, white space to `str.split`, so that callers can mark places with them.
+# Lower-case letters and digits; everything else becomes a space. Bytes above 127 stay, and so do the separators
+# 1C to 1F, which are white space to `str.split`: callers use them as markers.
 _KEPT = range(0x1C, 0x20)
 _ASCII = bytes(b if b > 127 or b in _KEPT or chr(b).isalnum() else 32 for b in range(256)).lower()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in reading order and lower case: runs of letters and digits.
+    """Return the words of a text in reading order and lower case: runs of letters and digits.
 
-    Apostrophes, hyphens and points part words, so that ``l'équipe`` and ``faculty's`` hold the words
-    ``équipe`` and ``faculty``. Scripts without spaces give overlapping pairs of characters.
+    Apostrophes, hyphens and full stops separate words, so ``l'équipe`` and ``faculty's`` contain ``équipe`` and
+    ``faculty``. Scripts without spaces give overlapping pairs of characters.
     """
     return spaced(text).split()
 
 
 def spaced(text: str) -> str:
-    """The words of a text with white space between them. The separators 1C to 1F stay in their places."""
+    """Return the words of a text with white space between them. The separators 1C to 1F stay in place."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-    return text.encode("ascii", _TIDY).translate(_ASCII).decode("utf-8")
+    return text.encode("ascii", _ERROR_HANDLER).translate(_ASCII).decode("utf-8")
 
 
-def _tidy(beyond_ascii: UnicodeError) -> tuple[bytes, int]:
-    """Tidy a run that is not ASCII. The encoder finds these faster than a regular expression would."""
+def _handle_non_ascii(beyond_ascii: UnicodeError) -> tuple[bytes, int]:
+    """Normalise a run that is not ASCII. The encoder finds these faster than a regular expression would."""
     assert isinstance(beyond_ascii, UnicodeEncodeError)
     run = beyond_ascii.object[beyond_ascii.start : beyond_ascii.end]
-    return (_tidied_before(run) if len(run) < 40 else _tidied(run)).encode(), beyond_ascii.end
+    return (_normalise_cached(run) if len(run) < 40 else _normalise(run)).encode(), beyond_ascii.end
 
 
-_TIDY = "wayhound.words"
-codecs.register_error(_TIDY, _tidy)
+_ERROR_HANDLER = "wayhound.words"
+codecs.register_error(_ERROR_HANDLER, _handle_non_ascii)
 
 
-def _tidied(run: str) -> str:
-    plain = unicodedata.normalize("NFKC", _letters_of(run.replace("\u00ad", ""))).lower()
-    plain = plain.replace("i\u0307", "i")  # what Unicode makes of the Turkish capital letter
-    return _UNSPACED.sub(_pairs, _letters_of(plain))
+def _normalise(run: str) -> str:
+    folded = unicodedata.normalize("NFKC", _letters(run.replace("\u00ad", ""))).lower()
+    folded = folded.replace("i\u0307", "i")  # lower case of the Turkish dotted capital I
+    return _UNSPACED.sub(_pairs, _letters(folded))
 
 
-# Dashes, quotation marks and accented letters come again and again.
-_tidied_before = lru_cache(maxsize=4096)(_tidied)
+# Dashes, quotation marks and accented letters occur again and again.
+_normalise_cached = lru_cache(maxsize=4096)(_normalise)
 
 
-def _letters_of(run: str) -> str:
-    """Letters and digits with the marks that belong to them; all else a space."""
+def _letters(run: str) -> str:
+    """Return letters and digits with their combining marks; everything else becomes a space."""
     kept = " "
     for char in run:
         belongs = char.isalnum() or (kept[-1] != " " and unicodedata.category(char)[0] == "M")
