@@ -1,13 +1,13 @@
-"""How many questions it takes to reach a score, asking where it matters against asking at random.
+"""Questions needed to reach a score: active learning against asking about random pages.
 
-Recorded departments of 1997 (`sites/departments`, `sites/webkb`). How questions are chosen was settled on the
-goals `faculty` and `student`; `course` and `project` had no say in it, and the aim is judged on them. Each split
-draws its sites anew: teaching begins with one trail to a goal and one elsewhere, on one site. Half of the other
-sites and two large ones are foraged by that first model with the budget that a forage has by default, and the
-pages that it visits can be asked about; the recorded labels answer. After every three answers the model is taught
-again and reads pages of the sites held back, none of which is ever taught. Both ways of asking have the same
-trails, pages, answers and trainings. The score is the average precision of the goals held back, ranked by the
-probability that the model gives them; F1 of the pages that a forage would call goals is told beside it.
+Recorded departments of 1997 (`sites/departments`, `sites/webkb`). The choice of questions was tuned on the goals
+`faculty` and `student`; the target is tested on `course` and `project`. Each split draws its sites anew: teaching
+begins with one trail to a goal and one elsewhere, on one site. Half of the other sites and two large ones are foraged
+with that first model and the default budget; the pages that it visits can be asked about, and the recorded labels
+answer. After every three answers the model is trained again and reads pages of the held-out sites, which are never
+taught. Both ways of asking have the same trails, pages, answers and number of trainings. The score is the average
+precision of the held-out goals, ranked by the model's probability; F1 of the pages that a forage would report as goals
+is given beside it.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from wayhound.trail import FAIL, GOAL, Step, Trail
 from wayhound.visit import Visit
 
 STRATEGY = "path-learner"
-SETTLED_ON = ("faculty", "student")
+TUNED_ON = ("faculty", "student")
 TESTED_ON = ("course", "project")
 QUESTIONS = 30
 AT_ONCE = 3  # answers between two trainings
-VISITED = ForageConfig().budget_per_site  # pages a site that the first model fetches
-READ = 150  # pages a site of those held back
-LARGE_TO_ASK = 2  # of the three large sites; the other is held back
+VISITED = ForageConfig().budget_per_site  # pages per site that the first model fetches
+READ = 150  # pages per held-out site
+LARGE_TO_ASK = 2  # of the three large sites; the other is held out
 MOST_OF_RANDOM = 0.5
-DRAWS = 200  # of the splits, to tell how far the questions needed are to be trusted
+DRAWS = 200  # bootstrap samples of the splits, for the spread of the questions needed
 
 Curve = list[tuple[float, float]]  # average precision and F1, before the first question and after every few
 Floats = NDArray[np.float64]
@@ -58,35 +58,44 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Split:
-    """Where teaching begins, where questions are asked, and what is held back."""
+    """The site where teaching begins, the sites that are asked about, and the held-out sites."""
 
     goal: str
     start: World
     pool: Sequence[World]
-    held: Sequence[tuple[World, Walked]]
+    held_out: Sequence[tuple[World, Walked]]
     trails: Sequence[Trail]
     model: ForageModel
     walked: dict[str, Walked]
 
     @classmethod
-    def drawn(cls, goal: str, small: Sequence[World], large: Sequence[World], seed: int) -> Split:
+    def draw(cls, goal: str, small: Sequence[World], large: Sequence[World], seed: int) -> Split:
         generator = np.random.default_rng(seed)
-        smaller, larger = ([each[at] for at in generator.permutation(len(each))] for each in (small, large))
+        smaller, larger = (
+            [worlds[at] for at in generator.permutation(len(worlds))] for worlds in (small, large)
+        )
         half = len(smaller) // 2 + 1
         start, *pool = [*smaller[:half], *larger[:LARGE_TO_ASK]]
         breadth_first = SCORERS["breadth-first"](StrategyInput())
-        held = [
-            (each, forage(each, breadth_first, READ)) for each in (*smaller[half:], *larger[LARGE_TO_ASK:])
-        ]
         trails = first_trails(start, goal)
-        model = teach(trails)
-        walked = {each.site.start: forage(each, scorer_of(STRATEGY, model), VISITED) for each in pool}
-        return cls(goal, start, pool, held, trails, model, walked)
+        model = train(trails)
+        return cls(
+            goal=goal,
+            start=start,
+            pool=pool,
+            held_out=[
+                (world, forage(world, breadth_first, READ))
+                for world in (*smaller[half:], *larger[LARGE_TO_ASK:])
+            ],
+            trails=trails,
+            model=model,
+            walked={world.site.start: forage(world, scorer_of(STRATEGY, model), VISITED) for world in pool},
+        )
 
 
 @dataclass
 class Teacher:
-    """Knows the labels, and answers as a person would."""
+    """A simulated person who knows the labels."""
 
     split: Split
     trails: list[Trail]
@@ -96,37 +105,37 @@ class Teacher:
         for world in self.split.pool:
             self._near[world.site.start] = world.clicks_to_nearest(world.reachable_goals(self.split.goal))
 
-    def answer(self, asked: KeptCandidate) -> bool | None:
-        """Whether it is a goal; of pages one click before one a person could not reject them."""
-        clicks = self._near[asked.site].get(asked.url, 2)
+    def answer(self, candidate: KeptCandidate) -> bool | None:
+        """Return True for a goal; None one click before a goal, where a person could not reject the page."""
+        clicks = self._near[candidate.site].get(candidate.url, 2)
         if 0 < clicks < 2:
             return None
         label = FAIL if clicks else GOAL
-        self.trails.append(self.split.walked[asked.site].trail(asked.number, label))
+        self.trails.append(self.split.walked[candidate.site].trail(candidate.number, label))
         return label == GOAL
 
 
 def forage(world: World, scorer: Scorer, budget: int) -> Walked:
-    """What a forage of the recorded site would have visited."""
+    """Return the visits of a forage of the recorded site."""
     forager = Forager(world.site, scorer, ForageLimits(budget=budget), Politeness(0.0))
     visits: list[Visit] = []
     pages: dict[int, Page] = {}
     while isinstance(action := forager.next_action(0.0), Fetch):
         page = world.pages[action.link.url]
         pages[len(visits)] = page
-        answer = Fetched(action.link.url, 200, content_type="text/html")
-        visits.append(forager.tell(action.link, answer, page, now=0.0, at=0.0))
+        response = Fetched(action.link.url, 200, content_type="text/html")
+        visits.append(forager.tell(action.link, response, page, now=0.0, at=0.0))
     return Walked(world.site, visits, pages)
 
 
-def teach(trails: Sequence[Trail]) -> ForageModel:
+def train(trails: Sequence[Trail]) -> ForageModel:
     return TRAINERS[STRATEGY](trails, PathSettings())
 
 
 def first_trails(world: World, goal: str) -> list[Trail]:
-    """Without milestones: a review asks for goals alone."""
-    made = make_trails(world, goal, 1)
-    return [Trail(trail.site, tuple(_without_milestone(step) for step in trail.steps)) for trail in made]
+    """Return trails without milestones: a review asks about goals alone."""
+    trails = make_trails(world, goal, 1)
+    return [Trail(trail.site, tuple(_without_milestone(step) for step in trail.steps)) for trail in trails]
 
 
 def _without_milestone(step: Step) -> Step:
@@ -134,159 +143,170 @@ def _without_milestone(step: Step) -> Step:
 
 
 def scores(model: ForageModel, split: Split) -> tuple[float, float]:
-    """Average precision of the goals held back, and F1 of what a forage would call goals."""
+    """Return the average precision of the held-out goals, and F1 of the pages reported as goals."""
     scorer = scorer_of(STRATEGY, model)
     ranked = [
         (reading.goal, world.labels.get(walked.pages[number].url) == split.goal)
-        for world, walked in split.held
+        for world, walked in split.held_out
         for number, reading in walked.readings(scorer).items()
     ]
     ranked.sort(reverse=True)
     truth = np.array([is_goal for _, is_goal in ranked])
     precision = np.cumsum(truth) / np.arange(1, len(truth) + 1)
-    called = sum(chance >= GOAL_THRESHOLD for chance, _ in ranked)
-    return float(precision[truth].mean()), 2 * float(truth[:called].sum()) / (called + float(truth.sum()))
+    reported = sum(probability >= GOAL_THRESHOLD for probability, _ in ranked)
+    f1 = 2 * float(truth[:reported].sum()) / (reported + float(truth.sum()))
+    return float(precision[truth].mean()), f1
 
 
 def candidates(teacher: Teacher, model: ForageModel, members: int, seed: int) -> list[KeptCandidate]:
     views = bootstrap_trails(teacher.trails, members, np.random.default_rng(seed))[1:]
-    committee = [scorer_of(STRATEGY, each) for each in (model, *map(teach, views))]
-    return [each for walked in teacher.split.walked.values() for each in candidates_of(walked, committee)]
+    committee = [scorer_of(STRATEGY, member) for member in (model, *map(train, views))]
+    return [
+        candidate
+        for walked in teacher.split.walked.values()
+        for candidate in candidates_of(walked, committee)
+    ]
 
 
-class AskWhereItMatters:
-    """As the review does. It goes on after enough, to tell what was still to be had."""
+class ActiveAsker:
+    """Asks as the review does, but goes on after the review would stop, to see what more answers bring."""
 
     members = MEMBERS
 
     def __init__(self) -> None:
-        self._asking = QuestionPicker()
-        self._asked = 0
-        self.enough_after: int | None = None
+        self._picker = QuestionPicker()
+        self._answers = 0
+        self.stops_after: int | None = None
 
-    def choose(self, offered: Sequence[KeptCandidate], asked: set[str]) -> KeptCandidate:
-        by_key = {each.url: each for each in offered if each.url not in asked}
-        kept = [
-            Candidate(key, each.site, each.chances, each.group, each.stake) for key, each in by_key.items()
+    def choose(self, offered: Sequence[KeptCandidate], done: set[str]) -> KeptCandidate:
+        by_key = {page.url: page for page in offered if page.url not in done}
+        pages = [
+            Candidate(key, page.site, page.chances, page.group, page.stake) for key, page in by_key.items()
         ]
-        self._question: Question = self._asking.best(kept)
-        if self.enough_after is None and isinstance(self._asking.next_question(kept), StopAsking):
-            self.enough_after = self._asked
+        self._question: Question = self._picker.best(pages)
+        if self.stops_after is None and isinstance(self._picker.next_question(pages), StopAsking):
+            self.stops_after = self._answers
         return by_key[self._question.candidate.key]
 
-    def tell(self, was_goal: bool | None) -> None:
-        self._asked += 1
-        self._asking.record_answer(self._question, was_goal)
+    def record_answer(self, was_goal: bool | None) -> None:
+        self._answers += 1
+        self._picker.record_answer(self._question, was_goal)
 
 
-class AskAtRandom:
-    """Any visited page."""
+class RandomAsker:
+    """Asks about random visited pages."""
 
     members = 1
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.default_rng(seed)
 
-    def choose(self, offered: Sequence[KeptCandidate], asked: set[str]) -> KeptCandidate:
-        left = [each for each in offered if each.url not in asked]
-        return left[self._generator.integers(len(left))]
+    def choose(self, offered: Sequence[KeptCandidate], done: set[str]) -> KeptCandidate:
+        remaining = [page for page in offered if page.url not in done]
+        return remaining[self._generator.integers(len(remaining))]
 
-    def tell(self, was_goal: bool | None) -> None:
-        """Chance does not learn."""
+    def record_answer(self, was_goal: bool | None) -> None:
+        """Do nothing: random questions do not depend on answers."""
 
 
-def curve(split: Split, asker: AskWhereItMatters | AskAtRandom) -> Iterator[tuple[float, float]]:
+def curve(split: Split, asker: ActiveAsker | RandomAsker) -> Iterator[tuple[float, float]]:
+    """Yield the scores before the first question and after every few answers."""
     teacher, model = Teacher(split, list(split.trails)), split.model
-    asked: set[str] = set()
+    done: set[str] = set()
     yield scores(model, split)
     for round_number in range(QUESTIONS // AT_ONCE):
         offered = candidates(teacher, model, asker.members, round_number)
         for _ in range(AT_ONCE):
-            chosen = asker.choose(offered, asked)
-            asked.add(chosen.url)
-            asker.tell(teacher.answer(chosen))
-        model = teach(teacher.trails)
+            chosen = asker.choose(offered, done)
+            done.add(chosen.url)
+            asker.record_answer(teacher.answer(chosen))
+        model = train(teacher.trails)
         yield scores(model, split)
 
 
 @dataclass
-class Outcome:
-    """The curves of one goal, a split each; random asking is repeated on each."""
+class GoalCurves:
+    """The curves of one goal, one per split; random asking is repeated on each."""
 
     goal: str
     chosen: list[Curve] = field(default_factory=list)
     random: list[list[Curve]] = field(default_factory=list)
-    enough_after: list[int | None] = field(default_factory=list)
+    stops_after: list[int | None] = field(default_factory=list)
 
-    def asking(self, measure: int) -> Floats:
-        """(splits, rounds)."""
+    def active_scores(self, measure: int) -> Floats:
+        """Return (splits, rounds)."""
         return np.array(self.chosen)[:, :, measure]
 
-    def chance(self, measure: int) -> Floats:
-        """(splits, rounds), the mean over the repetitions."""
+    def random_scores(self, measure: int) -> Floats:
+        """Return (splits, rounds), the mean over the repetitions."""
         return np.asarray(np.array(self.random).mean(axis=1)[:, :, measure])
 
 
-def run_goal(goal: str, data: Path, splits: int, seeds: int) -> Outcome:
-    small = [each for each in load_worlds([data / "sites" / "departments"]) if each.reachable_goals(goal)]
+def run_goal(goal: str, data: Path, splits: int, seeds: int) -> GoalCurves:
+    small = [world for world in load_worlds([data / "sites" / "departments"]) if world.reachable_goals(goal)]
     large = load_worlds([data / "sites" / "webkb"])
-    outcome = Outcome(goal)
+    curves = GoalCurves(goal)
     for number in range(splits):
-        split = Split.drawn(goal, small, large, number)
-        print(
-            f"{goal}: first on {split.start.name}, then {[each.name for each in split.pool]}", file=sys.stderr
-        )
-        asker = AskWhereItMatters()
-        outcome.chosen.append(list(curve(split, asker)))
-        outcome.enough_after.append(asker.enough_after)
-        outcome.random.append([list(curve(split, AskAtRandom(seed))) for seed in range(seeds)])
-    return outcome
+        split = Split.draw(goal, small, large, number)
+        pool = [world.name for world in split.pool]
+        print(f"{goal}: first on {split.start.name}, then {pool}", file=sys.stderr)
+        asker = ActiveAsker()
+        curves.chosen.append(list(curve(split, asker)))
+        curves.stops_after.append(asker.stops_after)
+        curves.random.append([list(curve(split, RandomAsker(seed))) for seed in range(seeds)])
+    return curves
 
 
-def questions_needed(asking: Floats, chance: Floats) -> tuple[int, int]:
-    """By asking and by chance, to the best mean score of chance, at least that before the first question: the
-    first answers can make a model worse. What never gets there needs more than all."""
-    wanted = chance.max()
-    by_asking, by_chance = (
-        next((AT_ONCE * at for at in range(1, len(scored)) if scored[at] >= wanted), QUESTIONS + AT_ONCE)
-        for scored in (asking, chance)
+def questions_needed(active: Floats, by_chance: Floats) -> tuple[int, int]:
+    """Return the questions that each needs to the best mean score of random asking.
+
+    At least one round is counted, since the first answers can make a model worse; a curve that never gets there
+    counts as one round more than all.
+    """
+    target = by_chance.max()
+    n_active, n_random = (
+        next((AT_ONCE * at for at in range(1, len(scores)) if scores[at] >= target), QUESTIONS + AT_ONCE)
+        for scores in (active, by_chance)
     )
-    return by_asking, by_chance
+    return n_active, n_random
 
 
-def shares(outcome: Outcome) -> Floats:
-    """The share of chance's questions that asking needs, for many draws of the splits."""
+def shares(curves: GoalCurves) -> Floats:
+    """Return the share of random asking's questions that active asking needs, for bootstrap samples of splits."""
     generator = np.random.default_rng(0)
-    asking, chance = outcome.asking(0), outcome.chance(0)
-    drawn = (generator.integers(0, len(asking), len(asking)) for _ in range(DRAWS))
-    needed = [questions_needed(asking[each].mean(axis=0), chance[each].mean(axis=0)) for each in drawn]
-    return np.array([by_asking / by_chance for by_asking, by_chance in needed])
+    active, by_chance = curves.active_scores(0), curves.random_scores(0)
+    samples = (generator.integers(0, len(active), len(active)) for _ in range(DRAWS))
+    needed = [questions_needed(active[rows].mean(axis=0), by_chance[rows].mean(axis=0)) for rows in samples]
+    return np.array([n_active / n_random for n_active, n_random in needed])
 
 
-def report(outcome: Outcome) -> Report:
-    by_asking, by_chance = questions_needed(outcome.asking(0).mean(axis=0), outcome.chance(0).mean(axis=0))
+def report(curves: GoalCurves) -> Report:
+    n_active, n_random = questions_needed(
+        curves.active_scores(0).mean(axis=0), curves.random_scores(0).mean(axis=0)
+    )
     rows: list[list[Cell]] = [
-        [AT_ONCE * at, *(_spread(table(measure)[:, at]) for measure in (0, 1) for table in _tables(outcome))]
+        [AT_ONCE * at, *(_spread(table(measure)[:, at]) for measure in (0, 1) for table in _tables(curves))]
         for at in range(0, QUESTIONS // AT_ONCE + 1, 2)
     ]
-    low, high = np.quantile(shares(outcome), (0.1, 0.9))
-    settled = "settled on it" if outcome.goal in SETTLED_ON else "a test"
+    low, high = np.quantile(shares(curves), (0.1, 0.9))
+    role = "used for tuning" if curves.goal in TUNED_ON else "a test"
     title = (
-        f"{outcome.goal} ({settled}), {len(outcome.chosen)} splits, mean ± spread. To the best score of chance, "
-        f"asking needs {_told(by_asking)} questions and chance {_told(by_chance)}: {by_asking / by_chance:.2f} of them "
-        f"({low:.2f} to {high:.2f} in 8 of 10 draws of the splits). {_told_enough(outcome)}"
+        f"{curves.goal} ({role}), {len(curves.chosen)} splits, mean ± spread. To the best score of random asking, "
+        f"active asking needs {_format_count(n_active)} questions and random asking {_format_count(n_random)}: "
+        f"{n_active / n_random:.2f} of them ({low:.2f} to {high:.2f} in 8 of 10 bootstrap samples). "
+        f"{_format_stop(curves)}"
     )
     header = ["questions", "precision, asking", "at random", "F1, asking", "at random"]
-    bars = [] if outcome.goal in SETTLED_ON else [_bar(outcome.goal, by_asking / by_chance)]
-    details = {"chosen": outcome.chosen, "random": outcome.random, "enough_after": outcome.enough_after}
+    bars = [] if curves.goal in TUNED_ON else [_bar(curves.goal, n_active / n_random)]
+    details = {"chosen": curves.chosen, "random": curves.random, "enough_after": curves.stops_after}
     return Report(title, header, rows, bars, details)
 
 
-def _tables(outcome: Outcome) -> tuple[Callable[[int], Floats], ...]:
-    return outcome.asking, outcome.chance
+def _tables(curves: GoalCurves) -> tuple[Callable[[int], Floats], ...]:
+    return curves.active_scores, curves.random_scores
 
 
-def _told(questions: int) -> str:
+def _format_count(questions: int) -> str:
     return str(questions) if questions <= QUESTIONS else f"more than {QUESTIONS}"
 
 
@@ -294,13 +314,18 @@ def _spread(values: Floats) -> str:
     return f"{values.mean():.2f} ± {values.std():.2f}"
 
 
-def _told_enough(outcome: Outcome) -> str:
-    """What was still to be had when the review would have ended."""
-    ended = [(each, at) for each, at in zip(outcome.asking(0), outcome.enough_after, strict=True) if at]
-    if not ended:
-        return f"It never said enough within {QUESTIONS}."
-    left = [float(scored[-1] - scored[at // AT_ONCE]) for scored, at in ended]
-    return f"It said enough on {len(ended)}, {np.mean(left):+.2f} before its last score (at worst {max(left):+.2f})."
+def _format_stop(curves: GoalCurves) -> str:
+    """Return a sentence on what more answers brought after the review would have stopped."""
+    stopped = [
+        (scores, at) for scores, at in zip(curves.active_scores(0), curves.stops_after, strict=True) if at
+    ]
+    if not stopped:
+        return f"It never stopped within {QUESTIONS}."
+    gains = [float(scores[-1] - scores[at // AT_ONCE]) for scores, at in stopped]
+    return (
+        f"It would have stopped on {len(stopped)}, {np.mean(gains):+.2f} before its last score "
+        f"(at worst {max(gains):+.2f})."
+    )
 
 
 def _bar(goal: str, share: float) -> Bar:
@@ -319,9 +344,9 @@ def main() -> int:
     add_data_option(parser)
     add_output_options(parser)
     arguments = parser.parse_args()
-    goals = arguments.goal or (*SETTLED_ON, *TESTED_ON)
-    outcomes = (run_goal(goal, arguments.data, arguments.splits, arguments.seeds) for goal in goals)
-    return finish([report(each) for each in outcomes], arguments)
+    goals = arguments.goal or (*TUNED_ON, *TESTED_ON)
+    curves = (run_goal(goal, arguments.data, arguments.splits, arguments.seeds) for goal in goals)
+    return finish([report(of_goal) for of_goal in curves], arguments)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""How foraging fares on kinds of sites that nothing was tuned on, taught as little as a person would.
+"""Foraging on kinds of sites that nothing was tuned on, after as short a lesson as a person would give.
 
-Of each set a few sites are drawn and taught, a few trails to goals and as many elsewhere; the other sites of the set
-are foraged, a closed world. Told are the pages fetched until the first goal and until 75 % of the goals; which of the
-pages fetched within the usual budget are reported as goals, and how many of these are (precision) and of the goals
-among them are reported (recall); and, with the rule for sites that have one goal (a forage goes on only while some link
-outscores the goal found), the pages a site costs and the share of sites whose best reported page is a goal.
+From each set a few sites are drawn and taught, with a few trails to goals and as many elsewhere; the other sites of
+the set are foraged as closed worlds. Reported are the pages fetched until the first goal and until 75 % of the
+goals; precision and recall of the pages reported as goals within the default budget; and, with the rule for sites
+that have one goal (stop when no link outscores the best goal), the pages per site and the share of sites whose best
+reported page is a goal.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ SETS = {
 }
 LEARNER, FLOOR = "path-learner", "breadth-first"
 STRATEGY_NAMES = (LEARNER, "maxent", "levels", FLOOR, ORACLE)
-WITHOUT_GOALS = frozenset({"levels", FLOOR, ORACLE})  # they rate links, and know no goal when they see it
+WITHOUT_GOALS = frozenset({"levels", FLOOR, ORACLE})  # they rate links, but do not recognise goals
 BUDGET = ForageConfig().budget_per_site
 LEAST_CONTACTS = 0.95
 MOST_OF_BREADTH_FIRST = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Pages reported as goals, goals among them, goals that were fetched; and what the one-goal rule gave."""
+class Recognition:
+    """Pages reported as goals, goals among them, goals that were fetched; and the result of the one-goal rule."""
 
     reported: int
     right: int
@@ -65,7 +65,7 @@ class Task:
     strategy: str
     pages_to_first: int
     pages_to_75: int
-    known: Known | None = None
+    recognition: Recognition | None = None
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -110,12 +110,20 @@ def _task(world: World, goal: str, draw: int, strategy: str, scorer: Scorer | No
     visits = [] if scorer is None else forage(world, scorer, ForageLimits())
     urls = list(oracle(world, goal).urls) if scorer is None else [visit.url for visit in visits]
     first, most = (_pages_to(urls, goals, wanted) for wanted in (1, math.ceil(0.75 * len(goals))))
-    known = None
+    recognition = None
     if scorer is not None and strategy not in WITHOUT_GOALS:
         one = forage(world, scorer, ForageLimits(budget=BUDGET, best_goal_only=True))
-        known = _known(visits[:BUDGET], one, goals)
+        recognition = _recognition(visits[:BUDGET], one, goals)
     pages = len(world.depths)
-    return Task(goal, draw, world.name, strategy, first or pages, most or pages, known)
+    return Task(
+        goal=goal,
+        draw=draw,
+        site=world.name,
+        strategy=strategy,
+        pages_to_first=first or pages,
+        pages_to_75=most or pages,
+        recognition=recognition,
+    )
 
 
 def forage(world: World, scorer: Scorer, limits: ForageLimits) -> list[Visit]:
@@ -123,15 +131,15 @@ def forage(world: World, scorer: Scorer, limits: ForageLimits) -> list[Visit]:
     visits = []
     while isinstance(action := forager.next_action(0.0), Fetch):
         url = action.link.url
-        answer = Fetched(url, 200, content_type="text/html")
-        visits.append(forager.tell(action.link, answer, world.pages[url], now=0.0, at=0.0))
+        response = Fetched(url, 200, content_type="text/html")
+        visits.append(forager.tell(action.link, response, world.pages[url], now=0.0, at=0.0))
     return visits
 
 
-def _known(visits: Sequence[Visit], one: Sequence[Visit], goals: set[str]) -> Known:
+def _recognition(visits: Sequence[Visit], one: Sequence[Visit], goals: set[str]) -> Recognition:
     reported = [visit.url for visit in visits if visit.is_goal]
     best = max((visit for visit in one if visit.is_goal), key=lambda visit: visit.goal, default=None)
-    return Known(
+    return Recognition(
         reported=len(reported),
         right=sum(url in goals for url in reported),
         met=sum(visit.url in goals for visit in visits),
@@ -141,8 +149,8 @@ def _known(visits: Sequence[Visit], one: Sequence[Visit], goals: set[str]) -> Kn
 
 
 def _pages_to(urls: Sequence[str], goals: set[str], wanted: int) -> int | None:
-    found = np.cumsum([url in goals for url in urls])
-    return int(np.argmax(found >= wanted)) + 1 if len(urls) and found[-1] >= wanted else None
+    totals = np.cumsum([url in goals for url in urls])
+    return int(np.argmax(totals >= wanted)) + 1 if len(urls) and totals[-1] >= wanted else None
 
 
 def _report(name: str, tasks: Sequence[Task]) -> Report:
@@ -156,7 +164,7 @@ def _report(name: str, tasks: Sequence[Task]) -> Report:
             goal, strategy, len(same),
             mean([task.pages_to_first / other.pages_to_first for task, other in zip(same, best, strict=True)]),
             mean([task.pages_to_75 / other.pages_to_75 for task, other in zip(same, best, strict=True)]),
-            mean(shares), max(shares), *_known_cells([task.known for task in same if task.known]),
+            mean(shares), max(shares), *_recognition_cells([task.recognition for task in same if task.recognition]),
         ])  # fmt: skip
     header = ["goal", "strategy", "sites", "first × oracle", "75 % × oracle", "75 % × breadth-first", "worst",
               "precision", "recall", "pages for one", "one is right"]  # fmt: skip
@@ -164,15 +172,15 @@ def _report(name: str, tasks: Sequence[Task]) -> Report:
     return Report(title, header, rows, list(_bars(name, rows)), {"tasks": [asdict(task) for task in tasks]})
 
 
-def _known_cells(known: Sequence[Known]) -> list[Cell]:
-    if not known:
+def _recognition_cells(recognitions: Sequence[Recognition]) -> list[Cell]:
+    if not recognitions:
         return [None] * 4
-    right = sum(each.right for each in known)
+    right = sum(site.right for site in recognitions)
     return [
-        right / max(sum(each.reported for each in known), 1),
-        right / max(sum(each.met for each in known), 1),
-        sum(each.pages_for_one for each in known) / len(known),
-        sum(each.one_is_right for each in known) / len(known),
+        right / max(sum(site.reported for site in recognitions), 1),
+        right / max(sum(site.met for site in recognitions), 1),
+        sum(site.pages_for_one for site in recognitions) / len(recognitions),
+        sum(site.one_is_right for site in recognitions) / len(recognitions),
     ]
 
 

@@ -1,7 +1,7 @@
-"""How few pages the path learner needs on recorded department sites, next to all other strategies.
+"""Pages that the path learner fetches on recorded department sites, compared with all other strategies.
 
-Each of `sites/webkb` is tested with a model taught on the others and on `sites/departments`, 15 trails to
-goals and 15 that end elsewhere a site. A closed world; pages until 75 % of the goals, against the oracle's.
+Each of `sites/webkb` is tested with a model taught on the others and on `sites/departments`: per site, 15 trails to
+goals and 15 that end elsewhere. Closed worlds; pages until 75 % of the goals, relative to the oracle's.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Ratios:
     """Pages of one strategy over those of another, site by site and goal by goal."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
-        self.pages = {(each.strategy, each.goal, each.site): _pages(each) for each in outcomes}
-        self.tasks = list(dict.fromkeys((each.goal, each.site) for each in outcomes))
+        self.pages = {(run.strategy, run.goal, run.site): _pages(run) for run in outcomes}
+        self.tasks = list(dict.fromkeys((run.goal, run.site) for run in outcomes))
 
     def of(self, strategy: str, other: str, goal: str = "") -> list[float]:
         tasks = [task for task in self.tasks if goal in ("", task[0])]
@@ -69,8 +69,8 @@ def _sites(outcomes: list[Outcome]) -> Report:
         ratios.tasks, ratios.of(LEARNER, ORACLE), ratios.of(LEARNER, FLOOR), strict=True
     ):
         rows.append([*task, *(ratios.pages[name, *task] for name in (ORACLE, FLOOR, LEARNER)), ratio, share])
-    learner = [each for each in outcomes if each.strategy == LEARNER]
-    cpu_ms = 1000 * sum(each.cpu_seconds for each in learner) / sum(each.fetched for each in learner)
+    learner = [run for run in outcomes if run.strategy == LEARNER]
+    cpu_ms = 1000 * sum(run.cpu_seconds for run in learner) / sum(run.fetched for run in learner)
     shares = ratios.of(LEARNER, FLOOR)
     bars = [
         Bar("× the oracle's pages, geometric mean", mean(ratios.of(LEARNER, ORACLE)), most=MOST_RATIO),
@@ -84,7 +84,7 @@ def _sites(outcomes: list[Outcome]) -> Report:
 
 def _strategies(outcomes: list[Outcome], strategies: Sequence[str], seconds: float) -> Report:
     ratios = Ratios(outcomes)
-    taught = {each.strategy: each.taught for each in outcomes}
+    taught = {run.strategy: run.taught for run in outcomes}
     rows: list[list[Cell]] = [
         [
             name,

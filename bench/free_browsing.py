@@ -1,10 +1,9 @@
-"""What browsing freely teaches, on recorded department sites: pages marked useful, and pages left unmarked.
+"""Learning from free browsing on recorded department sites: pages marked as useful, and pages left unmarked.
 
-Somebody is made up who browses each teaching site: mostly takes a link to a wanted page that is in sight,
-guesses the way to one with every other click, and otherwise goes anywhere or back; a wanted page is marked
-as useful. What is kept is what a real session keeps, by the same fold of events. Each of `sites/webkb` is
-tested with what was browsed on the others and on `sites/departments`: pages until 75 % of the goals, and how
-well goals are told.
+A simulated person browses each teaching site: mostly clicks on a wanted page that is in sight, guesses the way to one
+with every other click, and otherwise goes anywhere or back; wanted pages are marked as useful. The trails are those
+that a real session keeps, by the same events. Each of `sites/webkb` is tested with the trails of the others and of
+`sites/departments`: pages until 75 % of the goals, and how well goals are recognised.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from wayhound.trail import GOAL, Step, Trail
 
 LEARNER = "path-learner"
 MARKED, FREE, ONLY_USEFUL, CARELESS = "marks", "free", "useful only", "careless"
-CLICKS = 60  # that a person browses on a site, going back not counted
-TRAILS = 15  # to goals that are marked on a site, and as many that end elsewhere
-TAKEN = 0.9  # of the chances to click on what is wanted
-GUESSED = 0.5  # of the clicks elsewhere
-GOES_BACK = 0.5  # of the other clicks, but on the start page
+CLICKS = 60  # per site, going back not counted
+TRAILS = 15  # per site to goals that are marked, and as many that end elsewhere
+TAKEN = 0.9  # share of wanted links in sight that are clicked
+GUESSED = 0.5  # share of the other clicks that lead nearer to a goal
+GOES_BACK = 0.5  # share of the remaining clicks, except on the start page
 CAREFUL = 0.7  # share of wanted pages that a careless person marks
 LEAST_PRECISION = 0.4
 TAB = 1
@@ -49,7 +48,7 @@ TAB = 1
 
 @dataclass
 class Surfer:
-    """Browses a site freely. `marks` is the share of wanted pages that are marked when they are met."""
+    """A person who browses a site freely. `marks` is the share of wanted pages that are marked when met."""
 
     world: World
     goal: str
@@ -63,16 +62,16 @@ class Surfer:
 
     def browse(self, clicks: int) -> Session:
         self._arrive(self.world.site.start, None)
-        seen, way = {self.world.site.start}, [self.world.site.start]
-        while clicks and way:
-            link = self._choice(way[-1], seen)
+        seen, history = {self.world.site.start}, [self.world.site.start]
+        while clicks and history:
+            link = self._choice(history[-1], seen)
             if link is None:
-                way.pop()
-                self._arrive(way[-1], None) if way else None
+                history.pop()
+                self._arrive(history[-1], None) if history else None
                 continue
             clicks -= 1
             seen.add(link.url)
-            way.append(link.url)
+            history.append(link.url)
             self._arrive(link.url, link)
         self.session.apply(Done())
         return self.session
@@ -87,7 +86,7 @@ class Surfer:
             self.session.apply(Marked(here.number, GOAL))
 
     def _choice(self, url: str, seen: set[str]) -> Link | None:
-        """A link to a page not seen yet; none sends back. Who sees a link to what is wanted mostly takes it."""
+        """Return a link to an unseen page, or None to go back. Links to wanted pages are mostly taken."""
         links = [link for link in self.world.pages[url].links if link.url not in seen]
         wanted = [link for link in links if self.world.labels.get(link.url) == self.goal]
         nearer = self._nearer(url, links, seen)
@@ -104,7 +103,7 @@ class Surfer:
 
 
 def browsed(world: World, goal: str, marks: float = 1.0) -> list[Trail]:
-    """The trails of one session, as a workspace would keep them."""
+    """Return the trails of one session, as a workspace would keep them."""
     session = Surfer(world, goal, Random(f"{world.name} {goal}"), marks).browse(CLICKS)
     return [_trail(world, session, end.number) for end in session.ends()]
 
@@ -126,13 +125,13 @@ def lessons(worlds: Sequence[World], goal: str) -> dict[str, list[Trail]]:
 
 @dataclass(frozen=True)
 class Result:
-    """One site and goal by what was taught."""
+    """The result of one site and goal after one kind of lesson."""
 
     taught: str
     goal: str
     site: str
     pages: int  # until 75 % of the goals
-    precision: float  # of all pages of the site that were told to be goals
+    precision: float  # of all pages of the site that were reported as goals
     recall: float
     ends: tuple[int, int]  # trails to goals, and elsewhere
 
@@ -141,7 +140,7 @@ def results(tested: Sequence[World], teaching: Sequence[World]) -> Iterator[Resu
     for goal in GOALS:
         for world in tested:
             yield forage(world, goal, FLOOR, SCORERS[FLOOR](StrategyInput()), [])
-            others = [each for each in teaching if each.site != world.site]
+            others = [other for other in teaching if other.site != world.site]
             for name, trails in lessons(others, goal).items():
                 model = TRAINERS[LEARNER](trails, PathSettings())
                 yield forage(world, goal, name, SCORERS[LEARNER](StrategyInput(model=model)), trails)
@@ -150,48 +149,50 @@ def results(tested: Sequence[World], teaching: Sequence[World]) -> Iterator[Resu
 def forage(world: World, goal: str, taught: str, scorer: Scorer, trails: Sequence[Trail]) -> Result:
     goals = set(world.reachable_goals(goal))
     forager = Forager(world.site, scorer, ForageLimits(), Politeness(0.0))
-    found: list[str] = []
-    told: set[str] = set()
+    fetched: list[str] = []
+    reported: set[str] = set()
     while isinstance(action := forager.next_action(0.0), Fetch):
         url = action.link.url
-        answer = Fetched(url, 200, content_type="text/html")
-        visit = forager.tell(action.link, answer, world.pages[url], now=0.0, at=0.0)
-        found.append(url)
-        told |= {url} if visit.is_goal else set()
-    right = len(told & goals)
+        response = Fetched(url, 200, content_type="text/html")
+        visit = forager.tell(action.link, response, world.pages[url], now=0.0, at=0.0)
+        fetched.append(url)
+        reported |= {url} if visit.is_goal else set()
+    right = len(reported & goals)
     reached = sum(trail.reached_goal for trail in trails)
     return Result(
-        taught,
-        goal,
-        world.name,
-        _pages_until(found, goals, 0.75),
-        right / len(told) if told else 0.0,
-        right / len(goals),
-        (reached, len(trails) - reached),
+        taught=taught,
+        goal=goal,
+        site=world.name,
+        pages=_pages_until(fetched, goals, 0.75),
+        precision=right / len(reported) if reported else 0.0,
+        recall=right / len(goals),
+        ends=(reached, len(trails) - reached),
     )
 
 
-def _pages_until(found: Sequence[str], goals: set[str], share: float) -> int:
+def _pages_until(fetched: Sequence[str], goals: set[str], share: float) -> int:
     left = share * len(goals)
-    for number, url in enumerate(found, start=1):
+    for number, url in enumerate(fetched, start=1):
         left -= url in goals
         if left <= 0:
             return number
-    return len(found)
+    return len(fetched)
 
 
-def report(outcomes: Sequence[Result]) -> Report:
-    floor = {(each.goal, each.site): each.pages for each in outcomes if each.taught == FLOOR}
+def report(runs: Sequence[Result]) -> Report:
+    floor = {(run.goal, run.site): run.pages for run in runs if run.taught == FLOOR}
     rows: list[list[Cell]] = []
     shares: dict[str, float] = {}
     precisions: dict[str, float] = {}
     for name in (MARKED, FREE, ONLY_USEFUL, CARELESS):
-        own = [each for each in outcomes if each.taught == name]
-        by_goal = [mean(r.pages / floor[r.goal, r.site] for r in own if r.goal == goal) for goal in GOALS]
-        shares[name] = mean(each.pages / floor[each.goal, each.site] for each in own)
-        precisions[name] = sum(each.precision for each in own) / len(own)
-        recall = sum(each.recall for each in own) / len(own)
-        ends = [sum(each.ends[kind] for each in own) / len(own) for kind in (0, 1)]
+        own = [run for run in runs if run.taught == name]
+        by_goal = [
+            mean(run.pages / floor[run.goal, run.site] for run in own if run.goal == goal) for goal in GOALS
+        ]
+        shares[name] = mean(run.pages / floor[run.goal, run.site] for run in own)
+        precisions[name] = sum(run.precision for run in own) / len(own)
+        recall = sum(run.recall for run in own) / len(own)
+        ends = [sum(run.ends[kind] for run in own) / len(own) for kind in (0, 1)]
         rows.append([name, *ends, *by_goal, shares[name], precisions[name], recall])
     bars = [
         Bar("of breadth-first's pages by free browsing", shares[FREE], most=MOST_OF_BREADTH_FIRST),
@@ -199,8 +200,8 @@ def report(outcomes: Sequence[Result]) -> Report:
         Bar("… next to useful pages alone", precisions[FREE] / precisions[ONLY_USEFUL], least=1.0),
     ]
     header = ["by", "goals", "fails", *GOALS, "all", "P", "R"]
-    title = "Pages until 75 % of the goals in shares of breadth-first's, and how well goals are told"
-    return Report(title, header, rows, bars, details={"runs": [vars(each) for each in outcomes]})
+    title = "Pages until 75 % of the goals as a share of breadth-first's, and how well goals are recognised"
+    return Report(title, header, rows, bars, details={"runs": [vars(run) for run in runs]})
 
 
 def main() -> int:
@@ -210,11 +211,11 @@ def main() -> int:
     arguments = parser.parse_args()
     tested = load_worlds([arguments.data / "sites" / "webkb"])
     teaching = [*tested, *load_worlds([arguments.data / "sites" / "departments"])]
-    outcomes = []
-    for outcome in results(tested, teaching):
-        print(f"{outcome.site} {outcome.goal} {outcome.taught}", file=sys.stderr)
-        outcomes.append(outcome)
-    return finish(report(outcomes), arguments)
+    runs = []
+    for run in results(tested, teaching):
+        print(f"{run.site} {run.goal} {run.taught}", file=sys.stderr)
+        runs.append(run)
+    return finish(report(runs), arguments)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How well pages along a path are labelled: Tables 2 and 3 of Vydiswaran & Sarawagi (2005) on our sites.
+"""Accuracy of page labels along a path: Tables 2 and 3 of Vydiswaran & Sarawagi (2005) on our sites.
 
-Trails to goals and as many that end elsewhere are made from the labels of every site; each site in turn is
-labelled by a model taught on all others. All methods are taught the same whole trails, each page and link of them
-once, by the same tokens and under the same prior. (A): mean over all labels of all goals; (G): goal pages alone;
-(B): goal pages, taught with nothing but goals and others.
+Trails to goals and as many that end elsewhere are made from the labels of every site; each site in turn is labelled
+by a model trained on all others. All methods learn from the same whole trails, each page and link once, with the
+same tokens and the same prior. (A): mean over all labels of all goals; (G): goal pages alone; (B): goal pages, with
+two classes, goals and others.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Lessons:
         worlds = load_worlds([data / "sites" / folder for folder in folders])
         return cls(name, {goal: _trails(worlds, goal, most) for goal in goals})
 
-    def told(self, strategy: str, settings: PathSettings) -> list[LabelPair]:
-        """Labels of all goals together; a milestone of one goal is none of another."""
+    def label_pairs(self, strategy: str, settings: PathSettings) -> list[LabelPair]:
+        """Return the labels of all goals together; milestones of different goals are different labels."""
         pairs: list[LabelPair] = []
         for goal, trails in self.trails.items():
             print(f"{self.name} {goal} {strategy} {settings.body_tokens} {settings.states}", file=sys.stderr)
-            told = held_out_labels(trails, strategy, settings)
-            pairs += [(_named(goal, true), _named(goal, given)) for true, given in told]
+            labels = held_out_labels(trails, strategy, settings)
+            pairs += [(_named(goal, true), _named(goal, predicted)) for true, predicted in labels]
         return pairs
 
 
@@ -75,13 +75,13 @@ def main() -> int:
     add_output_options(parser)
     arguments = parser.parse_args()
     lessons = [Lessons.load(name, arguments.data, arguments.trails) for name in arguments.set or SETS]
-    tables = [(each, Tables.measure(each)) for each in lessons]
+    tables = [(one_set, Tables.measure(one_set)) for one_set in lessons]
     return finish([_table_2(tables), _table_3(tables), _all_labels(tables)], arguments)
 
 
 @dataclass(frozen=True)
 class Tables:
-    """What each method told, with all labels and with two, and the CRF with each number of body tokens."""
+    """The label pairs of each method, with all labels and with two, and of the CRF by number of body tokens."""
 
     by_tokens: dict[int, list[LabelPair]]
     by_method: dict[str, list[LabelPair]]
@@ -91,9 +91,11 @@ class Tables:
     def measure(cls, lessons: Lessons) -> Tables:
         few = PathSettings(body_tokens=COMPARED_AT, lessons="trails")
         two = replace(few, states="binary")
-        by_tokens = {n: lessons.told("path-learner", replace(few, body_tokens=n)) for n in BODY_TOKENS}
-        others = {name: lessons.told(strategy, few) for name, strategy in METHODS.items() if name != "CRF"}
-        binary = {name: lessons.told(strategy, two) for name, strategy in METHODS.items()}
+        by_tokens = {n: lessons.label_pairs("path-learner", replace(few, body_tokens=n)) for n in BODY_TOKENS}
+        others = {
+            name: lessons.label_pairs(strategy, few) for name, strategy in METHODS.items() if name != "CRF"
+        }
+        binary = {name: lessons.label_pairs(strategy, two) for name, strategy in METHODS.items()}
         return cls(by_tokens, {**others, "CRF": by_tokens[COMPARED_AT]}, binary)
 
 
@@ -104,8 +106,8 @@ def _table_2(measured: Measured) -> Report:
     rows: list[list[Cell]] = []
     for lessons, tables in measured:
         scores = [label_scores(tables.by_tokens[n]) for n in BODY_TOKENS]
-        rows.append([f"{lessons.name} (A)", *(cell for each in scores for cell in _cells(each.mean))])
-        rows.append([f"{lessons.name} (G)", *(cell for each in scores for cell in _cells(each.goal))])
+        rows.append([f"{lessons.name} (A)", *(cell for score in scores for cell in _cells(score.mean))])
+        rows.append([f"{lessons.name} (G)", *(cell for score in scores for cell in _cells(score.goal))])
     header = ["", *(f"{what} {n}" for n in BODY_TOKENS for what in ("P", "R", "F1"))]
     return Report("Table 2: the CRF by words of the body", header, rows)
 
@@ -114,16 +116,16 @@ def _table_3(measured: Measured) -> Report:
     rows: list[list[Cell]] = []
     bars: list[Bar] = []
     for lessons, tables in measured:
-        all_labels = {name: label_scores(told) for name, told in tables.by_method.items()}
-        two = {name: label_scores(told).goal for name, told in tables.binary.items()}
+        all_labels = {name: label_scores(pairs) for name, pairs in tables.by_method.items()}
+        two = {name: label_scores(pairs).goal for name, pairs in tables.binary.items()}
         rows.append(
-            [f"{lessons.name} (A)", *(cell for each in all_labels.values() for cell in _cells(each.mean))]
+            [f"{lessons.name} (A)", *(cell for score in all_labels.values() for cell in _cells(score.mean))]
         )
         rows.append(
-            [f"{lessons.name} (G)", *(cell for each in all_labels.values() for cell in _cells(each.goal))]
+            [f"{lessons.name} (G)", *(cell for score in all_labels.values() for cell in _cells(score.goal))]
         )
-        rows.append([f"{lessons.name} (B)", *(cell for each in two.values() for cell in _cells(each))])
-        bars += _bars(lessons.name, {name: each.goal for name, each in all_labels.items()})
+        rows.append([f"{lessons.name} (B)", *(cell for score in two.values() for cell in _cells(score))])
+        bars += _bars(lessons.name, {name: score.goal for name, score in all_labels.items()})
     header = ["", *(f"{what} {name}" for name in METHODS for what in ("P", "R", "F1"))]
     return Report(f"Table 3: methods, {COMPARED_AT} words of the body", header, rows, bars)
 

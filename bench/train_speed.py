@@ -1,6 +1,6 @@
-"""What the path learner costs: training on many trails, rating the links of a page that was never seen.
+"""CPU cost of the path learner: training on many trails, and rating the links of unseen pages.
 
-The sites are made up: trees of pages with navigation, words drawn by Zipf's law. It measures cost alone, never
+The sites are synthetic: trees of pages with navigation, words drawn by Zipf's law. Only cost is measured, not
 accuracy.
 """
 
@@ -26,7 +26,7 @@ from wayhound.trail import FAIL, GOAL, Step, Trail
 N_SITES, CHILDREN, NAVIGATION = 10, 3, 20
 N_WORDS, BODY_WORDS = 5_000, 150
 PAGES_RATED, LINKS_RATED = 30, 200
-ROUNDS = 7  # the best counts: other work on the machine only adds
+ROUNDS = 7  # the best of these counts: other work on the machine only adds time
 MOST_TRAINING_SECONDS, MOST_RATING_MS = 10.0, 4.0
 MILESTONES = {0: "home", 1: "section", 4: "group"}
 
@@ -44,7 +44,7 @@ def main() -> int:
         began = time.process_time()
         model[strategy] = trainer(trails, PathSettings())
         seconds[strategy] = time.process_time() - began
-    costs = {strategy: _rating_ms(each, rng) for strategy, each in model.items()}
+    costs = {strategy: _rating_ms(trained, rng) for strategy, trained in model.items()}
     rows = [
         [name, f"{seconds[name]:.2f} s", *(f"{ms:.2f} ms" for ms in (cost.features, cost.rating, cost.both))]
         for name, cost in costs.items()
@@ -75,47 +75,47 @@ def _trails(count: int, length: int, rng: np.random.Generator) -> list[Trail]:
 
 @dataclass
 class _Tree:
-    """A site whose pages are made when they are walked: every page leads to a few below it and to the top."""
+    """A site whose pages are made when they are needed: every page links to a few below it and to the top."""
 
     start: str
     rng: np.random.Generator
     _pages: dict[tuple[int, ...], Page] = field(default_factory=dict)
 
     def trail(self, number: int, length: int) -> Trail:
-        """Every other trail is of the first branches, and reaches a goal; the others take the last branch."""
-        ways = [number // 2 // (CHILDREN - 1) ** place % (CHILDREN - 1) for place in range(length - 1)]
-        way = tuple(reversed(ways))
+        """Return a trail that reaches a goal by the first branches if `number` is even, else a failing one."""
+        digits = [number // 2 // (CHILDREN - 1) ** place % (CHILDREN - 1) for place in range(length - 1)]
+        path = tuple(reversed(digits))
         if number % 2:
-            way = (*way[:-1], CHILDREN - 1)
+            path = (*path[:-1], CHILDREN - 1)
         steps = [Step(self._page(()), None, MILESTONES[0])]
         for depth in range(1, length):
-            page, link = self._page(way[:depth]), self._page(way[: depth - 1]).links[way[depth - 1]]
+            page, link = self._page(path[:depth]), self._page(path[: depth - 1]).links[path[depth - 1]]
             ending = GOAL if not number % 2 else FAIL
             steps.append(Step(page, link, ending if depth == length - 1 else MILESTONES.get(depth, "")))
         return Trail(self.start, tuple(steps))
 
-    def _page(self, way: tuple[int, ...]) -> Page:
-        if way not in self._pages:
+    def _page(self, path: tuple[int, ...]) -> Page:
+        if path not in self._pages:
             below = [
-                self._link((*way, child), f"body>div.list{len(way)}>ul>li>a") for child in range(CHILDREN)
+                self._link((*path, child), f"body>div.list{len(path)}>ul>li>a") for child in range(CHILDREN)
             ]
             menu = [self._link((child % CHILDREN,), "body>ul.menu>li>a") for child in range(NAVIGATION)]
             title = " ".join(_words(self.rng, 4))
             tokens = tuple(_words(self.rng, BODY_WORDS))
-            self._pages[way] = Page(self._url(way), title, tokens=tokens, links=(*below, *menu))
-        return self._pages[way]
+            self._pages[path] = Page(self._url(path), title, tokens=tokens, links=(*below, *menu))
+        return self._pages[path]
 
-    def _url(self, way: tuple[int, ...]) -> str:
-        return self.start + "".join(f"part{branch}/" for branch in way)
+    def _url(self, path: tuple[int, ...]) -> str:
+        return self.start + "".join(f"part{branch}/" for branch in path)
 
-    def _link(self, way: tuple[int, ...], region: str) -> Link:
-        return _link(self._url(way), region, self.rng)
+    def _link(self, path: tuple[int, ...], region: str) -> Link:
+        return _link(self._url(path), region, self.rng)
 
 
 def _link(url: str, region: str, rng: np.random.Generator) -> Link:
-    around = _words(rng, 20)
+    nearby = _words(rng, 20)
     text = " ".join(_words(rng, 3))
-    return Link(url, text, tuple(around[:10]), tuple(around[10:]), region)
+    return Link(url, text, tuple(nearby[:10]), tuple(nearby[10:]), region)
 
 
 def _words(rng: np.random.Generator, count: int) -> list[str]:
@@ -124,7 +124,7 @@ def _words(rng: np.random.Generator, count: int) -> list[str]:
 
 @dataclass(frozen=True)
 class _Cost:
-    """CPU milliseconds a page: what its links show, and what they are worth by that."""
+    """CPU milliseconds per page: for the features of its links, and for rating them."""
 
     features: float
     rating: float
@@ -135,11 +135,11 @@ class _Cost:
 
 
 def _rating_ms(model: ForageModel, rng: np.random.Generator) -> _Cost:
-    """Of pages never seen, so that nothing is remembered of their links."""
+    """Measure unseen pages, so that the scorer has cached nothing about their links."""
     scorer, site = PathLearner(model), Site("http://new.example/")
     pages = [_new_page(number, rng) for number in range(PAGES_RATED)]
     readings = [scorer.read(scorer.start(site), page) for page in pages]
-    _all_features(model, pages)  # words that come again are remembered, here as in a forage
+    _all_features(model, pages)  # fills the caches of words, as in a forage
     features, both = [], []
     for _ in range(ROUNDS):
         fresh = PathLearner(model)
@@ -147,7 +147,7 @@ def _rating_ms(model: ForageModel, rng: np.random.Generator) -> _Cost:
         _all_features(model, pages)
         halfway = time.process_time()
         for page, reading in zip(pages, readings, strict=True):
-            fresh.rate(reading, page.links)  # features once more, and the rating
+            fresh.rate(reading, page.links)  # computes the features again, then rates
         features.append(halfway - began)
         both.append(time.process_time() - halfway)
     best = 1000 * min(features) / len(pages)
@@ -156,9 +156,9 @@ def _rating_ms(model: ForageModel, rng: np.random.Generator) -> _Cost:
 
 def _all_features(model: ForageModel, pages: list[Page]) -> None:
     for page in pages:
-        around = PageContext.from_page(page)
+        context = PageContext.from_page(page)
         for link in page.links:
-            own_link_tokens(link, around, model.settings.window, added=model.settings.features == "all")
+            own_link_tokens(link, context, model.settings.window, added=model.settings.features == "all")
 
 
 def _new_page(number: int, rng: np.random.Generator) -> Page:

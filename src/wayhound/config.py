@@ -24,7 +24,7 @@ def _setting(default: Any, about: str, allowed: str, *, least: float = 0, patter
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """How the crawler identifies itself."""
+    """The name and address of the crawler."""
 
     name: str = _setting(
         "Wayhound",
@@ -42,7 +42,7 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class FetchConfig:
-    """How pages are fetched."""
+    """Requests for pages."""
 
     delay_seconds: float = _setting(
         1.0, "Pause between two requests to a host; a longer one in robots.txt wins.", "a number from 0 up"
@@ -68,7 +68,7 @@ class FetchConfig:
 
 @dataclass(frozen=True, slots=True)
 class ForageConfig:
-    """How far a forage goes."""
+    """The limits of a forage."""
 
     budget_per_site: int = _setting(100, "Requests per site.", "a whole number from 0 up")
     max_depth: int | None = _setting(

@@ -284,8 +284,8 @@ def test_links_that_stand_like_a_goal_rise_and_those_like_a_disappointment_fall(
         def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
             return [Rated(0.5, groups=(link.region,)) for link in links]
 
-        def combine(self, known: float, new: float) -> float:
-            return max(known, new)
+        def combine(self, current: float, new: float) -> float:
+            return max(current, new)
 
     dull = [Link(f"http://s.example/dull{n}", region="ul.a") for n in range(5)]
     good = [Link(f"http://s.example/goal{n}", region="ul.b") for n in range(5)]

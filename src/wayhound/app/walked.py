@@ -147,8 +147,8 @@ class _ReadingRecorder:
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         return self._scorer.rate(reading, links)
 
-    def combine(self, known: float, new: float) -> float:
-        return self._scorer.combine(known, new)
+    def combine(self, current: float, new: float) -> float:
+        return self._scorer.combine(current, new)
 
 
 def walked_site(workspace: Workspace, run_id: int, start: str) -> Walked:

@@ -26,7 +26,7 @@ CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 
 @dataclass(frozen=True, slots=True)
 class ForageLimits:
-    """How far a site's forage may go, and when it has found enough."""
+    """The limits of one site's forage, and the conditions to stop it early."""
 
     budget: int | None = None  # requests for pages
     max_depth: int | None = None  # clicks from the start page

@@ -1,4 +1,4 @@
-"""Which links of a site are followed: scope, traps, and documents on goal pages.
+"""The links of a site that are followed: scope, traps, and documents on goal pages.
 
 When a list of publications is the goal, the papers that it links to are wanted too (`take_files`).
 """

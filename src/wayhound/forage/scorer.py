@@ -93,7 +93,7 @@ class Scorer(Protocol):
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]: ...
 
-    def combine(self, known: float, new: float) -> float:
+    def combine(self, current: float, new: float) -> float:
         """Return the score of a queued link that is met again on another path."""
         ...
 

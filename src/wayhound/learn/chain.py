@@ -59,7 +59,7 @@ class Chains:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which states may follow which (S, S), and which may begin (S,) and end (S,) a chain."""
+    """The allowed transitions (S, S), and the states that may begin (S,) and end (S,) a chain."""
 
     allowed: Bools
     starts: Bools

@@ -74,7 +74,7 @@ def token_scale(token: str) -> float:
 
 @dataclass(frozen=True)
 class PageContext:
-    """What the links of a page share, computed once: the page's title, headings and URL, and its link regions."""
+    """The features that the links of a page share, computed once: title, headings and URL, and link regions."""
 
     url: str
     tokens: tuple[str, ...]

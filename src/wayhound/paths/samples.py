@@ -44,7 +44,7 @@ class PathSample:
 
 @dataclass
 class SampleMaker:
-    """Makes samples by the settings. The same pages and links occur on many paths, so their tokens are cached."""
+    """A factory of samples. The same pages and links occur on many paths, so their tokens are cached."""
 
     settings: PathSettings
     _contexts: dict[str, PageContext] = field(default_factory=dict)

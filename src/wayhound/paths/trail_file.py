@@ -79,7 +79,7 @@ def read_trails(path: Path) -> Iterator[Trail]:
 
 @dataclass
 class _Reader:
-    """Reads the lines of one file in order, and keeps the pages for the trails that refer to them."""
+    """The state of reading one file: the line number, and the pages that trails may refer to."""
 
     name: str
     _number: int = 0

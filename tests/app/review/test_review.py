@@ -202,8 +202,8 @@ class Changed:
     def rate(self, reading: object, links: Sequence[Link]) -> list[Rated]:
         return [Rated(0.0) for _ in links]
 
-    def combine(self, known: float, new: float) -> float:
-        return known
+    def combine(self, current: float, new: float) -> float:
+        return current
 
 
 def test_the_model_that_walked_a_site_changes_nothing_of_it_and_another_does(taught: Taught) -> None:

@@ -92,7 +92,7 @@ Taught = Literal["trails", "graphs"]
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a strategy may learn from before it is tested on another site: trails, or whole sites."""
+    """The teaching material of a strategy before it is tested on another site: trails, or whole sites."""
 
     worlds: Sequence[World]
     goal: str
@@ -138,8 +138,8 @@ class LinkClassifier:
         rows = self.vocabulary.rows([self.features(link, reading.state) for link in links])
         return [Rated(float(score)) for score in self.classifier.probabilities(rows) @ self.values]
 
-    def combine(self, known: float, new: float) -> float:
-        return max(known, new)
+    def combine(self, current: float, new: float) -> float:
+        return max(current, new)
 
 
 _DISCOUNT = 0.5

@@ -33,8 +33,8 @@ class BreadthFirst:
         rated = Rated(1.0 / (1.0 + depth), depth)
         return [rated] * len(links)
 
-    def combine(self, known: float, new: float) -> float:
-        return max(known, new)
+    def combine(self, current: float, new: float) -> float:
+        return max(current, new)
 
 
 @dataclass(frozen=True)
@@ -57,5 +57,5 @@ class RandomOrder:
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:  # noqa: ARG002
         return [Rated(crc32(f"{self.seed} {link.url}".encode()) / 2**32) for link in links]
 
-    def combine(self, known: float, new: float) -> float:  # noqa: ARG002
-        return known
+    def combine(self, current: float, new: float) -> float:  # noqa: ARG002
+        return current

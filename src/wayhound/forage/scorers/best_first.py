@@ -54,8 +54,8 @@ class BestFirst:
         page = reading.state
         return [Rated(0.5 * page + 0.5 * self._similarity(_link_words(link)), page) for link in links]
 
-    def combine(self, known: float, new: float) -> float:
-        return max(known, new)
+    def combine(self, current: float, new: float) -> float:
+        return max(current, new)
 
     def _similarity(self, counts: Counter[str]) -> float:
         """Return the cosine between the wanted words and these, weighted by (1 + log tf) · idf."""

@@ -94,8 +94,8 @@ class PathLearner:
             for number, (score, link) in enumerate(zip(scores.tolist(), links, strict=True))
         ]
 
-    def combine(self, known: float, new: float) -> float:
-        return max(known, new) if self.model.settings.combine == "max" else known + new
+    def combine(self, current: float, new: float) -> float:
+        return max(current, new) if self.model.settings.combine == "max" else current + new
 
     def why_page(self, state: State, page: Page) -> list[Reason]:
         """Return the tokens of a page by their weight for its label, relative to all labels."""
