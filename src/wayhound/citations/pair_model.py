@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from wayhound.citations.citation import NormalisedCitation
 from wayhound.errors import ModelError
@@ -190,7 +191,7 @@ def pair_classifier() -> LogisticRegression:
 
 def match_probabilities(classifier: LogisticRegression, features: npt.ArrayLike) -> Floats:
     """Return the probability that each pair is of the same work, (pairs,), from features (pairs, features)."""
-    return classifier.probabilities(np.asarray(features, dtype=np.float64))[:, 1]
+    return np.asarray(expit(classifier.scores(np.asarray(features, dtype=np.float64))[:, 0]))  # log odds
 
 
 def shipped_classifier() -> LogisticRegression:

@@ -128,12 +128,12 @@ def _link(
     start, end = span
     rel = attributes.get("rel")
     return Link(
-        url=url,
-        text=_link_text(own_text, attributes, kind),
-        before=tuple(words[start - WINDOW if start > WINDOW else 0 : start]),
-        after=tuple(words[end : end + WINDOW]),
-        region=region,
-        kind=kind,
+        url,
+        _link_text(own_text, attributes, kind),
+        tuple(words[start - WINDOW if start > WINDOW else 0 : start]),
+        tuple(words[end : end + WINDOW]),
+        region,
+        kind,
         nofollow=nofollow or (rel is not None and "nofollow" in rel.lower().split()),
     )
 

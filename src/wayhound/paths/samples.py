@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -106,12 +106,9 @@ class SampleMaker:
         self, site: TaughtSite, path: Sequence[Step], link: Link, label: str, weight: float
     ) -> PathSample:
         before = self.path_to(site, path, weight)
-        return replace(
-            before,
-            tokens=(*before.tokens, self._tokens_of_link(path[-1].page, link)),
-            labels=(*before.labels, label),
-            value=site.values.get(link.url, 0.0),
-        )
+        tokens = (*before.tokens, self._tokens_of_link(path[-1].page, link))
+        labels = (*before.labels, label)
+        return PathSample(site.start, tokens, labels, weight, site.values.get(link.url, 0.0))
 
     def _tokens_of_page(self, page: Page, depth: int) -> frozenset[str]:
         tokens = self._page_tokens.get((page.url, depth))
@@ -171,8 +168,11 @@ def _balanced(samples: Sequence[Sequence[PathSample]]) -> list[PathSample]:
     """Rescale the samples of each site from their total weight to its square root; the grand total stays."""
     totals = [sum(sample.weight for sample in own) for own in samples]
     scale = sum(totals) / sum(total**0.5 for total in totals)
+    # not `dataclasses.replace`, which takes three times as long, on tens of thousands of samples
     return [
-        replace(sample, weight=sample.weight * scale * total**-0.5)
+        PathSample(
+            sample.site, sample.tokens, sample.labels, sample.weight * scale * total**-0.5, sample.value
+        )
         for own, total in zip(samples, totals, strict=True)
         for sample in own
     ]
