@@ -1,4 +1,4 @@
-"""One reader for all tests that need no limits of their own: starting its process takes a while."""
+"""One reader for all tests without limits of their own, because its process takes a while to start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PDF files for tests, with text put at any place: what stands where, and in which order it is written."""
+"""PDF files for tests, with text at any position and in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents survive being written down."""
+"""Documents as JSON."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_refusal_is_the_same_after_json() -> None:
     assert from_data(json.loads(json.dumps(to_data(unread)))) == unread
 
 
-def test_another_format_is_refused_with_a_sentence() -> None:
+def test_another_format_is_refused() -> None:
     with pytest.raises(ModelError, match="format 99"):
         from_data({"format": 99})
 

@@ -1,4 +1,4 @@
-"""Lines become running text, with the way back."""
+"""Running text made of lines, and regions of its characters."""
 
 from __future__ import annotations
 

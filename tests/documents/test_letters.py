@@ -1,4 +1,4 @@
-"""Letters come out as they were meant."""
+"""Repair of extracted text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file is an outcome; a reading process that dies or hangs is replaced."""
+"""Damaged PDFs are outcomes, not errors; a reading process that crashes or hangs is replaced."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def worker_pid(reader: PdfReader) -> int:
 
 
 def forms_within_forms(depth: int, width: int) -> bytes:
-    """A page whose drawing takes width ** depth steps."""
+    """Return a page whose drawing takes width ** depth steps."""
     calls, form = b"/X Do " * width, b"/Type /XObject /Subtype /Form /BBox [0 0 9 9]"
     forms = [
         stream(calls, form + b" /Resources << /XObject << /X %d 0 R >> >>" % (i + 1))
@@ -71,7 +71,7 @@ def test_what_cannot_be_opened_is_broken(pdf_reader: PdfReader, body: bytes) -> 
     assert reason(pdf_reader.read(body)) == "broken"
 
 
-def test_a_password_is_asked_for(pdf_reader: PdfReader) -> None:
+def test_an_encrypted_file_is_reported(pdf_reader: PdfReader) -> None:
     lock = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <%s> /U <%s> >> /ID [<00><00>]" % (
         b"41" * 32,
         b"42" * 32,
@@ -79,7 +79,7 @@ def test_a_password_is_asked_for(pdf_reader: PdfReader) -> None:
     assert reason(pdf_reader.read(pdf_of(paragraph(["secret"]), trailer=lock))) == "encrypted"
 
 
-def test_pages_without_text_are_taken_for_scanned(pdf_reader: PdfReader) -> None:
+def test_pages_without_text_count_as_scanned(pdf_reader: PdfReader) -> None:
     outcome = pdf_reader.read(pdf_of([], []))
     assert reason(outcome) == "scanned"
     assert isinstance(outcome, Unread)
@@ -106,7 +106,7 @@ def test_a_page_that_is_missing_is_not_dropped(pdf_reader: PdfReader) -> None:
 
 
 def test_unreadable_letters_are_garbled(pdf_reader: PdfReader) -> None:
-    """As from a font whose codes are its own."""
+    """Text as from a font with its own codes."""
     shifted = ["".join(chr(ord(letter) + 1) for letter in line) for line in PROSE.splitlines()]
     outcome = pdf_reader.read(pdf_of(paragraph(shifted)))
     assert reason(outcome) == "garbled"
@@ -180,8 +180,8 @@ def test_a_process_that_was_killed_costs_no_file() -> None:
         assert isinstance(reader.read(SOUND), Document)
 
 
-def test_a_process_that_dies_of_its_first_file_says_so() -> None:
-    """Address space that is all but used up before the file is read."""
+def test_a_process_that_crashes_on_its_first_file_is_reported() -> None:
+    """With address space that is almost used up before the file is read."""
     with PdfReader(ReadingLimits(memory_bytes=1 * MIB)) as reader:
         assert reason(reader.read(pdf_of(*(paragraph(["page"] * 50) for _ in range(300))))) in {
             "crashed",
@@ -204,8 +204,8 @@ def test_a_worker_ends_when_its_caller_is_gone() -> None:
     assert done.stdout.endswith(b'{"ready":true}')
 
 
-def test_without_pdfium_a_sentence_says_what_to_install() -> None:
-    """In an interpreter that has no packages but ours."""
+def test_without_pdfium_the_error_says_what_to_install() -> None:
+    """In an interpreter with no other packages."""
     code = "from wayhound.errors import UsageError\nfrom wayhound.documents.pdf import PdfReader\n"
     code += "try:\n    PdfReader()\nexcept UsageError as error:\n    print(error)\n"
     environment = {"PYTHONPATH": str(Path(wayhound.__file__).parents[1])}

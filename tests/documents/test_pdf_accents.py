@@ -1,4 +1,4 @@
-"""Accents drawn apart come to their letters, and the blanks that they made go."""
+"""Accents drawn as glyphs are moved to their letters, and the blanks that they caused are removed."""
 
 from __future__ import annotations
 

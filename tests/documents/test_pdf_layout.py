@@ -1,4 +1,4 @@
-"""Pages of PDF files come out as a reader sees them: lines, columns, places, no hyphens lost."""
+"""Lines, columns, positions and hyphens of PDF pages."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_two_columns_are_read_one_after_the_other(pdf_reader: PdfReader) -> None
     assert {line.indent for line in document.lines} == {0.0}
 
 
-def test_two_columns_written_row_by_row_are_told_apart(pdf_reader: PdfReader) -> None:
-    """Whether PDFium takes a row for one line or for two."""
+def test_two_columns_written_row_by_row_are_separated(pdf_reader: PdfReader) -> None:
+    """However PDFium splits a row into lines."""
     rows = zip(paragraph(LEFT, x=50), paragraph(RIGHT, x=310), strict=True)
     title = Shown("A title that runs across both columns of the page", x=120, y=70, size=16)
     document = read(pdf_reader, pdf_of([title, *(shown for row in rows for shown in row)]))

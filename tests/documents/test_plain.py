@@ -1,4 +1,4 @@
-"""Plain text is a document, too; what is no text says so."""
+"""Plain text as a document, and reasons for files that are none."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def test_lines_keep_their_indent_and_blank_lines_stay() -> None:
     assert document.lines[0].box is None
 
 
-def test_form_feeds_part_pages() -> None:
+def test_form_feeds_separate_pages() -> None:
     document = read(b"one\ftwo\f\fthree\f")
     assert [page.number for page in document.pages] == [1, 2, 3, 4]
     assert [page.trouble for page in document.pages] == [None, None, "no_text", None]
 
 
-def test_running_heads_of_pages_are_set_aside() -> None:
+def test_running_heads_of_pages_are_marked_as_margins() -> None:
     sheets = "\f".join(
         f"Journal of Examples\n\nbody {word} is here\n\n{number}" for number, word in enumerate("abcd", 7)
     )
@@ -54,7 +54,7 @@ def test_any_encoding_is_read() -> None:
         (b"#$%& ()*+ 0123 !!!! ???? " * 40, "garbled"),
     ],
 )
-def test_what_is_no_text_has_a_reason(body: bytes, reason: str) -> None:
+def test_a_file_that_is_no_text_has_a_reason(body: bytes, reason: str) -> None:
     outcome = read_plain(body)
     assert isinstance(outcome, Unread)
     assert outcome.reason == reason
@@ -69,7 +69,7 @@ def test_limits_hold_for_text() -> None:
     assert cut.notes == ("Only the first 2 of 3 pages were read.",)
 
 
-def test_of_text_without_end_the_beginning_is_read() -> None:
+def test_only_the_beginning_of_endless_text_is_read() -> None:
     lines = read_plain(b"words of a line\n" * (MAX_LINES + 10))
     assert isinstance(lines, Document)
     assert len(lines.lines) == MAX_LINES

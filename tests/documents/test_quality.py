@@ -1,4 +1,4 @@
-"""Text that nobody can read is told from languages and from what is too short to judge."""
+"""Garbled text is distinguished from languages, and from text that is too short to judge."""
 
 from __future__ import annotations
 

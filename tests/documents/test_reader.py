@@ -1,4 +1,4 @@
-"""One door for all kinds of files, told apart by what is in them."""
+"""Reading of files of every kind, recognised by content."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def texts(outcome: Document | Unread) -> list[str]:
 
 
 def program(folder: Path, script: str) -> str:
-    """A program that stands in Ghostscript's place."""
+    """Write a program that replaces Ghostscript, and return its path."""
     path = folder / "gs"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return str(path)
 
 
-def test_kinds_are_told_by_content_packed_or_not() -> None:
+def test_kinds_are_recognised_by_content_compressed_or_not() -> None:
     with DocumentReader() as reader:
         for body in (PDF, gzip.compress(PDF), b"\n\n" + PDF):
             assert texts(reader.read(body)) == ["a line of the PDF"]

@@ -1,4 +1,4 @@
-"""Call-outs lead to their references, with the sentence around them."""
+"""Call-outs, their references, and the sentences around them."""
 
 from __future__ import annotations
 

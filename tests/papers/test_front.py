@@ -33,7 +33,7 @@ def test_the_largest_print_is_the_title_over_as_many_lines_as_it_has() -> None:
         "Ada Example · Ben Sample · Carla van der Model",
     ],
 )
-def test_names_are_told_apart(line: str) -> None:
+def test_names_are_separated(line: str) -> None:
     title = placed(["A Title"], y=80, size=16)
     affiliation = placed(["Department of Examples, First University", "ada@first.example"], y=160)
     front = front_of(title, placed([line], y=120, size=12), affiliation)

@@ -1,4 +1,4 @@
-"""Front matter by model and layout together, and the layouts that are drawn for training."""
+"""Front matter by model and layout together, and random layouts for training."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_what_has_no_front_gives_nothing_and_no_error(document: Document) -> Non
         ["Ada B. Sample∗", "Carl Walker†"],
     ],
 )
-def test_names_on_lines_of_their_own_are_told_apart(lines: list[str]) -> None:
+def test_names_on_lines_of_their_own_are_separated(lines: list[str]) -> None:
     text = "\n".join(
         ["Learning Paths of Links", *lines, "University of Somewhere", "", "Abstract", "", *ABSTRACT]
     )

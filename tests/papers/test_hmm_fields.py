@@ -29,7 +29,7 @@ from wayhound.papers.tokens import Hint, token_lines
         ("Collecting", "collecting"), ("k-ary", "kary"), ("Keywords|", "keywords"), ("*", ""), ("&", ""),
     ],
 )  # fmt: skip
-def test_header_words_lose_case_and_punctuation_and_some_stand_for_a_kind(token: str, word: str) -> None:
+def test_header_words_lose_case_and_punctuation_and_some_become_a_kind(token: str, word: str) -> None:
     assert header_word(token) == word
 
 
@@ -43,7 +43,7 @@ def test_header_words_lose_case_and_punctuation_and_some_stand_for_a_kind(token:
         ("In", "in"),
     ],
 )
-def test_reference_words_tell_ranges_issues_and_initials(token: str, word: str) -> None:
+def test_reference_words_distinguish_ranges_issues_and_initials(token: str, word: str) -> None:
     assert reference_word(token) == word
 
 
@@ -77,7 +77,7 @@ def test_known_fields_say_where_the_abstract_is() -> None:
     )  # fmt: skip
 
 
-def test_gaps_of_references_are_told_by_the_end_of_the_word_before() -> None:
+def test_gaps_of_references_depend_on_the_end_of_the_word_before() -> None:
     text = reference_text('B. Horn. "Robot Vision," MIT Press, 1986'.split())
     assert text.words == ("<initial>", "horn", "robot", "vision", "mit", "press", "<year>")
     assert text.gaps == (0, 7, 1, 0, 6, 0, 2)
@@ -121,7 +121,7 @@ def test_distant_words_are_counted_for_the_classes_that_their_field_lends_them_t
 
 
 def headers(n: int) -> list[TaggedText]:
-    """Headers of one plan, their words drawn from short lists."""
+    """Return headers of one structure, with words from short lists."""
     rng = np.random.default_rng(0)
     titles, people, towns = (
         ["ice", "snow", "walking", "on", "thick"],

@@ -1,4 +1,4 @@
-"""Mail addresses of headers, one by one."""
+"""E-mail addresses in headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of references are cut into single ones, however they are set."""
+"""Lists of references in every style are cut into single ones."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_hanging_entries(entries: list[list[str]]) -> None:
 
 
 def test_hanging_entries_over_columns_and_pages() -> None:
-    """A column begins with the rest of an entry, or holds nothing else; left pages are shifted."""
+    """A column may begin with the rest of an entry, or hold nothing else; left pages are shifted."""
     first, second, third, fourth = ([entry[0], f"  {entry[1]}"] for entry in ENTRIES)
     left = placed([*first, second[0]], column=1)
     right = placed([second[1], *third], x=310, column=2)

@@ -1,4 +1,4 @@
-"""A research paper is told from other documents, and its parts from each other."""
+"""Recognition of papers and of their sections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models inside the package on headers and references of our own; their files; damage to them."""
+"""The models inside the package: their labels, their files, and damage to these."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_words_cut_at_the_end_of_a_line_are_whole_in_a_field() -> None:
     assert title.text == "Learning to Walk Along Parameters of Links"
 
 
-def test_volume_and_pages_in_one_word_are_told_apart() -> None:
+def test_volume_and_pages_in_one_word_are_separated() -> None:
     text = "A. B. Sample. Learning paths of links. Machine Learning, 12(3):45–67, 1998."
     found = texts_by_field(read_reference(text))
     assert (found["volume"], found["pages"]) == ("12(3):", "45–67,")
@@ -131,14 +131,14 @@ def test_a_hidden_markov_model_can_be_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["words", "classes", "starts", "steps", "ends", "emissions"])
-def test_damaged_hidden_markov_models_are_told(name: str) -> None:
+def test_damaged_hidden_markov_models_are_refused(name: str) -> None:
     arrays, meta = shipped_hmm("reference").to_arrays()
     for spoiled in (arrays[name][: len(arrays[name]) // 2], np.full_like(arrays[name], 255)):
         with pytest.raises(ModelError, match="damaged"):
             FieldHMM.from_arrays({**arrays, name: spoiled}, meta)
 
 
-def test_a_model_for_something_else_is_told() -> None:
+def test_a_model_for_something_else_is_refused() -> None:
     arrays, meta = shipped_crf("reference").to_arrays()
     with pytest.raises(ModelError, match="recipe"):
         FieldCRF.from_arrays(shipped_lexicon(), arrays, {**meta, "kind": "recipe"})

@@ -1,4 +1,4 @@
-"""TaggedText texts and the words they are read into."""
+"""Tagged texts and their words."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_nested_tags_are_read_as_the_fields_of_plain_references() -> None:
         (parse_references, ""),
     ],
 )
-def test_a_file_that_cannot_be_learned_from_is_told_in_a_sentence(read: object, text: str) -> None:
+def test_a_file_that_cannot_be_learned_from_is_refused(read: object, text: str) -> None:
     assert callable(read)
     with pytest.raises(TeachingError, match=r"\.$"):
         read(text)

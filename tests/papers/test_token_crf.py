@@ -1,4 +1,4 @@
-"""Token CRFs against enumeration of every labelling and CRFsuite's own answers; files; corrections."""
+"""Token CRFs against enumeration of every labelling and against CRFsuite; files; corrections."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def random_features(seed: int, length: int) -> list[list[str]]:
 
 
 def follows(before: str | None, after: str) -> bool:
-    """What a labelling may look like: a field goes on only after it began, and does not begin twice."""
+    """Return True for a valid labelling: a field continues only after its beginning, and begins once."""
     if not after.startswith(("B-", "I-")):
         return True
     return (before is not None and before[2:] == after[2:]) == after.startswith("I-")
 
 
 def all_labellings(model: CrfWeights, features: list[list[str]]) -> dict[tuple[str, ...], float]:
-    """exp of the summed weights of every labelling that is allowed, by the definition."""
+    """Return exp of the summed weights of every valid labelling, by the definition."""
     answer = {}
     for path in itertools.product(range(len(model.states)), repeat=len(features)):
         names = [model.states[state] for state in path]
@@ -96,7 +96,7 @@ def test_no_words_give_no_labels() -> None:
 
 
 def texts(n: int, seed: int = 0) -> list[tuple[list[list[str]], list[str]]]:
-    """Capitalised words are names and small ones a title, but for `of`, which is what its neighbours are."""
+    """Return texts in which capitalised words are names and others a title; `of` is like its neighbours."""
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(n):
@@ -119,7 +119,7 @@ def test_a_trained_model_labels_new_texts(algorithm: str, begins: bool) -> None:
 
 
 def test_our_answers_are_those_of_crfsuite(tmp_path: Path) -> None:
-    """Without states for beginnings nothing is forbidden, and the two must agree."""
+    """Without states for beginnings every labelling is valid, and the two must agree."""
     trainer = pycrfsuite.Trainer("lbfgs", {"max_iterations": 30, "c1": 0.1, "c2": 0.1}, verbose=False)
     for features, labels in texts(40):
         trainer.append(pycrfsuite.ItemSequence(features), labels)
@@ -156,13 +156,13 @@ def damaged(arrays: dict[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any
 
 
 @pytest.mark.parametrize("name", ["features", "n_weights", "column", "value", "steps"])
-def test_damaged_weights_are_told_in_a_sentence(name: str) -> None:
+def test_damaged_weights_are_refused(name: str) -> None:
     arrays, meta = to_arrays(random_weights(1))
     with pytest.raises(ModelError, match="damaged"):
         from_arrays(damaged(arrays, name), meta)
 
 
-def test_missing_weights_are_told_in_a_sentence() -> None:
+def test_missing_weights_are_refused() -> None:
     arrays, meta = to_arrays(random_weights(1))
     with pytest.raises(ModelError, match="damaged"):
         from_arrays({}, meta)
@@ -190,26 +190,26 @@ def test_a_correction_is_learned_and_the_rest_is_kept() -> None:
     assert np.mean(kept) > 0.75
 
 
-def test_what_comes_out_right_already_changes_little() -> None:
+def test_texts_that_come_out_right_change_nothing() -> None:
     model = TokenCRF(max_iterations=30).fit(texts(60)).weights_
     before = model.weights.copy()
     learn_corrections(model, texts(3))
     assert np.array_equal(model.weights, before)
 
 
-def test_a_field_that_the_model_does_not_know_is_told() -> None:
+def test_a_field_that_the_model_does_not_have_is_refused() -> None:
     with pytest.raises(TeachingError, match="phone"):
         learn_corrections(random_weights(0), [([["x"]], ["phone"])])
 
 
-def test_untaught_and_untaughtable_models_say_so() -> None:
+def test_untrained_models_and_training_without_texts_raise() -> None:
     with pytest.raises(NotFitted):
         TokenCRF().label([["x"]])
     with pytest.raises(TeachingError):
         TokenCRF().fit([])
 
 
-def test_what_a_model_knows_can_be_made_to_move_less_than_what_is_new_to_it() -> None:
+def test_known_features_can_change_less_than_new_ones() -> None:
     model = random_weights(3)
     features = [["x", "first"], ["y", "second"]]
     found = model.label(features).labels

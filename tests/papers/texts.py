@@ -1,4 +1,4 @@
-"""Documents for tests of papers: from plain text, or from lines with places."""
+"""Documents for tests of papers: from plain text, or from lines with boxes."""
 
 from __future__ import annotations
 

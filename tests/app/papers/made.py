@@ -1,4 +1,4 @@
-"""Papers for tests: small ones as plain text, those of the sample web, and files that no one can read."""
+"""Papers for tests: small ones as plain text, those of the sample web, and unreadable files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def paper_text(title: str, authors: str, references: Sequence[str]) -> str:
 
 
 def write_papers(folder: Path) -> list[Path]:
-    """Three papers, of which two cite the first, and one of these a work that nobody holds."""
+    """Three papers: two cite the first, and two cite a work that is not held."""
     folder.mkdir(exist_ok=True)
     papers = {
         "hops.txt": paper_text("Hops to the distant goal", "Anna Lind", [TREES, SEAS]),
@@ -65,7 +65,7 @@ def write_papers(folder: Path) -> list[Path]:
 
 
 def write_unreadable(folder: Path) -> dict[str, str]:
-    """Files with the outcome that each must have."""
+    """Write unreadable files, and return the expected outcome of each."""
     folder.mkdir(exist_ok=True)
     bodies = {
         "encrypted": pdf_of(paragraph(["secret"]), trailer=LOCK),
@@ -93,7 +93,7 @@ def add(workspace: Workspace, *paths: Path, workers: int = 1) -> list[AddedFile]
 
 
 def dump(workspace: Workspace) -> dict[str, list[tuple[object, ...]]]:
-    """All that is kept of papers, but for when."""
+    """Return everything that is stored about papers, without timestamps."""
     queries = {
         "record": "SELECT kind, id, site, visit, fields FROM record ORDER BY kind, id",
         "citation": "SELECT * FROM citation ORDER BY paper, number",

@@ -1,4 +1,4 @@
-"""Files taken up: what each becomes, that none is taken twice, and that nothing depends on who reads."""
+"""Adding files: their outcomes, that none is added twice, and that the number of processes does not matter."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from wayhound.workspace import Workspace
 
 def test_papers_are_read_and_matched(workspace: Workspace, library: PaperLibrary, tmp_path: Path) -> None:
     paths = write_papers(tmp_path / "files")
-    told = add(workspace, *paths)
-    assert [(each.state, each.outcome, each.references) for each in told] == [
+    result = add(workspace, *paths)
+    assert [(each.state, each.outcome, each.references) for each in result] == [
         ("added", "paper", 2), ("added", "paper", 2), ("added", "paper", 1),
     ]  # fmt: skip
-    hops, trees, rivers = (each.id for each in told)
+    hops, trees, rivers = (each.id for each in result)
     assert library.find(hops).first("title") == "Hops to the distant goal"
     assert [value.text for value in library.find(trees).fields["author"]] == ["Bo Wood", "Carl Stone"]
     assert set(library.papers.links()) == {(hops, trees), (trees, hops), (rivers, hops)}
@@ -49,8 +49,8 @@ def test_the_mark_of_a_footnote_is_no_part_of_a_title(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path, printed: str, title: str
 ) -> None:
     (tmp_path / "hops.txt").write_text(paper_text(printed, "Anna Lind", [SEAS]))
-    [told] = add(workspace, tmp_path / "hops.txt")
-    assert library.find(told.id).first("title") == title
+    [result] = add(workspace, tmp_path / "hops.txt")
+    assert library.find(result.id).first("title") == title
 
 
 def test_works_that_nobody_holds_are_grouped_too(
@@ -79,11 +79,11 @@ def test_fields_of_references_have_confidence_and_place(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path
 ) -> None:
     paths = write_sample_pdfs(tmp_path / "pdfs", "math")[:1]
-    (told,) = add(workspace, *paths)
+    (result,) = add(workspace, *paths)
     with DocumentReader() as reader:
         document = reader.read(paths[0].read_bytes())
     assert isinstance(document, Document)
-    first = list(library.papers.citations(told.id))[1]
+    first = list(library.papers.citations(result.id))[1]
     for name in ("author", "title", "date"):
         value = first.fields[name][0]
         assert 0 < value.confidence <= 1
@@ -131,22 +131,22 @@ def test_the_bytes_of_a_file_are_kept_in_the_archive(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path
 ) -> None:
     path = write_sample_pdfs(tmp_path / "pdfs", "math")[0]
-    (told,) = add(workspace, path)
+    (result,) = add(workspace, path)
     path.unlink()
-    assert library.body(told.id).startswith(b"%PDF")
-    assert content_id(library.body(told.id)) == told.id
+    assert library.body(result.id).startswith(b"%PDF")
+    assert content_id(library.body(result.id)) == result.id
 
 
-def test_files_that_cannot_be_read_are_told_and_remembered(
+def test_files_that_cannot_be_read_are_reported_and_remembered(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path
 ) -> None:
     expected = write_unreadable(tmp_path / "files")
-    told = {each.name: each for each in add(workspace, tmp_path / "files")}
-    assert {name: each.outcome for name, each in told.items()} == expected
-    assert not any(each.has_text for each in told.values())
+    result = {each.name: each for each in add(workspace, tmp_path / "files")}
+    assert {name: each.outcome for name, each in result.items()} == expected
+    assert not any(each.has_text for each in result.values())
     assert library.files.outcomes() == dict.fromkeys(expected.values(), 1)
     with pytest.raises(UsageError, match=r"encrypted\.pdf .* has no record\. .*password"):
-        library.find(told["encrypted.pdf"].id)
+        library.find(result["encrypted.pdf"].id)
     assert list(workspace.stores.records.iterate()) == []
 
 
@@ -155,13 +155,13 @@ def test_what_is_no_paper_is_kept_as_a_document_with_the_reason(
 ) -> None:
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear Anna,\n\nthe tea is ready and the boats are in.\n\nYours, Bo\n")
-    (told,) = add(workspace, letter)
-    assert told.outcome == "document"
-    record = library.find(told.id)
+    (result,) = add(workspace, letter)
+    assert result.outcome == "document"
+    record = library.find(result.id)
     assert record.kind == "document"
     assert record.first("title") == "Dear Anna,"
     assert record.first("reason") == "It has neither an abstract or introduction, nor references."
-    assert list(library.papers.citations(told.id)) == []
+    assert list(library.papers.citations(result.id)) == []
 
 
 def test_words_cut_at_the_ends_of_lines_are_whole_in_the_beginning_of_a_document(
@@ -169,8 +169,8 @@ def test_words_cut_at_the_ends_of_lines_are_whole_in_the_beginning_of_a_document
 ) -> None:
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear Anna,\n\nthe semisu-\npervised boats\nare in.\n")
-    (told,) = add(workspace, letter)
-    assert library.find(told.id).first("text") == "Dear Anna,\n\nthe semisupervised boats\nare in."
+    (result,) = add(workspace, letter)
+    assert library.find(result.id).first("text") == "Dear Anna,\n\nthe semisupervised boats\nare in."
 
 
 def test_mail_addresses_are_kept_one_by_one(
@@ -179,8 +179,8 @@ def test_mail_addresses_are_kept_one_by_one(
     paper = tmp_path / "hops.txt"
     text = paper_text("Hops to the distant goal", "Anna Lind and Bo Wood", [SEAS])
     paper.write_text(text.replace("walker@", "{lind,wood}@"))
-    (told,) = add(workspace, paper)
-    found = [value.text for value in library.find(told.id).fields["email"]]
+    (result,) = add(workspace, paper)
+    found = [value.text for value in library.find(result.id).fields["email"]]
     assert found == ["lind@somewhere.example", "wood@somewhere.example"]
 
 
@@ -188,16 +188,16 @@ def test_a_file_that_is_far_too_large_is_not_even_opened(workspace: Workspace, t
     huge = tmp_path / "huge.pdf"
     with huge.open("wb") as file:
         file.truncate(200 << 20)
-    (told,) = add(workspace, huge)
-    assert (told.state, told.has_text) == ("refused", False)
-    assert "MB" in told.detail
+    (result,) = add(workspace, huge)
+    assert (result.state, result.has_text) == ("refused", False)
+    assert "MB" in result.detail
     assert list(workspace.archive_folder.iterdir()) == []
 
 
-def test_a_file_that_vanishes_is_told(workspace: Workspace, tmp_path: Path) -> None:
-    (told,) = add(workspace, tmp_path / "gone.txt")
-    assert told.state == "refused"
-    assert told.detail == "It cannot be opened: No such file or directory."
+def test_a_file_that_vanishes_is_reported(workspace: Workspace, tmp_path: Path) -> None:
+    (result,) = add(workspace, tmp_path / "gone.txt")
+    assert result.state == "refused"
+    assert result.detail == "It cannot be opened: No such file or directory."
 
 
 def test_folders_are_searched_for_papers_of_all_kinds(tmp_path: Path) -> None:
@@ -213,15 +213,15 @@ def test_folders_are_searched_for_papers_of_all_kinds(tmp_path: Path) -> None:
 def test_packed_papers_are_read(workspace: Workspace, tmp_path: Path) -> None:
     path = tmp_path / "paper.txt.gz"
     path.write_bytes(gzip.compress(paper_text("A packed paper about boxes", "Anna Lind", [SEAS]).encode()))
-    (told,) = add(workspace, path)
-    assert (told.outcome, told.title) == ("paper", "A packed paper about boxes")
+    (result,) = add(workspace, path)
+    assert (result.outcome, result.title) == ("paper", "A packed paper about boxes")
 
 
 def test_ids_may_be_shortened_as_long_as_they_are_clear(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path
 ) -> None:
-    told = add(workspace, *write_papers(tmp_path / "files"))
-    assert library.find(told[0].id[:8]).id == told[0].id
+    result = add(workspace, *write_papers(tmp_path / "files"))
+    assert library.find(result[0].id[:8]).id == result[0].id
     with pytest.raises(UsageError, match="There is no paper 'zz'"):
         library.find("zz")
     with pytest.raises(UsageError, match="There is no paper ''"):
@@ -234,8 +234,8 @@ def test_a_paper_that_was_withdrawn_does_not_come_back(
     hops, trees, _ = (each.id for each in add(workspace, *write_papers(tmp_path / "files")))
     workspace.stores.submissions.withhold("paper", hops)
     library.papers.save_paper(hops, ())
-    (told,) = Intake(library).read_again([file for file in library.files.iterate() if file.id == hops])
-    assert told.outcome == "withheld"
+    (result,) = Intake(library).read_again([file for file in library.files.iterate() if file.id == hops])
+    assert result.outcome == "withheld"
     assert library.record(hops) is None
     assert list(library.papers.citations(hops)) == []
     assert library.papers.contexts(hops) == []
@@ -251,5 +251,5 @@ def test_an_identifier_on_the_first_page_is_kept(
     path = tmp_path / "paper.txt"
     text = paper_text("Hops to the distant goal", "Anna Lind", [SEAS])
     path.write_text(text.replace("Abstract", "https://doi.org/10.1000/trails.5(2).12.\n\nAbstract", 1))
-    (told,) = add(workspace, path)
-    assert library.find(told.id).first("doi") == "10.1000/trails.5(2).12"
+    (result,) = add(workspace, path)
+    assert library.find(result.id).first("doi") == "10.1000/trails.5(2).12"

@@ -1,4 +1,4 @@
-"""What people put right: it holds, outlives every reading, and brings the citation graph up to date."""
+"""Corrections hold for every later reading, and update the citation graph."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_reference_that_there_is_not_is_refused_and_nothing_is_kept(
 def test_two_processes_number_works_without_taking_each_others_numbers(
     workspace: Workspace, library: PaperLibrary, ids: tuple[str, str, str], tmp_path: Path
 ) -> None:
-    """A second connection stands for another process: it finds works while the first is in the middle."""
+    """A second connection plays another process, which adds papers while the first is in a transaction."""
     with Workspace.open(workspace.folder) as second:
         other = PaperLibrary(second)
         other.correct(ids[0], "title", ["On the colours of medieval glass"])
@@ -161,14 +161,14 @@ def test_versions_of_one_work_stand_in_one_group_and_take_over_from_each_other(
     hops, trees, _ = ids
     draft = tmp_path / "draft.txt"
     draft.write_text((tmp_path / "files" / "hops.txt").read_text() + "\nA later draft.\n")
-    (told,) = add(workspace, draft)
+    (result,) = add(workspace, draft)
     group = next(iter(library.papers.citations(hops))).group
-    assert next(iter(library.papers.citations(told.id))).group == group
+    assert next(iter(library.papers.citations(result.id))).group == group
     assert library.papers.held(group) == hops
     library.correct(hops, "title", ["On the colours of medieval glass"])
     library.correct(hops, "author", ["Quentin Zuse"])
-    assert library.papers.held(group) == told.id
-    assert (trees, told.id) in library.papers.links()
+    assert library.papers.held(group) == result.id
+    assert (trees, result.id) in library.papers.links()
 
 
 def test_a_person_may_say_that_a_file_is_a_paper_and_it_stays_one(

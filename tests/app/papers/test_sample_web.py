@@ -1,4 +1,4 @@
-"""The whole way on the sample web: foraged, taken up, and compared with what is true of its papers."""
+"""The sample web, foraged, its papers added, and the records compared with the truth."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def truth(web: SampleWeb) -> tuple[dict[str, TruePublication], set[tuple[str, st
 
 
 def cited(paper: TruePublication) -> str:
-    """As the sample web prints a reference."""
+    """Return a reference as the sample web prints it."""
     return f"{', '.join(paper.authors)}. {paper.title}. {paper.venue}, {paper.year}."
 
 

@@ -1,4 +1,4 @@
-"""Models that learn from corrections: what was corrected is read right, also without the correction."""
+"""Training: corrected fields are read right, also without the correction; and other models and data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMITH = paper_text("Smith and Jones", "Eva Brook", [HOPS])
 
 
 def read(library: PaperLibrary, text: str) -> ReadPaper:
-    """What the models of now make of a text, whatever was corrected."""
+    """Read a text with the current models, without corrections."""
     reader = PaperReader(library.models.load())
     outcome = reader.read(text.encode(), "").outcome
     reader.close()
@@ -48,9 +48,9 @@ def test_a_corrected_header_is_read_right_after_training(library: PaperLibrary, 
     assert texts(read(library, FOREST), "author") != ["The Trail Collective"]
     library.correct(forest, "title", ["Walking Paths in Winter Forests"])
     library.correct(forest, "author", ["The Trail Collective"])
-    told = train(library)
-    assert told.lessons == {"header": 1, "reference": 0}
-    assert (told.fields, told.right_before, told.right_after, told.not_found) == (2, 0, 2, ())
+    result = train(library)
+    assert result.lessons == {"header": 1, "reference": 0}
+    assert (result.fields, result.right_before, result.right_after, result.not_found) == (2, 0, 2, ())
     now = read(library, FOREST)
     assert texts(now, "title") == ["Walking Paths in Winter Forests"]
     assert texts(now, "author") == ["The Trail Collective"]
@@ -61,8 +61,8 @@ def test_a_corrected_reference_is_read_right_after_training(library: PaperLibrar
     library.correct(forest, "1.author", ["Wood, B."])
     library.correct(forest, "1.title", ["Trails for all"])
     library.correct(forest, "1.editor", [])
-    told = train(library)
-    assert told.lessons == {"header": 0, "reference": 1}
+    result = train(library)
+    assert result.lessons == {"header": 0, "reference": 1}
     fields = read(library, FOREST).references[0].fields
     assert fields["title"][0].text == "Trails for all"
     assert "editor" not in fields
@@ -81,7 +81,7 @@ def test_what_was_read_well_is_still_read_well(
 def test_files_are_read_again_with_the_new_models_and_once(
     workspace: Workspace, library: PaperLibrary, forest: str, tmp_path: Path
 ) -> None:
-    """A second paper by the same people gains by what was said of the first."""
+    """A second paper by the same people gains from corrections of the first."""
     second = tmp_path / "second.txt"
     second.write_text(paper_text("Skiing Paths in Autumn Forests", "The Trail Collective", [HOPS]))
     (other,) = add(workspace, second)
@@ -100,10 +100,10 @@ def test_files_are_read_again_with_the_new_models_and_once(
 def test_a_field_with_a_value_that_stands_nowhere_does_not_teach_that_the_others_are_none(
     library: PaperLibrary, workspace: Workspace, tmp_path: Path
 ) -> None:
-    """`Karl Stone` is printed `Carl Stone`: his words must not be learned to be no author's."""
+    """`Karl Stone` is printed `Carl Stone`: these words must not be learned as another field."""
     trees = write_papers(tmp_path / "files")[1]
-    (told,) = add(workspace, trees)
-    library.correct(told.id, "author", ["Bo Wood", "Karl Stone"])
+    (result,) = add(workspace, trees)
+    library.correct(result.id, "author", ["Bo Wood", "Karl Stone"])
     assert train(library).lessons["header"] == 0
     assert texts(read(library, trees.read_text()), "author") == ["Bo Wood", "Carl Stone"]
 
@@ -117,12 +117,12 @@ def test_papers_that_were_not_learned_from_are_watched(
         (tmp_path / f"{number}.txt").write_text(paper_text(title, "Anna Lind, Bo Wood", [HOPS]))
     add(workspace, *(tmp_path / f"{number}.txt" for number in range(len(subjects) * 2)))
     library.correct(forest, "author", ["The Trail Collective"])
-    told = train(library)
-    assert 0 < told.watched <= 10
-    assert told.unchanged == told.watched
+    result = train(library)
+    assert 0 < result.watched <= 10
+    assert result.unchanged == result.watched
 
 
-def test_training_twice_comes_to_the_same(library: PaperLibrary, forest: str) -> None:
+def test_training_twice_gives_the_same_models(library: PaperLibrary, forest: str) -> None:
     library.correct(forest, "author", ["The Trail Collective"])
     train(library)
     digest = library.models.digest()
@@ -130,15 +130,17 @@ def test_training_twice_comes_to_the_same(library: PaperLibrary, forest: str) ->
     assert library.models.digest() == digest
 
 
-def test_values_that_stand_nowhere_are_named_and_not_learned(library: PaperLibrary, forest: str) -> None:
+def test_values_that_are_not_in_the_text_are_listed_and_not_learned(
+    library: PaperLibrary, forest: str
+) -> None:
     library.correct(forest, "author", ["Nobody at all"])
-    told = train(library)
-    assert told.lessons == {"header": 0, "reference": 0}
-    assert told.not_found == (f"author 'Nobody at all' is not in {forest}",)
+    result = train(library)
+    assert result.lessons == {"header": 0, "reference": 0}
+    assert result.not_found == (f"author 'Nobody at all' is not in {forest}",)
     assert library.models.digest() == "shipped"
 
 
-def test_a_title_that_the_model_does_not_see_is_taken_from_the_layout(library: PaperLibrary) -> None:
+def test_a_title_that_the_model_misses_is_taken_from_the_layout(library: PaperLibrary) -> None:
     assert texts(read(library, SMITH), "title") == ["Smith and Jones"]
 
 

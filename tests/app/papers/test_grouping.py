@@ -1,4 +1,4 @@
-"""All citations grouped at once: wrong groups are repaired, corrections hold, and nothing is done by halves."""
+"""Regrouping of all citations: wrong groups are repaired, corrections hold, and it is all or nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ids(workspace: Workspace, tmp_path: Path) -> tuple[str, str, str]:
 
 
 def scatter(library: PaperLibrary) -> None:
-    """Put every reference into a group of its own, as if each had come when the others were unknown."""
+    """Put every reference into a group of its own."""
     citations = list(library.papers.citations())
     with library.workspace.database.transaction():
         for at, each in enumerate(citations):
@@ -32,7 +32,7 @@ def scatter(library: PaperLibrary) -> None:
                 library.papers.replace_citation(replace(each, group=1_000 + at))
 
 
-def test_what_was_scattered_is_brought_together(library: PaperLibrary, ids: tuple[str, str, str]) -> None:
+def test_scattered_citations_are_grouped_again(library: PaperLibrary, ids: tuple[str, str, str]) -> None:
     hops, trees, rivers = ids
     right = library.papers.links()
     assert set(right) == {(hops, trees), (trees, hops), (rivers, hops)}
@@ -44,7 +44,7 @@ def test_what_was_scattered_is_brought_together(library: PaperLibrary, ids: tupl
     assert done.moved == 4  # two to hops, one to trees, one of two to the seas
 
 
-def test_where_all_is_well_nothing_changes(
+def test_regrouping_right_groups_changes_nothing(
     workspace: Workspace, library: PaperLibrary, ids: tuple[str, str, str]
 ) -> None:
     before = dump(workspace)
@@ -66,7 +66,7 @@ def test_corrections_hold_and_decide_the_groups(
     assert set(library.papers.links()) == {(hops, trees), (trees, hops)}
 
 
-def test_who_knew_the_groups_before_goes_on_with_those_of_now(
+def test_a_library_opened_before_a_regrouping_continues_with_the_new_groups(
     library: PaperLibrary, ids: tuple[str, str, str]
 ) -> None:
     hops, trees, rivers = ids

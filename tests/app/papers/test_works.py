@@ -1,4 +1,4 @@
-"""What others say of a paper stands in for what it does not say itself."""
+"""Fields that a paper lacks are filled in from the papers that cite it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def papers(tmp_path: Path) -> PaperStore:
 
 
 def cites(papers: PaperStore, paper: str, **fields: str) -> None:
-    told: dict[str, tuple[Value, ...]] = {name: (Value(text),) for name, text in fields.items()}
-    papers.save_paper(paper, [StoredCitation(paper, 1, 7, Citation(), fields=told)])
+    result: dict[str, tuple[Value, ...]] = {name: (Value(text),) for name, text in fields.items()}
+    papers.save_paper(paper, [StoredCitation(paper, 1, 7, Citation(), fields=result)])
 
 
 def test_year_and_venue_come_from_the_papers_that_cite(papers: PaperStore) -> None:
@@ -30,11 +30,11 @@ def test_year_and_venue_come_from_the_papers_that_cite(papers: PaperStore) -> No
     cites(papers, "one", year="1997", journal="Annals of Soft Films")
     cites(papers, "two", year="1997", booktitle="Some proceedings")
     cites(papers, "three", year="1979")
-    told = fill_from_citations(papers, PAPER)
-    assert told.fields["year"] == (Value("1997", 0.5, AS_CITED),)
-    assert told.first("journal") == "Annals of Soft Films"
-    assert "booktitle" not in told.fields, "a paper appeared in one place"
-    assert told.fields["title"] == PAPER.fields["title"]
+    result = fill_from_citations(papers, PAPER)
+    assert result.fields["year"] == (Value("1997", 0.5, AS_CITED),)
+    assert result.first("journal") == "Annals of Soft Films"
+    assert "booktitle" not in result.fields, "a paper appeared in one place"
+    assert result.fields["title"] == PAPER.fields["title"]
 
 
 def test_what_a_paper_says_itself_counts_more(papers: PaperStore) -> None:

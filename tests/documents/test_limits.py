@@ -1,4 +1,4 @@
-"""A program that runs within bounds leaves nothing behind."""
+"""Programs that run within limits leave no process behind."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ BACKGROUND = "sleep 600 & echo $! > child; "
 
 
 def child_of(folder: Path) -> int:
-    """The number of the process that the program started, once it has."""
-    told = folder / "child"
-    while not (told.exists() and told.read_text().endswith("\n")):
+    """Return the id of the process that the program has started, after waiting for it."""
+    file = folder / "child"
+    while not (file.exists() and file.read_text().endswith("\n")):
         time.sleep(0.01)
-    return int(told.read_text())
+    return int(file.read_text())
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process ends soon: the kernel takes its time, and its new parent too."""
+    """Return True if a process ends soon: the kernel takes its time, and its new parent too."""
     for _ in range(1000):
         state = Path(f"/proc/{pid}/stat")
         if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":

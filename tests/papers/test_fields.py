@@ -1,4 +1,4 @@
-"""Ends of fields that punctuation settles."""
+"""Ends of fields that punctuation determines."""
 
 from __future__ import annotations
 
