@@ -112,8 +112,7 @@ def _ris_lines(record: Record) -> Iterator[tuple[str, str]]:
         yield {"journal": "JO", "institution": "PB"}.get(venue, "T2"), text
     if venue == "journal":
         yield "T2", text  # some programs read the journal from T2, others from JO
-    pages = [part for part in _DASHES.split(_pages(record)) if part]
-    yield from zip(("SP", "EP"), pages, strict=False)
+    yield from zip(("SP", "EP"), page_ends(record), strict=False)
     yield "ER", ""
 
 
@@ -160,6 +159,11 @@ def year_of(record: Record) -> str:
     """Return the year of a record as four digits, or an empty string."""
     match = _YEAR.search(record.first("year") or record.first("date"))
     return match[0] if match else ""
+
+
+def page_ends(record: Record) -> list[str]:
+    """Return the first and the last page of a record, or a single page, or nothing."""
+    return [part for part in _DASHES.split(_pages(record)) if part][:2]
 
 
 def _pages(record: Record) -> str:

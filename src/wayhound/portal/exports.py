@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from fastapi.responses import Response, StreamingResponse
 from markupsafe import Markup
 
 from wayhound.app.papers.works import CITED_ONLY
-from wayhound.papers.bibliography import to_bibtex, to_csl_json, to_ris
+from wayhound.papers.bibliography import page_ends, to_bibtex, to_csl_json, to_ris, year_of
 from wayhound.portal.addresses import from_key, record_url
 from wayhound.portal.library import Library
 from wayhound.portal.portal import FORMAT_TYPES, FieldNames, Key, Kind, Portal, split_names
@@ -29,7 +28,6 @@ MOST_A_PAGE = 1000
 JSON_LINES = "application/x-ndjson"
 CITABLE = ("paper", CITED_ONLY)
 
-_YEAR = re.compile(r"\d{4}")
 _TAGS = {"journal": "citation_journal_title", "booktitle": "citation_conference_title",
          "institution": "citation_technical_report_institution", "volume": "citation_volume",
          "number": "citation_issue", "publisher": "citation_publisher", "doi": "citation_doi",
@@ -104,9 +102,9 @@ def meta_tags(record: Record, base_url: str, pdf_url: str) -> list[tuple[str, st
     """Return the tags that Google Scholar and Zotero read."""
     tags = [("citation_title", record.first("title"))]
     tags += [("citation_author", value.text) for value in record.fields.get("author", ())]
-    tags += [("citation_publication_date", _year(record))]
+    tags += [("citation_publication_date", year_of(record))]
     tags += [(tag, record.first(name)) for name, tag in _TAGS.items()]
-    tags += zip(("citation_firstpage", "citation_lastpage"), _pages(record), strict=False)
+    tags += zip(("citation_firstpage", "citation_lastpage"), page_ends(record), strict=False)
     tags += [("citation_keywords", value.text) for value in record.fields.get("keyword", ())]
     tags += [("citation_abstract_html_url", base_url + record_url(record.kind, record.id))]
     tags += [("citation_pdf_url", base_url + pdf_url if pdf_url else "")]
@@ -118,7 +116,7 @@ def coins(record: Record) -> str:
     is_book = bool(record.first("booktitle"))
     parts = [("ctx_ver", "Z39.88-2004"), ("rft_val_fmt", "info:ofi/fmt:kev:mtx:" + ("book" if is_book else "journal")),
              ("rft.genre", "proceeding" if is_book else "article"), ("rft.atitle", record.first("title")),
-             ("rft.date", _year(record))]  # fmt: skip
+             ("rft.date", year_of(record))]  # fmt: skip
     parts += [("rft.au", value.text) for value in record.fields.get("author", ())]
     parts += [(tag, record.first(name)) for name, tag in _COINS.items()]
     if doi := record.first("doi"):
@@ -136,7 +134,7 @@ def json_ld(record: Record, base_url: str) -> dict[str, Any]:
         "url": url,
         "name": record.first("title"),
         "author": [{"@type": "Person", "name": value.text} for value in record.fields.get("author", ())],
-        "datePublished": _year(record),
+        "datePublished": year_of(record),
         "abstract": record.first("abstract"),
         "keywords": [value.text for value in record.fields.get("keyword", ())],
         "isPartOf": _part_of(record),
@@ -159,15 +157,6 @@ def data_block(data: dict[str, Any]) -> Markup:
 def _part_of(record: Record) -> dict[str, str]:
     name = record.first("journal") or record.first("booktitle")
     return {"@type": "Periodical" if record.first("journal") else "Book", "name": name} if name else {}
-
-
-def _year(record: Record) -> str:
-    match = _YEAR.search(record.first("year") or record.first("date"))
-    return match[0] if match else ""
-
-
-def _pages(record: Record) -> list[str]:
-    return [part for part in re.split(r"\s*[-–—]+\s*", record.first("pages")) if part][:2]
 
 
 def _citable(library: Library, kind: str, key: str) -> Record:
