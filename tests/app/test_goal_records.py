@@ -18,7 +18,7 @@ from wayhound.fetched import Fetched
 from wayhound.record import Record
 from wayhound.search.results import SearchRequest
 from wayhound.site import Site
-from wayhound.store.document_files import Source, StoredFile
+from wayhound.store.document_files import DocumentSource, StoredFile
 from wayhound.store.protocol import RunLimits
 from wayhound.store.submissions import Submission
 from wayhound.visit import ArchiveRef, Visit
@@ -235,7 +235,7 @@ def test_a_file_is_a_page_until_it_is_read_as_a_paper(workspace: Workspace) -> N
     files = workspace.stores.documents
     with workspace.database.transaction():
         files.put(StoredFile("p1", "paper.pdf", "paper", "", "pdf", 1, 9, ArchiveRef("a", 0, 1)))
-        files.add_source("p1", Source(url, forage.job.id, number, START))
+        files.add_source("p1", DocumentSource(url, forage.job.id, number, START))
     assert sync_goals(workspace).removed == 1
 
 

@@ -12,7 +12,7 @@ from wayhound.fetched import Fetched
 from wayhound.record import Record, Span, Value
 from wayhound.samples.pdf import PdfLine, write_pdf
 from wayhound.site import Site
-from wayhound.store.document_files import Source, StoredFile
+from wayhound.store.document_files import DocumentSource, StoredFile
 from wayhound.store.papers import StoredCitation, StoredContext
 from wayhound.store.protocol import RunLimits
 from wayhound.topics.model import TopicPlacement
@@ -118,7 +118,7 @@ def _save_originals(workspace: Workspace) -> None:
             with workspace.database.transaction():
                 stored = StoredFile(paper_id(number), f"{number}.pdf", "paper", "", "pdf", 1, len(body), ref)
                 files.put(stored)
-                source = Source(url, 1, 2, START, ("Publications", f"Paper <{number}>"))
+                source = DocumentSource(url, 1, 2, START, ("Publications", f"Paper <{number}>"))
                 files.add_source(paper_id(number), source)
 
 

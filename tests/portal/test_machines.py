@@ -143,7 +143,7 @@ def test_the_sitemap_names_every_record_and_topic(portal: Served) -> None:
 def test_a_part_of_the_sitemap_is_read_from_its_place_on(portal: Served, collection: Path) -> None:
     with Workspace.open(collection) as workspace:
         catalogue = workspace.stores.catalogue
-        places = catalogue.places(2)
+        places = catalogue.cursors(2)
         stamps = catalogue.changed_after(places[2], 1e12, 100)
     (whole, _, second, *_) = found(fromstring(sitemap_index("", places)), f"{SITEMAP}sitemap/{SITEMAP}loc")
     urls = found(tree(portal, second), f"{SITEMAP}url/{SITEMAP}loc")

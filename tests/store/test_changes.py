@@ -10,7 +10,7 @@ from wayhound.record import Record, Value
 from wayhound.store.citations import CitationStore, ScoreStore
 from wayhound.store.database import Database
 from wayhound.store.papers import PaperStore, StoredCitation
-from wayhound.store.records import Change, ChangeStore, RecordStore
+from wayhound.store.records import ChangeStore, RecordChange, RecordStore
 from wayhound.store.topics import TopicStore
 from wayhound.topics.model import TopicPlacement
 
@@ -54,7 +54,7 @@ def test_a_deleted_record_is_a_change_too(database: Database) -> None:
     store.save([paper("a"), paper("b")])
     database.execute("DELETE FROM record WHERE id = 'a'")
     assert changed_after(database, 2) == ["a"]
-    assert ChangeStore(database).latest(5) == [Change(2, "paper", "b")]
+    assert ChangeStore(database).latest(5) == [RecordChange(2, "paper", "b")]
 
 
 def test_the_latest_records_come_first(database: Database) -> None:
@@ -108,9 +108,9 @@ def test_only_scores_that_differ_are_written(database: Database) -> None:
     assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}, topics) == 2
     assert scores.replace_all({"a": HubScores(1.0, 0.0), "c": HubScores(0.1, 0.1)}, topics) == 0
     assert [scores.get(name) for name in ("a", "b")] == [HubScores(1.0, 0.0), HubScores()]
-    assert scores.of_topics("a") == {("AI", "Logic"): HubScores(0.3, 0.0)}
+    assert scores.by_topic("a") == {("AI", "Logic"): HubScores(0.3, 0.0)}
     assert scores.replace_all({}, {}) == 3
-    assert scores.of_topics("a") == {}
+    assert scores.by_topic("a") == {}
 
 
 def works_after(database: Database, number: int) -> list[str]:

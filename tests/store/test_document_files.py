@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from wayhound.site import Site
 from wayhound.store.database import Database
-from wayhound.store.document_files import DocumentFileStore, Source, StoredFile
+from wayhound.store.document_files import DocumentFileStore, DocumentSource, StoredFile
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits
 from wayhound.visit import ArchiveRef, Visit
@@ -35,14 +35,17 @@ def forage(database: Database) -> None:
 
 
 def test_a_file_and_where_it_was_found_survive_the_store(database: Database) -> None:
-    store, source = DocumentFileStore(database), Source("http://a.example/1", 3, 7, START, ("Papers", "PDF"))
+    store, source = (
+        DocumentFileStore(database),
+        DocumentSource("http://a.example/1", 3, 7, START, ("Papers", "PDF")),
+    )
     store.put(FILE)
     store.add_source("ab12", source)
     store.add_source("ab12", source)
-    store.add_source("ab12", Source("file:///hops.pdf"))
+    store.add_source("ab12", DocumentSource("file:///hops.pdf"))
     assert store.get("ab12") == FILE
     assert store.get("ab") is None
-    assert store.sources("ab12") == [source, Source("file:///hops.pdf")]
+    assert store.sources("ab12") == [source, DocumentSource("file:///hops.pdf")]
     assert list(store.iterate()) == [FILE]
     assert store.outcomes() == {"paper": 1}
 
@@ -50,7 +53,7 @@ def test_a_file_and_where_it_was_found_survive_the_store(database: Database) -> 
 def test_a_file_read_again_keeps_its_sources(database: Database) -> None:
     store = DocumentFileStore(database)
     store.put(FILE)
-    store.add_source("ab12", Source("file:///hops.pdf"))
+    store.add_source("ab12", DocumentSource("file:///hops.pdf"))
     store.put(replace(FILE, outcome="broken"))
     assert store.outcomes() == {"broken": 1}
     assert len(store.sources("ab12")) == 1
@@ -72,9 +75,9 @@ def test_ids_are_found_by_their_beginning_and_by_that_alone(database: Database) 
     store = DocumentFileStore(database)
     for name in ("ab12", "ab34", "cd56"):
         store.put(replace(FILE, id=name))
-    assert store.beginning_with("ab") == ["ab12", "ab34"]
-    assert store.beginning_with("cd56") == ["cd56"]
-    assert store.beginning_with("%") == store.beginning_with("b12") == []
+    assert store.ids_with_prefix("ab") == ["ab12", "ab34"]
+    assert store.ids_with_prefix("cd56") == ["cd56"]
+    assert store.ids_with_prefix("%") == store.ids_with_prefix("b12") == []
 
 
 def test_files_that_a_forage_fetched_are_found_with_the_way_to_them(database: Database) -> None:
@@ -94,4 +97,4 @@ def test_files_that_a_forage_fetched_are_found_with_the_way_to_them(database: Da
 def test_files_that_ask_not_to_be_indexed_are_counted(database: Database) -> None:
     forage(database)
     store = DocumentFileStore(database)
-    assert (store.not_to_be_indexed(), store.not_to_be_indexed(1), store.not_to_be_indexed(99)) == (1, 1, 0)
+    assert (store.count_noindex(), store.count_noindex(1), store.count_noindex(99)) == (1, 1, 0)

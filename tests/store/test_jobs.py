@@ -17,7 +17,7 @@ def test_a_job_tells_how_far_it_is_and_how_it_ended() -> None:
     with Database(None) as database:
         jobs = JobStore(database)
         number = jobs.begin("train", "Starting.", 1.0)
-        jobs.tell(number, "Learning.", 2, 5)
+        jobs.report(number, "Learning.", 2, 5)
         [running] = jobs.running("train")
         assert (running.sentence, running.done, running.total, running.is_running) == (
             "Learning.",
@@ -37,7 +37,7 @@ def test_a_job_that_was_stopped_stays_stopped_whatever_it_says_later() -> None:
         jobs = JobStore(database)
         number = jobs.begin("train", "", 1.0)
         jobs.end(number, "stopped", "Stopped by you.", 2.0)
-        jobs.tell(number, "Learning.", 1, 2)
+        jobs.report(number, "Learning.", 1, 2)
         jobs.end(number, "done", "Learned.", 3.0)
         job = jobs.get(number)
         assert job is not None

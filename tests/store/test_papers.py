@@ -3,7 +3,7 @@ from __future__ import annotations
 from wayhound.citations.citation import Citation
 from wayhound.record import Span, Value
 from wayhound.store.database import Database
-from wayhound.store.papers import Correction, PaperStore, StoredCitation, StoredContext
+from wayhound.store.papers import PaperCorrection, PaperStore, StoredCitation, StoredContext
 
 HOPS = Citation(title="Hops to the goal", authors="A. Lind", year="1999")
 TREES = Citation(text="B. Wood. Trees of topics. 2001.")
@@ -52,8 +52,8 @@ def test_a_group_that_others_cite_outlives_its_paper(database: Database) -> None
 def test_corrections_are_kept_in_the_order_they_were_made(database: Database) -> None:
     store = PaperStore(database)
     made = [
-        Correction("p1", "title", ("Hopps",), ("Hops",), 1.0),
-        Correction("p1", "author", (), ("A. Lind", "B. Wood"), 2.0),
+        PaperCorrection("p1", "title", ("Hopps",), ("Hops",), 1.0),
+        PaperCorrection("p1", "author", (), ("A. Lind", "B. Wood"), 2.0),
     ]
     for each in made:
         store.add_correction(each)
@@ -94,8 +94,8 @@ def test_the_graph_counts_each_citing_paper_once_and_none_that_cites_itself(data
 
 def test_corrections_tell_who_made_them_and_are_found_by_paper(database: Database) -> None:
     store = PaperStore(database)
-    first = Correction("p1", "title", ("Hop",), ("Hops",), 1.0, "Eva")
+    first = PaperCorrection("p1", "title", ("Hop",), ("Hops",), 1.0, "Eva")
     store.add_correction(first)
-    store.add_correction(Correction("p2", "title", (), ("Trees",), 2.0))
+    store.add_correction(PaperCorrection("p2", "title", (), ("Trees",), 2.0))
     assert store.corrections("p1") == [first]
     assert len(store.corrections()) == 2

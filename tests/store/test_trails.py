@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.paths.trails import HOME, LISE, PEOPLE, SITE, STAFF, START, TO_GOAL, TO_NOWHERE, trail
+from tests.paths.trails import HOME, SITE, TO_GOAL, TO_NOWHERE, trail
 from wayhound.errors import UsageError
 from wayhound.store.database import Database
 from wayhound.store.trails import TrailStore
-from wayhound.trail import FAIL, GOAL, Step, Trail
+from wayhound.trail import FAIL, GOAL, Trail
 
 OTHER = "http://biology.example/"
 
@@ -48,13 +48,13 @@ def test_trails_come_in_order_and_by_site(trails: TrailStore) -> None:
 def test_a_trail_that_is_there_already_is_not_added_again(trails: TrailStore) -> None:
     trails.add(TO_GOAL, 0.0)
     added = trails.add_all([TO_GOAL, TO_NOWHERE, TO_NOWHERE], 1.0, "trails.jsonl")
-    assert (len(added.ids), added.known) == (1, 2)
+    assert (len(added.ids), added.duplicates) == (1, 2)
     assert trails.trails() == [TO_GOAL, TO_NOWHERE]
 
 
 def test_a_deleted_trail_may_be_added_anew(trails: TrailStore) -> None:
     trails.delete(trails.add(TO_GOAL, 0.0), 1.0)
-    assert trails.add_all([TO_GOAL], 2.0).known == 0
+    assert trails.add_all([TO_GOAL], 2.0).duplicates == 0
     assert len(trails) == 1
 
 
@@ -78,19 +78,6 @@ def test_a_summary_tells_a_trail_in_a_line(trails: TrailStore) -> None:
     assert first.ending == GOAL
     assert (begun.steps, begun.ending, begun.end_url) == (0, "", "")
     assert trails.summaries(OTHER) == []
-
-
-def test_a_trail_can_be_walked_step_by_step(database: Database, trails: TrailStore) -> None:
-    number = trails.add(Trail(SITE, (Step(START),)), 0.0)
-    trails.append(number, Step(STAFF, PEOPLE, "people"))
-    trails.append(number, Step(HOME, LISE))
-    trails.take_back_step(number)
-    assert trails.get(number).trail.steps == (Step(START), Step(STAFF, PEOPLE, "people"))
-    assert pages_kept(database) == 2
-    trails.take_back_step(number)
-    trails.take_back_step(number)
-    with pytest.raises(UsageError, match="no step to take back"):
-        trails.take_back_step(number)
 
 
 def test_a_step_is_relabelled_and_back(trails: TrailStore) -> None:
@@ -145,6 +132,6 @@ def test_a_relabelling_that_cannot_be_is_told(trails: TrailStore, step: int, lab
 
 
 def test_an_unknown_trail_is_told(trails: TrailStore) -> None:
-    for ask in (trails.get, lambda n: trails.delete(n, 0.0), lambda n: trails.append(n, Step(START))):
+    for ask in (trails.get, lambda n: trails.delete(n, 0.0), lambda n: trails.relabel(n, 0, "x", 0.0)):
         with pytest.raises(UsageError, match="is not in this workspace"):
             ask(7)

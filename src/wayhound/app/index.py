@@ -18,7 +18,7 @@ from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
 from wayhound.search.documents import SCORE_DIGITS, IndexDocument, RecordContext, index_document
 from wayhound.search.folder import current_build, read_state
 from wayhound.search.writer import IndexWriter
-from wayhound.store.records import Change
+from wayhound.store.records import RecordChange
 from wayhound.workspace import Workspace
 
 COMMIT_EVERY = 5_000  # records
@@ -129,7 +129,7 @@ class IndexFeed:
             self.uncommitted = 0
         return self.done > before
 
-    def put(self, batch: list[Change], writer: IndexWriter) -> None:
+    def put(self, batch: list[RecordChange], writer: IndexWriter) -> None:
         works = self._works(batch)
         for change in batch:
             document = works.get(change.id) if change.kind == CITED_ONLY else self._document(change)
@@ -140,7 +140,7 @@ class IndexFeed:
             writer.commit(self.change)
             self.uncommitted = 0
 
-    def _put_one(self, change: Change, document: IndexDocument | None, writer: IndexWriter) -> None:
+    def _put_one(self, change: RecordChange, document: IndexDocument | None, writer: IndexWriter) -> None:
         if document is None:
             writer.remove(change.kind, change.id)
             self.removed += 1
@@ -149,13 +149,13 @@ class IndexFeed:
             self.works += change.kind == CITED_ONLY
             self.added += change.kind != CITED_ONLY
 
-    def _document(self, change: Change) -> IndexDocument | None:
+    def _document(self, change: RecordChange) -> IndexDocument | None:
         record = self.workspace.stores.records.get(change.kind, change.id)
         if record is None:
             return None
         return index_document(fill_from_citations(self._papers, record), self._standing(change), self._kinds)
 
-    def _works(self, batch: list[Change]) -> dict[str, IndexDocument | None]:
+    def _works(self, batch: list[RecordChange]) -> dict[str, IndexDocument | None]:
         """Return the works of a batch that are only cited, read by one query."""
         changes = {int(change.id): change.number for change in batch if change.kind == CITED_ONLY}
         cited = self.workspace.stores.citations.citations_to([*changes]) if changes else {}
@@ -163,7 +163,7 @@ class IndexFeed:
             str(group): document_of_work(group, by_paper, changes[group]) for group, by_paper in cited.items()
         }
 
-    def _standing(self, change: Change) -> RecordContext:
+    def _standing(self, change: RecordChange) -> RecordContext:
         """Return topics, citations and scores, which only papers have."""
         if change.kind != "paper":
             return RecordContext(change=change.number)
@@ -173,7 +173,7 @@ class IndexFeed:
             topics,
             self._scores.cited(change.id),
             self._scores.get(change.id),
-            self._scores.of_topics(change.id),
+            self._scores.by_topic(change.id),
             change.number,
         )
 

@@ -143,7 +143,7 @@ class Review:
         return self._forget([each for each in said if each.at in moments], at)
 
     def _forget(self, answers: list[ReviewAnswer], at: float) -> list[ReviewAnswer]:
-        self._store.forget_answers(answers)
+        self._store.delete_answers(answers)
         for trail in self._kept_trails() & {each.trail_id for each in answers}:
             self._workspace.stores.trails.delete(trail, at)
         return answers

@@ -22,7 +22,7 @@ from wayhound.paths.trail_file import read_trails, write_trails
 from wayhound.samples import sample_web
 from wayhound.samples.builder import SamplePage
 from wayhound.samples.web import SampleSite
-from wayhound.store.trails import Added
+from wayhound.store.trails import AddedTrails
 from wayhound.trail import Trail
 from wayhound.visit import ArchiveRef
 from wayhound.workspace import Workspace
@@ -34,7 +34,7 @@ OnSkip = Callable[[str], None]
 """Called with the name of a site that has no goal to make trails to."""
 
 
-def import_trails(workspace: Workspace, paths: Sequence[Path]) -> Added:
+def import_trails(workspace: Workspace, paths: Sequence[Path]) -> AddedTrails:
     """Add the trails of trail files: all of them, or none if a line cannot be read."""
     source = ", ".join(path.name for path in paths)
     return workspace.stores.trails.add_all(_read(paths), time.time(), source)
@@ -70,7 +70,7 @@ def delete_trails(workspace: Workspace, trail_ids: Sequence[int]) -> None:
 
 def add_from_labels(
     workspace: Workspace, folders: Sequence[Path], goal: str, most: int, on_skip: OnSkip = lambda _: None
-) -> Added:
+) -> AddedTrails:
     """Add trails made from the labels of recorded sites. Raises UsageError if none has a page with that label."""
     from wayhound.app.evaluate.world import load_worlds  # noqa: PLC0415
 
@@ -79,12 +79,12 @@ def add_from_labels(
 
 def add_from_samples(
     workspace: Workspace, names: Sequence[str], goal: str, most: int, on_skip: OnSkip = lambda _: None
-) -> Added:
+) -> AddedTrails:
     """Add trails made on sites of the sample web, by their names."""
     return _add(workspace, make_trails(sample_worlds(names), goal, most, on_skip), "samples")
 
 
-def _add(workspace: Workspace, trails: Sequence[Trail], source: str) -> Added:
+def _add(workspace: Workspace, trails: Sequence[Trail], source: str) -> AddedTrails:
     return workspace.stores.trails.add_all(trails, time.time(), source)
 
 

@@ -30,7 +30,7 @@ from wayhound.papers.models import ModelName
 from wayhound.papers.training_data import PaperData
 from wayhound.record import Record, Value
 from wayhound.record_kinds import spec_of
-from wayhound.store.papers import Correction, StoredContext
+from wayhound.store.papers import PaperCorrection, StoredContext
 from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
@@ -179,7 +179,7 @@ def _around(context: StoredContext) -> str:
     return ("…" if start else "") + _shortened(sentence[start:], _LONG_SENTENCE)
 
 
-def _correction(each: Correction) -> Text:
+def _correction(each: PaperCorrection) -> Text:
     return Text(
         f"  {each.field}: {' | '.join(each.before) or '—'} → {' | '.join(each.after) or '—'} ({each.by})"
     )
@@ -266,7 +266,7 @@ def add(
         found = list(local_files(find_files(paths))) if paths else []
         if from_forage:
             found += fetched_files(library, run_id)
-            _say_left_out(library.files.not_to_be_indexed(run_id))
+            _say_left_out(library.files.count_noindex(run_id))
         intake = Intake(library, _workers(workers, len(found)))
         return take_up(intake.add(found), len(found), lambda each: added_line(each, as_json=as_json))
 

@@ -33,7 +33,7 @@ from wayhound.cli.language import (
 from wayhound.errors import TeachingError, UsageError
 from wayhound.paths.trail_check import Remark
 from wayhound.paths.trail_file import link_to_json
-from wayhound.store.trails import Added, KeptTrail, TrailSummary
+from wayhound.store.trails import AddedTrails, KeptTrail, TrailSummary
 from wayhound.wording.quantities import count, short_url
 from wayhound.wording.trails import NO_PROBLEMS, format_added, format_origin
 from wayhound.wording.undo import NOTHING, format_trail_undo
@@ -171,7 +171,7 @@ def import_(files: tuple[Path, ...], folder: Path) -> None:
         _print_added(workspace, import_trails(workspace, files))
 
 
-def _print_added(workspace: Workspace, added: Added) -> None:
+def _print_added(workspace: Workspace, added: AddedTrails) -> None:
     store = workspace.stores.trails
     err.print(format_added(added, len(store), len(store.sites())))
     next_steps(
@@ -267,7 +267,7 @@ def from_browsing(folder: Path) -> None:
 
     with Workspace.open(folder) as workspace:
         made = save_free_trails(workspace)
-        _print_added(workspace, Added(tuple(range(made)), 0))
+        _print_added(workspace, AddedTrails(tuple(range(made)), 0))
 
 
 @trails.command("from-script")

@@ -16,7 +16,7 @@ from wayhound.portal.portal import Portal, iso_time
 from wayhound.portal.search_pages import FilterList, Words, read_parameters
 from wayhound.portal.topic_pages import TopicSlug, topic_filter
 from wayhound.search.results import Hit, SearchRequest
-from wayhound.store.records import Place, Stamp
+from wayhound.store.records import ChangeCursor, RecordStamp
 from wayhound.web.errors import NotFound
 from wayhound.web.pages import add, answer, document
 
@@ -39,16 +39,16 @@ def opensearch(base_url: str, name: str) -> bytes:
     return document(root)
 
 
-def sitemap_index(base_url: str, places: list[Place]) -> bytes:
+def sitemap_index(base_url: str, places: list[ChangeCursor]) -> bytes:
     """Return the index of the parts, each named by the place where it begins, so that none before it must be read."""
     root = Element("sitemapindex", {"xmlns": _SITEMAPS})
     for place in places:
-        parameters = "" if place == Place() else f"?{urlencode(asdict(place))}"
+        parameters = "" if place == ChangeCursor() else f"?{urlencode(asdict(place))}"
         add(add(root, "sitemap"), "loc", f"{base_url}/sitemap-part.xml{parameters}")
     return document(root)
 
 
-def sitemap(base_url: str, paths: list[str], stamps: list[Stamp]) -> bytes:
+def sitemap(base_url: str, paths: list[str], stamps: list[RecordStamp]) -> bytes:
     root = Element("urlset", {"xmlns": _SITEMAPS})
     for path in paths:
         add(add(root, "url"), "loc", base_url + path)
@@ -59,9 +59,9 @@ def sitemap(base_url: str, paths: list[str], stamps: list[Stamp]) -> bytes:
     return document(root)
 
 
-def sitemap_part(library: Library, place: Place) -> tuple[list[str], list[Stamp]]:
+def sitemap_part(library: Library, place: ChangeCursor) -> tuple[list[str], list[RecordStamp]]:
     """Return the records of one part of the sitemap, in order of their change; the first has the other pages too."""
-    is_first = place == Place()
+    is_first = place == ChangeCursor()
     stamps = library.stores.catalogue.changed_after(place, _END_OF_TIME, URLS_A_MAP)
     if not stamps and not is_first:
         raise NotFound
@@ -92,7 +92,7 @@ def discovery_routes(portal: Portal) -> APIRouter:
 
     @router.get("/sitemap.xml", response_class=Response, responses=xml)
     async def map_of_maps(request: Request) -> Response:
-        places = await portal.slow_readers.run(lambda library: library.stores.catalogue.places(URLS_A_MAP))
+        places = await portal.slow_readers.run(lambda library: library.stores.catalogue.cursors(URLS_A_MAP))
         return answer(request, sitemap_index(portal.base_url(request), places), _XML)
 
     @router.get("/sitemap-part.xml", response_class=Response, responses=xml)
@@ -102,7 +102,7 @@ def discovery_routes(portal: Portal) -> APIRouter:
         kind: Annotated[str, Query(max_length=300)] = "",
         record: Annotated[str, Query(alias="id", max_length=4100)] = "",
     ) -> Response:
-        place = Place(changed, kind, record)
+        place = ChangeCursor(changed, kind, record)
         paths, stamps = await portal.slow_readers.run(lambda library: sitemap_part(library, place))
         return answer(request, sitemap(portal.base_url(request), paths, stamps), _XML)
 

@@ -20,7 +20,7 @@ from wayhound.portal.addresses import doi_url, from_key, record_url, slugs, to_k
 from wayhound.portal.library import Library
 from wayhound.portal.portal import Portal, iso_time, now
 from wayhound.record import Record
-from wayhound.store.records import Place, Stamp
+from wayhound.store.records import ChangeCursor, RecordStamp
 from wayhound.web.pages import add, document, legal
 
 PAGE = 100
@@ -79,7 +79,7 @@ class Harvest:
     since: float = 0.0
     until: float = 1e12
     set: str = ""
-    place: Place = field(default_factory=Place)
+    place: ChangeCursor = field(default_factory=ChangeCursor)
 
     def token(self) -> str:
         return urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
@@ -114,7 +114,7 @@ def read_harvest(arguments: Mapping[str, str]) -> Harvest:
     until = _seconds(end, "until") + (1 if "T" in end else 86_400) if end else 1e12
     if since >= until:
         raise OaiError("badArgument", "from must not be later than until.")
-    return Harvest(since, until, arguments.get("set", ""), Place(changed=since))
+    return Harvest(since, until, arguments.get("set", ""), ChangeCursor(changed=since))
 
 
 def check_prefix(prefix: str) -> None:
@@ -125,7 +125,9 @@ def check_prefix(prefix: str) -> None:
 def _from_token(token: str) -> Harvest:
     try:
         data = json.loads(urlsafe_b64decode(token))
-        place = Place(float(data["place"]["changed"]), str(data["place"]["kind"]), str(data["place"]["id"]))
+        place = ChangeCursor(
+            float(data["place"]["changed"]), str(data["place"]["kind"]), str(data["place"]["id"])
+        )
         harvest = Harvest(float(data["since"]), float(data["until"]), str(data["set"]), place)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise OaiError("badResumptionToken", "This token was not given by this repository.") from None
@@ -165,7 +167,7 @@ def read_identifier(base_url: str, identifier: str) -> tuple[str, str]:
 class OaiItem:
     """A record, or what is left of a deleted one, with the sets that it belongs to."""
 
-    stamp: Stamp
+    stamp: RecordStamp
     sets: tuple[str, ...]
     record: Record | None
 
@@ -197,7 +199,7 @@ def _sets_of_record(library: Library, kind: str, record_id: str) -> tuple[str, .
     return tuple([own, *topic] if own else topic)
 
 
-def _item(library: Library, stamp: Stamp) -> OaiItem:
+def _item(library: Library, stamp: RecordStamp) -> OaiItem:
     record = None if stamp.deleted else library.stores.records.get(stamp.kind, stamp.id)
     return OaiItem(stamp, _sets_of_record(library, stamp.kind, stamp.id), record)
 
@@ -219,10 +221,10 @@ def list_items(library: Library, harvest: Harvest) -> OaiList:
         stamps = library.stores.catalogue.changed_after(place, harvest.until, PAGE)
         items = [item for stamp in stamps if _is_in(item := _item(library, stamp), harvest.set)]
         is_last = len(stamps) < PAGE
-        place = Place(stamps[-1].changed, stamps[-1].kind, stamps[-1].id) if stamps else place
+        place = ChangeCursor(stamps[-1].changed, stamps[-1].kind, stamps[-1].id) if stamps else place
     if not items:
         raise OaiError("noRecordsMatch", "No record matches.")
-    is_first = harvest.place == Place(changed=harvest.since)
+    is_first = harvest.place == ChangeCursor(changed=harvest.since)
     ending = None if is_first else ""
     return OaiList(tuple(items), ending if is_last else replace(harvest, place=place).token())
 

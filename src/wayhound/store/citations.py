@@ -1,4 +1,4 @@
-"""Keeps what the citation graph says of papers: who cites whom, how often, and the scores worked out from it."""
+"""The citation graph: who cites a work, how it is described, and the hub and authority scores of papers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WHERE cites.number > 0 AND cites.paper <> ?1
 GROUP BY cites.paper ORDER BY year DESC, cites.paper LIMIT ?2
 """
 _OF_PAPER = _CITING.format(groups="IN (SELECT group_id FROM citation WHERE paper = ?1 AND number = 0)")
-_OF_WORK = _CITING.format(groups="= ?1")  # no paper goes by the number of a group
+_OF_WORK = _CITING.format(groups="= ?1")  # ?1 is then the number of a group, which no paper has as its id
 
 
 @dataclass(frozen=True, slots=True)
-class CitingPaper:
-    """A paper, and the numbers under which it has another among its references."""
+class CitingReferences:
+    """A paper, and the numbers of its references to a given work."""
 
     paper: str
     numbers: tuple[int, ...]
@@ -39,11 +39,11 @@ class CitationStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def citing_papers(self, paper: str, limit: int) -> tuple[list[CitingPaper], int]:
+    def citing_papers(self, paper: str, limit: int) -> tuple[list[CitingReferences], int]:
         """Return the newest `limit` papers that cite a paper, and how many there are in all."""
         return _citing(self._database.execute(_OF_PAPER, (paper, limit)).fetchall())
 
-    def citing_work(self, group: int, limit: int) -> tuple[list[CitingPaper], int]:
+    def citing_work(self, group: int, limit: int) -> tuple[list[CitingReferences], int]:
         """Return the same for the work that a group of citations means."""
         return _citing(self._database.execute(_OF_WORK, (group, limit)).fetchall())
 
@@ -65,9 +65,9 @@ class CitationStore:
         return citations
 
 
-def _citing(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingPaper], int]:
+def _citing(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingReferences], int]:
     papers = [
-        CitingPaper(paper, tuple(sorted(json.loads(numbers))), title, year)
+        CitingReferences(paper, tuple(sorted(json.loads(numbers))), title, year)
         for paper, numbers, title, year, _ in rows
     ]
     return papers, rows[0][4] if rows else 0
@@ -75,9 +75,9 @@ def _citing(rows: Sequence[tuple[Any, ...]]) -> tuple[list[CitingPaper], int]:
 
 TopicPath = tuple[str, ...]
 
-_BETWEEN = "\x1f"  # cannot stand in the name of a topic
+_BETWEEN = "\x1f"  # cannot occur in the name of a topic
 
-# A paper may cite another more than once, and itself: neither makes it better known.
+# A paper may cite another more than once, and itself: neither counts twice.
 _HELD = (
     "FROM citation_group AS held JOIN citation ON citation.group_id = held.id "
     "WHERE number > 0 AND held.paper IS NOT NULL AND citation.paper <> held.paper"
@@ -85,27 +85,27 @@ _HELD = (
 
 
 class ScoreStore:
-    """Citations between papers that are held, and scores by paper."""
+    """Citations between held papers, and scores by paper."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def edges(self) -> Iterator[tuple[str, str]]:
-        """Who cites whom, each pair once."""
+        """Yield pairs of citing and cited paper, each once."""
         yield from self._database.stream(f"SELECT DISTINCT citation.paper, held.paper {_HELD}")
 
     def cited(self, paper: str) -> int:
-        """How many of the other papers cite one."""
+        """Return the number of other papers that cite a paper."""
         sql = f"SELECT count(DISTINCT citation.paper) {_HELD} AND held.paper = ?"
         return int(self._database.execute(sql, (paper,)).fetchone()[0])
 
     def get(self, paper: str) -> HubScores:
-        found = self._database.execute("SELECT authority, hub FROM paper_score WHERE paper = ?", (paper,))
-        row = found.fetchone()
+        sql = "SELECT authority, hub FROM paper_score WHERE paper = ?"
+        row = self._database.execute(sql, (paper,)).fetchone()
         return HubScores(*row) if row else HubScores()
 
-    def of_topics(self, paper: str) -> dict[TopicPath, HubScores]:
-        """Its scores among the papers of each topic it is in."""
+    def by_topic(self, paper: str) -> dict[TopicPath, HubScores]:
+        """Return the scores of a paper among the papers of each of its topics."""
         sql = "SELECT topic, authority, hub FROM topic_score WHERE paper = ?"
         return {tuple(topic.split(_BETWEEN)): HubScores(*both) for topic, *both in self._rows(sql, paper)}
 
@@ -113,27 +113,27 @@ class ScoreStore:
         return self._database.execute(sql, (paper,)).fetchall()
 
     def replace_all(
-        self, whole: Mapping[str, HubScores], of_topics: Mapping[tuple[str, TopicPath], HubScores]
+        self, overall: Mapping[str, HubScores], by_topic: Mapping[tuple[str, TopicPath], HubScores]
     ) -> int:
-        """Keep these scores and no others; tell how many changed. What did not change is not touched."""
+        """Replace all scores and return how many changed; rows that did not change are not touched."""
         topics: dict[tuple[str, ...], HubScores] = {
-            (paper, _BETWEEN.join(path)): each for (paper, path), each in of_topics.items()
+            (paper, _BETWEEN.join(path)): scores for (paper, path), scores in by_topic.items()
         }
         with self._database.transaction():
             changed = self._replace(
-                "paper_score", ("paper",), {(paper,): each for paper, each in whole.items()}
+                "paper_score", ("paper",), {(paper,): scores for paper, scores in overall.items()}
             )
             return changed + self._replace("topic_score", ("paper", "topic"), topics)
 
     def _replace(self, table: str, keys: tuple[str, ...], scores: Mapping[tuple[str, ...], HubScores]) -> int:
         rows = self._database.stream(f"SELECT authority, hub, {', '.join(keys)} FROM {table}")  # noqa: S608
-        kept = {tuple(key): HubScores(authority, hub) for authority, hub, *key in rows}
-        gone = kept.keys() - scores.keys()
-        changed = {key: each for key, each in scores.items() if kept.get(key) != each}
+        stored = {tuple(key): HubScores(authority, hub) for authority, hub, *key in rows}
+        obsolete = stored.keys() - scores.keys()
+        changed = {key: new for key, new in scores.items() if stored.get(key) != new}
         where = " AND ".join(f"{name} = ?" for name in keys)
-        for key in sorted(gone):
+        for key in sorted(obsolete):
             self._database.execute(f"DELETE FROM {table} WHERE {where}", key)  # noqa: S608
         insert = f"INSERT OR REPLACE INTO {table} VALUES ({'?, ' * len(keys)}?, ?)"  # noqa: S608
-        for key, each in changed.items():
-            self._database.execute(insert, (*key, each.authority, each.hub))
-        return len(gone) + len(changed)
+        for key, new in changed.items():
+            self._database.execute(insert, (*key, new.authority, new.hub))
+        return len(obsolete) + len(changed)

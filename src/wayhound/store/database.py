@@ -1,4 +1,4 @@
-"""Opens the workspace's SQLite file, brings its tables up to date and says plainly what is wrong with it."""
+"""Opens the workspace's SQLite file, applies migrations, and explains errors in plain words."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ _ADVICE = {
 
 
 class Database:
-    """One connection to one SQLite file, with its tables up to date.
+    """One connection to one SQLite file, with all migrations applied.
 
-    Small stores for each part of the product are built on it; they share its connection and therefore its
-    transactions. Use it from one thread.
+    The stores are built on it; they share its connection, and so its transactions. Use it from one thread.
     """
 
     def __init__(self, path: Path | None, *, busy_seconds: float = BUSY_SECONDS) -> None:
-        """Open the file at `path`, making it where there is none; without a path, keep all in memory."""
+        """Open the file at `path`, or create it; without a path, keep everything in memory.
+
+        Raises WorkspaceError if it cannot be used, WorkspaceLocked after `busy_seconds`.
+        """
         self.name = str(path) if path else "The database in memory"
         self._transaction = _Transaction(self)
         with self.plain_errors():
@@ -51,16 +53,19 @@ class Database:
     def _prepare(self) -> None:
         if self.connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             self.connection.execute("PRAGMA journal_mode = WAL")
-        # In WAL mode a commit reaches the operating system at once, which is all that kill -9 asks for;
-        # a power cut may take the last commits, but never the file.
+        # In WAL mode a commit reaches the operating system at once, so `kill -9` loses nothing; a power cut may lose
+        # the last commits, but never damages the file.
         self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.execute("PRAGMA foreign_keys = ON")
-        # Fewer, larger checkpoints: each costs two waits for the disk. The log stays near 16 MB.
+        # Fewer, larger checkpoints: each waits for the disk twice. The log stays near 16 MB.
         self.connection.execute("PRAGMA wal_autocheckpoint = 4000")
         migrate(self)
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run one statement; in a transaction if one is open, else on its own."""
+        """Run one statement, in the open transaction or in one of its own.
+
+        Raises WorkspaceError if the disk or the file is at fault.
+        """
         try:
             return self.connection.execute(sql, values)
         except sqlite3.Error as error:
@@ -69,13 +74,13 @@ class Database:
             return self.execute(sql, [_storable(value) for value in values])
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
-        """The rows of a query, one at a time, as they were when it began."""
+        """Yield the rows of a query as they were when it began."""
         with self.plain_errors():
-            for row in self.connection.execute(sql, values):  # noqa: UP028 - it would close the cursor too late
+            for row in self.connection.execute(sql, values):  # noqa: UP028 - `yield from` would close the cursor too late
                 yield row
 
     def transaction(self) -> _Transaction:
-        """All or nothing: takes the write lock at once, commits at the end, rolls back on any error."""
+        """Return a context manager that takes the write lock at once, commits, and rolls back on any error."""
         return self._transaction
 
     @contextmanager
@@ -110,7 +115,7 @@ def explain(error: sqlite3.Error, name: str) -> Exception:
 
 
 class _Transaction:
-    """A class and not a generator: it is entered for every page that is saved."""
+    """A class and not a generator function, because it is entered for every page that is saved."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -131,7 +136,7 @@ class _Transaction:
             self._roll_back()
 
     def _roll_back(self) -> None:
-        # A full disk may have rolled back by itself.
+        # SQLite itself rolls back when the disk is full.
         if self._database.connection.in_transaction:
             self._database.execute("ROLLBACK")
 
@@ -152,16 +157,19 @@ def rename_database(old: Path, new: Path) -> None:
 
 
 def migrate(database: Database, folder: Traversable = MIGRATIONS) -> None:
-    """Apply the migrations that the file lacks, each in a transaction of its own."""
-    known = _migrations(folder)
-    newest = max(number for number, _ in known)
+    """Apply the migrations that the file lacks, each in its own transaction.
+
+    Raises WorkspaceError if a newer version has made the file.
+    """
+    migrations = _migrations(folder)
+    newest = max(number for number, _ in migrations)
     done = _applied(database)
     if done > newest:
         raise WorkspaceError(
-            f"{database.name} was made by a newer Wayhound (its tables have version {done}, this one knows "
+            f"{database.name} was made by a newer version of Wayhound (its tables have version {done}, this one knows "
             f"{newest}). Install the newer version."
         )
-    for number, file in known:
+    for number, file in migrations:
         if number > done:
             _apply(database, number, file)
 
@@ -176,7 +184,7 @@ def _apply(database: Database, number: int, file: Traversable) -> None:
 
 
 def _applied(database: Database) -> int:
-    """The number of the last migration that was applied; 0 for a new file."""
+    """Return the number of the last migration that was applied; 0 for a new file."""
     exists = database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone()
     if not exists:
         return 0
@@ -184,7 +192,7 @@ def _applied(database: Database) -> int:
 
 
 def _migrations(folder: Traversable) -> list[tuple[int, Traversable]]:
-    """The migration files in order of the numbers that they begin with: `0001_ground.sql`."""
+    """Return the migration files in order of the numbers in their names: `0001_ground.sql`."""
     numbered = ((int(file.name[:4]), file) for file in folder.iterdir() if file.name.endswith(".sql"))
     return sorted(numbered, key=lambda entry: entry[0])
 
@@ -199,7 +207,7 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _storable(value: Any) -> Any:
-    """Text without lone surrogates: hostile pages hold them, and UTF-8 has no place for them."""
+    """Replace lone surrogates, which hostile pages contain and UTF-8 cannot encode."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""Keeps the files that papers are read from: where their bytes are, what came of them, where they were found."""
+"""The files that papers are read from: their archive positions, what reading them gave, and where they were found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UPSERT = (
     "ON CONFLICT (id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in [*_COLUMNS.split(", ")[1:], "change"])
 )
-# Files that a forage fetched: by their media type, or by name where a server does not know one.
+# Files that a forage fetched: by their media type, or by name if the server does not send one.
 _FETCHED = """
 FROM site CROSS JOIN visit ON visit.site_id = site.id
 WHERE (?1 IS NULL OR site.run_id = ?1) AND visit.archive_file IS NOT NULL AND visit.status BETWEEN 200 AND 299
@@ -40,12 +40,12 @@ SELECT site.id, site.start, visit.number, visit.url, visit.content_type, visit.a
        visit.archive_length
 {_FETCHED} AND visit.robots NOT LIKE 'noindex%' ORDER BY site.id, visit.number
 """
-_NOT_TO_BE_INDEXED = f"SELECT count(*) {_FETCHED} AND visit.robots LIKE 'noindex%'"
+_COUNT_NOINDEX = f"SELECT count(*) {_FETCHED} AND visit.robots LIKE 'noindex%'"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file by its content. `outcome` is `paper`, `document` or a reason; `detail` says it as a sentence."""
+    """A file by its content. `outcome` is `paper`, `document` or a reason; `detail` explains it."""
 
     id: str
     name: str
@@ -60,11 +60,11 @@ class StoredFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a file was found: at a URL, and by which visit of which site, with the links clicked to it."""
+class DocumentSource:
+    """Where a file was found: its URL, site and visit, with the texts of the links clicked to it."""
 
     url: str
-    site_id: int = 0  # 0 where a person gave the file
+    site_id: int = 0  # 0 if a person added the file
     visit: int | None = None
     site: str = ""
     path: tuple[str, ...] = ()
@@ -72,15 +72,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that a forage fetched and nobody has read yet."""
+    """A file that a forage fetched and that has not been read yet."""
 
-    source: Source
+    source: DocumentSource
     content_type: str
     archived: ArchiveRef
 
 
 class DocumentFileStore:
-    """Files by id, each with its sources. Writes take part in the transaction that is open."""
+    """Files by id, each with its sources. Writes are part of the open transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -91,7 +91,7 @@ class DocumentFileStore:
                archived.file, archived.offset, archived.length, file.read_with, file.read_at)  # fmt: skip
         self._database.execute(_UPSERT, row)
 
-    def add_source(self, document: str, source: Source) -> None:
+    def add_source(self, document: str, source: DocumentSource) -> None:
         self._database.execute(
             "INSERT OR IGNORE INTO document_source (document, url, site_id, visit, site, path) "
             "VALUES (?, ?, ?, ?, ?, ?)",
@@ -99,7 +99,7 @@ class DocumentFileStore:
         )
 
     def touch(self, document: str) -> None:
-        """Note that something about a file has changed, so that other processes look again."""
+        """Mark a file as changed, so that other processes read it again."""
         self._database.execute(
             "UPDATE document_file SET change = (SELECT max(change) + 1 FROM document_file) WHERE id = ?",
             (document,),
@@ -114,11 +114,11 @@ class DocumentFileStore:
         return _file(row) if row else None
 
     def iterate(self) -> Iterator[StoredFile]:
-        """All files, by id."""
+        """Yield all files in order of id."""
         yield from map(_file, self._database.stream(f"{_SELECT} ORDER BY id"))
 
-    def beginning_with(self, prefix: str) -> list[str]:
-        """The ids that begin so, for people who type the first letters alone."""
+    def ids_with_prefix(self, prefix: str) -> list[str]:
+        """Return at most 10 ids with a prefix, for people who type only the first letters."""
         rows = self._database.execute(
             "SELECT id FROM document_file WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 10",
             (prefix,),
@@ -131,28 +131,28 @@ class DocumentFileStore:
         )
         return dict(rows.fetchall())
 
-    def sources(self, document: str) -> list[Source]:
+    def sources(self, document: str) -> list[DocumentSource]:
         rows = self._database.execute(
             "SELECT url, site_id, visit, site, path FROM document_source WHERE document = ? "
             "ORDER BY site_id = 0, site_id, visit, url",
             (document,),
         )
         return [
-            Source(url, site_id, visit, site, tuple(json.loads(path)))
+            DocumentSource(url, site_id, visit, site, tuple(json.loads(path)))
             for url, site_id, visit, site, path in rows
         ]
 
     def found_by_forage(self, run_id: int | None = None) -> Iterator[FoundFile]:
-        """PDF, PostScript and text that was fetched, by all runs or one, and not been read yet."""
+        """Yield the PDF, PostScript and text files of a run or of all that have not been read yet."""
         read_path = path_reader(self._database)
         rows = self._database.execute(_FOUND, (run_id,)).fetchall()
         for site_id, site, number, url, content_type, *place in rows:
-            source = Source(url, site_id, number, site, clicked_texts(read_path(site_id, number)))
+            source = DocumentSource(url, site_id, number, site, clicked_texts(read_path(site_id, number)))
             yield FoundFile(source, content_type, ArchiveRef(*place))
 
-    def not_to_be_indexed(self, run_id: int | None = None) -> int:
-        """How many files `found_by_forage` leaves out because their servers ask so."""
-        return int(self._database.execute(_NOT_TO_BE_INDEXED, (run_id,)).fetchone()[0])
+    def count_noindex(self, run_id: int | None = None) -> int:
+        """Return how many files `found_by_forage` leaves out because of their robots rules."""
+        return int(self._database.execute(_COUNT_NOINDEX, (run_id,)).fetchone()[0])
 
 
 def _file(row: tuple[Any, ...]) -> StoredFile:

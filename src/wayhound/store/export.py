@@ -1,4 +1,4 @@
-"""Writes what the store holds for other programs to read, a row at a time: JSON lines, CSV or Parquet."""
+"""Exports tables for other programs, a row at a time: JSON lines, CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ColumnType = Literal["text", "integer", "number", "yes_no", "json"]
 Rows = Callable[[Database, int | None], Iterator[tuple[Any, ...]]]
 
 _AT = "strftime('%Y-%m-%dT%H:%M:%fZ', at, 'unixepoch')"
-# CROSS JOIN keeps the sites outermost, so that rows come in order without being sorted first.
+# CROSS JOIN keeps the sites outermost, so that rows come in order without a sort.
 _OF_RUN = "FROM site CROSS JOIN visit ON site_id = site.id WHERE (?1 IS NULL OR run_id = ?1)"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Columns by name, and the rows that a database has for them, of one run or of all."""
+class ExportTable:
+    """Columns by name, and a function that yields the rows of one run or of all."""
 
     columns: Mapping[str, ColumnType]
     rows: Rows
@@ -92,14 +92,14 @@ _GOAL: dict[str, ColumnType] = {
     "probability": "number", "score": "number", "at": "text", "robots": "text",
 }  # fmt: skip
 
-NESTED: Mapping[str, Table] = {
-    "goals": Table({**_GOAL, "path": "json", "why": "json"}, _nested_goals),
-    "records": Table({**_RECORD, "fields": "json"}, _records),
+NESTED: Mapping[str, ExportTable] = {
+    "goals": ExportTable({**_GOAL, "path": "json", "why": "json"}, _nested_goals),
+    "records": ExportTable({**_RECORD, "fields": "json"}, _records),
 }
-"""For formats that can hold a value in a value: one row a record, and a goal's path step by step."""
+"""For formats with nested values: one row per record, and a goal's path step by step."""
 
-TABLES: Mapping[str, Table] = {
-    "sites": Table(
+TABLES: Mapping[str, ExportTable] = {
+    "sites": ExportTable(
         {
             "run": "integer", "site": "text", "state": "text", "reason": "text", "visits": "integer",
             "spent": "integer", "goals": "integer",
@@ -109,7 +109,7 @@ TABLES: Mapping[str, Table] = {
             "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
         ),
     ),
-    "visits": Table(
+    "visits": ExportTable(
         {
             "run": "integer", "site": "text", "number": "integer", "url": "text", "outcome": "text",
             "at": "text", "parent": "integer", "link_text": "text", "link_region": "text",
@@ -126,7 +126,7 @@ TABLES: Mapping[str, Table] = {
             "ORDER BY site.id, number"
         ),
     ),
-    "pages": Table(
+    "pages": ExportTable(
         {
             "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
             "label": "text", "goal": "number", "is_goal": "yes_no", "depth": "integer",
@@ -135,8 +135,8 @@ TABLES: Mapping[str, Table] = {
         },
         _pages,
     ),
-    "goals": Table({**_GOAL, "path": "text", "labels": "text", "why": "text"}, _goals),
-    "records": Table(
+    "goals": ExportTable({**_GOAL, "path": "text", "labels": "text", "why": "text"}, _goals),
+    "records": ExportTable(
         {
             **_RECORD, "field": "text", "text": "text", "confidence": "number", "url": "text",
             "start": "integer", "end": "integer", "page": "integer",
@@ -158,7 +158,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 def export(
     database: Database, table: str, file_format: str, out: Path | BinaryIO, *, run_id: int | None = None
 ) -> int:
-    """Write a table (`TABLES`) in a format (`FORMATS`) to a file or a stream; tells how many rows it had.
+    """Write a table (`TABLES`) in a format (`FORMATS`) to a file or a stream and return the number of rows.
 
     A file appears whole or not at all. Records are not of a run, so `run_id` does not limit them.
     """
@@ -171,20 +171,20 @@ def export(
 
 
 def write_rows(columns: Columns, rows: Iterable[Row], file_format: str, out: Path | BinaryIO) -> int:
-    """Write any rows with these columns, in the same way."""
+    """Write any rows with these columns in the same way."""
     with _opened(out) as stream:
         return FORMATS[file_format](columns, rows, stream)
 
 
 @contextmanager
 def _opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
-    """A stream to write to. A file is written beside its place and moved there when it is complete."""
+    """Open a file for the block, which appears when it is complete; a stream is used as it is."""
     if not isinstance(out, Path):
         yield out
         return
     target = out.resolve()
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device must not be replaced
+        if target.exists() and not target.is_file():  # never replace a pipe or a device
             with target.open("wb") as stream:
                 yield stream
         else:
@@ -219,7 +219,7 @@ def _write_csv(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
 
 
 def in_csv(value: Any) -> Any:
-    """Text from a hostile page must not become a formula in a spreadsheet: an apostrophe keeps it text."""
+    """Return a value for CSV. An apostrophe keeps text from a hostile page from becoming a formula."""
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return json.dumps(value) if isinstance(value, bool) else value
@@ -273,7 +273,7 @@ def _arrow_groups(columns: Columns, rows: Iterable[Row]) -> Iterator[Any]:
 
 
 def _typed(columns: Columns, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with truth values where SQLite has 0 and 1."""
+    """Yield rows with True and False where SQLite has 1 and 0."""
     switches = [index for index, kind in enumerate(columns.values()) if kind == "yes_no"]
     for row in rows:
         values = list(row)

@@ -1,4 +1,4 @@
-"""Work in the background, as those who wait for it see it: how far it is, and how it ended."""
+"""Background jobs: their progress and how they ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SELECT = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of work: `done` of `total` steps, and a sentence about it."""
+    """A background job: `done` of `total` steps, and a sentence about it."""
 
     id: int
     kind: str
@@ -26,7 +26,7 @@ class Job:
     total: int
     sentence: str
     pid: int | None
-    process_start: str  # numbers of processes are given again; this tells ours from a stranger
+    process_start: str  # process ids are reused; this distinguishes ours from a later process
     began_at: float
     ended_at: float | None
     run_id: int | None  # the run that it works on
@@ -37,19 +37,20 @@ class Job:
 
 
 class JobStore:
-    """Jobs by number. Only a job that runs can be told anything: one that was stopped stays so."""
+    """Jobs by number. Only a running job can be updated: one that was stopped stays stopped."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin(self, kind: str, sentence: str, at: float, *, run_id: int | None = None) -> int:
+        """Add a running job and return its number."""
         sql = "INSERT INTO job (kind, sentence, began_at, run_id) VALUES (?, ?, ?, ?) RETURNING id"
         return int(self._database.execute(sql, (kind, sentence, at, run_id)).fetchone()[0])
 
     def set_process(self, job_id: int, pid: int, start: str = "") -> None:
         self._database.execute("UPDATE job SET pid = ?, process_start = ? WHERE id = ?", (pid, start, job_id))
 
-    def tell(self, job_id: int, sentence: str, done: int, total: int) -> None:
+    def report(self, job_id: int, sentence: str, done: int, total: int) -> None:
         self._database.execute(
             "UPDATE job SET sentence = ?, done = ?, total = ? WHERE id = ? AND state = 'running'",
             (sentence, done, total, job_id),
@@ -62,10 +63,10 @@ class JobStore:
         )
 
     def end_dead(self, is_alive: Callable[[int, str], bool], at: float) -> None:
-        """Jobs whose process is no more have failed, though they could not say so."""
+        """Mark the jobs whose process is dead as failed."""
         for job in self.running():
             if job.pid is not None and not is_alive(job.pid, job.process_start):
-                self.end(job.id, "failed", "Its process ended before it had finished.", at)
+                self.end(job.id, "failed", "Its process ended before it had finished. Start it again.", at)
 
     def get(self, job_id: int) -> Job | None:
         row = self._database.execute(f"{_SELECT} WHERE id = ?", (job_id,)).fetchone()
@@ -76,6 +77,6 @@ class JobStore:
         return [Job(*row) for row in self._database.execute(sql, (kind,))]
 
     def last(self, kind: str) -> Job | None:
-        """The job of this kind that began last."""
+        """Return the job of this kind that was started last."""
         row = self._database.execute(f"{_SELECT} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,)).fetchone()
         return Job(*row) if row else None

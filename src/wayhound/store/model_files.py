@@ -62,7 +62,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """What is known of a model without reading its arrays. `digest` changes when what it learned does."""
+    """A model without its arrays. `digest` changes when what it has learned does."""
 
     name: str
     strategy: str
@@ -72,7 +72,7 @@ class ModelCard:
 
 
 class ForageModels:
-    """Models by name. Saving one under a name that is taken replaces it, whole or not at all."""
+    """Trained models by name. Saving one under a name that is taken replaces it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -92,14 +92,14 @@ class ForageModels:
         return self.card(name)
 
     def check_name(self, name: str) -> None:
-        """Complains, before a long training, of a name that cannot be used."""
+        """Raise UsageError if a name cannot be used; call it before a long training."""
         if not _NAME.fullmatch(name):
-            raise UsageError(f"{name!r} is no name for a model: use letters, digits, - and _.")
+            raise UsageError(f"{name!r} cannot be the name of a model: use letters, digits, - and _.")
         if kind_of(self._folder / name) not in ("", KIND):
             raise UsageError(f"models/{name} is a model of another kind; choose another name.")
 
     def load(self, name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The arrays and the JSON that the model was packed as."""
+        """Return the arrays and the JSON of a model. Raises UsageError or ModelError."""
         self._must_exist(name)
         arrays, meta = load_model(self._folder / name, KIND, VERSION)
         return arrays, self._whole(name, meta)["learned"]
@@ -113,12 +113,12 @@ class ForageModels:
         return ModelCard(name, meta["strategy"], meta["trained_at"], digest, meta["report"])
 
     def names(self) -> list[str]:
-        """All models, by name."""
+        """Return the names of all models, sorted."""
         folders = self._folder.iterdir() if self._folder.is_dir() else ()
         return sorted(folder.name for folder in folders if kind_of(folder) == KIND)
 
     def last(self, strategy: str | None = None) -> ModelCard:
-        """The model that was trained last, of this strategy if one is named."""
+        """Return the model trained last, for a strategy if one is given. Raises UsageError if there is none."""
         cards = [self.card(name) for name in self.names()]
         fitting = [card for card in cards if strategy in (None, card.strategy)]
         if not fitting:

@@ -1,4 +1,4 @@
-"""Keeps what papers cite: references in groups, the sentences that cite them, and people's corrections."""
+"""References of papers in groups that mean one work, the sentences that cite them, and people's corrections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wayhound.record import Value
 from wayhound.store.database import Database
 from wayhound.store.records import fields_from_json, fields_to_json
 
-ITSELF = 0  # the number under which a paper's own description stands among its references
+ITSELF = 0  # the number of a paper's own description among its references
 
 _CITATIONS = "SELECT paper, number, group_id, label, fields, places FROM citation"
 _TO_PAPER = " WHERE number > 0 AND group_id IN (SELECT group_id FROM citation WHERE paper = ? AND number = 0)"
@@ -20,7 +20,7 @@ _CONTEXTS = (
     "SELECT paper, number, sentence, start, stop, page, box FROM citation_context "
     "WHERE paper = ? AND (? IS NULL OR number = ?) ORDER BY place"
 )
-# A paper that goes leaves its group to another version of the same work, where that is held.
+# When a paper is deleted, its group passes to another version of the same work that is held.
 _HAND_OVER = (
     "UPDATE citation_group AS own SET paper = "
     "(SELECT min(paper) FROM citation WHERE group_id = own.id AND number = 0) WHERE paper = ?"
@@ -44,14 +44,16 @@ _DELETE_EMPTY = (
 
 @dataclass(frozen=True, slots=True)
 class StoredCitation:
-    """A reference of a paper, from 1; or, as number 0, the paper itself."""
+    """A reference of a paper, numbered from 1; number 0 is the paper itself."""
 
     paper: str
     number: int
     group: int
     citation: Citation
     label: str = ""
-    fields: dict[str, tuple[Value, ...]] = field(default_factory=dict)  # as read, with confidence and place
+    fields: dict[str, tuple[Value, ...]] = field(
+        default_factory=dict
+    )  # as read, with confidence and position
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class StoredContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
-    """What a person put right: the values of a field of a paper before and after."""
+class PaperCorrection:
+    """A person's correction: the values of a field of a paper before and after."""
 
     paper: str
     field: str
@@ -80,7 +82,7 @@ class Correction:
 
 
 class PaperStore:
-    """The citation graph. Saving a paper's citations again replaces them, with their contexts."""
+    """Citations by paper. Saving a paper's citations again replaces them, with their contexts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -88,22 +90,22 @@ class PaperStore:
     def save_paper(
         self, paper: str, citations: Sequence[StoredCitation], contexts: Sequence[StoredContext] = ()
     ) -> None:
-        """All that a paper cites, in one transaction; its own description is number 0 of `citations`."""
+        """Save the citations of a paper in one transaction; number 0 of `citations` is the paper itself."""
         with self._database.transaction():
             self.put_paper(paper, citations, contexts)
 
     def put_paper(
         self, paper: str, citations: Sequence[StoredCitation], contexts: Sequence[StoredContext] = ()
     ) -> None:
-        """The same as a part of a transaction that is open."""
-        self.forget(paper)
-        for each in citations:
-            self._save_citation(paper, each)
+        """Do the same within the open transaction."""
+        self.delete(paper)
+        for citation in citations:
+            self._save_citation(paper, citation)
         for place, context in enumerate(contexts):
             self._save_context(paper, place, context)
 
-    def forget(self, paper: str) -> None:
-        """Take away what a paper cites, as a part of a transaction that is open."""
+    def delete(self, paper: str) -> None:
+        """Delete the citations of a paper, within the open transaction."""
         execute = self._database.execute
         groups = execute("SELECT DISTINCT group_id FROM citation WHERE paper = ?", (paper,)).fetchall()
         execute("DELETE FROM citation WHERE paper = ?", (paper,))
@@ -111,94 +113,108 @@ class PaperStore:
         for group in groups:
             execute(_DELETE_EMPTY, group)
 
-    def replace_citation(self, each: StoredCitation) -> None:
-        """One citation read or matched anew, its contexts kept, as a part of a transaction that is open."""
-        execute, own = self._database.execute, (each.paper, each.number)
+    def replace_citation(self, citation: StoredCitation) -> None:
+        """Replace one citation and keep its contexts, within the open transaction."""
+        execute, own = self._database.execute, (citation.paper, citation.number)
         (before,) = execute("SELECT group_id FROM citation WHERE paper = ? AND number = ?", own).fetchone()
-        execute("INSERT OR IGNORE INTO citation_group (id) VALUES (?)", (each.group,))
+        execute("INSERT OR IGNORE INTO citation_group (id) VALUES (?)", (citation.group,))
         execute(
             "UPDATE citation SET group_id = ?, fields = ?, places = ? WHERE paper = ? AND number = ?",
-            (each.group, _written(each.citation), _places(each), *own),
+            (citation.group, _written(citation.citation), _places(citation), *own),
         )
-        if each.number == ITSELF:
-            execute(_HAND_OVER, (each.paper,))
-            execute(_TAKE, (each.paper, each.group))
-        # Whoever follows the papers of groups learns that they are cited more, or less, than before.
-        execute("UPDATE citation_group SET paper = paper WHERE id IN (?, ?)", (before, each.group))
+        if citation.number == ITSELF:
+            execute(_HAND_OVER, (citation.paper,))
+            execute(_TAKE, (citation.paper, citation.group))
+        # Puts the papers of both groups into the change feed: their citation counts have changed.
+        execute("UPDATE citation_group SET paper = paper WHERE id IN (?, ?)", (before, citation.group))
         execute(_DELETE_EMPTY, (before,))
 
-    def _save_citation(self, paper: str, each: StoredCitation) -> None:
+    def _save_citation(self, paper: str, citation: StoredCitation) -> None:
         execute = self._database.execute
-        execute("INSERT OR IGNORE INTO citation_group (id) VALUES (?)", (each.group,))
+        execute("INSERT OR IGNORE INTO citation_group (id) VALUES (?)", (citation.group,))
         execute(
             "INSERT INTO citation (paper, number, group_id, label, fields, places) VALUES (?, ?, ?, ?, ?, ?)",
-            (paper, each.number, each.group, each.label, _written(each.citation), _places(each)),
+            (
+                paper,
+                citation.number,
+                citation.group,
+                citation.label,
+                _written(citation.citation),
+                _places(citation),
+            ),
         )
-        if each.number == ITSELF:
-            execute(_TAKE, (paper, each.group))
+        if citation.number == ITSELF:
+            execute(_TAKE, (paper, citation.group))
 
-    def _save_context(self, paper: str, place: int, each: StoredContext) -> None:
-        box = json.dumps(each.box) if each.box else None
+    def _save_context(self, paper: str, place: int, context: StoredContext) -> None:
+        box = json.dumps(context.box) if context.box else None
         self._database.execute(
             "INSERT INTO citation_context (paper, place, number, sentence, start, stop, page, box) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (paper, place, each.number, each.sentence, each.start, each.stop, each.page, box),
+            (paper, place, context.number, context.sentence, context.start, context.stop, context.page, box),
         )
 
     def citations(self, paper: str | None = None) -> Iterator[StoredCitation]:
-        """Those of one paper, or all, in order of paper and number."""
+        """Yield the citations of one paper, or all, in order of paper and number."""
         where, values = ("", ()) if paper is None else (" WHERE paper = ?", (paper,))
         rows = self._database.stream(f"{_CITATIONS}{where} ORDER BY paper, number", values)
         yield from map(_citation, rows)
 
     def cited_by(self, paper: str) -> list[StoredCitation]:
-        """References of other papers to this one."""
+        """Return the references of other papers to this one."""
         rows = self._database.execute(f"{_CITATIONS}{_TO_PAPER} ORDER BY paper, number", (paper,))
         return [_citation(row) for row in rows]
 
     def held(self, group: int) -> str | None:
-        """The id of the paper that the citations of a group are to, where it is held."""
+        """Return the id of the paper that a group means, if it is held."""
         row = self._database.execute("SELECT paper FROM citation_group WHERE id = ?", (group,)).fetchone()
         return row[0] if row else None
 
     def group(self, group: int) -> list[StoredCitation]:
-        """All citations to one work, and the papers held that are it."""
+        """Return all citations of one work, including the held papers that are this work."""
         rows = self._database.execute(f"{_CITATIONS} WHERE group_id = ? ORDER BY paper, number", (group,))
         return [_citation(row) for row in rows]
 
     def times_cited(self) -> dict[str, int]:
-        """How many other papers cite each paper that is held; those that nobody cites are left out."""
+        """Return how many other papers cite each held paper; papers that nobody cites are left out."""
         return dict(self._database.execute(_TIMES_CITED).fetchall())
 
     def links(self) -> list[tuple[str, str]]:
-        """The citation graph among papers held: who cites whom, each pair once."""
+        """Return the citation graph of the held papers as pairs of citing and cited paper."""
         return self._database.execute(_LINKS).fetchall()
 
     def contexts(self, paper: str, number: int | None = None) -> list[StoredContext]:
-        """The sentences in which a paper cites, in order; all, or those to one reference."""
+        """Return the sentences in which a paper cites, in order; all, or those with one reference."""
         rows = self._database.execute(_CONTEXTS, (paper, number, number))
         return [_context(row) for row in rows]
 
-    def add_correction(self, correction: Correction) -> None:
+    def add_correction(self, correction: PaperCorrection) -> None:
         with self._database.transaction():
             self.put_correction(correction)
 
-    def put_correction(self, each: Correction) -> None:
-        """The same as a part of a transaction that is open."""
+    def put_correction(self, correction: PaperCorrection) -> None:
+        """Save a correction within the open transaction."""
         self._database.execute(
             "INSERT INTO correction (paper, field, before, after, at, author) VALUES (?, ?, ?, ?, ?, ?)",
-            (each.paper, each.field, _texts(each.before), _texts(each.after), each.at, each.by),
+            (
+                correction.paper,
+                correction.field,
+                _texts(correction.before),
+                _texts(correction.after),
+                correction.at,
+                correction.by,
+            ),
         )
 
-    def corrections(self, paper: str | None = None) -> list[Correction]:
-        """All of them or those of a paper, oldest first: a later one of the same field holds."""
+    def corrections(self, paper: str | None = None) -> list[PaperCorrection]:
+        """Return all corrections or those of a paper, oldest first: the last one of a field counts."""
         where, values = ("", ()) if paper is None else ("WHERE paper = ?", (paper,))
         rows = self._database.execute(
             f"SELECT paper, field, before, after, at, author FROM correction {where} ORDER BY id",  # noqa: S608
             values,
         )
         return [
-            Correction(paper, name, tuple(json.loads(before)), tuple(json.loads(after)), at, by)
+            PaperCorrection(paper, name, tuple(json.loads(before)), tuple(json.loads(after)), at, by)
             for paper, name, before, after, at, by in rows
         ]
 
@@ -213,13 +229,15 @@ def _written(citation: Citation) -> str:
     return json.dumps({name: text for name, text in asdict(citation).items() if text}, ensure_ascii=False)
 
 
-def _places(each: StoredCitation) -> str:
-    return json.dumps(fields_to_json(each.fields), ensure_ascii=False, separators=(",", ":"))
+def _places(citation: StoredCitation) -> str:
+    return json.dumps(fields_to_json(citation.fields), ensure_ascii=False, separators=(",", ":"))
 
 
 def _context(row: tuple[Any, ...]) -> StoredContext:
     paper, number, sentence, start, stop, page, box = row
-    return StoredContext(paper, number, sentence, start, stop, page, _box(box))
+    return StoredContext(
+        paper=paper, number=number, sentence=sentence, start=start, stop=stop, page=page, box=_box(box)
+    )
 
 
 def _box(text: str | None) -> tuple[float, float, float, float] | None:

@@ -1,4 +1,4 @@
-"""Tells what has changed since a moment, so that whoever keeps a copy in another shape can follow."""
+"""Records, when they were added and changed, and the change feed for the search index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RecordStore:
         self._database = database
 
     def save(self, records: Iterable[Record]) -> int:
-        """Save records as they come, a batch to a transaction, and tell how many they were."""
+        """Save records, a batch to a transaction, and return their number."""
         rows = map(_row, records)
         saved = 0
         while batch := list(islice(rows, _BATCH)):
@@ -34,7 +34,7 @@ class RecordStore:
         return saved
 
     def put(self, record: Record) -> None:
-        """Save one as a part of a transaction that is open."""
+        """Save a record within the open transaction."""
         self._database.execute(_INSERT, _row(record))
 
     def delete(self, kind: str, record_id: str) -> None:
@@ -45,7 +45,7 @@ class RecordStore:
         return row and _record(row)
 
     def iterate(self, kind: str | None = None) -> Iterator[Record]:
-        """All records, or those of one kind, in order of kind and id."""
+        """Yield all records, or those of one kind, in order of kind and id."""
         where, values = ("", ()) if kind is None else (" WHERE kind = ?", (kind,))
         yield from map(_record, self._database.stream(f"{_SELECT}{where} ORDER BY kind, id", values))
 
@@ -55,11 +55,11 @@ def fields_to_json(fields: dict[str, tuple[Value, ...]]) -> dict[str, list[dict[
 
 
 def _value_to_json(value: Value) -> dict[str, Any]:
-    written: dict[str, Any] = {"text": value.text, "confidence": value.confidence}
+    data: dict[str, Any] = {"text": value.text, "confidence": value.confidence}
     if (span := value.source) is not None:
         source = {"url": span.url, "start": span.start, "end": span.end, "page": span.page}
-        written["source"] = source if span.box is None else {**source, "box": span.box}
-    return written
+        data["source"] = source if span.box is None else {**source, "box": span.box}
+    return data
 
 
 def _row(record: Record) -> tuple[Any, ...]:
@@ -72,17 +72,17 @@ def _record(row: tuple[Any, ...]) -> Record:
     return Record(kind, record_id, fields_from_json(json.loads(fields)), site, visit, run)
 
 
-def fields_from_json(written: dict[str, list[dict[str, Any]]]) -> dict[str, tuple[Value, ...]]:
-    return {name: tuple(map(_value, values)) for name, values in written.items()}
+def fields_from_json(data: dict[str, list[dict[str, Any]]]) -> dict[str, tuple[Value, ...]]:
+    return {name: tuple(map(_value, values)) for name, values in data.items()}
 
 
-def _value(written: dict[str, Any]) -> Value:
-    source = written.get("source")
+def _value(data: dict[str, Any]) -> Value:
+    source = data.get("source")
     if source is None:
-        return Value(written["text"], written["confidence"])
+        return Value(data["text"], data["confidence"])
     box = source.get("box")
     span = Span(source["url"], source["start"], source["end"], source["page"], tuple(box) if box else None)
-    return Value(written["text"], written["confidence"], span)
+    return Value(data["text"], data["confidence"], span)
 
 
 _STAMPS = "SELECT kind, id, added, changed, deleted FROM record_time"
@@ -93,8 +93,8 @@ _AFTER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """When a record was added and last changed; of a deleted record nothing else is left."""
+class RecordStamp:
+    """When a record was added and last changed; nothing else remains of a deleted record."""
 
     kind: str
     id: str
@@ -104,8 +104,8 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a walk by time of change has come to."""
+class ChangeCursor:
+    """A position in the list of records by time of change."""
 
     changed: float = 0.0
     kind: str = ""
@@ -114,7 +114,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SiteVisited:
-    """A site that was walked: how many pages came from it, and when it was last visited."""
+    """A site that was foraged: the number of its pages, and when it was last visited."""
 
     start: str
     pages: int
@@ -122,21 +122,21 @@ class SiteVisited:
 
 
 class Catalogue:
-    """Every piece is a query of its own, so that a slow reader holds nothing open."""
+    """Lists of records and sites. Every method runs one short query, so a slow reader holds nothing open."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._records = RecordStore(database)
 
     def counts(self) -> dict[str, int]:
-        """How many records of each kind there are."""
+        """Return the number of records of each kind."""
         rows = self._database.execute(
             "SELECT kind, count(*) FROM record_time WHERE deleted = 0 GROUP BY kind ORDER BY kind"
         )
         return dict(rows.fetchall())
 
     def sites(self) -> list[SiteVisited]:
-        """Every site of every run, each once, by its start."""
+        """Return the sites of all runs, each once, by start URL."""
         rows = self._database.execute(
             "SELECT start, max(visits), max((SELECT max(at) FROM visit WHERE site_id = site.id "
             "AND number = site.visits - 1)) FROM site GROUP BY start ORDER BY start"
@@ -144,70 +144,74 @@ class Catalogue:
         return [SiteVisited(*row) for row in rows]
 
     def field_names(self, kind: str, sample: int = 50) -> list[str]:
-        """The names of the fields that some records of a kind have, for kinds that nobody declared."""
+        """Return the names of the fields in a sample of records, for kinds that are not declared."""
         rows = self._database.execute(
             "SELECT DISTINCT key FROM (SELECT fields FROM record WHERE kind = ? LIMIT ?), json_each(fields)",
             (kind, sample),
         )
         return [str(row[0]) for row in rows]
 
-    def newest(self, limit: int, kinds: Sequence[str] = ()) -> list[Stamp]:
-        """Those added last first."""
-        marks = ", ".join("?" * len(kinds))
-        chosen = f" AND kind IN ({marks})" if kinds else ""
+    def newest(self, limit: int, kinds: Sequence[str] = ()) -> list[RecordStamp]:
+        """Return the records that were added last, newest first."""
+        of_kinds = _of_kinds(kinds)
         rows = self._database.execute(
-            f"{_STAMPS} WHERE deleted = 0{chosen} ORDER BY added DESC LIMIT ?", (*kinds, limit)
+            f"{_STAMPS} WHERE deleted = 0{of_kinds} ORDER BY added DESC LIMIT ?", (*kinds, limit)
         )
         return [_stamp(row) for row in rows]
 
-    def stamp(self, kind: str, record_id: str) -> Stamp | None:
+    def stamp(self, kind: str, record_id: str) -> RecordStamp | None:
         row = self._database.execute(f"{_STAMPS} WHERE kind = ? AND id = ?", (kind, record_id)).fetchone()
         return _stamp(row) if row else None
 
     def after(self, kind: str, record_id: str, limit: int) -> list[Record]:
-        """The records of a kind that come after an id, in order of id."""
+        """Return the records of a kind after an id, in order of id."""
         rows = self._database.execute(
             "SELECT id FROM record WHERE kind = ? AND id > ? ORDER BY id LIMIT ?", (kind, record_id, limit)
         ).fetchall()
-        found = (self._records.get(kind, each) for (each,) in rows)
-        return [record for record in found if record is not None]
+        records = (self._records.get(kind, row[0]) for row in rows)
+        return [record for record in records if record is not None]
 
-    def changed_after(self, place: Place, until: float, limit: int, kinds: Sequence[str] = ()) -> list[Stamp]:
-        """Records and deleted ones in order of their last change, those after a place."""
-        marks = ", ".join("?" * len(kinds))
-        chosen = f" AND kind IN ({marks})" if kinds else ""
+    def changed_after(
+        self, cursor: ChangeCursor, until: float, limit: int, kinds: Sequence[str] = ()
+    ) -> list[RecordStamp]:
+        """Return records and deleted records after a cursor, in order of their last change."""
+        of_kinds = _of_kinds(kinds)
         rows = self._database.execute(
-            f"{_STAMPS} WHERE (changed, kind, id) > (?, ?, ?) AND changed < ?{chosen} "
+            f"{_STAMPS} WHERE (changed, kind, id) > (?, ?, ?) AND changed < ?{of_kinds} "
             "ORDER BY changed, kind, id LIMIT ?",
-            (place.changed, place.kind, place.id, until, *kinds, limit),
+            (cursor.changed, cursor.kind, cursor.id, until, *kinds, limit),
         )
         return [_stamp(row) for row in rows]
 
-    def places(self, step: int) -> list[Place]:
-        """Where to begin so that `changed_after` tells everything in pieces of `step`, each asked for by itself."""
-        places = [Place()]
+    def cursors(self, step: int) -> list[ChangeCursor]:
+        """Return the cursors from which `changed_after` yields everything in pages of `step`."""
+        cursors = [ChangeCursor()]
         while True:
-            at = places[-1]
-            found = self._database.execute(_AFTER, (at.changed, at.kind, at.id, step - 1)).fetchall()
-            if len(found) < 2:  # the last of a piece, and one that comes after it
-                return places
-            places.append(Place(*found[0]))
+            last = cursors[-1]
+            rows = self._database.execute(_AFTER, (last.changed, last.kind, last.id, step - 1)).fetchall()
+            if len(rows) < 2:  # the last of a page, and one that comes after it
+                return cursors
+            cursors.append(ChangeCursor(*rows[0]))
 
     def earliest_change(self) -> float | None:
         row = self._database.execute("SELECT min(changed) FROM record_time").fetchone()
         return row[0] if row else None
 
 
-def _stamp(row: tuple[Any, ...]) -> Stamp:
+def _of_kinds(kinds: Sequence[str]) -> str:
+    return f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
+
+
+def _stamp(row: tuple[Any, ...]) -> RecordStamp:
     kind, record_id, added, changed, deleted = row
-    return Stamp(kind, record_id, added, changed, bool(deleted))
+    return RecordStamp(kind, record_id, added, changed, bool(deleted))
 
 
 _SINCE = "SELECT change, kind, id FROM record_change WHERE change > ? ORDER BY change LIMIT ?"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecordChange:
     """The last change of a record: it was saved, deleted, placed, scored or cited."""
 
     number: int
@@ -216,37 +220,37 @@ class Change:
 
 
 class ChangeStore:
-    """Changes by their rising number; a record stands in it once, with its last."""
+    """The change feed: every record with the number of its last change."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def newest(self) -> int:
-        """The number of the last change; 0 where there was none."""
+        """Return the number of the last change; 0 if there was none."""
         row = self._database.execute("SELECT coalesce(max(change), 0) FROM record_change").fetchone()
         return int(row[0])
 
     def waiting(self, after: int) -> int:
-        """How many records have changed after a number."""
+        """Return how many records have changed after a number."""
         row = self._database.execute("SELECT count(*) FROM record_change WHERE change > ?", (after,))
         return int(row.fetchone()[0])
 
-    def since(self, after: int, batch: int = 1_000) -> Iterator[list[Change]]:
-        """What changed after a number, oldest first, in batches; also what changes while it is read."""
+    def since(self, after: int, batch: int = 1_000) -> Iterator[list[RecordChange]]:
+        """Yield the changes after a number, oldest first, in batches; includes changes made meanwhile."""
         while rows := self._database.execute(_SINCE, (after, batch)).fetchall():
-            yield [Change(*row) for row in rows]
+            yield [RecordChange(*row) for row in rows]
             after = rows[-1][0]
 
     def has(self, kind: str, after: int) -> bool:
-        """Whether any record of a kind has changed after a number."""
-        asked = "SELECT EXISTS (SELECT 1 FROM record_change WHERE change > ? AND kind = ?)"
-        return bool(self._database.execute(asked, (after, kind)).fetchone()[0])
+        """Return True if any record of a kind has changed after a number."""
+        sql = "SELECT EXISTS (SELECT 1 FROM record_change WHERE change > ? AND kind = ?)"
+        return bool(self._database.execute(sql, (after, kind)).fetchone()[0])
 
-    def latest(self, count: int) -> list[Change]:
-        """The changes last made, newest first; records that were deleted are left out."""
+    def latest(self, count: int) -> list[RecordChange]:
+        """Return the last changes, newest first, without deleted records."""
         rows = self._database.execute(
             "SELECT change, kind, id FROM record_change JOIN record USING (kind, id) "
             "ORDER BY change DESC LIMIT ?",
             (count,),
         )
-        return [Change(*row) for row in rows]
+        return [RecordChange(*row) for row in rows]

@@ -1,4 +1,4 @@
-"""Keeps what people can be asked about visited pages, what they answered, and what that would change."""
+"""Reviews of runs: pages to ask people about, their answers, and the sites whose goals would change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ANSWER = "id, run_id, site, number, url, link_group, answer, chance, worth, tra
 
 @dataclass(frozen=True, slots=True)
 class KeptCandidate:
-    """A visited page that could be asked about; see `wayhound.paths.questions.Candidate`."""
+    """A visited page that may become a question; see `wayhound.paths.questions.Candidate`."""
 
     site: str
     number: int
@@ -27,7 +27,7 @@ class KeptCandidate:
 
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
-    """What a person said of a page: a label, or nothing if they could not say."""
+    """A person's answer about a page: a label, or an empty one if they could not say."""
 
     run_id: int
     site: str
@@ -44,7 +44,7 @@ class ReviewAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SiteChange:
-    """A site whose goals would be others by the model of now, as far as its visited pages tell."""
+    """A site on whose visited pages the present model would find other goals."""
 
     run_id: int
     site: str
@@ -53,7 +53,7 @@ class SiteChange:
 
 
 class ReviewStore:
-    """Questions, answers and changes of the runs of a workspace."""
+    """Candidates, answers and changes of the runs of a workspace."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -61,20 +61,20 @@ class ReviewStore:
     # Candidates
 
     def replace_candidates(self, run_id: int, candidates: Iterable[KeptCandidate]) -> None:
-        waiting = list(candidates)
+        rows = list(candidates)
         with self._database.transaction():
             self._database.execute("DELETE FROM review_candidate WHERE run_id = ?", (run_id,))
-            for each in waiting:
+            for candidate in rows:
                 self._database.execute(
                     f"INSERT INTO review_candidate (run_id, {_CANDIDATE}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                     (
                         run_id,
-                        each.site,
-                        each.number,
-                        each.url,
-                        json.dumps(each.chances),
-                        each.group,
-                        each.stake,
+                        candidate.site,
+                        candidate.number,
+                        candidate.url,
+                        json.dumps(candidate.chances),
+                        candidate.group,
+                        candidate.stake,
                     ),
                 )
 
@@ -96,24 +96,24 @@ class ReviewStore:
         return int(self._database.execute(sql, values).fetchone()[0])
 
     def answers(self, run_id: int) -> list[ReviewAnswer]:
-        """In the order in which they were given."""
+        """Return the answers of a run in the order in which they were given."""
         sql = f"SELECT {_ANSWER} FROM review_answer WHERE run_id = ? ORDER BY id"  # noqa: S608
         return [_answer(row) for row in self._database.execute(sql, (run_id,))]
 
     def answer_of(self, trail_id: int) -> ReviewAnswer | None:
-        """The answer that became a trail."""
+        """Return the answer that became a trail; None if the trail came from elsewhere."""
         sql = f"SELECT {_ANSWER} FROM review_answer WHERE trail_id = ?"  # noqa: S608
         row = self._database.execute(sql, (trail_id,)).fetchone()
         return _answer(row) if row else None
 
-    def forget_answers(self, answers: Iterable[ReviewAnswer]) -> None:
-        """Take them back; their trails are the caller's to take away."""
+    def delete_answers(self, answers: Iterable[ReviewAnswer]) -> None:
+        """Delete answers; deleting their trails is up to the caller."""
         with self._database.transaction():
-            for each in answers:
-                self._database.execute("DELETE FROM review_answer WHERE id = ?", (each.id,))
+            for answer in answers:
+                self._database.execute("DELETE FROM review_answer WHERE id = ?", (answer.id,))
 
     def answered_since(self, at: float) -> int:
-        """How many answers became trails since then: what a model trained then does not know."""
+        """Return how many answers became trails after a time: what a model trained then has not learned."""
         sql = "SELECT count(*) FROM review_answer WHERE at > ? AND trail_id IS NOT NULL"
         return int(self._database.execute(sql, (at,)).fetchone()[0])
 
@@ -122,10 +122,10 @@ class ReviewStore:
     def replace_changes(self, run_id: int, changes: Iterable[SiteChange]) -> None:
         with self._database.transaction():
             self._database.execute("DELETE FROM site_change WHERE run_id = ?", (run_id,))
-            for each in changes:
+            for change in changes:
                 self._database.execute(
                     "INSERT INTO site_change (run_id, site, lost, gained) VALUES (?, ?, ?, ?)",
-                    (run_id, each.site, json.dumps(each.lost), json.dumps(each.gained)),
+                    (run_id, change.site, json.dumps(change.lost), json.dumps(change.gained)),
                 )
 
     def changes(self, run_id: int) -> list[SiteChange]:
@@ -143,4 +143,16 @@ def _candidate(row: tuple[Any, ...]) -> KeptCandidate:
 
 def _answer(row: tuple[Any, ...]) -> ReviewAnswer:
     answer_id, run_id, site, number, url, group, answer, chance, worth, trail_id, at = row
-    return ReviewAnswer(run_id, site, number, url, group, answer, chance, worth, trail_id, at, answer_id)
+    return ReviewAnswer(
+        run_id=run_id,
+        site=site,
+        number=number,
+        url=url,
+        group=group,
+        answer=answer,
+        chance=chance,
+        worth=worth,
+        trail_id=trail_id,
+        at=at,
+        id=answer_id,
+    )

@@ -139,7 +139,9 @@ class RunStore:
         ).fetchall()
         visits, spent, goals = (sum(row[column] for row in tallies) for column in (1, 2, 3))
         outcomes = {row[0]: row[1] for row in tallies}
-        return Progress(sites, leased, done, visits, spent, goals, outcomes)
+        return Progress(
+            sites=sites, leased=leased, done=done, visits=visits, spent=spent, goals=goals, outcomes=outcomes
+        )
 
     def not_modified(self, run_id: int) -> int:
         """Return the number of pages that servers did not send again as unchanged; reads all visits of the run."""

@@ -1,4 +1,4 @@
-"""Keeps what visitors of the portal send in, and what the operator decided about it."""
+"""Submissions by visitors of the portal, and the operator's decisions on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SubmissionState = Literal["waiting", "approved", "rejected"]
 KINDS: tuple[SubmissionKind, ...] = get_args(SubmissionKind)
 
 MOST_WAITING = 10_000
-"""More than this nobody reads; beyond it nothing is taken, so that strangers cannot fill the disk."""
+"""Limit on undecided submissions, so that strangers cannot fill the disk."""
 
 _COLUMNS = (
     "kind, url, record_kind, record_id, field, texts, note, contact, id, token, state, reply, at, decided_at"
@@ -29,7 +29,7 @@ _INSERT = (
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """Something a visitor asks for. `texts` are what the values of `field` should be, for a correction."""
+    """A visitor's request. For a correction, `texts` are the right values of `field`."""
 
     kind: SubmissionKind
     url: str = ""
@@ -48,28 +48,30 @@ class Submission:
 
 
 class SubmissionStore:
-    """Submissions by number, and by the token that their senders know."""
+    """Submissions by number, and by the token that was given to their senders."""
 
     def __init__(self, database: Database, most_waiting: int = MOST_WAITING) -> None:
         self._database = database
         self._most_waiting = most_waiting
 
     def add(self, sent: Submission, now: float) -> str:
-        """Keep it, and tell the token by which its sender can ask how it stands.
+        """Save a submission and return the token by which its sender can look it up.
 
-        The same again while it waits is the same submission.
+        An equal one that is undecided is returned instead. Raises UsageError if too many are undecided.
         """
         values = (sent.kind, sent.url, sent.record_kind, sent.record_id, sent.field, _texts(sent.texts))
         with self._database.transaction():
-            known = self._database.execute(
+            equal = self._database.execute(
                 "SELECT token FROM submission WHERE state = 'waiting' AND (kind, url, record_kind, "
                 "record_id, field, texts) = (?, ?, ?, ?, ?, ?)",
                 values,
             ).fetchone()
-            if known:
-                return str(known[0])
+            if equal:
+                return str(equal[0])
             if self.waiting() >= self._most_waiting:
-                raise UsageError("Too many submissions are waiting already. Please try again another day.")
+                raise UsageError(
+                    "Too many submissions are waiting for a decision. Please try again another day."
+                )
             token = secrets.token_urlsafe(16)
             self._database.execute(_INSERT, (*values, sent.note, sent.contact, token, now))
         return token
@@ -89,7 +91,7 @@ class SubmissionStore:
         return _submission(row)
 
     def all(self, state: SubmissionState | None = None) -> list[Submission]:
-        """Those in a state, or all, oldest first."""
+        """Return all submissions, or those in a state, oldest first."""
         where, values = ("", ()) if state is None else (" WHERE state = ?", (state,))
         return [_submission(row) for row in self._database.execute(f"{_SELECT}{where} ORDER BY id", values)]
 
@@ -106,19 +108,19 @@ class SubmissionStore:
         return corrections
 
     def decide(self, number: int, state: SubmissionState, reply: str, now: float) -> Submission:
-        """Note what the operator decided; what has been decided already stays so."""
+        """Save the operator's decision. Raises UsageError if there is one already."""
         with self._database.transaction():
             changed = self._database.execute(
                 "UPDATE submission SET state = ?, reply = ?, decided_at = ? WHERE id = ? AND state = 'waiting'",
                 (state, reply, now, number),
             ).rowcount
-        found = self.get(number)
+        submission = self.get(number)
         if not changed:
-            raise UsageError(f"Submission {number} has been {found.state} already.")
-        return found
+            raise UsageError(f"Submission {number} has been {submission.state} already.")
+        return submission
 
     def withhold(self, kind: str, record_id: str, number: int | None = None) -> None:
-        """Take a record out, and keep it from ever being saved again."""
+        """Delete a record, and keep it from being saved again."""
         with self._database.transaction():
             self._database.execute(
                 "INSERT OR IGNORE INTO withheld (kind, id, submission) VALUES (?, ?, ?)",

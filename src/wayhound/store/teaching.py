@@ -1,4 +1,4 @@
-"""Keeps teaching sessions while they happen, so that nothing is lost if the browser or we are killed."""
+"""Teaching sessions, saved while they happen, so that nothing is lost if the browser or Wayhound is killed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayhound.store.database import Database
+from wayhound.store.visits import archive_ref
 from wayhound.visit import ArchiveRef
 
 _SESSION_COLUMNS = "id, way, sites, taught_by, began_at, ended_at"
@@ -19,7 +20,7 @@ _PAGE_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class TeachSession:
-    """A session as it was begun; `ended_at` is None while it can be continued."""
+    """A teaching session; `ended_at` is None while it can be resumed."""
 
     id: int
     way: str  # trails or free
@@ -31,7 +32,7 @@ class TeachSession:
 
 @dataclass(frozen=True, slots=True)
 class TeachPage:
-    """A page of a session, and where the archive holds it: as it was seen, and as it came."""
+    """A page of a session, with its archive positions: as it was seen in the browser, and as it was sent."""
 
     number: int
     url: str
@@ -46,30 +47,31 @@ class TeachPage:
 
 
 class TeachingStore:
-    """Sessions with their events and pages. What a method was told is committed when it returns."""
+    """Sessions with their events and pages. Every method has committed its change when it returns."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin(self, way: str, sites: Iterable[str], taught_by: str, now: float) -> TeachSession:
+        """Start a session that is taught by trails or by free browsing (`way`)."""
         starts = tuple(sites)
-        made = self._database.execute(
+        inserted = self._database.execute(
             "INSERT INTO teach_session (way, sites, taught_by, began_at) VALUES (?, ?, ?, ?)",
             (way, json.dumps(starts), taught_by, now),
         )
-        assert made.lastrowid is not None
-        return TeachSession(made.lastrowid, way, starts, taught_by, now)
+        assert inserted.lastrowid is not None
+        return TeachSession(inserted.lastrowid, way, starts, taught_by, now)
 
     def end(self, session: int, now: float) -> None:
         self._database.execute("UPDATE teach_session SET ended_at = ? WHERE id = ?", (now, session))
 
     def sessions(self) -> list[TeachSession]:
-        """All of them, the latest first."""
+        """Return all sessions, the latest first."""
         query = f"SELECT {_SESSION_COLUMNS} FROM teach_session ORDER BY id DESC"  # noqa: S608
         return [_session(row) for row in self._database.execute(query)]
 
     def unfinished(self) -> TeachSession | None:
-        """The latest session that has not ended."""
+        """Return the latest session that has not ended; None if there is none."""
         return next((session for session in self.sessions() if session.ended_at is None), None)
 
     def add_event(self, session: int, at: float, kind: str, body: Mapping[str, Any]) -> None:
@@ -86,7 +88,7 @@ class TeachingStore:
         return [(kind, json.loads(body)) for kind, body in rows]
 
     def save_page(self, session: int, page: TeachPage) -> None:
-        """Add a page, or put what is known of it now in place of what was known before."""
+        """Add a page, or replace it."""
         columns = f"session_id, {_PAGE_COLUMNS}"
         marks = ", ".join("?" * (columns.count(",") + 1))
         self._database.execute(
@@ -98,24 +100,27 @@ class TeachingStore:
         query = f"SELECT {_PAGE_COLUMNS} FROM teach_page WHERE session_id = ? ORDER BY number"  # noqa: S608
         return [_page(row) for row in self._database.execute(query, (session,))]
 
-    def keep_trail(self, session: int, page: int, trail: int) -> None:
+    def link_trail(self, session: int, page: int, trail: int) -> None:
         self._database.execute(
             "INSERT OR REPLACE INTO teach_trail (session_id, page, trail_id) VALUES (?, ?, ?)",
             (session, page, trail),
         )
 
-    def forget_trail(self, session: int, page: int) -> None:
-        """Take back the trail that ends at a page, as if it had never been: the session says otherwise now."""
+    def delete_trail(self, session: int, page: int) -> None:
+        """Delete the trail that ends at a page, with its pages that no other trail has.
+
+        Not a change that can be undone: the session itself was changed.
+        """
         with self._database.transaction():
             for trail in self._column("SELECT trail_id FROM teach_trail WHERE session_id = ? AND page = ?",
                                       session, page):  # fmt: skip
-                passed = self._column("SELECT page FROM trail_step WHERE trail_id = ?", trail)
+                digests = self._column("SELECT page FROM trail_step WHERE trail_id = ?", trail)
                 self._database.execute("DELETE FROM trail WHERE id = ?", (trail,))
-                for digest in passed:
-                    self._forget_page(digest)
+                for digest in digests:
+                    self._delete_page(digest)
 
-    def _forget_page(self, digest: str) -> None:
-        """Unless another trail passes it."""
+    def _delete_page(self, digest: str) -> None:
+        """Delete a page unless another trail has it."""
         self._database.execute(
             "DELETE FROM taught_page WHERE digest = ?1 "
             "AND NOT EXISTS (SELECT 1 FROM trail_step WHERE trail_step.page = ?1)",
@@ -126,14 +131,14 @@ class TeachingStore:
         return [row[0] for row in self._database.execute(query, values).fetchall()]
 
     def trails(self, session: int) -> dict[int, int]:
-        """The trail that was kept for each page where one ends."""
+        """Return the trail of each page of a session where one ends."""
         rows = self._database.execute(
             "SELECT page, trail_id FROM teach_trail WHERE session_id = ?", (session,)
         )
         return dict(rows.fetchall())
 
     def save_graph(self, session: int, links: Iterable[tuple[str, str]], hops: Mapping[str, int]) -> None:
-        """The web graph of a free session and what it says about each page."""
+        """Replace the web graph of a free session, and the hops to the next goal of each URL."""
         with self._database.transaction():
             self._database.execute("DELETE FROM teach_link WHERE session_id = ?", (session,))
             for source, target in links:
@@ -171,11 +176,16 @@ def _ref_row(ref: ArchiveRef | None) -> tuple[Any, Any, Any]:
 
 
 def _page(row: tuple[Any, ...]) -> TeachPage:
-    number, url, title, at, status, content_type, digest, *places, hops = row
-    seen, original = _ref(places[:3]), _ref(places[3:])
-    return TeachPage(number, url, at, title, status, content_type, digest, seen, original, hops)
-
-
-def _ref(place: list[Any]) -> ArchiveRef | None:
-    file, offset, length = place
-    return None if file is None else ArchiveRef(file, offset, length)
+    number, url, title, at, status, content_type, digest, *refs, hops = row
+    return TeachPage(
+        number=number,
+        url=url,
+        at=at,
+        title=title,
+        status=status,
+        content_type=content_type,
+        digest=digest,
+        seen=archive_ref(*refs[:3]),
+        original=archive_ref(*refs[3:]),
+        hops=hops,
+    )

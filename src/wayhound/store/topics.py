@@ -1,4 +1,4 @@
-"""Keeps where documents stand in the topic tree, with the words that decided, and people's corrections."""
+"""Placements of documents in the topic tree, with the words that decided, and people's corrections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from wayhound.store.database import Database
 from wayhound.topics.model import TopicPlacement
 
-_BETWEEN = "\x1f"  # cannot stand in the name of a topic
+_BETWEEN = "\x1f"  # cannot occur in the name of a topic
 _AFTER = chr(ord(_BETWEEN) + 1)
 _COLUMNS = "document, topic, confidence, leaf, second, second_confidence, outside, words, corrected"
 _INSERT = f"INSERT OR REPLACE INTO topic_placement (title, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608
@@ -42,8 +42,8 @@ class TopicStore:
         return _placement(row) if row else None
 
     def title(self, document: str) -> str:
-        found = self._database.execute("SELECT title FROM topic_placement WHERE document = ?", (document,))
-        row = found.fetchone()
+        sql = "SELECT title FROM topic_placement WHERE document = ?"
+        row = self._database.execute(sql, (document,)).fetchone()
         return str(row[0]) if row else ""
 
     def under(self, topic: tuple[str, ...], limit: int = -1) -> Iterator[TopicPlacement]:
@@ -82,7 +82,7 @@ class TopicStore:
         return {_path(topic): count for topic, count in rows}
 
     def correct(self, document: str, topic: tuple[str, ...]) -> None:
-        """A person says where a document belongs; the next training learns from it."""
+        """Save where a person says that a document belongs; the next training learns from it."""
         with self._database.transaction():
             self._database.execute(
                 "INSERT OR REPLACE INTO topic_correction (document, topic, number) "
@@ -91,10 +91,10 @@ class TopicStore:
             )
 
     def take_back(self, document: str) -> bool:
-        """Forget the correction of a document, and tell whether there was one."""
+        """Delete the correction of a document. Returns False if there was none."""
         with self._database.transaction():
-            gone = self._database.execute("DELETE FROM topic_correction WHERE document = ?", (document,))
-            return gone.rowcount > 0
+            deleted = self._database.execute("DELETE FROM topic_correction WHERE document = ?", (document,))
+            return deleted.rowcount > 0
 
     def last_corrected(self) -> str | None:
         """Return the document that was corrected last, or None if there is no correction."""

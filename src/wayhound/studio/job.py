@@ -78,7 +78,7 @@ class _Telling:
 
     def __call__(self, what: str, done: int, of: int) -> None:
         if time.monotonic() - self._told_at >= TELL_SECONDS or done in (0, of):
-            self._jobs.tell(self._job_id, f"{what[:1].upper()}{what[1:]}.", done, of)
+            self._jobs.report(self._job_id, f"{what[:1].upper()}{what[1:]}.", done, of)
             self._told_at = time.monotonic()
 
 

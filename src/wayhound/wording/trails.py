@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from wayhound.store.trails import Added, KeptTrail, TrailChange
+from wayhound.store.trails import AddedTrails, KeptTrail, TrailChange
 from wayhound.wording.quantities import count
 
 NO_PROBLEMS = "No problems found."
 
 
-def format_added(added: Added, trails: int, sites: int) -> str:
+def format_added(added: AddedTrails, trails: int, sites: int) -> str:
     """Return how many trails were added, and how many the workspace has now."""
-    duplicates = f", {added.known:,} already there" if added.known else ""
+    duplicates = f", {added.duplicates:,} already there" if added.duplicates else ""
     return (
-        f"Added {count(len(added.ids), 'trail')}{duplicates}. "
+        f"AddedTrails {count(len(added.ids), 'trail')}{duplicates}. "
         f"The workspace has {count(trails, 'trail')} on {count(sites, 'site')}."
     )
 

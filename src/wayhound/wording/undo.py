@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wayhound.store.papers import Correction
+from wayhound.store.papers import PaperCorrection
 from wayhound.store.review import ReviewAnswer
 from wayhound.store.trails import TrailChange
 from wayhound.wording.labels import format_label
@@ -27,7 +27,7 @@ def format_review_undo(answers: Sequence[ReviewAnswer]) -> str:
     return f"Undone: the answer {format_label(answers[0].answer) or 'cannot say'}."
 
 
-def format_correction_undo(correction: Correction | None) -> str:
+def format_correction_undo(correction: PaperCorrection | None) -> str:
     if correction is None:
         return NOTHING
     value = "; ".join(correction.after) or "no value"

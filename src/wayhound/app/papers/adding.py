@@ -18,7 +18,7 @@ from wayhound.archive.writer import ArchiveWriter
 from wayhound.documents.limits import DEFAULT_LIMITS
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
-from wayhound.store.document_files import Source, StoredFile
+from wayhound.store.document_files import DocumentSource, StoredFile
 from wayhound.visit import ArchiveRef
 
 ENDINGS = (".pdf", ".ps", ".eps", ".txt", ".pdf.gz", ".ps.gz", ".txt.gz")
@@ -32,7 +32,7 @@ class IncomingFile:
     """A file to add: its name, where it was found, how to load it, and where it is archived if it is."""
 
     name: str
-    source: Source
+    source: DocumentSource
     load: Callable[[], bytes]
     archived: ArchiveRef | None = None
     content_type: str = ""
@@ -80,7 +80,7 @@ def local_files(paths: Iterable[Path]) -> Iterator[IncomingFile]:
     """Yield files on disk."""
     for path in paths:
         content_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-        source = Source(path.resolve().as_uri())
+        source = DocumentSource(path.resolve().as_uri())
         yield IncomingFile(path.name, source, _file_loader(path), content_type=content_type)
 
 
@@ -209,7 +209,7 @@ class Intake:
                 yield file, None, url, kind
 
 
-def _document_url(file_id: str, sources: Sequence[Source]) -> str:
+def _document_url(file_id: str, sources: Sequence[DocumentSource]) -> str:
     """Return the URL that sources of fields refer to: where the file was fetched, or else its id."""
     urls = (source.url for source in sources if source.url.startswith(("http:", "https:")))
     return next(urls, f"document:{file_id}")

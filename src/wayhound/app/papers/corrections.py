@@ -11,7 +11,7 @@ from wayhound.papers.paper import Fields, ReadPaper, derived_fields
 from wayhound.papers.tagged import REFERENCE_FIELDS
 from wayhound.record import Span, Value
 from wayhound.record_kinds import KINDS
-from wayhound.store.papers import Correction
+from wayhound.store.papers import PaperCorrection
 from wayhound.text.numbers import parse_year
 
 KIND = "kind"
@@ -73,7 +73,7 @@ def check_values(values: Iterable[str]) -> tuple[str, ...]:
     return kept
 
 
-def correct_paper(read: ReadPaper, corrections: Iterable[Correction]) -> ReadPaper:
+def correct_paper(read: ReadPaper, corrections: Iterable[PaperCorrection]) -> ReadPaper:
     """Return what was read with all corrections applied."""
     own, by_reference = latest(corrections)
     references = tuple(
@@ -83,7 +83,7 @@ def correct_paper(read: ReadPaper, corrections: Iterable[Correction]) -> ReadPap
     return replace(read, fields=correct_fields(read.fields, own), references=references)
 
 
-def latest(corrections: Iterable[Correction]) -> tuple[FieldTexts, dict[int, FieldTexts]]:
+def latest(corrections: Iterable[PaperCorrection]) -> tuple[FieldTexts, dict[int, FieldTexts]]:
     """Return the latest correction of each field: of the paper, and of its references by number."""
     own: FieldTexts = {}
     by_reference: dict[int, FieldTexts] = {}

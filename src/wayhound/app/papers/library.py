@@ -21,8 +21,8 @@ from wayhound.documents.document import Unread
 from wayhound.errors import UsageError
 from wayhound.papers.paper import Fields, ReadPaper
 from wayhound.record import Record, Value
-from wayhound.store.document_files import Source, StoredFile
-from wayhound.store.papers import ITSELF, Correction, StoredCitation, StoredContext
+from wayhound.store.document_files import DocumentSource, StoredFile
+from wayhound.store.papers import ITSELF, PaperCorrection, StoredCitation, StoredContext
 from wayhound.workspace import Workspace
 
 PAPER, DOCUMENT = "paper", "document"
@@ -53,7 +53,7 @@ class PaperLibrary:
 
     def find(self, name: str) -> Record:
         """Return the paper or document with this id, or whose id begins with it. Raises UsageError."""
-        ids = self.files.beginning_with(name) if name else []
+        ids = self.files.ids_with_prefix(name) if name else []
         if len(ids) > 1 and name not in ids:
             raise UsageError(f"Several files begin with {name}: {', '.join(ids)}. Type more of the id.")
         record = self.record(name if name in ids else ids[0]) if ids else None
@@ -77,7 +77,9 @@ class PaperLibrary:
 
     # Saving
 
-    def save(self, file: StoredFile, sources: Sequence[Source], reading: FileReading, read_with: str) -> None:
+    def save(
+        self, file: StoredFile, sources: Sequence[DocumentSource], reading: FileReading, read_with: str
+    ) -> None:
         """Save what was read from a file in place of what was saved before.
 
         `read_with` is the digest of the models that read it.
@@ -94,7 +96,7 @@ class PaperLibrary:
             if isinstance(reading.outcome, ReadPaper) and read_file.outcome != WITHHELD:
                 self._save_record(read_file, reading.outcome)
 
-    def add_source(self, document: str, source: Source) -> None:
+    def add_source(self, document: str, source: DocumentSource) -> None:
         """Note that a saved file was also found elsewhere."""
         if source in self.files.sources(document):
             return
@@ -131,12 +133,12 @@ class PaperLibrary:
         if outcome != PAPER:
             for stored in self.papers.citations(record_id):
                 self._groups.forget(stored.citation, stored.group)
-            self.papers.forget(record_id)
+            self.papers.delete(record_id)
 
     def _with_sources(self, record: Record) -> Record:
         sources = self.files.sources(record.id)
         urls = tuple(Value(source.url) for source in sources if source.url.startswith(("http:", "https:")))
-        first = sources[0] if sources else Source("")
+        first = sources[0] if sources else DocumentSource("")
         fields = {name: values for name, values in record.fields.items() if name != "url"}
         return replace(
             record, fields=fields | ({"url": urls} if urls else {}), site=first.site, visit=first.visit
@@ -167,7 +169,9 @@ class PaperLibrary:
     def save_kind(self, record: Record, kind: str, by: str) -> None:
         """Save a person's decision on the kind of a file, for every later reading."""
         with self._groups.transaction():
-            self.papers.put_correction(Correction(record.id, KIND, (record.kind,), (kind,), time.time(), by))
+            self.papers.put_correction(
+                PaperCorrection(record.id, KIND, (record.kind,), (kind,), time.time(), by)
+            )
             self.files.touch(record.id)
 
     def correct(self, name: str, field: str, values: Iterable[str], by: str = "operator") -> CorrectionResult:
@@ -181,7 +185,7 @@ class PaperLibrary:
             record = self.record(record.id) or record
             change = self._correct_reference if path.reference else self._correct_own
             before = change(record, path, texts)
-            self.papers.put_correction(Correction(record.id, field, before, texts, time.time(), by))
+            self.papers.put_correction(PaperCorrection(record.id, field, before, texts, time.time(), by))
             self.files.touch(record.id)
         return CorrectionResult(self.record(record.id) or record, field, before, texts)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.record import Record
-from wayhound.store.citations import CitingPaper
-from wayhound.store.document_files import Source, StoredFile
-from wayhound.store.papers import ITSELF, Correction, StoredCitation, StoredContext
+from wayhound.store.citations import CitingReferences
+from wayhound.store.document_files import DocumentSource, StoredFile
+from wayhound.store.papers import ITSELF, PaperCorrection, StoredCitation, StoredContext
 from wayhound.store.stores import Stores
 
 MAX_CITING = 100
@@ -29,7 +29,7 @@ class PaperReference:
 class PaperCitation:
     """A paper that cites another, and the sentences in which it does."""
 
-    paper: CitingPaper
+    paper: CitingReferences
     contexts: tuple[StoredContext, ...]
 
 
@@ -43,12 +43,12 @@ class PaperOverview:
 
     record: Record
     file: StoredFile | None
-    sources: tuple[Source, ...]
+    sources: tuple[DocumentSource, ...]
     references: tuple[PaperReference, ...]
     cited_by: tuple[PaperCitation, ...]
     n_cited_by: int
     versions: tuple[str, ...]
-    corrections: tuple[Correction, ...]
+    corrections: tuple[PaperCorrection, ...]
     titles: dict[str, str]
 
 
@@ -97,7 +97,7 @@ def citations_of_work(stores: Stores, group: int) -> tuple[tuple[PaperCitation, 
     return _with_contexts(stores, citing), total
 
 
-def _with_contexts(stores: Stores, citing: Sequence[CitingPaper]) -> tuple[PaperCitation, ...]:
+def _with_contexts(stores: Stores, citing: Sequence[CitingReferences]) -> tuple[PaperCitation, ...]:
     return tuple(
         PaperCitation(
             paper,

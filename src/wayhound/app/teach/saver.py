@@ -150,12 +150,12 @@ class Saver:
         if trail is None:
             return False
         trail_id = self._trails.add(trail, self._clock(), SOURCES[self.session.mode])
-        self._teaching.keep_trail(self.record.id, number, trail_id)
+        self._teaching.link_trail(self.record.id, number, trail_id)
         self._saved[number] = self._fingerprint(number)
         return True
 
     def _delete_trail(self, number: int) -> None:
-        self._teaching.forget_trail(self.record.id, number)
+        self._teaching.delete_trail(self.record.id, number)
         del self._saved[number]
 
     # The end
