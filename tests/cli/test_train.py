@@ -147,7 +147,7 @@ def test_a_model_that_cannot_be_used_is_told_in_a_sentence(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["train", "--model", "../outside"], "is no name for a model"),
+        (["train", "--model", "../outside"], "cannot be the name of a model"),
         (
             ["train", "--show", "--model", "nobody"],
             "There is no model 'nobody' in this workspace; there are paths",

@@ -59,7 +59,7 @@ def test_models_of_other_kinds_are_not_ours(models: ForageModels, tmp_path: Path
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "x" * 99, ".hidden"])
 def test_a_name_that_is_none_is_refused(name: str, models: ForageModels) -> None:
-    with pytest.raises(UsageError, match="is no name"):
+    with pytest.raises(UsageError, match="cannot be the name"):
         models.save(name, "maxent", PACKED, {}, at=0.0)
     with pytest.raises(UsageError, match="There is no model"):
         models.load(name)

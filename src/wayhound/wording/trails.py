@@ -14,7 +14,7 @@ def format_added(added: AddedTrails, trails: int, sites: int) -> str:
     """Return how many trails were added, and how many the workspace has now."""
     duplicates = f", {added.duplicates:,} already there" if added.duplicates else ""
     return (
-        f"AddedTrails {count(len(added.ids), 'trail')}{duplicates}. "
+        f"Added {count(len(added.ids), 'trail')}{duplicates}. "
         f"The workspace has {count(trails, 'trail')} on {count(sites, 'site')}."
     )
 
