@@ -27,7 +27,6 @@ from wayhound.cli.language import (
     workspace_option,
 )
 from wayhound.config import Config
-from wayhound.forage.scorers import SCORERS
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
 from wayhound.visit import Visit
@@ -41,20 +40,6 @@ def requested_sites(arguments: Iterable[str]) -> list[Site]:
     if skipped := format_skipped(listed.skipped):
         err.print(skipped, markup=False)
     return list(listed.sites.values())
-
-
-class StrategyName(click.ParamType):  # type: ignore[type-arg]
-    """The name of a strategy, built in or of a plugin; plugins are looked for when another name is given."""
-
-    name = "strategy"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in SCORERS and value not in strategy_names():
-            self.fail(f"{value!r} is not one of {', '.join(strategy_names())}.", param, ctx)
-        return value
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
-        return f"[{'|'.join(strategy_names())}]"
 
 
 RENAMED = {
@@ -76,7 +61,7 @@ RENAMED = {
               help="Take pages whose URL or title match for goals.  [default: the keywords]")  # fmt: skip
 @click.option("--model", default="", metavar="NAME",
               help="Look for what this model was taught.  [default: the last one trained]")  # fmt: skip
-@click.option("--strategy", type=StrategyName(),
+@click.option("--strategy", type=click.Choice(strategy_names()),
               help="The order in which links are followed.  [default: best-first with --keyword or --like, "
                    "breadth-first with --goal-pattern, else that of the model]")  # fmt: skip
 @click.option("--max-goals", type=click.IntRange(1), metavar="N", help="Stop a site after this many goals.")
