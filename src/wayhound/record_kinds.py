@@ -138,6 +138,7 @@ _PAGE = KindSpec(
         FieldSpec("run", "data", fact=True),
         FieldSpec("url", "link", "Address", fact=True),
         FieldSpec("text", "text", "Rest of the text", fact=True),
+        FieldSpec("around", label="Menus, headers and footers", fact=True),
     ),
 )
 

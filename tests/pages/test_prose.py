@@ -33,7 +33,8 @@ def test_the_text_has_a_line_for_each_block_as_people_read_it() -> None:
 def test_the_snippet_is_content_and_the_rest_has_everything_else_once() -> None:
     prose = read(CONTACT)
     assert prose.snippet == "Contact us · Write, call or knock. 18 Ropewalk · Port Larkin"
-    assert prose.rest.splitlines() == [
+    assert prose.rest == ""
+    assert prose.around.splitlines() == [
         "Home Shop", "Lanterns for boats and quays", "Lanterns for gardens", "Larkin Lanterns, since 1911",
     ]  # fmt: skip
 

@@ -83,7 +83,7 @@ def portal_of_pages(pages_only: Path) -> Iterator[Served]:
 def test_the_home_page_of_pages_alone_leads_to_sites_and_labels(portal_of_pages: Served) -> None:
     tree = page(portal_of_pages, "/")
     assert texts(tree, ".hero p.quiet") == ["3 pages from 3 sites"]
-    assert texts(tree, ".halves h3:not(.hit-title) a") == ["Label", "Site"]
+    assert texts(tree, ".halves h3:not(.hit-title) a") == ["By label", "By site"]
     assert "lantern.example 1" in texts(tree, ".halves .children li")
     assert "contact 3" in texts(tree, ".halves .children li")
     assert "topic" not in " ".join(texts(tree, "main")).lower()
@@ -99,7 +99,7 @@ def test_a_collection_of_both_leads_to_topics_sites_and_labels(tmp_path: Path) -
         build(workspace)
     with serve_portal(folder) as portal:
         tree = page(portal, "/")
-        assert texts(tree, ".halves h3:not(.hit-title) a") == ["Topics", "Label", "Site"]
+        assert texts(tree, ".halves h3:not(.hit-title) a") == ["By topic", "By label", "By site"]
         assert portal.get("/index.json").json["counts"]["page"] == 3
         kinds = portal.get("/search.json?q=").json["facets"]
         shown = {facet["name"]: [choice["text"] for choice in facet["choices"]] for facet in kinds}

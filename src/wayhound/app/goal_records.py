@@ -36,7 +36,7 @@ REST = 20  # times as long as a sync took, before a follower looks again
 MATCHES = "matches"
 """The reason of a goal that was recognised by words alone: `matches PATTERN`."""
 
-_VERSION = "1"  # a record made by an earlier version is made anew
+_VERSION = "2"  # a record made by an earlier version is made anew
 _DIGITS = 4
 _SEPARATOR = " › "
 
@@ -141,7 +141,11 @@ class _Goal:
     @property
     def why(self) -> list[tuple[str, float]]:
         reasons = [(str(feature), float(weight)) for feature, weight in json.loads(self.visit.why)]
-        return reasons or ([(f"{MATCHES} {self.order.goal}", 1.0)] if self.order.goal else [])
+        if reasons or not self.order.goal:
+            return reasons
+        shown = f"{self.visit.url} {self.visit.title}".casefold()
+        words = [word for word in self.order.keywords if word.casefold() in shown]
+        return [(f"{MATCHES} {pattern}", 1.0) for pattern in words or [self.order.goal]]
 
     def state(self, extractors: str) -> str:
         """Return a digest of all that the record is made from."""
@@ -285,6 +289,7 @@ class _RecordMaker:
             "run": [Value(str(visit.run))],
             "url": [Value(visit.url)],
             "text": [Value(prose.rest, source=source)],
+            "around": [Value(prose.around, source=source)],
         }
         return {name: tuple(value for value in values if value.text) for name, values in texts.items()}
 

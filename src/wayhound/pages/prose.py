@@ -7,7 +7,7 @@ stops, and without the menus around them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -40,7 +40,8 @@ _ANY_MARK = str.maketrans(dict.fromkeys(f"{_BLOCK}{_OPEN}{_CLOSE}{_LINK}{_LINK_E
 class Prose(NamedTuple):
     """The words of a page. `text` has a line for each block, in their order.
 
-    `snippet` is one line of at most `SNIPPET_CHARS`; `rest` is the text without it, menus and footers at its end.
+    `snippet` is one line of at most `SNIPPET_CHARS`; `rest` is the other content, `around` are menus, headers and
+    footers.
     """
 
     title: str = ""
@@ -49,6 +50,7 @@ class Prose(NamedTuple):
     text: str = ""
     snippet: str = ""
     rest: str = ""
+    around: str = ""
 
 
 class _Block(NamedTuple):
@@ -90,12 +92,16 @@ def _read_html(html: str, media_type: str) -> Prose:
 
 def _prose(blocks: list[_Block], description: str = "") -> Prose:
     snippet, quoted = _snippet(blocks, description)
-    content = [block.text for block in blocks if block.is_content and block.text not in quoted]
-    around = [block.text for block in blocks if not block.is_content]
-    text = "\n".join(block.text for block in blocks)
     return Prose(
-        text=text[:MAX_TEXT_CHARS], snippet=snippet, rest="\n".join((*content, *around))[:MAX_TEXT_CHARS]
+        text=_lines(block.text for block in blocks),
+        snippet=snippet,
+        rest=_lines(block.text for block in blocks if block.is_content and block.text not in quoted),
+        around=_lines(block.text for block in blocks if not block.is_content),
     )
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(texts)[:MAX_TEXT_CHARS]
 
 
 def _blocks(tree: LexborHTMLParser) -> Iterator[_Block]:

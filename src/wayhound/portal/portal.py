@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from wayhound.web.limits import Buckets, RateLimiter
 from wayhound.web.pages import Pages, json_answer
 
 SITE_NAME = "Wayhound"
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FORMAT_TYPES = {
     "BibTeX": "application/x-bibtex",
     "RIS": "application/x-research-info-systems",
@@ -92,10 +94,18 @@ def day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%-d %B %Y")
 
 
+def _readable(text: str) -> str:
+    """Return a timestamp as people write it; any other text unchanged."""
+    if not _TIMESTAMP.fullmatch(text):
+        return text
+    return datetime.fromisoformat(text).strftime("%-d %B %Y, %H:%M UTC")
+
+
 _FILTERS: Mapping[str, Any] = {
     "milliseconds": _milliseconds,
     "iso_time": iso_time,
     "day": day,
+    "readable": _readable,
     "key": to_key,
     "kind_url": lambda kind: search_url(field_query("type", kind)),
     "author_url": lambda name: search_url(field_query("author", name)),
