@@ -105,6 +105,6 @@ def test_the_demo_by_hand_is_taught_in_the_page_and_then_goes_on(tmp_path: Path)
     said = (tmp_path / "said").read_text()
     assert "1 trail: 1 to a goal" in said
     assert "show some more" in said
-    assert "Learn: from these clicks" in said
+    assert "Train: learn from these clicks" in said
     assert "no paper was found. Try again" in said
     assert "Traceback" not in said

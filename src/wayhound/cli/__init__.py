@@ -50,7 +50,7 @@ SECTIONS = {
         "trails": "List, check, import and export the trails that were taught.",
         "train": "Learn from the trails, and see how well.",
         "explain": "See how the links of a page are rated, before any is followed.",
-        "forage": "Walk sites, with few fetches each.",
+        "forage": "Visit sites, with few fetches each.",
         "status": "See what runs did, and why each goal was taken.",
         "compare": "See which goals are new, changed or gone since the run before.",
         "export": "Write pages, goals and records as JSON lines, CSV or Parquet.",

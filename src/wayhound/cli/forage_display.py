@@ -183,7 +183,9 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
         return
     steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
     if changes := since_before(workspace, run):
-        err.print(format_unchanged(store.not_modified(run.id), progress.spent), changes, markup=False)
+        if unchanged := store.not_modified(run.id):
+            err.print(format_unchanged(unchanged, progress.spent), markup=False)
+        err.print(changes, markup=False)
         steps.insert(0, (command_for(workspace.folder, "compare"), "goals that are new, changed or gone"))
     next_steps(*steps)
 
@@ -208,8 +210,19 @@ def _next(
             (command_for(folder, f"explain {start}"), "how the links of this start page are rated, and why"),
             (command_for(folder, f"teach {start}"), "show the way on one of these sites too"),
         ]
+    if not progress.spent:
+        return [
+            (command_for(folder, "forage … --again"), "the same command again, once the cause is removed")
+        ]
+    pages = (
+        command_for(folder, "export pages --out pages.csv"),
+        "every page, with the clicks that led there",
+    )
+    if order.goal:
+        start = sites[0].start if sites else "https://one.example"
+        return [pages, (command_for(folder, f"teach {start}"), "show the way where words are not enough")]
     return [
-        (command_for(folder, "export pages --out pages.csv"), "every page, with the clicks that led there"),
+        pages,
         (command_for(folder, "forage … --keyword contact"), "say by words what you are looking for"),
     ]
 

@@ -89,20 +89,22 @@ def _print_first_steps(workspace: Workspace) -> None:
 
 def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
     run = requested_run(workspace, run_id)
-    goals = workspace.stores.goals.goals(run.id)
-    for goal in goals:
+    by_model = bool(Order.from_identity(run.identity).model)
+    for goal in workspace.stores.goals.goals(run.id):
         if as_json:
             write_json(asdict(goal))
         else:
-            out.print(_goal_text(goal))
+            out.print(_goal_text(goal, by_model=by_model))
     if not workspace.stores.forage.progress(run.id).goals:
         err.print(
             f"Run {run.id} has found no goal yet. To see what it did: {command_for(workspace.folder, 'status')}"
         )
 
 
-def _goal_text(goal: FoundGoal) -> Text:
-    text = Text.assemble((f"{goal.probability:4.0%} ", "bold green"), (goal.title or "(no title)", "bold"))
+def _goal_text(goal: FoundGoal, *, by_model: bool) -> Text:
+    """Return a goal with its path. Only a model gives a probability; what a pattern matches is a goal."""
+    probability = f"{goal.probability:4.0%} " if by_model else "  ·  "
+    text = Text.assemble((probability, "bold green"), (goal.title or "(no title)", "bold"))
     text.append(f"  {goal.url}\n")
     for number, line in enumerate(format_path(goal)):
         text.append(f"     {'  ' * number}{line}\n")
