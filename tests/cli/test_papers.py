@@ -93,7 +93,7 @@ def test_files_that_ask_not_to_be_indexed_are_left_out_and_it_is_said(folder: Pa
         )
         store.save_visit(job.id, replace(file, content_type="application/pdf"))
     told = call(folder, "add", "--from-forage").stderr
-    assert "1 fetched file left out: servers ask not to index" in told
+    assert "Left out 1 fetched file: servers ask not to index" in told
     assert "There is nothing new to read." in told
 
 
@@ -121,8 +121,8 @@ def test_papers_are_listed_by_what_is_asked_for(folder: Path) -> None:
 def test_a_paper_is_shown_with_fields_references_and_who_cites_it(folder: Path) -> None:
     shown = call(folder, "show", ready(folder)[:8]).stdout
     for part in (
-        "Hops to the distant goal", "Anna Lind", "p. 1", "References (2)", "held as", "not held", "Cited by (2)",
-        "As was shown in [1]", "hops.txt",
+        "Hops to the distant goal", "Anna Lind", "p. 1", "References (2)", "in the workspace as",
+        "not in the workspace", "Cited by (2)", "As was shown in [1]", "hops.txt",
     ):  # fmt: skip
         assert part in shown, part
 
@@ -169,6 +169,23 @@ def test_a_correction_goes_round(folder: Path) -> None:
     assert "email" not in told["fields"]
     with pytest.raises(UsageError, match="Give the values"):
         call(folder, "correct", paper, "title")
+
+
+def test_corrections_are_undone_the_last_one_first(folder: Path) -> None:
+    paper = ready(folder)
+    fields = json.loads(call(folder, "show", paper, "--json").stdout)["fields"]
+    call(folder, "correct", paper, "title", "Leaps to the goal")
+    call(folder, "correct", paper, "title", "Bounds to the goal")
+    call(folder, "correct", paper, "email", "--none")
+    assert "Undone: the correction of email of " in call(folder, "undo").stderr
+    assert "to Bounds to the goal." in call(folder, "undo", paper[:8]).stderr
+    data = json.loads(call(folder, "show", paper, "--json").stdout)
+    assert [value["text"] for value in data["fields"]["title"]] == ["Leaps to the goal"]
+    assert len(data["corrections"]) == 1
+    call(folder, "undo")
+    assert json.loads(call(folder, "show", paper, "--json").stdout)["fields"] == fields
+    with pytest.raises(UsageError, match="nothing to undo"):
+        call(folder, "undo")
 
 
 def test_models_are_trained_and_files_read_with_them(folder: Path) -> None:
@@ -263,5 +280,5 @@ def test_ctrl_c_ends_after_the_file_under_way_and_the_same_command_goes_on(folde
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "The same command goes on from here." in said
+    assert "The same command resumes it." in said
     assert "Traceback" not in said

@@ -27,8 +27,7 @@ from wayhound.app.topics import Topics
 from wayhound.app.trails import check
 from wayhound.cli.console import command_for, err, next_steps, program_name, write_line
 from wayhound.cli.forage_display import closing_table, forage_with_display
-from wayhound.cli.papers_progress import take_up
-from wayhound.cli.papers_work import added_line
+from wayhound.cli.papers_work import print_added
 from wayhound.cli.serve import PortalAddress, serve_portal, update_index
 from wayhound.cli.studio import print_how_to_open
 from wayhound.cli.topics import report_table
@@ -48,6 +47,7 @@ from wayhound.url import normalise
 from wayhound.visit import Visit
 from wayhound.web.app import WebSettings
 from wayhound.web.server import running
+from wayhound.wording.papers import format_added
 from wayhound.wording.quantities import count
 from wayhound.wording.training import format_training
 from wayhound.workspace import Workspace
@@ -220,9 +220,9 @@ def add_papers(workspace: Workspace) -> None:
     def line(added: AddedFile) -> str:
         nonlocal lines
         lines += 1
-        return added_line(added, as_json=False) if lines <= PAPERS_SHOWN else ""
+        return format_added(added) if lines <= PAPERS_SHOWN else ""
 
-    take_up(Intake(library, n_cores()).add(found), len(found), line)
+    print_added(Intake(library, n_cores()).add(found), len(found), line)
 
 
 def fill_topics(workspace: Workspace) -> None:

@@ -1,7 +1,6 @@
 """`wayhound papers`: from files to fields, references and a citation graph.
 
-What the commands do stands in `papers_work`, which loads the models of papers and is imported when it is needed:
-so that `wayhound --help` answers at once.
+The work is in `papers_work`, which loads the models of papers, so it is imported where it is used.
 """
 
 from __future__ import annotations
@@ -11,36 +10,41 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wayhound.cli.language import workspace_option
+from wayhound.cli.language import (
+    Group,
+    json_option,
+    limit_option,
+    out_option,
+    run_option,
+    workers_option,
+    workspace_option,
+)
 from wayhound.errors import UsageError
 from wayhound.papers.bibliography import FORMATS
 
 if TYPE_CHECKING:
     from wayhound.papers.models import ModelName
 
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
-workers_option = click.option("--workers", type=click.IntRange(1, 64),
-                              help="Processes that read.  [default: one a processor]")  # fmt: skip
-
 model_option = click.option(
     "--model", type=click.Choice(["crf", "hmm"]),
-    help="crf, a conditional random field, or hmm, a hidden Markov model.  [default: as last time, at first crf]",
+    help="Read with a conditional random field (crf) or a hidden Markov model (hmm).  [default: the last choice, "
+         "at first crf]",
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Group)
 def papers() -> None:
-    """Read papers: fields with places, references, and who cites whom."""
+    """Read papers: fields with their places, references, and who cites whom."""
 
 
 @papers.command("add")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @workspace_option
 @click.option(
-    "--from-forage", is_flag=True, help="Take the PDF, PostScript and text files that were fetched."
+    "--from-forage", is_flag=True, help="Add the PDF, PostScript and text files that runs have fetched."
 )
-@click.option("--run", "run_id", type=int, help="With --from-forage: of one run only.")
-@workers_option
+@run_option
+@workers_option()
 @json_option
 def add(
     paths: tuple[Path, ...],
@@ -50,16 +54,19 @@ def add(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Take up FILES and the files in FOLDERS, each once. The same command goes on where it was stopped."""
-    from wayhound.cli import papers_progress, papers_work  # noqa: PLC0415
+    """Read the files at PATHS, and those in folders there, each once. The same command resumes what was stopped.
+
+    Exits with code 1 if a file could not be read.
+    """
+    from wayhound.cli import papers_work  # noqa: PLC0415
 
     if not paths and not from_forage:
         raise UsageError("Name files or folders, or give --from-forage.")
     if run_id is not None and not from_forage:
         raise UsageError("--run goes with --from-forage.")
     code = papers_work.add(folder, paths, workers, from_forage=from_forage, run_id=run_id, as_json=as_json)
-    if code != papers_progress.STOPPED:
-        papers_work.say_next(folder)
+    if code != papers_work.STOPPED:
+        papers_work.print_next_steps(folder)
     raise SystemExit(code)
 
 
@@ -67,7 +74,7 @@ def add(
 @workspace_option
 @click.option("--again", is_flag=True, help="Also read files that have been read with the current models.")
 @model_option
-@workers_option
+@workers_option()
 @json_option
 def read(folder: Path, again: bool, model: ModelName | None, workers: int | None, as_json: bool) -> None:
     """Read files again from the archive, if they were read with other models than the current ones.
@@ -82,9 +89,9 @@ def read(folder: Path, again: bool, model: ModelName | None, workers: int | None
 @papers.command("list")
 @workspace_option
 @click.option("--sort", type=click.Choice(["cited", "title", "year"]), default="cited", show_default=True,
-              help="Most cited, by title, or newest first.")  # fmt: skip
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="How many are shown.")
-@click.option("--unread", is_flag=True, help="Files that are no papers or could not be read, and why.")
+              help="Order by citations, by title, or newest first.")  # fmt: skip
+@limit_option(50, "papers")
+@click.option("--unread", is_flag=True, help="List files that are not papers or could not be read, and why.")
 @json_option
 def list_papers(folder: Path, sort: str, limit: int, unread: bool, as_json: bool) -> None:
     """List the papers of the workspace."""
@@ -101,10 +108,7 @@ def list_papers(folder: Path, sort: str, limit: int, unread: bool, as_json: bool
 @workspace_option
 @json_option
 def show(paper_id: str, folder: Path, as_json: bool) -> None:
-    """Show a paper: fields with confidence and place, references, and who cites it in which words.
-
-    ID may be the beginning of one.
-    """
+    """Show a paper: fields with confidence and place, references, and the sentences that cite it."""
     from wayhound.cli import papers_work  # noqa: PLC0415
 
     papers_work.show(folder, paper_id, as_json=as_json)
@@ -113,15 +117,13 @@ def show(paper_id: str, folder: Path, as_json: bool) -> None:
 @papers.command("export")
 @click.argument("paper_ids", nargs=-1, metavar="[ID]...")
 @workspace_option
+@out_option
 @click.option("--format", "file_format", type=click.Choice(list(FORMATS)), default="bibtex", show_default=True,
-              help="What to write.")  # fmt: skip
-@click.option(
-    "--out", "path", type=click.Path(path_type=Path, dir_okay=False), help="A file.  [default: stdout]"
-)
+              help="The file format.")  # fmt: skip
 def export(paper_ids: tuple[str, ...], folder: Path, file_format: str, path: Path | None) -> None:
     """Write papers, all or some, for reference managers and TeX.
 
-    What a paper does not say of itself, such as where it appeared, is taken from those that cite it.
+    What a paper does not say about itself, such as where it appeared, is taken from papers that cite it.
     """
     from wayhound.cli import papers_work  # noqa: PLC0415
 
@@ -134,15 +136,14 @@ def export(paper_ids: tuple[str, ...], folder: Path, file_format: str, path: Pat
 @click.argument("values", nargs=-1, metavar="[VALUE]...")
 @workspace_option
 @click.option("--none", "is_empty", is_flag=True, help="The paper has no such field.")
-@click.option("--by", default="operator", show_default=True, help="Who says so.")
+@click.option("--by", default="operator", metavar="NAME", show_default=True, help="Who corrects.")
 def correct(
     paper_id: str, field: str, values: tuple[str, ...], folder: Path, is_empty: bool, by: str
 ) -> None:
-    """Say what FIELD of a paper is, one VALUE for each author, keyword and so on.
+    """Correct FIELD of a paper, with one VALUE for each author, keyword and so on.
 
-    A field of its third reference is 3.title. FIELD kind with VALUE paper or document overrules what the
-    file was taken for. What is said holds whenever the paper is read again; `wayhound papers train` learns
-    from it.
+    A field of its third reference is 3.title. FIELD kind with VALUE paper or document decides what the file is.
+    Corrections are kept whenever the paper is read again, and `wayhound papers train` learns from them.
     """
     from wayhound.cli import papers_work  # noqa: PLC0415
 
@@ -151,14 +152,24 @@ def correct(
     papers_work.correct(folder, paper_id, field, values, by)
 
 
+@papers.command("undo")
+@click.argument("paper_id", metavar="ID", required=False, default="")
+@workspace_option
+def undo(paper_id: str, folder: Path) -> None:
+    """Undo the last correction, or the last one of the paper ID; called again, the one before it."""
+    from wayhound.cli import papers_work  # noqa: PLC0415
+
+    papers_work.undo(folder, paper_id)
+
+
 @papers.command("regroup")
 @workspace_option
 @json_option
 def regroup(folder: Path, as_json: bool) -> None:
-    """Find anew which references are to the same work, over all papers at once.
+    """Find again which references are to the same work, over all papers at once.
 
-    Each paper is matched when it is added, with those before it; a collection that has grown is matched
-    better all at once. Corrections hold. It may be stopped at any time: until it is done nothing changes.
+    Each paper is matched when it is added, with those before it; a collection that has grown is matched better all
+    at once. Corrections are kept. It may be stopped at any time: until it is done nothing changes.
     """
     from wayhound.cli import papers_work  # noqa: PLC0415
 
@@ -168,7 +179,7 @@ def regroup(folder: Path, as_json: bool) -> None:
 @papers.command("train")
 @workspace_option
 @model_option
-@click.option("--data", type=click.Path(path_type=Path, exists=True, file_okay=False),
+@click.option("--data", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False),
               help="First train new models on the tagged texts in this folder.")  # fmt: skip
 @json_option
 def train(folder: Path, model: ModelName | None, data: Path | None, as_json: bool) -> None:

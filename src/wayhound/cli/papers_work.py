@@ -1,255 +1,62 @@
-"""What the commands of `wayhound papers` do."""
+"""The work of `wayhound papers`: read files with progress, list and show papers, correct and train."""
 
 from __future__ import annotations
 
-import json
+import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
-import click
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.papers.adding import AddedFile, Intake, decide_kind, fetched_files, find_files, local_files
+from wayhound.app.papers.adding import (
+    AddedFile,
+    Intake,
+    decide_kind,
+    fetched_files,
+    find_files,
+    local_files,
+    undo_correction,
+)
 from wayhound.app.papers.corrections import KIND
 from wayhound.app.papers.grouping import regroup
-from wayhound.app.papers.library import DOCUMENT, PAPER, PaperLibrary
-from wayhound.app.papers.overview import PaperCitation, PaperOverview, PaperReference, overview
+from wayhound.app.papers.library import PAPER, PaperLibrary
+from wayhound.app.papers.overview import overview
 from wayhound.app.papers.reading import n_cores
 from wayhound.app.papers.training import train as train_models
 from wayhound.app.papers.works import fill_from_citations
-from wayhound.cli.console import command_for, err, next_steps, out
-from wayhound.cli.papers_progress import take_up
+from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json, write_line
+from wayhound.cli.paper_view import SHORT_ID, overview_parts, overview_to_json, record_to_json
+from wayhound.errors import UsageError
 from wayhound.papers.bibliography import FORMATS
 from wayhound.papers.models import ModelName
 from wayhound.papers.training_data import PaperData
-from wayhound.record import Record, Value
-from wayhound.record_kinds import spec_of
-from wayhound.store.papers import PaperCorrection, StoredContext
+from wayhound.record import Record
+from wayhound.wording.papers import (
+    NO_TITLE,
+    format_added,
+    format_added_files,
+    format_listed,
+    format_other_files,
+    format_regrouped,
+    format_same,
+    format_trained,
+    format_unread,
+)
 from wayhound.wording.quantities import count
+from wayhound.wording.undo import NOTHING, format_correction_undo
 from wayhound.workspace import Workspace
 
-_SHORT_ID = 8
-_LONG_TEXT = 600  # characters of a value that are shown
-_LONG_SENTENCE = 300
+STOPPED = 130
+NOT_ALL = 1
+FEW_FILES = 4  # for these, other processes take longer to start than to read
 
-
-def added_line(each: AddedFile, *, as_json: bool) -> str:
-    """One line a file: what was taken up, and of the rest what is the matter."""
-    if as_json:
-        names = ("name", "state", "id", "outcome", "detail", "title", "references")
-        return json.dumps({name: getattr(each, name) for name in names}, ensure_ascii=False)
-    if each.state == "known":
-        return ""
-    if each.outcome == "paper":
-        return f"{each.id}  {each.title or '(no title)'}  [{count(each.references, 'reference')}]"
-    return f"{each.id or '-' * 16}  {each.name}: {_reason(each)}"
-
-
-def _reason(each: AddedFile) -> str:
-    if each.outcome == "document":
-        return f"no paper. {each.detail}"
-    return each.detail if each.outcome == "refused" else f"{each.outcome.replace('_', ' ')}. {each.detail}"
-
-
-def list_table(records: Sequence[Record], cited: Mapping[str, int]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("id", no_wrap=True)
-    table.add_column("year")
-    table.add_column("cited", justify="right")
-    table.add_column("title", overflow="fold")
-    table.add_column("authors", overflow="fold")
-    for record in records:
-        authors = [value.text for value in record.fields.get("author", ())]
-        table.add_row(
-            record.id[:_SHORT_ID],
-            record.first("year"),
-            str(cited.get(record.id, "")),
-            Text(record.first("title") or "(no title)"),
-            Text(", ".join(authors)),
-        )
-    return table
-
-
-def show_overview(console: Console, told: PaperOverview) -> None:
-    """Wrapped to the width of the screen, for it is to be read."""
-    for part in _parts(told):
-        console.print(part, soft_wrap=False)
-
-
-def _parts(told: PaperOverview) -> Iterator[RenderableType]:
-    yield Text(told.record.first("title") or "(no title)", style="bold")
-    yield _about_file(told)
-    yield ""
-    yield _fields_table(told.record)
-    for heading, parts in (
-        (f"References ({len(told.references)})", [_reference(each, told.titles) for each in told.references]),
-        (f"Cited by ({told.n_cited_by})", [_citing(each) for each in told.cited_by]),
-        ("Corrections", [_correction(each) for each in told.corrections]),
-    ):
-        if parts:
-            yield ""
-            yield Text(heading, style="bold")
-            yield from parts
-
-
-def _about_file(told: PaperOverview) -> Text:
-    file = told.file
-    lines = (
-        [f"{told.record.id} · {file.name} · {count(file.page_count, 'page')} · {count(file.size, 'byte')}"]
-        if file
-        else []
-    )
-    if told.record.kind == "document" and file:
-        lines.append(f"This is no paper: {file.detail}")
-    for source in told.sources:
-        path = " › ".join(click or "(no text)" for click in source.path)
-        lines.append(f"found at {source.url}" + (f" by way of {path}" if path else ""))
-    if told.versions:
-        lines.append(f"The same work as {', '.join(told.versions)}")
-    return Text("\n".join(lines), style="dim")
-
-
-def _fields_table(record: Record) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
-    table.add_column("field", no_wrap=True)
-    table.add_column("value", overflow="fold")
-    table.add_column("sure", justify="right", no_wrap=True)
-    table.add_column("where", no_wrap=True)
-    spec = spec_of(record.kind, record.fields)
-    order = [field.name for field in spec.fields]
-    names = sorted(record.fields, key=lambda name: order.index(name) if name in order else len(order))
-    for name in names:
-        for number, value in enumerate(record.fields[name]):
-            label = spec.field(name).shown if number == 0 else ""
-            table.add_row(
-                label, Text(_shortened(value.text, _LONG_TEXT)), f"{value.confidence:.2f}", where(value)
-            )
-    return table
-
-
-def where(value: Value) -> str:
-    """`p. 1 at 72,90`: the page, and the upper left corner of the box."""
-    source = value.source
-    if source is None:
-        return ""
-    page = f"p. {source.page}" if source.page else ""
-    return f"{page} at {source.box[0]:.0f},{source.box[1]:.0f}" if source.box else page
-
-
-def _reference(each: PaperReference, titles: Mapping[str, str]) -> Group:
-    citation = each.citation
-    about = Text(citation.citation.title or _shortened(citation.citation.text, 120), style="bold")
-    authors = citation.citation.authors.replace(" and ", ", ")
-    said = (authors, citation.citation.venue, citation.citation.year)
-    about.append("  " + ". ".join(filter(None, said)), style="not bold")
-    head = Table.grid(padding=(0, 2, 0, 0))
-    head.add_column(justify="right", min_width=3)
-    head.add_column(overflow="fold")
-    head.add_row(str(citation.number), about)
-    held = f"held as {each.held[:_SHORT_ID]} {titles.get(each.held, '')}" if each.held else "not held"
-    below = Padding(Text(f"work {citation.group}, {held}", style="dim"), (0, 0, 0, 5))
-    return Group(head, below, *_sentences(each.contexts))
-
-
-def _citing(each: PaperCitation) -> Group:
-    head = Text(f"  {each.paper.paper[:_SHORT_ID]}  ")
-    head.append(each.paper.title or "(no title)", style="bold")
-    return Group(head, *_sentences(each.contexts))
-
-
-def _sentences(contexts: Sequence[StoredContext]) -> Iterator[Padding]:
-    for each in contexts:
-        text = Text(f"p. {each.page}: ", style="dim")
-        text.append("“" + _around(each) + "”", style="italic")
-        yield Padding(text, (0, 0, 0, 5))
-
-
-def _around(context: StoredContext) -> str:
-    """The sentence, or as much of it as stands around the call-out."""
-    sentence = context.sentence
-    if len(sentence) <= _LONG_SENTENCE:
-        return sentence
-    start = max(0, context.start - _LONG_SENTENCE // 2)
-    return ("…" if start else "") + _shortened(sentence[start:], _LONG_SENTENCE)
-
-
-def _correction(each: PaperCorrection) -> Text:
-    return Text(
-        f"  {each.field}: {' | '.join(each.before) or '—'} → {' | '.join(each.after) or '—'} ({each.by})"
-    )
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
-
-
-def record_data(record: Record) -> dict[str, Any]:
-    """A record as plain data."""
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "site": record.site,
-        "visit": record.visit,
-        "fields": {name: [value_data(value) for value in values] for name, values in record.fields.items()},
-    }
-
-
-def value_data(value: Value) -> dict[str, Any]:
-    source = value.source
-    data: dict[str, Any] = {"text": value.text, "confidence": round(value.confidence, 4)}
-    if source:
-        data |= {"page": source.page, "box": source.box, "start": source.start, "end": source.end}
-    return data
-
-
-def overview_data(told: PaperOverview) -> dict[str, Any]:
-    """All that is known of a paper as plain data."""
-    return {
-        **record_data(told.record),
-        "sources": [
-            {"url": each.url, "site": each.site, "visit": each.visit, "path": list(each.path)}
-            for each in told.sources
-        ],
-        "references": [_reference_data(each) for each in told.references],
-        "cited_by": [
-            {"paper": each.paper.paper, "title": each.paper.title, "sentences": _sentence_data(each.contexts)}
-            for each in told.cited_by
-        ],
-        "same_work_as": list(told.versions),
-        "corrections": [
-            {"field": each.field, "before": each.before, "after": each.after, "by": each.by, "at": each.at}
-            for each in told.corrections
-        ],
-    }
-
-
-def _reference_data(each: PaperReference) -> dict[str, Any]:
-    citation = each.citation
-    return {
-        "number": citation.number,
-        "label": citation.label,
-        "text": citation.citation.text,
-        "fields": {name: [value_data(value) for value in values] for name, values in citation.fields.items()},
-        "work": citation.group,
-        "held": each.held,
-        "sentences": _sentence_data(each.contexts),
-    }
-
-
-def _sentence_data(contexts: Sequence[StoredContext]) -> list[dict[str, Any]]:
-    return [
-        {"sentence": each.sentence, "start": each.start, "end": each.stop, "page": each.page, "box": each.box}
-        for each in contexts
-    ]
-
-
-FEW = 4  # files for which other processes are not worth their start
+# Reading files
 
 
 def add(
@@ -261,18 +68,106 @@ def add(
     run_id: int | None,
     as_json: bool,
 ) -> int:
+    """Add files and return the exit code."""
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
-        found = list(local_files(find_files(paths))) if paths else []
+        files = list(local_files(find_files(paths))) if paths else []
         if from_forage:
-            found += fetched_files(library, run_id)
-            _say_left_out(library.files.count_noindex(run_id))
-        intake = Intake(library, _workers(workers, len(found)))
-        return take_up(intake.add(found), len(found), lambda each: added_line(each, as_json=as_json))
+            files += fetched_files(library, run_id)
+            if hidden := library.files.count_noindex(run_id):
+                err.print(f"Left out {count(hidden, 'fetched file')}: servers ask not to index them.")
+        intake = Intake(library, _n_workers(workers, len(files)))
+        return print_added(intake.add(files), len(files), _line(as_json))
 
 
-def say_next(folder: Path) -> None:
-    """What can be done with papers, where there are any."""
+def read(
+    folder: Path, workers: int | None, *, again: bool, model: ModelName | None = None, as_json: bool
+) -> int:
+    """Read files again and return the exit code."""
+    with Workspace.open(folder) as workspace:
+        library = PaperLibrary(workspace)
+        if model is not None:
+            library.models.choose(model)
+        current = library.models.digest()
+        files = [file for file in library.files.iterate() if again or file.read_with != current]
+        if not files:
+            err.print("All files have been read with the current models. To read them anyway: --again")
+            return 0
+        intake = Intake(library, _n_workers(workers, len(files)))
+        return print_added(intake.read_again(files), len(files), _line(as_json))
+
+
+def _n_workers(requested: int | None, files: int) -> int:
+    return requested or (1 if files <= FEW_FILES else min(n_cores(), files))
+
+
+def _line(as_json: bool) -> Callable[[AddedFile], str]:
+    if not as_json:
+        return format_added
+    names = ("name", "state", "id", "outcome", "detail", "title", "references")
+
+    def line(file: AddedFile) -> str:
+        write_json({name: getattr(file, name) for name in names})
+        return ""
+
+    return line
+
+
+def print_added(
+    files: Generator[AddedFile, None, None], total: int, line: Callable[[AddedFile], str] = format_added
+) -> int:
+    """Print a line for each file as it is read, and a summary; return the exit code."""
+    done, names = list[AddedFile](), dict[str, str]()
+    with _stopping() as is_stopped, _bar(total) as advance:
+        for file in files:
+            done.append(file)
+            text = line(file) or (format_same(file, names[file.id]) if file.id in names else "")
+            if text:
+                write_line(text)
+            names.setdefault(file.id, file.name)
+            advance()
+            if is_stopped():
+                files.close()
+                break
+    err.print(format_added_files(done), markup=False)
+    if is_stopped() and len(done) < total:
+        err.print("Stopped. The same command resumes it.")
+        return STOPPED
+    return 0 if all(file.has_text for file in done) else NOT_ALL
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Finish the files under way at the first Ctrl-C; raise KeyboardInterrupt at the second."""
+    signals: list[int] = []
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if signals:
+            signal.default_int_handler(number, frame)
+        signals.append(number)
+        err.print("Stopping after the files under way…")
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: bool(signals)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[], None]]:
+    """Show a bar on a terminal; elsewhere the lines themselves show progress."""
+    columns = (BarColumn(30), MofNCompleteColumn(), TextColumn("files"), TimeRemainingColumn())
+    shown = err.is_terminal and total > 1
+    with Progress(
+        *columns, console=err, transient=True, disable=not shown, redirect_stdout=sys.stdout.isatty()
+    ) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda: progress.advance(task)
+
+
+def print_next_steps(folder: Path) -> None:
+    """Print what can be done with papers, if there are any."""
     with Workspace.open(folder) as workspace:
         outcomes = PaperLibrary(workspace).files.outcomes()
     if outcomes.get(PAPER):
@@ -283,29 +178,7 @@ def say_next(folder: Path) -> None:
         )
 
 
-def _say_left_out(files: int) -> None:
-    if files:
-        err.print(f"{count(files, 'fetched file')} left out: servers ask not to index them.")
-
-
-def read(
-    folder: Path, workers: int | None, *, again: bool, model: ModelName | None = None, as_json: bool
-) -> int:
-    with Workspace.open(folder) as workspace:
-        library = PaperLibrary(workspace)
-        if model is not None:
-            library.models.choose(model)
-        now = library.models.digest()
-        files = [file for file in library.files.iterate() if again or file.read_with != now]
-        if not files:
-            err.print("All files have been read with the current models. To read them anyway: --again")
-            return 0
-        intake = Intake(library, _workers(workers, len(files)))
-        return take_up(intake.read_again(files), len(files), lambda each: added_line(each, as_json=as_json))
-
-
-def _workers(wanted: int | None, files: int) -> int:
-    return wanted or (1 if files <= FEW else min(n_cores(), files))
+# Listing, showing and export
 
 
 def list_papers(folder: Path, sort: str, limit: int, *, as_json: bool) -> None:
@@ -313,15 +186,18 @@ def list_papers(folder: Path, sort: str, limit: int, *, as_json: bool) -> None:
         library = PaperLibrary(workspace)
         cited = library.papers.times_cited()
         records = _sorted(workspace.stores.records.iterate(PAPER), sort, cited)
-        outcomes = library.files.outcomes()
+        others = format_other_files(library.files.outcomes())
     if as_json:
         for record in records:
-            data = record_data(record) | {"cited": cited.get(record.id, 0)}
-            click.echo(json.dumps(data, ensure_ascii=False))
+            write_json(record_to_json(record) | {"cited": cited.get(record.id, 0)})
         return
     if records:
-        out.print(list_table(records[:limit], cited))
-    err.print(_shown(len(records), limit, outcomes), markup=False)
+        out.print(_papers_table(records[:limit], cited))
+    err.print(format_listed(len(records), limit), markup=False)
+    if not records:
+        err.print(f"To add some: {command_for(folder, 'papers add FILES…')}", markup=False)
+    if others:
+        err.print(f"{others}: {command_for(folder, 'papers list --unread')}", markup=False)
 
 
 def _sorted(records: Iterable[Record], sort: str, cited: Mapping[str, int]) -> list[Record]:
@@ -333,13 +209,15 @@ def _sorted(records: Iterable[Record], sort: str, cited: Mapping[str, int]) -> l
     return by_title
 
 
-def _shown(papers: int, limit: int, outcomes: Mapping[str, int]) -> str:
-    others = sum(outcomes.values()) - outcomes.get(PAPER, 0)
-    rest = f" {count(others, 'other file')}: wayhound papers list --unread" if others else ""
-    if not papers:
-        return f"There are no papers yet. Next: wayhound papers add FILES….{rest}"
-    more = f", {limit} of them shown" if papers > limit else ""
-    return f"{count(papers, 'paper')}{more}.{rest}"
+def _papers_table(records: Sequence[Record], cited: Mapping[str, int]) -> Table:
+    table = plain_table("id", "year", "cited", "title", "authors", right=("cited",))
+    table.columns[0].no_wrap = True
+    for record in records:
+        authors = ", ".join(value.text for value in record.fields.get("author", ()))
+        title = Text(record.first("title") or NO_TITLE)
+        times = str(cited.get(record.id, ""))
+        table.add_row(record.id[:SHORT_ID], record.first("year"), times, title, Text(authors))
+    return table
 
 
 def list_unread(folder: Path, *, as_json: bool) -> None:
@@ -347,30 +225,69 @@ def list_unread(folder: Path, *, as_json: bool) -> None:
         for file in PaperLibrary(workspace).files.iterate():
             if file.outcome == PAPER:
                 continue
-            reason = "no paper" if file.outcome == DOCUMENT else file.outcome.replace("_", " ")
-            line = f"{file.id}  {file.name}: {reason}. {file.detail}"
-            click.echo(json.dumps(asdict(file), ensure_ascii=False) if as_json else line)
+            if as_json:
+                write_json(asdict(file))
+            else:
+                write_line(format_unread(file))
 
 
 def show(folder: Path, paper_id: str, *, as_json: bool) -> None:
     with Workspace.open(folder) as workspace:
-        told = overview(PaperLibrary(workspace), paper_id)
+        paper = overview(PaperLibrary(workspace), paper_id)
     if as_json:
-        click.echo(json.dumps(overview_data(told), ensure_ascii=False, indent=1))
-    else:
-        show_overview(out, told)
+        write_json(overview_to_json(paper), indent=1)
+        return
+    for part in overview_parts(paper):
+        out.print(part, soft_wrap=False)  # wrapped to the width of the screen
 
 
 def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path | None) -> None:
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
-        records = [library.find(each) for each in paper_ids] or list(workspace.stores.records.iterate(PAPER))
+        records = [library.find(name) for name in paper_ids] or list(workspace.stores.records.iterate(PAPER))
         text = FORMATS[file_format](fill_from_citations(library.papers, record) for record in records)
     if path:
         path.write_text(text, "utf-8")
     else:
         sys.stdout.write(text)
     err.print(count(len(records), "paper") + (f" in {path}" if path else ""), markup=False)
+
+
+# Correcting and training
+
+
+def correct(folder: Path, paper_id: str, field: str, values: Sequence[str], by: str) -> None:
+    with Workspace.open(folder) as workspace:
+        if field == KIND:
+            decided = decide_kind(PaperLibrary(workspace), paper_id, " ".join(values), by)
+            err.print(f"{decided.id} is a {decided.outcome} from now on. {decided.title}", markup=False)
+            return
+        done = PaperLibrary(workspace).correct(paper_id, field, values, by)
+    for sign, texts in (("-", done.before), ("+", done.after)):
+        for text in texts:
+            write_line(f"{sign} {field}: {text}")
+    train_command = command_for(folder, "papers train")
+    err.print(f"Corrected in {done.record.id}. To learn from it: {train_command}", markup=False)
+
+
+def undo(folder: Path, paper_id: str) -> None:
+    with Workspace.open(folder) as workspace:
+        correction = undo_correction(PaperLibrary(workspace), paper_id)
+    if correction is None:
+        raise UsageError(NOTHING)
+    err.print(format_correction_undo(correction), markup=False)
+
+
+def train(folder: Path, model: ModelName | None, data: Path | None, *, as_json: bool) -> None:
+    with Workspace.open(folder) as workspace, err.status("Training…"):
+        trained = train_models(PaperLibrary(workspace), model, PaperData(data) if data else None)
+    if as_json:
+        write_json(asdict(trained))
+        return
+    for line in format_trained(trained):
+        out.print(line, markup=False)
+    read_command = command_for(folder, "papers read")
+    err.print(f"To read all papers with the new {trained.model.upper()}: {read_command}", markup=False)
 
 
 def regroup_citations(folder: Path, *, as_json: bool) -> None:
@@ -380,41 +297,5 @@ def regroup_citations(folder: Path, *, as_json: bool) -> None:
             lambda at, total: status.update(f"Comparing citations: {at:,} of {total:,} pairs…"),
         )
     if as_json:
-        click.echo(json.dumps(asdict(done)))
-    err.print(
-        f"{count(done.citations, 'citation')}: {done.moved:,} moved to another group; "
-        f"{count(done.groups_before, 'group')} before, {done.groups_after:,} now.",
-        markup=False,
-    )
-
-
-def correct(folder: Path, paper_id: str, field: str, values: Sequence[str], by: str) -> None:
-    with Workspace.open(folder) as workspace:
-        if field == KIND:
-            judged = decide_kind(PaperLibrary(workspace), paper_id, " ".join(values), by)
-            err.print(f"{judged.id} is a {judged.outcome} from now on. {judged.title}", markup=False)
-            return
-        done = PaperLibrary(workspace).correct(paper_id, field, values, by)
-    for sign, texts in (("-", done.before), ("+", done.after)):
-        for text in texts:
-            click.echo(f"{sign} {field}: {text}")
-    err.print(f"Corrected in {done.record.id}. To learn from it: wayhound papers train", markup=False)
-
-
-def train(folder: Path, model: ModelName | None, data: Path | None, *, as_json: bool) -> None:
-    with Workspace.open(folder) as workspace, err.status("Training…"):
-        trained = train_models(PaperLibrary(workspace), model, PaperData(data) if data else None)
-    if as_json:
-        click.echo(json.dumps(asdict(trained), ensure_ascii=False))
-        return
-    learned = [*trained.trained_on.values()]
-    learned += [count(n, f"corrected {kind}") for kind, n in trained.lessons.items() if n]
-    out.print(f"Learned from {' and '.join(learned) or 'nothing'} in {trained.seconds:.1f} s.")
-    before, after, of = trained.right_before, trained.right_after, trained.fields
-    if of:
-        out.print(f"Corrected fields read right: {before} of {of} before, {after} of {of} now.")
-    if trained.watched:
-        out.print(f"Of {trained.watched} other papers, {trained.unchanged} are read as before.")
-    for each in trained.not_found:
-        out.print(f"Not learned from: {each}.", markup=False)
-    err.print(f"To read all papers with the new {trained.model.upper()}: wayhound papers read")
+        write_json(asdict(done))
+    err.print(format_regrouped(done), markup=False)

@@ -206,6 +206,15 @@ class PaperStore:
             ),
         )
 
+    def remove_correction(self, correction: PaperCorrection) -> None:
+        """Remove the newest correction that is equal to this one."""
+        where = "paper = ? AND field = ? AND after = ? AND at = ?"
+        with self._database.transaction():
+            self._database.execute(
+                f"DELETE FROM correction WHERE id = (SELECT max(id) FROM correction WHERE {where})",  # noqa: S608
+                (correction.paper, correction.field, _texts(correction.after), correction.at),
+            )
+
     def corrections(self, paper: str | None = None) -> list[PaperCorrection]:
         """Return all corrections or those of a paper, oldest first: the last one of a field counts."""
         where, values = ("", ()) if paper is None else ("WHERE paper = ?", (paper,))

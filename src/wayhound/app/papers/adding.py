@@ -19,6 +19,7 @@ from wayhound.documents.limits import DEFAULT_LIMITS
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.store.document_files import DocumentSource, StoredFile
+from wayhound.store.papers import PaperCorrection
 from wayhound.visit import ArchiveRef
 
 ENDINGS = (".pdf", ".ps", ".eps", ".txt", ".pdf.gz", ".ps.gz", ".txt.gz")
@@ -229,6 +230,22 @@ def decide_kind(library: PaperLibrary, name: str, kind: str, by: str = "operator
     library.save_kind(record, kind, by)
     (added,) = Intake(library).read_again([file])
     return added
+
+
+def undo_correction(library: PaperLibrary, name: str = "") -> PaperCorrection | None:
+    """Remove the last correction, or the last one of this paper, and read the paper again without it.
+
+    Return it, or None if there is none. Raises UsageError if the paper's file is missing.
+    """
+    corrections = library.papers.corrections(library.find(name).id if name else None)
+    if not corrections:
+        return None
+    file = library.files.get(corrections[-1].paper)
+    if file is None:
+        raise UsageError(f"{corrections[-1].paper} has no file that could be read again.")
+    library.papers.remove_correction(corrections[-1])
+    list(Intake(library).read_again([file]))
+    return corrections[-1]
 
 
 def describe(library: PaperLibrary, file_id: str, state: State, name: str) -> AddedFile:
