@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.evaluate.strategies import make_trails
 from wayhound.app.evaluate.world import World, load_worlds
-from wayhound.app.train import MEMBERS, candidates_of, scorer_of
-from wayhound.app.walked import Walked
+from wayhound.app.review import COMMITTEE, candidates_of
+from wayhound.app.train import scorer_of
+from wayhound.app.visited_site import VisitedSite
 from wayhound.config import ForageConfig
 from wayhound.fetched import Fetched
 from wayhound.forage.forager import GOAL_THRESHOLD, Fetch, ForageLimits, Forager
@@ -63,10 +64,10 @@ class Split:
     goal: str
     start: World
     pool: Sequence[World]
-    held_out: Sequence[tuple[World, Walked]]
+    held_out: Sequence[tuple[World, VisitedSite]]
     trails: Sequence[Trail]
     model: ForageModel
-    walked: dict[str, Walked]
+    walked: dict[str, VisitedSite]
 
     @classmethod
     def draw(cls, goal: str, small: Sequence[World], large: Sequence[World], seed: int) -> Split:
@@ -115,7 +116,7 @@ class Teacher:
         return label == GOAL
 
 
-def forage(world: World, scorer: Scorer, budget: int) -> Walked:
+def forage(world: World, scorer: Scorer, budget: int) -> VisitedSite:
     """Return the visits of a forage of the recorded site."""
     forager = Forager(world.site, scorer, ForageLimits(budget=budget), Politeness(0.0))
     visits: list[Visit] = []
@@ -125,7 +126,7 @@ def forage(world: World, scorer: Scorer, budget: int) -> Walked:
         pages[len(visits)] = page
         response = Fetched(action.link.url, 200, content_type="text/html")
         visits.append(forager.tell(action.link, response, page, now=0.0, at=0.0))
-    return Walked(world.site, visits, pages)
+    return VisitedSite(world.site, visits, pages)
 
 
 def train(trails: Sequence[Trail]) -> ForageModel:
@@ -171,7 +172,7 @@ def candidates(teacher: Teacher, model: ForageModel, members: int, seed: int) ->
 class ActiveAsker:
     """Asks as the review does, but goes on after the review would stop, to see what more answers bring."""
 
-    members = MEMBERS
+    members = COMMITTEE
 
     def __init__(self) -> None:
         self._picker = QuestionPicker()

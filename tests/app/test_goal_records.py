@@ -205,7 +205,7 @@ def test_a_rejected_goal_leaves_and_comes_back_when_that_is_undone(workspace: Wo
     assert (records(workspace), hits(workspace, "harbour")) == ([], [])
     foraged(workspace, fresh="2")  # the next run finds it again; the person's word still counts
     assert not sync_goals(workspace).changed
-    review.take_back(time.time())
+    review.undo(time.time())
     assert catch_up(workspace).goals.added == 1
     assert hits(workspace, "harbour") == ["Contact us"]
 

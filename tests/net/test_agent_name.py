@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.servers import serve
-from wayhound.app.explain import fetched_way, known_way
+from wayhound.app.explain import fetch_path, find_path
 from wayhound.app.forage import Order, open_run, run_worker
-from wayhound.app.rate_visits import visited_page
-from wayhound.app.walked import walked_site
+from wayhound.app.visited_site import FrontierSizes, read_path, read_site
 from wayhound.config import AgentConfig, Config, FetchConfig
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
-from wayhound.studio.charts import QueueWatch
 from wayhound.workspace import Workspace
 
 PAGE = (
@@ -51,18 +49,18 @@ def _forage(workspace: Workspace, start: str) -> int:
 
 
 def test_links_that_were_not_followed_are_not_counted_as_waiting(workspace: Workspace, start: str) -> None:
-    assert QueueWatch().sizes(workspace, _forage(workspace, start)) == [0]
+    assert FrontierSizes().sizes(workspace, _forage(workspace, start)) == [0]
 
 
 def test_a_walk_is_read_again_under_the_same_name(workspace: Workspace, start: str) -> None:
     run_id = _forage(workspace, start)
-    assert walked_site(workspace, run_id, start).pages[0].nofollow
-    assert visited_page(workspace, run_id, start, 0).walked.pages[0].nofollow
+    assert read_site(workspace, run_id, start).pages[0].nofollow
+    assert read_path(workspace, run_id, start, 0).pages[0].nofollow
 
 
 def test_a_page_is_explained_under_the_same_name(workspace: Workspace, start: str) -> None:
-    assert fetched_way(workspace.config, [start]).path[0][1].nofollow
+    assert fetch_path(workspace.config, [start]).steps[0][1].nofollow
     _forage(workspace, start)
-    known = known_way(workspace, start)
+    known = find_path(workspace, start)
     assert known is not None
-    assert known.path[0][1].nofollow
+    assert known.steps[0][1].nofollow

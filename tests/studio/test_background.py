@@ -77,7 +77,7 @@ def test_stopping_a_job_ends_its_own_process(tmp_path: Path, stranger: subproces
 
 def test_a_long_list_of_sites_reaches_the_job_whole(visitor: Visitor) -> None:
     seeds = "\n".join(f"http://127.0.0.1:9/a-start-page/of-department-{number}/" for number in range(10_000))
-    page = visitor.send("/runs", "/runs", seeds=seeds, words="x", budget=1, delay=3600)
+    page = visitor.send("/runs", "/runs", sites=seeds, words="x", budget=1, delay=3600)
     job = re.search(r'data-job="(\d+)"', page)
     assert job is not None
     end = time.monotonic() + 60
@@ -90,4 +90,4 @@ def test_a_long_list_of_sites_reaches_the_job_whole(visitor: Visitor) -> None:
 
 
 def test_a_form_of_the_studio_that_is_longer_than_any_list_is_refused(visitor: Visitor) -> None:
-    assert visitor.client.post("/runs", data={"seeds": "x" * 2_100_000}).status_code == 413
+    assert visitor.client.post("/runs", data={"sites": "x" * 2_100_000}).status_code == 413

@@ -18,7 +18,7 @@ from wayhound.config import FILE_NAME
 from wayhound.store.goals import FoundGoal
 from wayhound.studio.app import make_studio
 from wayhound.studio.charts import outcome_bars
-from wayhound.studio.goal_pages import shown_goal
+from wayhound.studio.goal_pages import _shown
 from wayhound.web.server import running
 from wayhound.workspace import Workspace
 
@@ -55,7 +55,7 @@ def test_every_page_of_an_empty_workspace_leads_to_teaching(newcomer: Visitor) -
 
 def test_the_overview_shows_the_next_step_alone_as_a_button(visitor: Visitor) -> None:
     page = visitor.get("/")
-    assert '<a class="button" href="/train">Learn now</a>' in page
+    assert '<a class="button" href="/train">Train</a>' in page
     assert page.count('class="button"') == 1
 
 
@@ -64,10 +64,10 @@ def test_the_overview_says_when_trails_were_added_after_the_last_training(
 ) -> None:
     visitor.send("/train", "/train", name="paths", strategy="naive-bayes", settings="default")
     visitor.wait_for_job("/train")
-    assert "Begin a run" in visitor.get("/")
-    assert '<a class="button" href="/runs">Let it forage</a>' in visitor.get("/train")
+    assert "Start a run" in visitor.get("/")
+    assert '<a class="button" href="/runs">Forage with it</a>' in visitor.get("/train")
     workspace.stores.trails.add_all(small_trails("http://three.example/"), time.time(), "test")
-    assert "Learn again" in visitor.get("/")
+    assert "Train again" in visitor.get("/")
 
 
 def test_the_commands_that_pages_name_exist(visitor: Visitor, newcomer: Visitor) -> None:
@@ -78,7 +78,7 @@ def test_the_commands_that_pages_name_exist(visitor: Visitor, newcomer: Visitor)
 def test_a_pasted_table_is_foraged_by_words_and_comes_back_as_one(newcomer: Visitor, server: Served) -> None:
     host = str(server).removeprefix("http://")
     order: dict[str, Any] = {"model": "", "words": "contact, kontakt", "budget": "10", "delay": "0"}
-    newcomer.send("/runs", "/runs", seeds=f"Name;Website\r\nAcme;{host}\r\nAcme again;{host}\r\n", **order)
+    newcomer.send("/runs", "/runs", sites=f"Name;Website\r\nAcme;{host}\r\nAcme again;{host}\r\n", **order)
     page = newcomer.wait_for_job("/runs")
     assert "by the words contact, kontakt" in page
     [row] = csv.DictReader(io.StringIO(newcomer.get("/runs/1/goals.csv").removeprefix("\ufeff")))
@@ -91,7 +91,7 @@ def test_a_pasted_table_is_foraged_by_words_and_comes_back_as_one(newcomer: Visi
 def test_a_form_that_cannot_be_taken_comes_back_as_it_was_filled_in(newcomer: Visitor) -> None:
     order: dict[str, Any] = {"model": "", "words": "contact", "budget": "10", "delay": "0"}
     page = html.unescape(
-        newcomer.send("/runs", "/runs", status=400, seeds="a.example\nnot an address", **order)
+        newcomer.send("/runs", "/runs", status=400, sites="a.example\nnot an address", **order)
     )
     assert "'not' is not a web address that can be fetched (the list, line 2)." in page
     assert "a.example\nnot an address</textarea>" in page
@@ -108,7 +108,7 @@ def test_what_came_of_requests_is_told_in_words() -> None:
 
 def test_a_site_that_gave_nothing_says_why_in_words(newcomer: Visitor) -> None:
     order: dict[str, Any] = {
-        "seeds": "http://nowhere.invalid/",
+        "sites": "http://nowhere.invalid/",
         "model": "",
         "words": "contact",
         "budget": "10",
@@ -122,4 +122,4 @@ def test_a_site_that_gave_nothing_says_why_in_words(newcomer: Visitor) -> None:
 def test_a_result_is_told_by_what_spoke_for_it_and_not_against() -> None:
     why = (("says papers", 1.0), ("body logo", -0.5))
     goal = FoundGoal(1, "http://a.example/", 2, "http://a.example/p", "P", 0.9, 0.8, 0.0, "", (), why)
-    assert shown_goal(goal).why == "“papers” in the link +1.00"
+    assert _shown(goal, 0).why == "“papers” in the link +1.00"

@@ -11,7 +11,7 @@ from wayhound.app.forage import Order, open_run
 from wayhound.config import Config, FetchConfig
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
-from wayhound.studio.forage_job import TELL_SECONDS, forage
+from wayhound.studio.jobs import REPORT_SECONDS, forage_job
 from wayhound.workspace import Workspace
 
 PAGES = {"/": "".join(f"<a href='/{number}'>{number}</a>" for number in range(20))}
@@ -24,8 +24,8 @@ def test_progress_is_asked_for_now_and_then(tmp_path: Path) -> None:
         workspace.config = Config(fetch=FetchConfig(delay_seconds=0.0, allow_private=True))
         sites = [Site(f"{server}/")]
         run = open_run(workspace, Order(), RunLimits(budget_per_site=20), sites, time.time())
-        given = {"run": run.id, "delay": 0}
-        ended = forage(workspace, given, lambda what, *_: told.append((time.monotonic(), what)))
+        arguments = {"run": run.id, "delay": 0, "workers": 1}
+        ended = forage_job(workspace, arguments, lambda what, *_: told.append((time.monotonic(), what)))
     assert ended == "Run 1: 0 goals on 20 pages of 1 site."
     assert told[0][1] == "Run 1: 0 goals on 0 pages"
-    assert all(later - earlier >= 0.9 * TELL_SECONDS for (earlier, _), (later, _) in pairwise(told))
+    assert all(later - earlier >= 0.9 * REPORT_SECONDS for (earlier, _), (later, _) in pairwise(told))

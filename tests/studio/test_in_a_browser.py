@@ -138,13 +138,13 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
     page.wait_for_selector("text=breadth-first needed")
 
     page.goto("/runs")
-    page.fill("#seeds", start_of(web, "history"))
+    page.fill("#sites", start_of(web, "history"))
     page.fill("#budget", "50")
     page.click("button:has-text('Forage')")
     page.wait_for_selector(".job[data-state='done']")
     assert "by the model paths" in page.inner_text("h1")
     assert_no_barrier(page)
-    page.click("text=Results with their paths")
+    page.click("a.button:has-text('Results')")
     assert_no_barrier(page)
     assert page.locator(".result").count() > 20
 
@@ -160,7 +160,7 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
         page.keyboard.press("g" if label_of(web, url) == GOAL_LABEL else "x")
     page.wait_for_selector("text=5 answers so far")
     page.wait_for_selector("text=The model has learned from your answers")
-    assert "Correct one, fix all" in page.inner_text("main")
+    assert "What your answers change" in page.inner_text("main")
     with Workspace.open(folder) as workspace:
         assert len(workspace.stores.trails) == before + 5
 

@@ -42,7 +42,7 @@ def test_a_document_is_told_and_not_shown_as_letters() -> None:
     body = b"%PDF-1.4 <script>alert(1)</script>" + bytes(3000)
     for media_type in ("application/pdf", ""):  # of what was taught, the type is not known here
         shown = rendered(Fetched("http://site.example/a.pdf", 200, body=body, content_type=media_type))
-        assert "A document of 3 kB" in shown
+        assert "This is a document of 3 kB" in shown
         assert "alert" not in shown
 
 

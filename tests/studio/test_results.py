@@ -49,8 +49,8 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_a_page_of_a_list_says_where_it_stands() -> None:
-    assert Paging.of(3, 357, 50).told == "101 to 150 of 357"
-    assert Paging.of(99, 357, 50).told == "351 to 357 of 357"
+    assert Paging.of(3, 357, 50).range == "101 to 150 of 357"
+    assert Paging.of(99, 357, 50).range == "351 to 357 of 357"
     assert Paging.of(-1, 0, 50).pages == 1
 
 
@@ -68,7 +68,7 @@ def test_results_are_narrowed_by_words_of_title_address_or_site(visitor: Visitor
     assert "3 results with “firm007”" in visitor.get("/runs/1/goals?q=firm007")
     assert "119 results" in visitor.get("/runs/1/goals?q=100 %25 of_")
     assert "0 results" in visitor.get("/runs/1/goals?q=firm%25example")
-    assert "None of the results has these words." in visitor.get("/runs/1/goals?q=nowhere")
+    assert "No result has these words." in visitor.get("/runs/1/goals?q=nowhere")
     assert 'href="?q=uns&amp;page=2"' in visitor.get("/runs/1/goals?q=uns")
 
 
@@ -92,7 +92,7 @@ def test_results_are_a_table_that_spreadsheets_read(visitor: Visitor) -> None:
 
 
 def test_results_by_words_are_not_given_a_chance(visitor: Visitor) -> None:
-    assert "% sure" not in visitor.get("/runs/1/goals")
+    assert "% certain" not in visitor.get("/runs/1/goals")
 
 
 def test_every_site_of_a_run_can_be_seen_and_had_as_a_table(visitor: Visitor) -> None:

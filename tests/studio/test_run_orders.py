@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def order(server: Served, **changes: Any) -> dict[str, Any]:
-    return {"seeds": f"{server}/", "words": "contact", "budget": 4, "delay": 0, **changes}
+    return {"sites": f"{server}/", "words": "contact", "budget": 4, "delay": 0, **changes}
 
 
 def visits(folder: Path, run: int = 1) -> int:
@@ -53,15 +53,15 @@ def visits(folder: Path, run: int = 1) -> int:
 
 def test_the_order_leads_to_the_page_where_the_run_is_watched(visitor: Visitor, server: Served) -> None:
     page = visitor.send("/runs", "/runs", **order(server, delay=SLOW))
-    assert "The forage begins." in page
+    assert "The forage has started." in page
     assert "<h1>Run 1 " in page
     assert 'data-live="/runs/1?page=1"' in page
-    assert 'href="/runs/1">Watch it</a>' in visitor.get("/runs")
+    assert 'href="/runs/1">Watch run 1</a>' in visitor.get("/runs")
     job = re.search(r'data-job="(\d+)" data-state="running"', page)
     assert job is not None
     page = visitor.send("/runs/1", f"/jobs/{job[1]}/stop")
     assert "Stopped by you." in page
-    assert "Go on</button>" in page
+    assert "Resume</button>" in page
 
 
 def test_a_second_order_is_not_lost_in_the_first_without_a_word(visitor: Visitor, server: Served) -> None:
@@ -70,9 +70,9 @@ def test_a_second_order_is_not_lost_in_the_first_without_a_word(visitor: Visitor
     assert key is not None
     answer = visitor.client.post("/runs", data={"form_key": key[1], **order(server, words="other")})
     assert answer.status_code == 400
-    assert "A forage is under way" in answer.text
-    answer = visitor.client.post("/runs/1/go-on", data={"form_key": key[1], "budget": 9})
-    assert "A forage is under way" in answer.text
+    assert "Another forage is running" in answer.text
+    answer = visitor.client.post("/runs/1/resume", data={"form_key": key[1], "budget": 9})
+    assert "Another forage is running" in answer.text
 
 
 def test_a_stopped_run_goes_on_by_a_button(visitor: Visitor, server: Served, folder: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_stopped_run_goes_on_by_a_button(visitor: Visitor, server: Served, fol
     job = re.search(r'data-job="(\d+)"', page)
     assert job is not None
     visitor.send("/runs/1", f"/jobs/{job[1]}/stop")
-    assert "It goes on where it was." in visitor.send("/runs", "/runs/1/go-on", budget=4)
+    assert "The run is resumed." in visitor.send("/runs", "/runs/1/resume", budget=4)
     page = visitor.wait_for_job("/runs/1")
     assert visits(folder) == 4
     assert "budget spent" in page
@@ -91,8 +91,8 @@ def test_a_finished_run_goes_on_with_more_pages_a_site(
 ) -> None:
     visitor.send("/runs", "/runs", **order(server))
     visitor.wait_for_job("/runs/1")
-    assert "Nothing is left to do." in visitor.send("/runs/1", "/runs/1/go-on", budget=4)
-    visitor.send("/runs/1", "/runs/1/go-on", budget=7)
+    assert "All sites are finished." in visitor.send("/runs/1", "/runs/1/resume", budget=4)
+    visitor.send("/runs/1", "/runs/1/resume", budget=7)
     visitor.wait_for_job("/runs/1")
     assert visits(folder) == 7
 
@@ -114,10 +114,10 @@ def test_lines_without_an_address_are_told_and_hosts_that_belong_to_a_site_are_k
 ) -> None:
     host = str(server).removeprefix("http://")
     table = f"Name;Website\nAcme;{host}\nNo site;\nNone either;unknown\n"
-    page = visitor.send("/runs", "/runs", **order(server, seeds=table))
+    page = visitor.send("/runs", "/runs", **order(server, sites=table))
     assert "Skipped 2 rows without a web address: lines 3, 4 of the list." in page
     visitor.wait_for_job("/runs/1")
-    visitor.send("/runs", "/runs", **order(server, seeds=f"{server}/ papers.example", words="kept"))
+    visitor.send("/runs", "/runs", **order(server, sites=f"{server}/ papers.example", words="kept"))
     visitor.wait_for_job("/runs/2")
     with Workspace.open(folder) as workspace:
         [hosts] = workspace.database.execute("SELECT hosts FROM site WHERE run_id = 2").fetchone()
@@ -127,9 +127,9 @@ def test_lines_without_an_address_are_told_and_hosts_that_belong_to_a_site_are_k
 def test_the_same_order_again_says_that_nothing_is_new(visitor: Visitor, server: Served) -> None:
     visitor.send("/runs", "/runs", **order(server))
     visitor.wait_for_job("/runs/1")
-    assert "walked in the same way before" in visitor.send("/runs", "/runs", **order(server))
+    assert "visited these sites in the same way" in visitor.send("/runs", "/runs", **order(server))
     visitor.wait_for_job("/runs/1")
-    assert "Run 2" in visitor.send("/runs", "/runs", **order(server, fresh="yes"))
+    assert "Run 2" in visitor.send("/runs", "/runs", **order(server, new_run="yes"))
 
 
 def test_the_form_for_a_new_run_is_filled_in_like_an_old_one(visitor: Visitor, server: Served) -> None:
@@ -147,7 +147,7 @@ def test_a_run_whose_model_is_gone_says_why_it_cannot_go_on(visitor: Visitor, fo
     taught = Order(strategy="path-learner", model="paths", model_digest="of before")
     with Workspace.open(folder) as workspace:
         workspace.stores.forage.open_run(taught.identity(), RunLimits(3), [Site("http://a.example/")], 0.0)
-    page = html.unescape(visitor.send("/runs/1", "/runs/1/go-on", budget=4))
+    page = html.unescape(visitor.send("/runs/1", "/runs/1/resume", budget=4))
     assert "no model 'paths'" in page
     assert "<h1>Run 1 " in page
 
@@ -161,7 +161,7 @@ def test_sites_of_a_process_that_died_wait_and_are_not_under_way(visitor: Visito
         assert store.lease_site(run.id, f"{socket.gethostname()}:{died.pid}:0", 0.0, 1e12)
     page = visitor.get("/runs/1")
     assert "1 site not finished." in page
-    assert "Go on</button>" in page
+    assert "Resume</button>" in page
 
 
 def test_a_result_can_be_seen_as_it_was_saved_before_any_model_is_trained(
@@ -172,10 +172,10 @@ def test_a_result_can_be_seen_as_it_was_saved_before_any_model_is_trained(
     saved = re.search(r'href="(/ratings\?[^"]+)"', visitor.get("/runs/1/goals"))
     assert saved is not None
     page = visitor.get(html.unescape(saved[1]))
-    assert "The page as it was saved." in page
+    assert "This is the archived page." in page
     frame = re.search(r'sandbox src="([^"]+)"', page)
     assert frame is not None
-    assert "A page as it was read" in visitor.get(html.unescape(frame[1]))
+    assert "Archived page" in visitor.get(html.unescape(frame[1]))
     assert 'href="/train"' in visitor.get("/ratings")
 
 

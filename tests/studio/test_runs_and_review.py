@@ -57,7 +57,7 @@ def test_a_run_is_shown_with_charts_that_say_in_words_what_they_show(
     page = visitor.get(f"/runs/{run}")
     assert page.count('role="img"') == 3
     assert re.search(r"\d+ goals on 60 pages", page)
-    assert re.search(r"[\d,]+ links wait", page)
+    assert re.search(r"[\d,]+ links? waiting now", page)
     assert "by the model paths" in page
 
 
@@ -67,7 +67,9 @@ def test_results_have_their_paths_and_can_be_rejected(taught: tuple[Visitor, int
     assert "start</li><li>" in page
     form = dict(HIDDEN.findall(page))
     fields = {"site": html.unescape(form["site"]), "visit": form["visit"]}
-    assert "trail that fails" in visitor.send(f"/runs/{run}/goals", f"/runs/{run}/reject", **fields)
+    assert "the path to this page was added to the trails" in visitor.send(
+        f"/runs/{run}/goals", f"/runs/{run}/reject", **fields
+    )
     with Workspace.open(folder) as workspace:
         assert workspace.stores.trails.summaries()[-1].ending == "Fail"
     page = visitor.send(f"/runs/{run}/goals", f"/runs/{run}/reject", **fields, all="yes")
@@ -101,7 +103,7 @@ def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path
     site = quote(start_of(web, FORAGED), safe="")
     page = visitor.get(f"/ratings?run={run}&site={site}&visit=1")
     assert "<iframe" in page
-    assert "Links of the page, the best first" in page
+    assert "Links of the page, the highest score first" in page
     frame = html.unescape(re.search(r'sandbox src="([^"]+)"', page)[1])  # type: ignore[index]
     answer = visitor.client.get(frame)
     assert 'class="link s5"' in answer.text
@@ -117,9 +119,12 @@ def test_the_links_of_any_page_are_rated_on_the_page_itself(
     for page in ("/ratings", "/train"):
         assert 'action="/ratings"' in visitor.get(page)
     known = visitor.send("/ratings", "/ratings", url=start_of(web, FORAGED))
-    assert f"Run {run}</a>, visit 0" in known
+    assert f"Run {run}</a>" in known
+    assert re.search(
+        r'sandbox src="/ratings/page\?run=\d+&amp;site=[^"]+&amp;visit=0&amp;model=paths"', known
+    )
     strange = visitor.send("/ratings", "/ratings", url=start_of(web, "biology").removeprefix("http://"))
-    assert "as it was fetched now" in strange
+    assert "as it was just fetched" in strange
     frame = html.unescape(re.search(r'sandbox src="([^"]+)"', strange)[1])  # type: ignore[index]
     assert 'class="link s5"' in visitor.client.get(frame).text
     page = visitor.send("/ratings", "/ratings", status=400, url="mailto:me")
@@ -127,17 +132,17 @@ def test_the_links_of_any_page_are_rated_on_the_page_itself(
     assert 'value="mailto:me"' in page
     gone = f"{start_of(web, 'math')}no-such-page"
     assert "could not be read: no such page" in visitor.send("/ratings", "/ratings", status=400, url=gone)
-    assert "Name the address" in visitor.send("/ratings", "/ratings", status=400, url=" ")
+    assert "Enter the address" in visitor.send("/ratings", "/ratings", status=400, url=" ")
 
 
 def test_strange_addresses_of_visits_are_refused_in_words(taught: tuple[Visitor, int, Path]) -> None:
     visitor, run, _ = taught
-    assert "kept no more" in visitor.get("/ratings?fetched=7", status=400)
-    assert "kept no more" in visitor.get("/ratings/page?fetched=²", status=400)
-    assert "Which page is meant" in visitor.get("/ratings?run=x&site=y&visit=-1", status=400)
+    assert "no longer in memory" in visitor.get("/ratings?fetched=7", status=400)
+    assert "does not name a page" in visitor.get("/ratings/page?fetched=²", status=400)
+    assert "does not name a page" in visitor.get("/ratings?run=x&site=y&visit=-1", status=400)
     assert "has no visit 3" in visitor.get(f"/ratings?run={run}&site=y&visit=3", status=400)
     assert "There is no run 77" in visitor.get("/runs/77", status=400)
-    assert "Forage some sites first" in visitor.get("/review?run=77")
+    assert "First forage some sites" in visitor.get("/review?run=77")
     visitor.get("/review?run=²", status=400)
 
 
@@ -154,7 +159,7 @@ def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answe
         asked = dict(HIDDEN.findall(page))
         url = re.search(r'<a href="(http://history[^"]+)"', page)
         assert url is not None, page
-        answer = "goal" if label_of(web, html.unescape(url[1])) == GOAL_LABEL else "fail"
+        answer = "goal" if label_of(web, html.unescape(url[1])) == GOAL_LABEL else "reject"
         page = visitor.send(
             review, "/review/answer", run=run, site=asked["site"], visit=asked["visit"], answer=answer
         )
@@ -171,7 +176,7 @@ def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answe
     visitor.send(review, "/review/prepare", run=run, retrain="yes")
     page = visitor.wait_for_job(review)
     assert "The model has learned from your answers." in page
-    assert "Correct one, fix all" in page
+    assert "What your answers change" in page
 
 
 def test_an_answer_that_says_nothing_is_refused(taught: tuple[Visitor, int, Path]) -> None:
@@ -185,13 +190,13 @@ def test_an_answer_that_says_nothing_is_refused(taught: tuple[Visitor, int, Path
 def test_a_run_can_be_ordered_from_a_form(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
     visitor, _, _ = taught
     order: dict[str, Any] = {
-        "seeds": f"{start_of(web, 'math')}  # a comment",
+        "sites": f"{start_of(web, 'math')}  # a comment",
         "model": "paths",
         "budget": 12,
         "delay": 0,
     }
-    order["fresh"] = "yes"  # else the run of the same model goes on, with one site more
-    assert "The forage begins" in visitor.send("/runs", "/runs", **order)
+    order["new_run"] = "yes"  # else the run of the same model goes on, with one site more
+    assert "The forage has started" in visitor.send("/runs", "/runs", **order)
     page = visitor.wait_for_job("/runs")
     assert re.search(r"Run 3: \d+ goals on 12 pages of 1 site", page)
     assert "budget spent" in visitor.get("/runs/3")
@@ -201,14 +206,14 @@ def test_a_forage_can_be_stopped_and_goes_on_where_it_was(
     taught: tuple[Visitor, int, Path], web: SampleServer
 ) -> None:
     visitor, _, folder = taught
-    order: dict[str, Any] = {"seeds": start_of(web, "math"), "words": "x", "budget": 4, "delay": 2}
+    order: dict[str, Any] = {"sites": start_of(web, "math"), "words": "x", "budget": 4, "delay": 2}
     page = visitor.send("/runs", "/runs", **order)
     job = re.search(r'data-job="(\d+)"', page)
     assert job is not None
     wait_for_pages(folder, start_of(web, "math"), 1)
     assert "Stopped." in visitor.send("/runs", f"/jobs/{job[1]}/stop")
     assert "Stopped by you." in visitor.get("/runs")
-    assert "goes on" in visitor.send("/runs", "/runs", **order | {"delay": 0})
+    assert "is resumed" in visitor.send("/runs", "/runs", **order | {"delay": 0})
     assert re.search(r"pages of \d site", visitor.wait_for_job("/runs"))
     assert len(visits(folder, start_of(web, "math"))) == 4
 
@@ -229,19 +234,19 @@ def wait_for_pages(folder: Path, start: str, wanted: int) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("seeds", "mailto:x", "'mailto:x' is not a web address that can be fetched (the list, line 1)."),
-        ("seeds", "", "at least one start page"),
+        ("sites", "mailto:x", "'mailto:x' is not a web address that can be fetched (the list, line 1)."),
+        ("sites", "", "at least one start page"),
         ("budget", "many", "is not a number"),
         ("budget", "0", "is not a number from 1"),
         ("delay", "-1", "is not a number from 0"),
         ("goals", "0", "is not a number from 1"),
-        ("words", " ", "Say a word"),
-        ("model", "paths", "leave the words away"),
+        ("words", " ", "Choose a model, or enter a word"),
+        ("model", "paths", "Leave out either the model or the words"),
     ],
 )
 def test_an_order_that_cannot_be_met_is_refused_in_words(
     taught: tuple[Visitor, int, Path], field: str, value: str, sentence: str
 ) -> None:
     visitor, _, _ = taught
-    order = {"seeds": "http://a.example/", "words": "x", "budget": "5", "delay": "0", field: value}
+    order = {"sites": "http://a.example/", "words": "x", "budget": "5", "delay": "0", field: value}
     assert sentence in html.unescape(visitor.send("/runs", "/runs", status=400, **order))

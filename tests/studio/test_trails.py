@@ -36,7 +36,9 @@ def test_a_trail_may_end_at_a_document(visitor: Visitor, workspace: Workspace) -
 
 
 def test_relabelling_and_deleting_can_be_undone(visitor: Visitor, workspace: Workspace) -> None:
-    assert "Step 1 is now &#39;people&#39;" in visitor.send("/trails/1", "/trails/1/steps/1", label="people")
+    assert "Step 1 is labelled &#39;people&#39; now" in visitor.send(
+        "/trails/1", "/trails/1/steps/1", label="people"
+    )
     assert workspace.stores.trails.get(1).trail.steps[1].label == "people"
     visitor.send("/trails", "/trails/1/delete")
     assert len(workspace.stores.trails) == 3
@@ -69,7 +71,7 @@ def test_training_runs_in_the_background_and_its_report_is_in_words(visitor: Vis
 def test_a_job_that_fails_says_why(visitor: Visitor, workspace: Workspace) -> None:
     for trail in workspace.stores.trails.summaries():
         workspace.stores.trails.delete(trail.id, 0.0)
-    assert "nothing to learn from yet" in visitor.get("/train")
+    assert "no trails to learn from yet" in visitor.get("/train")
     visitor.send("/teach", "/train", name="paths", strategy="path-learner", settings="default")
     assert "There are no trails yet" in visitor.wait_for_job("/train")
-    assert "It could not be done" in visitor.get("/train")
+    assert "Failed, " in visitor.get("/train")

@@ -46,7 +46,7 @@ def test_reasons_name_the_word_and_where_it_stands() -> None:
 
 
 def test_a_chart_of_nothing_and_of_one_page_can_be_drawn() -> None:
-    assert goals_chart(Course()).told == "0 goals on 0 pages"
+    assert goals_chart(Course()).summary == "0 goals on 0 pages"
     assert speed_chart(Course(((1, 0),))).points == ""
     assert outcome_bars({}) == []
 
@@ -59,9 +59,9 @@ def test_a_long_course_is_thinned_but_keeps_its_end() -> None:
 
 def test_the_charts_of_a_course_tell_its_sums() -> None:
     course = Course(((3, 1), (2, 0), (0, 0)), (4, 1), 10.0)
-    assert goals_chart(course).told == "1 goal on 5 pages"
+    assert goals_chart(course).summary == "1 goal on 5 pages"
     assert len(goals_chart(course).points.split()) == 4
-    assert speed_chart(course).told == "0.5 pages a second on average"
+    assert speed_chart(course).summary == "0.5 on average"
     assert speed_chart(course).top_label == "0.8"
 
 

@@ -78,12 +78,12 @@ def add_trail(
     `label` says what the last page is: `Goal`, `Fail` for a page that is not wanted, or a word of your own. Raises
     PageUnavailable if a page cannot be fetched.
     """
-    from wayhound.app.explain import fetched_way  # noqa: PLC0415 - loads numpy
+    from wayhound.app.explain import fetch_path  # noqa: PLC0415 - loads numpy
 
-    way = fetched_way(_configured(workspace.config, delay_seconds, allow_private=allow_private), urls)
-    *steps, (link, page) = way.path
+    path = fetch_path(_configured(workspace.config, delay_seconds, allow_private=allow_private), urls)
+    *steps, (link, page) = path.steps
     last = Step(page, link, label)
-    trail = Trail(way.site.start, (*(Step(page, link) for link, page in steps), last))
+    trail = Trail(path.site.start, (*(Step(page, link) for link, page in steps), last))
     return workspace.stores.trails.add(trail, time.time(), "api")
 
 
@@ -117,11 +117,11 @@ def explain(workspace: Workspace, url: str, *, model: str = "", allow_private: b
     A page that a run or a trail passed is taken from the workspace, with the clicks that led there; any other is
     fetched and read as a start page.
     """
-    from wayhound.app.explain import explain_way, fetched_way, known_way  # noqa: PLC0415 - loads numpy
+    from wayhound.app.explain import explain_page, fetch_path, find_path  # noqa: PLC0415 - loads numpy
 
     config = _configured(workspace.config, allow_private=allow_private)
-    way = known_way(workspace, url) or fetched_way(config, [url])
-    return explain_way(workspace, model or workspace.forage_models.last().name, way)
+    path = find_path(workspace, url) or fetch_path(config, [url])
+    return explain_page(workspace, model or workspace.forage_models.last().name, path)
 
 
 # Foraging

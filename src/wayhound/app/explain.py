@@ -1,138 +1,141 @@
-"""What a trained model makes of one page and its links: of a page that a run or a trail passed, or a fresh one."""
+"""Explain how a model rates a page and its links: a page that a run visited, one of a trail, or a fresh one."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from wayhound.app.forage import make_fetcher
-from wayhound.app.train import load_forage_model
+from wayhound.app.trails import step_page
+from wayhound.app.train import load_forage_model, scorer_of
+from wayhound.app.visited_site import read_path
 from wayhound.config import Config
-from wayhound.errors import ArchiveError, PageUnavailable, UsageError
+from wayhound.errors import PageUnavailable
 from wayhound.fetched import Failed, Fetched, Fetcher
 from wayhound.forage.explain import Explanation, explain
 from wayhound.forage.forager import MAX_REDIRECTS
-from wayhound.forage.scorer import StrategyInput
-from wayhound.forage.scorers import SCORERS
 from wayhound.page import Link, Page, to_page
 from wayhound.pages.reader import read_response
 from wayhound.site import Site
-from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """Pages from a start page on, each with the link that led to it, and where they were found."""
+class PagePath:
+    """A page and how it was reached: the pages from a start page to it, each with the link that led there.
+
+    `source` says where the path is from, in words. `visits` are the visit numbers of the pages if a run made the
+    path. `response` is what the server sent for the last page, if it is archived or was just fetched.
+    """
 
     site: Site
-    path: tuple[tuple[Link | None, Page], ...]
+    steps: tuple[tuple[Link | None, Page], ...]
     source: str
+    run_id: int | None = None
+    visits: tuple[int, ...] = ()
+    response: Fetched | None = None
+
+    @property
+    def page(self) -> Page:
+        return self.steps[-1][1]
+
+    @property
+    def link_texts(self) -> tuple[str, ...]:
+        """The text of each link that was clicked, or its URL if it has none."""
+        return _link_texts(self.steps)
 
 
-def explain_way(workspace: Workspace, model: str, way: Way) -> Explanation:
-    """The last page of the way and its links, as this model of the workspace sees them."""
+def explain_page(workspace: Workspace, model: str, path: PagePath) -> Explanation:
+    """Return how a model of the workspace rates the last page of a path and its links."""
     loaded = load_forage_model(workspace, model)
-    return explain(SCORERS[loaded.strategy](StrategyInput(model=loaded)), way.site, way.path)
+    return explain(scorer_of(loaded.strategy, loaded), path.site, path.steps)
 
 
-def known_way(workspace: Workspace, url: str) -> Way | None:
-    """The way by which a run last came to this page, or a trail; None if neither did."""
-    return _walked(workspace, url) or _taught(workspace, url)
+def find_path(workspace: Workspace, url: str) -> PagePath | None:
+    """Return the path by which a run last came to this page, else a trail; None if neither did."""
+    visit = workspace.stores.click_paths.last_copy(url)
+    return visited_path(workspace, *visit) if visit else _taught_path(workspace, url)
 
 
-def _walked(workspace: Workspace, url: str) -> Way | None:
-    found = workspace.stores.click_paths.to_url(url)
-    if found is None:
-        return None
-    site, visits = found
-    path: list[tuple[Link | None, Page]] = []
-    hop: Visit | None = None  # the first of the redirects to the next page
-    for visit in visits:
-        page = _archived(workspace, visit)
-        if page is None:
-            hop = hop or visit
-        else:
-            path.append((_link(path[-1][1], hop or visit) if path else None, page))
-            hop = None
-    return Way(site, tuple(path), f"as a run reached it ({_clicks(path)})")
+def visited_path(workspace: Workspace, run_id: int, start: str, number: int) -> PagePath:
+    """Return the path to a visit of a run. A redirect stands for the page that it led to.
+
+    Raises UsageError if there is no such visit or its page cannot be read.
+    """
+    number = _final_visit(workspace, run_id, start, number)
+    site = read_path(workspace, run_id, start, number)
+    steps, archived = site.steps(number), site.visits[number].archived
+    clicks = " › ".join(_link_texts(steps)) or "its start page"
+    return PagePath(
+        site=site.site,
+        steps=steps,
+        source=f"as run {run_id} reached it ({clicks})",
+        run_id=run_id,
+        visits=tuple(site.path(number)),
+        response=workspace.archive.read(archived) if archived else None,
+    )
 
 
-def _archived(workspace: Workspace, visit: Visit) -> Page | None:
-    try:
-        return to_page(workspace.archive.page(visit.archived))
-    except ArchiveError as error:
-        raise UsageError(f"{visit.url} stands in the archive no more: {error}") from None
+def _link_texts(steps: Sequence[tuple[Link | None, Page]]) -> tuple[str, ...]:
+    return tuple(" ".join(link.text.split()) or link.url for link, _ in steps if link is not None)
 
 
-def _link(page: Page, visit: Visit) -> Link:
-    """The link that was taken, as it stands on its page; what the visit tells of it, if it is there no more."""
-    taken = Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind)
-    return next((link for link in page.links if replace(link, before=(), after=()) == taken), taken)
+def _final_visit(workspace: Workspace, run_id: int, start: str, number: int) -> int:
+    """Return the visit itself, or the one that its redirects led to."""
+    for visit in workspace.stores.forage.visits_of(run_id, start, number):
+        if visit.parent == number and visit.link_kind == "redirect":
+            number = visit.number
+        if visit.number == number and visit.outcome != "redirect":
+            break
+    return number
 
 
-def _taught(workspace: Workspace, url: str) -> Way | None:
+def _taught_path(workspace: Workspace, url: str) -> PagePath | None:
     for kept in workspace.stores.trails.iterate():
         for number, step in enumerate(kept.trail.steps):
             if step.page.url == url:
-                path = [(step.link, step.page) for step in kept.trail.steps[: number + 1]]
-                return Way(Site(kept.trail.site), tuple(path), f"as trail {kept.id} reached it")
+                return PagePath(
+                    site=Site(kept.trail.site),
+                    steps=tuple((step.link, step.page) for step in kept.trail.steps[: number + 1]),
+                    source=f"as trail {kept.id} reached it",
+                    response=step_page(workspace, kept.id, number),
+                )
     return None
 
 
-def _clicks(path: Sequence[tuple[Link | None, Page]]) -> str:
-    texts = [link.text or "(no text)" for link, _ in path if link is not None]
-    return " › ".join(" ".join(text.split()) for text in texts) or "its start page"
+def fetch_path(config: Config, urls: Sequence[str]) -> PagePath:
+    """Fetch these pages, the start page first, with the delay and the checks of a forage.
+
+    Raises PageUnavailable if one of them cannot be fetched or read.
+    """
+    return asyncio.run(_fetch_path(config, urls))
 
 
-def fetched_way(config: Config, urls: Sequence[str]) -> Way:
-    """Fetch these pages, the start page first, each with the pause and the checks of a forage."""
-    return asyncio.run(_fetch_all(config, urls))
-
-
-async def _fetch_all(config: Config, urls: Sequence[str]) -> Way:
+async def _fetch_path(config: Config, urls: Sequence[str]) -> PagePath:
+    steps: list[tuple[Link | None, Page]] = []
     async with make_fetcher(config) as fetcher:
-        path: list[tuple[Link | None, Page]] = []
         for url in urls:
-            if path:
+            if steps:
                 await asyncio.sleep(config.fetch.delay_seconds)
-            page = await _fetch(fetcher, url, config)
-            path.append((_link_to(path[-1][1], url) if path else None, page))
-    return Way(Site(path[0][1].url), tuple(path), "as it was fetched now" + _as_start(path))
-
-
-def _as_start(path: Sequence[tuple[Link | None, Page]]) -> str:
-    return ", read as a start page" if len(path) == 1 else ""
+            response, page = await _fetch_page(fetcher, url, config)
+            steps.append((_link_to(steps[-1][1], url) if steps else None, page))
+    start = ", read as a start page" if len(steps) == 1 else ""
+    return PagePath(Site(steps[0][1].url), tuple(steps), f"as it was just fetched{start}", response=response)
 
 
 def _link_to(page: Page, url: str) -> Link:
     return next((link for link in page.links if link.url == url), Link(url))
 
 
-async def _fetch(fetcher: Fetcher, url: str, config: Config) -> Page:
-    return (await _answer(fetcher, url, config))[1]
-
-
-def fetched_page(config: Config, url: str) -> tuple[Fetched, Way]:
-    """Fetch one page as it is now: what came, and the way of a start page to it."""
-    return asyncio.run(_fetch_one(config, url))
-
-
-async def _fetch_one(config: Config, url: str) -> tuple[Fetched, Way]:
-    async with make_fetcher(config) as fetcher:
-        answer, page = await _answer(fetcher, url, config)
-    return answer, Way(Site(page.url), ((None, page),), "as it was fetched now, read as a start page")
-
-
-async def _answer(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, Page]:
-    answer: Fetched | Failed = await fetcher.fetch(url)
+async def _fetch_page(fetcher: Fetcher, url: str, config: Config) -> tuple[Fetched, Page]:
+    response: Fetched | Failed = await fetcher.fetch(url)
     for _ in range(MAX_REDIRECTS):
-        if not isinstance(answer, Fetched) or not answer.location:
+        if not isinstance(response, Fetched) or not response.location:
             break
         await asyncio.sleep(config.fetch.delay_seconds)
-        answer = await fetcher.fetch(answer.location)
-    page = to_page(read_response(answer, config.agent.name))
-    if page is not None and isinstance(answer, Fetched):
-        return answer, page
-    raise PageUnavailable(url, "empty" if answer.outcome == "ok" else answer.outcome)
+        response = await fetcher.fetch(response.location)
+    page = to_page(read_response(response, config.agent.name))
+    if page is not None and isinstance(response, Fetched):
+        return response, page
+    raise PageUnavailable(url, "empty" if response.outcome == "ok" else response.outcome)

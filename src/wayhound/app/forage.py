@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from wayhound.app.crawl import Crawl
 from wayhound.archive.repair import repair
 from wayhound.archive.revalidation import Revalidator
-from wayhound.config import Config
+from wayhound.config import AgentConfig, Config, FetchConfig
 from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
 from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
@@ -37,6 +37,8 @@ from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
     from wayhound.paths.model import ForageModel
+
+Section = TypeVar("Section", AgentConfig, FetchConfig)
 
 MAX_FILE_BYTES = 30_000_000
 """Size limit of documents that may be goals; pages have a smaller one (`fetch.max_body_bytes`)."""
@@ -153,6 +155,41 @@ def _default_strategy(workspace: Workspace, order: Order) -> str:
     return models.last().strategy if models.names() and not order.goal else "breadth-first"
 
 
+def run_limits(
+    config: Config,
+    *,
+    budget: int | None = None,
+    total_budget: int | None = None,
+    max_depth: int | None = None,
+) -> RunLimits:
+    """Return the limits of a run; those of the settings where none are given."""
+    return RunLimits(
+        config.forage.budget_per_site if budget is None else budget,
+        total_budget,
+        config.forage.max_depth if max_depth is None else max_depth,
+    )
+
+
+def override_config(
+    config: Config,
+    *,
+    agent: str | None = None,
+    contact: str | None = None,
+    delay_seconds: float | None = None,
+    allow_private: bool = False,
+) -> Config:
+    """Return the settings with those that are given in place of the workspace's."""
+    agent_changes: dict[str, Any] = {"name": agent, "contact": contact}
+    fetch_changes: dict[str, Any] = {"delay_seconds": delay_seconds, "allow_private": allow_private or None}
+    return replace(
+        config, agent=_changed(config.agent, agent_changes), fetch=_changed(config.fetch, fetch_changes)
+    )
+
+
+def _changed(section: Section, changes: Mapping[str, Any]) -> Section:
+    return replace(section, **{name: value for name, value in changes.items() if value is not None})
+
+
 def resolve_model(workspace: Workspace, order: Order) -> Order:
     """Return the order with its model named: the one given, else the last one that was trained.
 
@@ -168,7 +205,7 @@ def resolve_model(workspace: Workspace, order: Order) -> Order:
         raise UsageError(f"The model {card.name!r} was trained for the strategy {card.strategy}.")
     if order.goal:
         raise UsageError(
-            "A trained model recognises goals itself: leave out either the model or the goal pattern."
+            "A trained model recognises goals itself: leave out either the model, or the words and the goal pattern."
         )
     return replace(order, model=card.name, model_digest=card.digest)
 

@@ -1,38 +1,35 @@
-"""After answers: teach the model again, ask anew, and tell which sites' results would change."""
+"""Review a run: ask a person about pages, turn answers into trails, train again, and show what changes."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wayhound.app.rate_visits import visited_page
-from wayhound.app.train import (
-    MEMBERS,
-    OnProgress,
-    candidates_of,
-    load_forage_model,
-    report_of,
-    scorer_of,
-    teach_committee,
-    train,
-)
-from wayhound.app.walked import Walked, walked_site, walked_sites
-from wayhound.errors import UsageError
+import numpy as np
+
+from wayhound.app.train import OnProgress, load_forage_model, report_of, scorer_of, train
+from wayhound.app.visited_site import VisitedSite, read_path, read_site, read_sites
+from wayhound.errors import TeachingError, UsageError
 from wayhound.forage.scorer import Scorer
-from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking
+from wayhound.paths.model import ForageModel
+from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking, bootstrap_trails
 from wayhound.paths.settings import PathSettings
+from wayhound.paths.taught_site import resolve_redirects
+from wayhound.paths.trail_check import ended_trails
+from wayhound.paths.trainers import TRAINERS
 from wayhound.store.review import KeptCandidate, ReviewAnswer, SiteChange
-from wayhound.trail import FAIL, GOAL
+from wayhound.trail import FAIL, GOAL, Trail
 from wayhound.workspace import Workspace
 
 SOURCE = "review"
-MOST_OF_A_GROUP = 5  # trails that the rejection of a link group makes
-UNASKED = -1.0  # in place of a question's worth, when a person says something without being asked
+MOST_OF_A_LIST = 5  # trails that the rejection of a list makes
+UNASKED = -1.0  # stored in place of a question's value if the person answered without being asked
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReviewQuestion:
     """A question with the visit that it is about."""
 
     candidate: KeptCandidate
@@ -46,155 +43,171 @@ class Review:
         self.run_id = run_id
         self._workspace = workspace
         self._store = workspace.stores.review
+        self._trails = workspace.stores.trails
 
-    # Asking
+    # Questions
 
-    def next_question(self) -> Asked | StopAsking | None:
-        """What to ask now, or why to stop; None if no questions have been prepared."""
+    def next_question(self) -> ReviewQuestion | StopAsking | None:
+        """Return the next question, or why to stop asking; None if no questions have been prepared."""
         candidates = self._store.candidates(self.run_id)
         if not candidates:
             return None
-        ended = self._taught_ends()
-        by_key = {_key(each.site, each.number): each for each in candidates if each.url not in ended}
-        asking = self._asking(self._store.answers(self.run_id))
-        found = asking.next_question([_offered(key, each) for key, each in by_key.items()])
-        return found if isinstance(found, StopAsking) else Asked(by_key[found.candidate.key], found)
+        judged = {trail.end_url for trail in self._trails.summaries()}
+        by_key = {_key(page.site, page.number): page for page in candidates if page.url not in judged}
+        picker = self._picker(self._store.answers(self.run_id))
+        best = picker.next_question([_candidate(key, page) for key, page in by_key.items()])
+        return best if isinstance(best, StopAsking) else ReviewQuestion(by_key[best.candidate.key], best)
 
-    def _taught_ends(self) -> set[str]:
-        return {summary.end_url for summary in self._workspace.stores.trails.summaries()}
+    def _picker(self, answers: Iterable[ReviewAnswer]) -> QuestionPicker:
+        """Return a picker that knows the saved answers."""
+        picker = QuestionPicker()
+        for answer in answers:
+            candidate = Candidate(
+                _key(answer.site, answer.number), answer.site, (answer.chance,), answer.group
+            )
+            was_goal = answer.answer == GOAL if answer.answer and answer.worth > UNASKED else None
+            picker.record_answer(Question(candidate, 1.0, answer.worth), was_goal)
+        return picker
 
-    def _asking(self, answers: Iterable[ReviewAnswer]) -> QuestionPicker:
-        """What was asked is a fold over the saved answers."""
-        asking = QuestionPicker()
-        for each in answers:
-            candidate = Candidate(_key(each.site, each.number), each.site, (each.chance,), each.group)
-            was_goal = each.answer == GOAL if each.answer and each.worth > UNASKED else None
-            asking.record_answer(Question(candidate, 1.0, each.worth), was_goal)
-        return asking
-
-    # Answering
+    # Answers
 
     def answer(self, site: str, number: int, label: str, at: float) -> int | None:
-        """Keep an answer: `Goal`, `Fail`, another label, or nothing if the person cannot say."""
-        candidate = self._candidate(site, number)
-        worth = UNASKED
-        if isinstance(asked := self.next_question(), Asked) and asked.candidate == candidate:
-            worth = asked.question.value
-        return self._keep(candidate, label, worth, at)
+        """Save an answer: `Goal`, `Fail`, another label, or an empty one if the person cannot say.
 
-    def _candidate(self, site: str, number: int) -> KeptCandidate:
-        for each in self._store.candidates(self.run_id):
-            if (each.site, each.number) == (site, number):
-                return each
+        Return the trail that it made, if any. Raises UsageError if there is no such visit, or if a trail teaches
+        the opposite.
+        """
+        candidate = self._find(site, number)
+        value = UNASKED
+        if isinstance(asked := self.next_question(), ReviewQuestion) and asked.candidate == candidate:
+            value = asked.question.value
+        return self._save(candidate, label, value, at)
+
+    def _find(self, site: str, number: int) -> KeptCandidate:
+        for candidate in self._store.candidates(self.run_id):
+            if (candidate.site, candidate.number) == (site, number):
+                return candidate
         visits = self._workspace.stores.forage.visits_of(self.run_id, site)
-        visit = next((each for each in visits if each.number == number), None)
+        visit = next((visit for visit in visits if visit.number == number), None)
         if visit is None:
             raise UsageError(f"Run {self.run_id} has no visit {number} of {site}.")
-        return KeptCandidate(
-            site, number, visit.url, (visit.goal,), f"{visit.parent} {visit.link_region}", 1.0
-        )
+        group = f"{visit.parent} {visit.link_region}"
+        return KeptCandidate(site, number, visit.url, (visit.goal,), group, 1.0)
 
-    def _keep(self, candidate: KeptCandidate, label: str, worth: float, at: float) -> int | None:
+    def _save(self, candidate: KeptCandidate, label: str, value: float, at: float) -> int | None:
         trail = self._add_trail(candidate, label, at) if label else None
-        chance = sum(candidate.chances) / len(candidate.chances)
         self._store.add_answer(
             ReviewAnswer(
-                self.run_id,
-                candidate.site,
-                candidate.number,
-                candidate.url,
-                candidate.group,
-                label,
-                chance,
-                worth,
-                trail,
-                at,
+                run_id=self.run_id,
+                site=candidate.site,
+                number=candidate.number,
+                url=candidate.url,
+                group=candidate.group,
+                answer=label,
+                chance=sum(candidate.chances) / len(candidate.chances),
+                worth=value,
+                trail_id=trail,
+                at=at,
             )
         )
         return trail
 
     def _add_trail(self, candidate: KeptCandidate, label: str, at: float) -> int:
-        page = visited_page(self._workspace, self.run_id, candidate.site, candidate.number)
+        site = read_path(self._workspace, self.run_id, candidate.site, candidate.number)
         if label != GOAL:
-            self._check_not_taught(candidate)
-        self._forget([each for each in self._store.answers(self.run_id) if _same(each, candidate)], at)
-        return self._workspace.stores.trails.add(page.walked.trail(candidate.number, label), at, SOURCE)
+            self._check_no_goal(candidate)
+        self._delete(self._answers_about(candidate), at)
+        return self._trails.add(site.trail(candidate.number, label), at, SOURCE)
 
-    def _check_not_taught(self, candidate: KeptCandidate) -> None:
-        """One goal among the trails to a page outweighs all that fail, so the person has to choose."""
-        own = {each.trail_id for each in self._store.answers(self.run_id) if _same(each, candidate)}
-        for summary in self._workspace.stores.trails.summaries(candidate.site):
-            if summary.end_url == candidate.url and summary.ending == GOAL and summary.id not in own:
+    def _check_no_goal(self, candidate: KeptCandidate) -> None:
+        """Raise UsageError if another trail ends at this page as a goal: it would outweigh every rejection."""
+        own = {answer.trail_id for answer in self._answers_about(candidate)}
+        for trail in self._trails.summaries(candidate.site):
+            if trail.end_url == candidate.url and trail.ending == GOAL and trail.id not in own:
                 raise UsageError(
-                    f"Trail {summary.id} teaches that {candidate.url} is a goal: delete or relabel it first."
+                    f"Trail {trail.id} teaches that {candidate.url} is a goal: delete or relabel it first."
                 )
 
-    # Taking back
+    def _answers_about(self, candidate: KeptCandidate) -> list[ReviewAnswer]:
+        answers = self._store.answers(self.run_id)
+        return [
+            answer for answer in answers if (answer.site, answer.number) == (candidate.site, candidate.number)
+        ]
 
-    def take_back(self, at: float) -> list[ReviewAnswer]:
-        """Forget what was said last, with its trails: one answer, or those of a whole list."""
-        said = self._store.answers(self.run_id)
-        return self._forget([each for each in said if each.at == said[-1].at], at)
+    # Undo
 
-    def take_back_of(self, site: str, number: int, at: float) -> list[ReviewAnswer]:
-        """Forget what was said of a page, and of the others of its list if all were meant."""
-        said = self._store.answers(self.run_id)
-        moments = {each.at for each in said if (each.site, each.number) == (site, number)}
-        return self._forget([each for each in said if each.at in moments], at)
+    def undo(self, at: float) -> list[ReviewAnswer]:
+        """Delete the last answer with its trail, or all answers of a list that was rejected at once."""
+        answers = self._store.answers(self.run_id)
+        return self._delete([answer for answer in answers if answer.at == answers[-1].at], at)
 
-    def _forget(self, answers: list[ReviewAnswer], at: float) -> list[ReviewAnswer]:
+    def undo_for(self, site: str, number: int, at: float) -> list[ReviewAnswer]:
+        """Delete the answers about a page, and those of its list if that was rejected at once."""
+        answers = self._store.answers(self.run_id)
+        times = {answer.at for answer in answers if (answer.site, answer.number) == (site, number)}
+        return self._delete([answer for answer in answers if answer.at in times], at)
+
+    def _delete(self, answers: list[ReviewAnswer], at: float) -> list[ReviewAnswer]:
         self._store.delete_answers(answers)
-        for trail in self._kept_trails() & {each.trail_id for each in answers}:
-            self._workspace.stores.trails.delete(trail, at)
+        for trail in self._existing_trails() & {answer.trail_id for answer in answers}:
+            self._trails.delete(trail, at)
         return answers
 
-    def _kept_trails(self) -> set[int]:
-        return {summary.id for summary in self._workspace.stores.trails.summaries()}
+    def _existing_trails(self) -> set[int]:
+        return {trail.id for trail in self._trails.summaries()}
 
-    # Correct one, fix all
+    # Rejections
 
     def reject(self, site: str, number: int, at: float) -> int | None:
-        """A found goal is none: the path to it becomes a trail that fails."""
-        return self._keep(self._candidate(site, number), FAIL, UNASKED, at)
+        """Reject a goal: the path to it becomes a trail that ends as `Fail`."""
+        return self._save(self._find(site, number), FAIL, UNASKED, at)
 
-    def reject_group(self, site: str, number: int, at: float) -> int:
-        """Nothing behind the links that stand like the one to this page is wanted; tells how many trails
-        that made."""
-        walked = walked_site(self._workspace, self.run_id, site)
-        if number not in walked.pages:
+    def reject_list(self, site: str, number: int, at: float) -> int:
+        """Reject the pages behind all links in the same list as the one to this page. Return how many trails
+        that made: all members are rejected, or none if a trail teaches the opposite (UsageError)."""
+        visited = read_site(self._workspace, self.run_id, site)
+        if number not in visited.pages:
             raise UsageError(f"The page of visit {number} of {site} is not in the archive.")
-        members = [self._candidate(site, each) for each in walked.group_of(number)[:MOST_OF_A_GROUP]]
-        for each in members:  # all of the list, or nothing of it
-            self._check_not_taught(each)
-        for each in members:
-            self._keep(each, FAIL, UNASKED, at)
+        members = [self._find(site, member) for member in visited.same_list(number)[:MOST_OF_A_LIST]]
+        for member in members:
+            self._check_no_goal(member)
+        for member in members:
+            self._save(member, FAIL, UNASKED, at)
         return len(members)
 
     def rejections(self) -> dict[tuple[str, int], int]:
-        """By site and visit, how many pages were rejected together with it; trails deleted since do not count."""
-        trails, said = self._kept_trails(), self._store.answers(self.run_id)
-        kept = [each for each in said if each.answer == FAIL and each.trail_id in trails]
-        together = Counter(each.at for each in kept)
-        return {(each.site, each.number): together[each.at] for each in kept}
+        """Return, by site and visit of each rejected page, how many pages were rejected at once with it.
+
+        Rejections whose trail was deleted since do not count.
+        """
+        trails, answers = self._existing_trails(), self._store.answers(self.run_id)
+        rejected = [answer for answer in answers if answer.answer == FAIL and answer.trail_id in trails]
+        at_once = Counter(answer.at for answer in rejected)
+        return {(answer.site, answer.number): at_once[answer.at] for answer in rejected}
 
 
 def _key(site: str, number: int) -> str:
     return f"{number} {site}"
 
 
-def _same(answer: ReviewAnswer, candidate: KeptCandidate) -> bool:
-    return (answer.site, answer.number) == (candidate.site, candidate.number)
+def _candidate(key: str, page: KeptCandidate) -> Candidate:
+    return Candidate(key, page.site, page.chances, page.group, page.stake)
 
 
-def _offered(key: str, each: KeptCandidate) -> Candidate:
-    return Candidate(key, each.site, each.chances, each.group, each.stake)
+# Preparing questions
+
+COMMITTEE = 3  # models, the one in use included
+RETRAIN_AFTER = 5  # answers: fewer change little, and training takes seconds
+GOAL_AT = 0.5  # probability at which a forage counts a page as a goal
 
 
-GOAL_AT = 0.5  # as a forage counts goals
+def new_answers(workspace: Workspace) -> int:
+    """Return the number of answers since the last training; the model is due for another at `RETRAIN_AFTER`."""
+    return workspace.stores.review.answered_since(workspace.forage_models.last().trained_at)
 
 
 def retrain(workspace: Workspace, run_id: int, *, at: float, on_progress: OnProgress) -> None:
-    """Teach the model that was trained last again, with the settings it has, then prepare the next questions."""
+    """Train the model that was trained last again, with the same settings, then prepare the next questions."""
     card = workspace.forage_models.last()
     settings = PathSettings.from_json(report_of(workspace, card.name).settings)
     train(workspace, card.name, card.strategy, settings=settings, at=at, on_progress=on_progress)
@@ -202,45 +215,73 @@ def retrain(workspace: Workspace, run_id: int, *, at: float, on_progress: OnProg
 
 
 def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> None:
-    """Read the visited pages of a run by the model of now and its committee: what to ask, what has changed."""
+    """Read the visited pages of a run by the current model and its committee, and save the candidates for
+    questions and the changes of results. Raises UsageError if the run has no pages."""
     card = workspace.forage_models.last()
     model = load_forage_model(workspace, card.name)
+    settings = PathSettings.from_json(report_of(workspace, card.name).settings)
     trails = workspace.stores.trails.trails()
-    committee = teach_committee(
-        model,
-        trails,
-        card.strategy,
-        PathSettings.from_json(report_of(workspace, card.name).settings),
-        lambda ready: on_progress("teaching a committee", ready, MEMBERS),
-    )
+    committee = train_committee(
+        model, trails, card.strategy, settings, lambda done: on_progress("training a committee", done, COMMITTEE)
+    )  # fmt: skip
     candidates: list[KeptCandidate] = []
     changes: list[SiteChange] = []
     total = workspace.stores.forage.progress(run_id).sites
-    for number, walked in enumerate(walked_sites(workspace, run_id)):
+    for number, site in enumerate(read_sites(workspace, run_id)):
         on_progress("reading visited pages again", number, total)
-        candidates += candidates_of(walked, committee)
-        changes += change_of(run_id, walked, scorer_of(card.strategy, model))
-    _keep(workspace, run_id, candidates, changes)
-
-
-def _keep(
-    workspace: Workspace, run_id: int, candidates: list[KeptCandidate], changes: list[SiteChange]
-) -> None:
+        candidates += candidates_of(site, committee)
+        changes += change_of(run_id, site, scorer_of(card.strategy, model))
     if not candidates:
-        raise UsageError("This run has no pages to ask about: its sites were not reached.")
-    store = workspace.stores.review
-    store.replace_candidates(run_id, candidates)
-    store.replace_changes(run_id, changes)
+        raise UsageError("This run has no pages to ask about: its sites could not be reached.")
+    workspace.stores.review.replace_candidates(run_id, candidates)
+    workspace.stores.review.replace_changes(run_id, changes)
 
 
-def change_of(run_id: int, walked: Walked, scorer: Scorer) -> Iterator[SiteChange]:
-    """What the goals of a site would be now, against those that were found; nothing if they are the same."""
-    readings = walked.readings_as_foraged(scorer)
-    now = {number for number, reading in readings.items() if reading.goal >= GOAL_AT}
-    then = {number for number in walked.pages if walked.visits[number].is_goal}
-    if now != then:
+def train_committee(
+    first: ForageModel,
+    trails: Sequence[Trail],
+    strategy: str,
+    settings: PathSettings,
+    on_member: Callable[[int], None] = lambda _: None,
+) -> list[Scorer]:
+    """Return the scorers of the model in use and of others, each trained on a bootstrap sample of the trails.
+
+    `on_member` is called with the number of members trained so far.
+    """
+    usable = resolve_redirects(ended_trails(trails))
+    scorers = [scorer_of(strategy, first)]
+    for sample in bootstrap_trails(usable, COMMITTEE, np.random.default_rng(len(usable)))[1:]:
+        on_member(len(scorers))
+        try:
+            scorers.append(scorer_of(strategy, TRAINERS[strategy](sample, settings)))
+        except TeachingError:  # a sample without goals: the committee is smaller
+            continue
+    return scorers
+
+
+def candidates_of(site: VisitedSite, committee: Sequence[Scorer]) -> Iterator[KeptCandidate]:
+    """Yield the pages of a site to ask about; not the start page, which is neither goal nor rejected."""
+    readings = [site.readings(scorer) for scorer in committee]
+    sizes = site.region_sizes()
+    for number, page in site.pages.items():
+        parent = site.parents[number]
+        if parent is None:
+            continue
+        region = site.visits[number].link_region
+        chances = tuple(reading[number].goal for reading in readings)
+        # An answer informs about all links of the region, but about each of many less than about each of few.
+        stake = math.sqrt(sizes[parent, region] or 1)
+        yield KeptCandidate(site.site.start, number, page.url, chances, f"{parent} {region}", stake)
+
+
+def change_of(run_id: int, site: VisitedSite, scorer: Scorer) -> Iterator[SiteChange]:
+    """Yield how the goals of a site would differ by this scorer; nothing if they would be the same."""
+    readings = site.readings_by_replay(scorer)
+    after = {number for number, reading in readings.items() if reading.goal >= GOAL_AT}
+    before = {number for number in site.pages if site.visits[number].is_goal}
+    if after != before:
         lost, gained = (
-            tuple(walked.pages[number].url for number in sorted(numbers))
-            for numbers in (then - now, now - then)
+            tuple(site.pages[number].url for number in sorted(numbers))
+            for numbers in (before - after, after - before)
         )
-        yield SiteChange(run_id, walked.site.start, lost, gained)
+        yield SiteChange(run_id, site.site.start, lost, gained)

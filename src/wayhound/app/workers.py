@@ -48,6 +48,38 @@ class WorkerOrder:
         )
 
 
+async def forage_run(
+    workspace: Workspace,
+    run: Run,
+    config: Config,
+    *,
+    workers: int = 1,
+    on_visit: Callable[[Visit], None],
+    stop: asyncio.Event,
+) -> None:
+    """Forage until all sites are done or `stop` is set: here, or with several workers in processes of their own.
+
+    With several workers, `on_visit` is called for goals only. Raises WayhoundError if a worker failed.
+    """
+    if workers > 1:
+        order = WorkerOrder(run.id, run.identity, run.limits, config)
+        await forage_in_processes(workspace.folder, order, workers, on_visit, stop)
+        return
+    tasks: list[asyncio.Task[None]] = []
+
+    def on_start(crawl: Crawl) -> None:
+        tasks.append(asyncio.create_task(_stop_crawl(stop, crawl)))
+
+    await run_worker(workspace, run, config, on_start=on_start, on_visit=on_visit)
+    for task in tasks:
+        task.cancel()
+
+
+async def _stop_crawl(stop: asyncio.Event, crawl: Crawl) -> None:
+    await stop.wait()
+    crawl.stop()
+
+
 async def forage_in_processes(
     folder: Path, order: WorkerOrder, workers: int, on_visit: Callable[[Visit], None], stop: asyncio.Event
 ) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from wayhound.app.forage import Order, open_run
-from wayhound.app.held_out import train_and_measure
 from wayhound.app.papers.adding import AddedFile, Intake, fetched_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.reading import n_cores
@@ -25,6 +24,7 @@ from wayhound.app.teach.playback import Script, play, play_by_fetching
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics
 from wayhound.app.trails import check
+from wayhound.app.train import train_and_measure
 from wayhound.cli.console import command_for, err, next_steps, program_name, write_line
 from wayhound.cli.forage_display import closing_table, forage_with_display
 from wayhound.cli.papers_work import print_added

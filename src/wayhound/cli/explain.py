@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.explain import Way, explain_way, fetched_way, known_way
+from wayhound.app.explain import PagePath, explain_page, fetch_path, find_path
 from wayhound.app.site_list import parse_site
 from wayhound.cli.console import err, label_text, out, plain_table, write_json
 from wayhound.cli.language import (
@@ -55,13 +55,13 @@ def explain(
     """
     with Workspace.open(folder) as workspace:
         card = workspace.forage_models.card(model) if model else workspace.forage_models.last()
-        way = _way(workspace, list(map(_normalised, urls)), again=again, allow_private=allow_private)
-        explanation = explain_way(workspace, card.name, way)
+        path = _path(workspace, list(map(_normalised, urls)), again=again, allow_private=allow_private)
+        explanation = explain_page(workspace, card.name, path)
     if as_json:
-        origin = {"model": card.name, "strategy": card.strategy, "source": way.source}
+        origin = {"model": card.name, "strategy": card.strategy, "source": path.source}
         write_json(origin | _to_json(explanation))
         return
-    err.print(f"{explanation.url} {way.source}, by the model {card.name} ({card.strategy})", markup=False)
+    err.print(f"{explanation.url} {path.source}, by the model {card.name} ({card.strategy})", markup=False)
     out.print(_page_text(explanation, features))
     out.print(_links_table(explanation, limit, features))
     err.print(format_other_links(explanation, limit))
@@ -72,14 +72,14 @@ def _normalised(url: str) -> str:
     return parse_site(url, "explain URL").start
 
 
-def _way(workspace: Workspace, urls: list[str], *, again: bool, allow_private: bool) -> Way:
-    known = None if again or len(urls) > 1 else known_way(workspace, urls[0])
+def _path(workspace: Workspace, urls: list[str], *, again: bool, allow_private: bool) -> PagePath:
+    known = None if again or len(urls) > 1 else find_path(workspace, urls[0])
     if known is not None:
         return known
     config = workspace.config
     if allow_private:
         config = replace(config, fetch=replace(config.fetch, allow_private=True))
-    return fetched_way(config, urls)
+    return fetch_path(config, urls)
 
 
 def _page_text(explanation: Explanation, features: int) -> Text:

@@ -6,13 +6,20 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from wayhound.app.forage import Order, complete_order, new_nonce, open_run, strategy_names
+from wayhound.app.forage import (
+    Order,
+    complete_order,
+    new_nonce,
+    open_run,
+    override_config,
+    run_limits,
+    strategy_names,
+)
 from wayhound.app.site_list import read_sites
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
 from wayhound.cli.console import err, write_json, write_line
@@ -26,9 +33,7 @@ from wayhound.cli.language import (
     workers_option,
     workspace_option,
 )
-from wayhound.config import Config
 from wayhound.site import Site
-from wayhound.store.protocol import RunLimits
 from wayhound.visit import Visit
 from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
@@ -107,8 +112,19 @@ def forage(
     requested = requested_sites(sites)
     with Workspace.open(folder) as workspace:
         order = _order(workspace, options, new_nonce() if new_run else "")
-        config = _configured(workspace.config, options)
-        limits = _run_limits(config, options)
+        config = override_config(
+            workspace.config,
+            agent=options["agent"],
+            contact=options["contact"],
+            delay_seconds=options["delay"],
+            allow_private=options["allow_private"],
+        )
+        limits = run_limits(
+            config,
+            budget=options["budget"],
+            total_budget=options["total_budget"],
+            max_depth=options["depth"],
+        )
         run = open_run(workspace, order, limits, requested, time.time(), again=again)
         warn_about(workspace, run, len(requested))
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, _goal_printer(as_json)))
@@ -147,23 +163,6 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
         fresh=fresh,
     )
     return complete_order(workspace, order)
-
-
-def _configured(config: Config, options: dict[str, Any]) -> Config:
-    """Return the settings of the workspace, overridden by those of the command line."""
-    agent = {"name": options["agent"], "contact": options["contact"]}
-    fetch = {"delay_seconds": options["delay"], "allow_private": options["allow_private"] or None}
-    return replace(
-        config,
-        agent=replace(config.agent, **{name: value for name, value in agent.items() if value is not None}),
-        fetch=replace(config.fetch, **{name: value for name, value in fetch.items() if value is not None}),
-    )
-
-
-def _run_limits(config: Config, options: dict[str, Any]) -> RunLimits:
-    budget = config.forage.budget_per_site if options["budget"] is None else options["budget"]
-    depth = config.forage.max_depth if options["depth"] is None else options["depth"]
-    return RunLimits(budget, options["total_budget"], depth)
 
 
 def _goal_printer(as_json: bool) -> Callable[[Visit], None]:

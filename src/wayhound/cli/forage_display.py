@@ -16,9 +16,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, previous_run, run_worker
-from wayhound.app.workers import WorkerOrder, forage_in_processes
+from wayhound.app.forage import Order, previous_run
+from wayhound.app.workers import forage_run
 from wayhound.cli.compare import since_before
 from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.config import Config
@@ -51,31 +50,10 @@ async def forage_with_display(
         _stop_on_signals(stop)
         watcher = asyncio.create_task(_watch(workspace, run, display))
         try:
-            if workers == 1:
-                await _forage_here(workspace, run, config, on_visit, stop)
-            else:
-                order = WorkerOrder(run.id, run.identity, run.limits, config)
-                await forage_in_processes(workspace.folder, order, workers, on_visit, stop)
+            await forage_run(workspace, run, config, workers=workers, on_visit=on_visit, stop=stop)
         finally:
             watcher.cancel()
     return stop.is_set()
-
-
-async def _forage_here(
-    workspace: Workspace, run: Run, config: Config, on_visit: Callable[[Visit], None], stop: asyncio.Event
-) -> None:
-    def started(crawl: Crawl) -> None:
-        stopper.append(asyncio.create_task(_stop_when(stop, crawl)))
-
-    stopper: list[asyncio.Task[None]] = []
-    await run_worker(workspace, run, config, on_start=started, on_visit=on_visit)
-    for task in stopper:
-        task.cancel()
-
-
-async def _stop_when(stop: asyncio.Event, crawl: Crawl) -> None:
-    await stop.wait()
-    crawl.stop()
 
 
 def _stop_on_signals(stop: asyncio.Event) -> None:

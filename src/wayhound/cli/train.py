@@ -19,7 +19,9 @@ from wayhound.app.train import (
     SETTINGS,
     OnProgress,
     TrainingReport,
+    load_held_out,
     report_of,
+    train_and_measure,
 )
 from wayhound.cli.console import command_for, err, label_text, next_steps, out, plain_table, write_json
 from wayhound.cli.language import Command, RenamedChoice, features_option, json_option, workspace_option
@@ -53,8 +55,6 @@ def train(
     was taught on the others. Each held-out site is also foraged by that model, as far as it is known, without
     fetching anything. A link's worth is its expected reward, where 1 is a goal.
     """
-    from wayhound.app.held_out import load_held_back, train_and_measure  # noqa: PLC0415 - slow to load
-
     with Workspace.open(folder) as workspace:
         if show:
             report = report_of(workspace, name)
@@ -62,7 +62,7 @@ def train(
             with _progress() as on_progress:
                 report = train_and_measure(workspace, name, strategy, settings, on_progress)
         remarks = len(check(workspace))
-        held_out = load_held_back(workspace, name)
+        held_out = load_held_out(workspace, name)
     if as_json:
         write_json(report.to_json())
         return

@@ -35,7 +35,7 @@ _NEWEST_SITE = (
     "WHERE site.start = ?2 AND site.run_id = coalesce(?3, site.run_id) ORDER BY site.run_id DESC LIMIT 1"
 )
 _LAST_COPY = (
-    "SELECT site_id, number FROM visit "
+    "SELECT site.run_id, site.start, visit.number FROM visit JOIN site ON site.id = visit.site_id "
     "WHERE url = ? AND outcome = 'ok' AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
 )
 
@@ -114,14 +114,16 @@ class ClickPaths:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def to_url(self, url: str) -> tuple[Site, tuple[Visit, ...]] | None:
-        """Return the site and the visits that led to the last copy of a page; None if no visit archived it."""
-        latest = self._database.execute(_LAST_COPY, (url,)).fetchone()
-        if latest is None:
-            return None
-        sql = "SELECT start, hosts FROM site WHERE id = ?"
-        start, hosts = self._database.execute(sql, latest[:1]).fetchone()
-        return Site(start, tuple(json.loads(hosts))), path_reader(self._database)(*latest)
+    def last_copy(self, url: str) -> tuple[int, str, int] | None:
+        """Return run, start page of the site and number of the newest visit that archived this URL, or None."""
+        row: tuple[int, str, int] | None = self._database.execute(_LAST_COPY, (url,)).fetchone()
+        return row
+
+    def site(self, run_id: int, start: str) -> Site:
+        """Return a site of a run with the hosts that belong to it; without any if the run does not have it."""
+        sql = "SELECT hosts FROM site WHERE run_id = ? AND start = ?"
+        row = self._database.execute(sql, (run_id, start)).fetchone()
+        return Site(start, tuple(json.loads(row[0])) if row else ())
 
     def to_visit(self, site: str, number: int, run: int | None = None) -> tuple[Visit, ...]:
         """Return at most `LONGEST_PATH` visits that led to a visit of a run, by default the newest that has it.

@@ -1,1 +1,5 @@
-"""The operator's pages: trails, training, ratings, runs, review. On this machine alone, with a token."""
+"""The studio: an operator's pages to teach, train, forage, review, read papers and sort topics in a browser.
+
+It serves one workspace on this machine to whoever has the token. Pages only lay out: use cases are in `app`,
+sentences in `wording`, servers and guards in `web`.
+"""

@@ -1,4 +1,4 @@
-"""Lets in who came with the token, and keeps them by a cookie that no other site can send along."""
+"""Access to the studio: a token in the first address becomes a cookie that other sites cannot use."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayhound.web.errors import WebError, error_response
 
-OPEN_PATHS = ("/static/",)  # style sheets and scripts: the same for everyone, and error pages need them
+OPEN_PATHS = ("/static/",)  # style sheets and scripts hold nothing private, and error pages need them
 
 
 class Forbidden(WebError):  # noqa: N818 - the name of the status
-    """Nobody who may not."""
+    """The request lacks the token, or the key of a form."""
 
     status = 403
 
@@ -28,9 +28,10 @@ class Forbidden(WebError):  # noqa: N818 - the name of the status
 
 
 class Access:
-    """Everything needs the cookie. An address with the token gives it, and leads on to itself without it.
+    """Middleware that requires the cookie. An address with the token sets it and redirects without the token.
 
-    Cookies know no ports, so the name of ours is made of the token: two studios do not disturb each other.
+    Cookies are shared by all ports of a host, so the name of ours is derived from the token: two studios on one
+    machine do not overwrite each other's.
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
@@ -44,7 +45,7 @@ class Access:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif self._brings_token(scope):
-            await self._let_in(scope)(scope, receive, send)
+            await self._redirect(scope)(scope, receive, send)
         else:
             await error_response(scope, Forbidden())(scope, receive, send)
 
@@ -54,25 +55,25 @@ class Access:
         headers = Headers(scope=scope)
         if scope["type"] == "websocket" and not _same_origin(headers):
             return False
-        given = _cookies(headers).get(self._cookie, "")
-        return hmac.compare_digest(given.encode(), derived(self._token, "cookie").encode())
+        value = _cookies(headers).get(self._cookie, "")
+        return hmac.compare_digest(value.encode(), derived(self._token, "cookie").encode())
 
     def _brings_token(self, scope: Scope) -> bool:
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        return scope["method"] == "GET" and hmac.compare_digest(given.encode(), self._token.encode())
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        return scope["method"] == "GET" and hmac.compare_digest(token.encode(), self._token.encode())
 
-    def _let_in(self, scope: Scope) -> Response:
-        others = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
-        path = "/" + str(scope["path"]).lstrip("/")  # never //host: that would lead elsewhere
-        answer = RedirectResponse(path + (f"?{urlencode(others)}" if others else ""), 303)
+    def _redirect(self, scope: Scope) -> Response:
+        query = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
+        path = "/" + str(scope["path"]).lstrip("/")  # `//host` would redirect to another site
+        response = RedirectResponse(path + (f"?{urlencode(query)}" if query else ""), 303)
         value = derived(self._token, "cookie")
-        answer.set_cookie(self._cookie, value, httponly=True, samesite="strict", path="/")
-        answer.headers["cache-control"] = "no-store"
-        return answer
+        response.set_cookie(self._cookie, value, httponly=True, samesite="strict", path="/")
+        response.headers["cache-control"] = "no-store"
+        return response
 
 
 def derived(token: str, use: str) -> str:
-    """A key for one use, which tells nothing of the token or of other keys."""
+    """Return a key for one use, from which neither the token nor other keys can be computed."""
     return hmac.digest(token.encode(), use.encode(), "sha256").hex()
 
 
@@ -80,10 +81,12 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def check_form(token: str, given: str) -> None:
-    """Forms carry a key that only our own pages know."""
-    if not hmac.compare_digest(given.encode(), derived(token, "form").encode()):
-        raise Forbidden("This form is out of date or from elsewhere. Please open the page again.")
+def check_form(token: str, key: str) -> None:
+    """Raise Forbidden if a form does not carry the key that only our own pages have."""
+    if not hmac.compare_digest(key.encode(), derived(token, "form").encode()):
+        raise Forbidden(
+            "This form is out of date or from another site. Please reload the page and try again."
+        )
 
 
 def _same_origin(headers: Headers) -> bool:

@@ -1,4 +1,4 @@
-"""The studio as an application: all its pages over one workspace, for whoever has the token."""
+"""The studio as an ASGI application: all its pages over one workspace, behind a token."""
 
 from __future__ import annotations
 
@@ -6,27 +6,66 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import JSONResponse, Response
 from starlette.middleware import Middleware
 
+from wayhound.store.jobs import Job
 from wayhound.studio.access import Access
 from wayhound.studio.background import Background
-from wayhound.studio.goal_pages import goal_routes
+from wayhound.studio.goal_pages import goal_routes, rejection_routes
 from wayhound.studio.home import home_routes
-from wayhound.studio.job_pages import job_routes
 from wayhound.studio.rating_pages import rating_routes
 from wayhound.studio.remote_browser import RemoteBrowser
 from wayhound.studio.review_pages import review_routes
-from wayhound.studio.run_pages import run_deeds, run_routes
-from wayhound.studio.studio import NAME, Studio, make_pages
+from wayhound.studio.run_pages import run_actions, run_routes
+from wayhound.studio.studio import NAME, Studio, make_pages, read_form, to
 from wayhound.studio.teach_pages import picture_routes, teach_routes
 from wayhound.studio.topic_pages import topic_changes, topic_routes
 from wayhound.studio.trail_pages import trail_changes, trail_routes
 from wayhound.studio.train_pages import train_routes
 from wayhound.web.app import WebSettings, make_app
+from wayhound.web.errors import NotFound
+from wayhound.workspace import Workspace
 
 ABOUT = "The operator's pages of a workspace."
-MOST_BODY_BYTES = 2_000_000  # the longest list of start pages that a run takes
+MOST_BODY_BYTES = 2_000_000  # enough for a list of 10,000 start pages
+JOB_PAGES = {"train": "/train", "review": "/review", "forage": "/runs", "topics": "/topics"}
+
+
+def job_routes(studio: Studio) -> APIRouter:
+    """Routes that report the progress of a job, and stop it."""
+    router = APIRouter()
+
+    def find(workspace: Workspace, job_id: int) -> Job:
+        job = workspace.stores.jobs.get(job_id)
+        if job is None:
+            raise NotFound
+        return job
+
+    @router.get("/jobs/{job_id}.json")
+    def progress(job_id: int) -> Response:
+        with studio.workspace() as workspace:
+            studio.background.clean_up(workspace)
+            job = find(workspace, job_id)
+        data = {"state": job.state, "sentence": job.sentence, "done": job.done, "total": job.total}
+        return JSONResponse(data, headers={"cache-control": "no-store"})
+
+    @router.post("/jobs/{job_id}/stop")
+    async def stop(request: Request, job_id: int) -> Response:
+        await read_form(studio, request)
+
+        def act(workspace: Workspace) -> Job:
+            job = find(workspace, job_id)
+            studio.background.stop(workspace, job)
+            return job
+
+        job = await studio.run(act)
+        run = job.run_id if job.kind == "forage" else None
+        return to(f"/runs/{run}" if run else JOB_PAGES[job.kind], "Stopped.")
+
+    return router
+
 
 _ROUTES = (
     home_routes,
@@ -35,8 +74,9 @@ _ROUTES = (
     train_routes,
     job_routes,
     run_routes,
-    run_deeds,
+    run_actions,
     goal_routes,
+    rejection_routes,
     rating_routes,
     review_routes,
     topic_routes,
@@ -62,6 +102,6 @@ def make_studio(folder: Path, token: str) -> FastAPI:
         app.include_router(routes(studio), include_in_schema=False)
     for teaching in (teach_routes, picture_routes):
         app.include_router(teaching(studio, browser), include_in_schema=False)
-    # Within the guards: a strange host is refused before the token is looked at, refusals have safe headers.
+    # Inside the guards: an unknown host is refused before the token is checked, and refusals have safe headers.
     app.user_middleware.append(Middleware(Access, token=token))
     return app

@@ -1,4 +1,4 @@
-"""Starts long work in processes of its own, so that pages stay quick and a crash takes nothing with it."""
+"""Long work in processes of its own, so that pages stay fast and a crash harms nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _END_SECONDS = 10.0
 
 
 class Background:
-    """The jobs of one workspace. One of a kind runs at a time; asking again gives the one that runs."""
+    """The jobs of one workspace. At most one job of a kind runs at a time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -35,15 +35,20 @@ class Background:
         self._lock = threading.Lock()
 
     def refuse_second(self, workspace: Workspace, kind: str) -> None:
-        """Complain if a job of this kind runs: what is asked now would be lost in it."""
+        """Raise BadRequest if a job of this kind runs, where starting another would be ignored."""
         self.clean_up(workspace)
         if running := workspace.stores.jobs.running(kind):
-            raise BadRequest(f"A {kind} is under way: wait for its end, or stop it. {running[0].sentence}")
+            raise BadRequest(
+                f"Another {kind} is running. Wait until it ends, or stop it. {running[0].sentence}"
+            )
 
     def start(
         self, workspace: Workspace, kind: str, arguments: Mapping[str, Any], sentence: str = "Starting."
     ) -> int:
-        """Start a job and return its number. The argument `run`, if there is one, is the run it works on."""
+        """Start a job and return its number, or that of the job of this kind that runs already.
+
+        The argument `run`, if there is one, is the run that the job works on.
+        """
         with self._lock:
             self.clean_up(workspace)
             jobs = workspace.stores.jobs
@@ -56,27 +61,26 @@ class Background:
         return job_id
 
     def _spawn(self, job_id: int, kind: str, arguments: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-        command = python_command("wayhound.studio.job", str(self._folder), str(job_id), kind)
-        with tempfile.TemporaryFile() as given:  # a list of sites is too long for a command line
-            given.write(json.dumps(arguments).encode())
-            given.seek(0)
-            return start_process(command, stdin=given, stdout=subprocess.DEVNULL)
+        command = python_command("wayhound.studio.jobs", str(self._folder), str(job_id), kind)
+        with tempfile.TemporaryFile() as stdin:  # arguments may be longer than a command line can be
+            stdin.write(json.dumps(arguments).encode())
+            stdin.seek(0)
+            return start_process(command, stdin=stdin, stdout=subprocess.DEVNULL)
 
     def stop(self, workspace: Workspace, job: Job) -> None:
-        """Ask a job to end; what it saved so far stays."""
+        """Ask a job to end; what it has saved is kept."""
         if job.is_running and job.pid is not None:
-            told = f"{job.sentence} Stopped by you."
-            workspace.stores.jobs.end(job.id, "stopped", told, time.time())
+            workspace.stores.jobs.end(job.id, "stopped", f"{job.sentence} Stopped by you.", time.time())
             if process_runs(job.pid, job.process_start):
                 terminate(job.pid)
 
     def clean_up(self, workspace: Workspace) -> None:
-        """Bury processes that have ended, and say of jobs that died that they did."""
+        """Reap processes that have ended, and mark jobs whose process died as failed."""
         self._processes = [process for process in self._processes if process.poll() is None]
         workspace.stores.jobs.end_dead(process_runs, time.time())
 
     def close(self) -> None:
-        """Stop all that runs, as the studio does when it ends."""
+        """Stop all jobs, when the studio ends."""
         with self._lock:
             for process in self._processes:
                 if process.poll() is None:

@@ -1,25 +1,21 @@
-"""Ratings of a page's links, shown on the page itself: the colour is the score, pointing at it says why."""
+"""Ratings of a page's links, shown on the page itself: the colour is the score, hovering shows the reasons."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
-from starlette.concurrency import run_in_threadpool
 
-from wayhound.app.explain import Way, explain_way, fetched_page
-from wayhound.app.rate_visits import VisitedPage, explained, visited_page
+from wayhound.app.explain import PagePath, explain_page, fetch_path, find_path, visited_path
 from wayhound.app.site_list import parse_site
-from wayhound.fetched import Fetched
 from wayhound.forage.explain import Explanation, RatedLink
-from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Marker, no_marks, rendered
-from wayhound.studio.studio import Studio, VisitAddress, to
+from wayhound.studio.studio import Studio, VisitAddress, query_number, read_form, to
 from wayhound.web.errors import BadRequest
 from wayhound.wording.faults import format_fault
 from wayhound.wording.labels import format_label
@@ -27,123 +23,9 @@ from wayhound.wording.ratings import format_expectation
 from wayhound.wording.reasons import format_reasons
 from wayhound.workspace import Workspace
 
-PAGES_KEPT = 20
-
-
-@dataclass(frozen=True)
-class RatedSource:
-    """A page, where it came from, and what tells how a model rates its links."""
-
-    url: str
-    title: str
-    origin: str  # where it was found, in words
-    run: int | None
-    fields: Mapping[str, object]  # what names it in addresses
-    way: tuple[tuple[str, str], ...]  # words of the link to each page on the way, and its ratings
-    answer: Fetched
-    explain: Callable[[str], Explanation]
-
-
-class Shelf:
-    """The pages that were fetched last for their ratings; they belong to no run, so memory will do."""
-
-    def __init__(self) -> None:
-        self._pages: OrderedDict[int, tuple[Fetched, Way]] = OrderedDict()
-        self._lock = threading.Lock()
-        self._count = 0
-
-    def put(self, answer: Fetched, way: Way) -> int:
-        with self._lock:
-            self._count += 1
-            self._pages[self._count] = (answer, way)
-            if len(self._pages) > PAGES_KEPT:
-                self._pages.popitem(last=False)
-            return self._count
-
-    def get(self, number: str) -> tuple[Fetched, Way]:
-        with self._lock:
-            found = self._pages.get(int(number)) if number.isascii() and number.isdecimal() else None
-        if found is None:
-            raise BadRequest("This page is kept no more. Ask for its ratings again.")
-        return found
-
-
-def source_of(workspace: Workspace, request: Request, shelf: Shelf) -> RatedSource:
-    """The page that an address of ours names."""
-    if number := request.query_params.get("fetched", ""):
-        return _fetched(workspace, number, *shelf.get(number))
-    return _visited(workspace, VisitAddress.of(request))
-
-
-def address_for(workspace: Workspace, asked: str, shelf: Shelf) -> dict[str, object]:
-    """What names the page at an address: the last visit of a run to it; else it is fetched now."""
-    if not asked:
-        raise BadRequest("Name the address of a page.")
-    url = parse_site(asked, "the address of a page").start
-    if visited := _last_visit(workspace, url):
-        return visited.fields
-    return {"fetched": shelf.put(*fetched_page(workspace.config, url))}
-
-
-def _last_visit(workspace: Workspace, url: str) -> VisitAddress | None:
-    found = workspace.stores.click_paths.to_url(url)
-    if found is None:
-        return None
-    start, number = found[0].start, found[1][-1].number
-    for run in workspace.stores.forage.runs():
-        visit = next(workspace.stores.forage.visits_of(run.id, start, number), None)
-        if visit is not None and visit.url == url and visit.archived:
-            return VisitAddress(run.id, start, number)
-    return None
-
-
-def _fetched(workspace: Workspace, number: str, answer: Fetched, way: Way) -> RatedSource:
-    page = way.path[-1][1]
-    fields = {"fetched": number}
-    return RatedSource(
-        page.url, page.title, way.source, None, fields, (), answer,
-        lambda model: explain_way(workspace, model, way),
-    )  # fmt: skip
-
-
-def _visited(workspace: Workspace, asked: VisitAddress) -> RatedSource:
-    address = _behind_redirects(workspace, asked)
-    page = visited_page(workspace, address.run, address.site, address.visit)
-    return RatedSource(
-        page.visit.url,
-        page.visit.title,
-        f"visit {address.visit} of {address.site}",
-        address.run,
-        address.fields,
-        _way_here(page, address),
-        page.answer,
-        lambda model: explained(workspace, page, model),
-    )
-
-
-def _behind_redirects(workspace: Workspace, address: VisitAddress) -> VisitAddress:
-    """A start page that only leads on to another address stands for the page behind it."""
-    number = address.visit
-    for visit in workspace.stores.forage.visits_of(address.run, address.site, number):
-        if visit.number == number and visit.outcome != "redirect":
-            break
-        if visit.parent == number and visit.link_kind == "redirect":
-            number = visit.number
-            if visit.outcome != "redirect":
-                break
-    return replace(address, visit=number)
-
-
-def _way_here(page: VisitedPage, address: VisitAddress) -> tuple[tuple[str, str], ...]:
-    """The pages that led here, each with the address of its own ratings."""
-    words = ("start", *page.links_clicked)
-    numbers = page.walked.way(page.visit.number)
-    queries = (VisitAddress(address.run, address.site, number).query for number in numbers)
-    return tuple(zip(words, (f"/ratings?{query}" for query in queries), strict=True))
-
-
+PATHS_KEPT = 20
 COLOURS = 6
-LEAST_SPREAD = 0.05  # links that differ by less are hardly told apart, nor are their colours
+LEAST_SPREAD = 0.05  # of scores: smaller differences mean nothing and get no colours of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,79 +40,151 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class RatingView:
-    source: RatedSource
-    label: str
-    goal: float
-    why: str
-    links: tuple[ShownLink, ...]
-    left_alone: tuple[tuple[str, str], ...]
+    url: str
+    title: str
+    source: str
+    run: int | None
+    fields: dict[str, object]  # which name the page in addresses
+    path: tuple[tuple[str, str], ...]  # text of the link to each page before, and the address of its ratings
     frame: str
-    models: tuple[str, ...]
-    model: str  # empty as long as none is trained: then the page is shown without ratings
+    models: tuple[str, ...] = ()
+    model: str = ""  # empty if none is trained: then the page is shown without ratings
+    label: str = ""
+    goal: float = 0.0
+    why: str = ""
+    links: tuple[ShownLink, ...] = ()
+    not_followed: tuple[tuple[str, str], ...] = ()
+
+
+class PathCache:
+    """The last pages that were looked up outside of runs, with their paths, by number."""
+
+    def __init__(self) -> None:
+        self._paths: OrderedDict[int, PagePath] = OrderedDict()
+        self._lock = threading.Lock()
+        self._count = 0
+
+    def put(self, path: PagePath) -> int:
+        with self._lock:
+            self._count += 1
+            self._paths[self._count] = path
+            if len(self._paths) > PATHS_KEPT:
+                self._paths.popitem(last=False)
+            return self._count
+
+    def get(self, number: int) -> PagePath:
+        with self._lock:
+            path = self._paths.get(number)
+        if path is None:
+            raise BadRequest("This page is no longer in memory. Enter its address again.")
+        return path
+
+
+def look_up(workspace: Workspace, address: str, cache: PathCache) -> dict[str, object]:
+    """Return the query fields that name the page at an address: its last visit, else a cached copy.
+
+    A page that neither a run visited nor a trail holds is fetched. Raises BadRequest or a WayhoundError.
+    """
+    if not address:
+        raise BadRequest("Enter the address of a page.")
+    url = parse_site(address, "the address of a page").start
+    path = find_path(workspace, url)
+    if path is not None and path.run_id is not None:
+        return VisitAddress(path.run_id, path.site.start, path.visits[-1]).fields
+    if path is None or path.response is None:
+        path = fetch_path(workspace.config, [url])
+    return {"fetched": cache.put(path)}
+
+
+def requested_path(
+    workspace: Workspace, request: Request, cache: PathCache
+) -> tuple[PagePath, dict[str, object]]:
+    """Return the page that the query of an address names, and the fields that name it."""
+    if number := query_number(request, "fetched"):
+        return cache.get(number), {"fetched": number}
+    address = VisitAddress.of(request)
+    path = visited_path(workspace, address.run, address.site, address.visit)
+    return path, VisitAddress(address.run, address.site, path.visits[-1]).fields
+
+
+def rating_view(
+    workspace: Workspace, path: PagePath, fields: dict[str, object], models: Sequence[str], model: str
+) -> RatingView:
+    query = urlencode({**fields, **({"model": model} if model else {})})
+    explanation = explain_page(workspace, model, path) if model else None
+    return RatingView(
+        url=path.page.url,
+        title=path.page.title,
+        source=path.source,
+        run=path.run_id,
+        fields=fields,
+        path=_path_links(path),
+        frame=f"/ratings/page?{query}",
+        models=tuple(models),
+        model=model,
+        label=format_label(explanation.label) if explanation else "",
+        goal=explanation.goal if explanation else 0.0,
+        why=format_reasons(explanation.why) if explanation else "",
+        links=shown_links(explanation.links) if explanation else (),
+        not_followed=tuple(
+            (link.text or link.url, format_fault(reason)) for link, reason in explanation.not_followed
+        )
+        if explanation
+        else (),
+    )
+
+
+def _path_links(path: PagePath) -> tuple[tuple[str, str], ...]:
+    if path.run_id is None:
+        return ()
+    addresses = (VisitAddress(path.run_id, path.site.start, visit) for visit in path.visits)
+    texts = ("start", *path.link_texts)
+    return tuple((text, f"/ratings?{address.query}") for text, address in zip(texts, addresses, strict=True))
 
 
 def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
-    """Colours go from the least to the most promising link of the page."""
-    least = min((each.score for each in links), default=0.0)
-    spread = max(max((each.score for each in links), default=0.0) - least, LEAST_SPREAD)
+    """Return the links with colours that range from the lowest to the highest score of the page."""
+    least = min((rated.score for rated in links), default=0.0)
+    spread = max(max((rated.score for rated in links), default=0.0) - least, LEAST_SPREAD)
     return tuple(
         ShownLink(
-            each.link.url,
-            each.link.text or each.link.url,
-            each.score,
-            int((COLOURS - 1) * (each.score - least) / spread),
-            format_expectation(each.label, each.goal),
-            format_reasons(each.why),
+            url=rated.link.url,
+            text=rated.link.text or rated.link.url,
+            score=rated.score,
+            colour=int((COLOURS - 1) * (rated.score - least) / spread),
+            leads_to=format_expectation(rated.label, rated.goal),
+            why=format_reasons(rated.why),
         )
-        for each in links
+        for rated in links
     )
 
 
-def rating_view(source: RatedSource, models: Sequence[str], model: str) -> RatingView:
-    fields = {**source.fields, **({"model": model} if model else {})}
-    frame = f"/ratings/page?{urlencode(fields)}"
-    if not model:
-        return RatingView(source, "", 0.0, "", (), (), frame, (), "")
-    told = source.explain(model)
-    left = tuple((link.text or link.url, format_fault(why)) for link, why in told.not_followed)
-    return RatingView(
-        source,
-        format_label(told.label),
-        told.goal,
-        format_reasons(told.why),
-        shown_links(told.links),
-        left,
-        frame,
-        tuple(models),
-        model,
-    )
-
-
-def marker(told: Explanation) -> Marker:
-    by_url = {each.url: each for each in shown_links(told.links)}
-    alone = {link.url: format_fault(why) for link, why in told.not_followed}
+def marker(explanation: Explanation) -> Marker:
+    """Return a function that gives a link of the page its class, its tooltip and its score."""
+    by_url = {link.url: link for link in shown_links(explanation.links)}
+    not_followed = {link.url: format_fault(reason) for link, reason in explanation.not_followed}
 
     def mark(url: str) -> tuple[str, str, str]:
-        each = by_url.get(url)
-        if each is None:
-            return "plain", f"Not followed: {alone.get(url, 'it leads to this page')}.", ""
-        said = f"{each.score:.2f}. Expected: {each.leads_to or 'unknown'}. Because: {each.why or 'nothing known'}."
-        return f"s{each.colour}", said, f"{each.score:.2f}"
+        link = by_url.get(url)
+        if link is None:
+            return "plain", f"Not followed: {not_followed.get(url, 'it leads to this page')}.", ""
+        tooltip = f"{link.score:.2f}. Expected: {link.leads_to or 'unknown'}. Because: {link.why or 'nothing known'}."
+        return f"s{link.colour}", tooltip, f"{link.score:.2f}"
 
     return mark
 
 
 def chosen_model(workspace: Workspace, request: Request) -> tuple[list[str], str]:
-    """All models, and the one that is asked for or was trained last; empty if none is."""
+    """Return all models, and the requested one or the one trained last; empty if there is none."""
     models = workspace.forage_models
     names = models.names()
-    asked = request.query_params.get("model", "")
-    return names, asked if asked in names else models.last().name if names else ""
+    requested = request.query_params.get("model", "")
+    return names, requested if requested in names else models.last().name if names else ""
 
 
 def rating_routes(studio: Studio) -> APIRouter:
     router = APIRouter()
-    shelf = Shelf()
+    cache = PathCache()
 
     @router.get("/ratings", response_class=HTMLResponse)
     def ratings(request: Request) -> Response:
@@ -240,39 +194,33 @@ def rating_routes(studio: Studio) -> APIRouter:
                 return studio.html(
                     request, "ratings_ask.html", section="/train", has_model=bool(names), url=""
                 )
-            view = rating_view(source_of(workspace, request, shelf), names, model)
+            path, fields = requested_path(workspace, request, cache)
+            view = rating_view(workspace, path, fields, names, model)
         headers = {"content-security-policy": PAGE_WITH_FRAME}
         return studio.html(request, "ratings.html", section="/runs", view=view, headers=headers)
 
     @router.post("/ratings")
     async def ask(request: Request) -> Response:
-        """The ratings of any page: as a run saw it last, else as it is now."""
-        asked = (await read_form(studio, request)).text("url")
-
-        def act() -> dict[str, object]:
-            with studio.workspace() as workspace:
-                return address_for(workspace, asked, shelf)
-
+        """Show the ratings of any page: as a run or trail saw it, else as it is now."""
+        address = (await read_form(studio, request)).text("url")
         try:
-            return to("/ratings", "", **await run_in_threadpool(act))
-        except BadRequest as error:  # the field again, so that the address can be mended
-            told = {
-                "complaint": str(error),
-                "status": error.status,
-                "has_model": True,
-                "url": asked,
-            }
-            return studio.html(request, "ratings_ask.html", section="/train", **told)
+            fields = await studio.run(lambda workspace: look_up(workspace, address, cache))
+        except BadRequest as error:  # show the form again, so that the address can be corrected
+            values = {"complaint": str(error), "status": error.status, "has_model": True, "url": address}
+            return studio.html(request, "ratings_ask.html", section="/train", **values)
+        return to("/ratings", "", **fields)
 
     @router.get("/ratings/page", response_class=HTMLResponse)
     def rated_page(request: Request) -> Response:
-        """The page for the frame; without a model, links are not marked."""
+        """Return the page for the frame; without a model its links are not marked."""
         with studio.workspace() as workspace:
-            source = source_of(workspace, request, shelf)
+            path, _ = requested_path(workspace, request, cache)
             mark: Marker = no_marks
             if request.query_params.get("model"):
                 _, model = chosen_model(workspace, request)
-                mark = marker(source.explain(model))
-        return Response(rendered(source.answer, mark), headers=FRAME_HEADERS, media_type="text/html")
+                mark = marker(explain_page(workspace, model, path))
+        if path.response is None:
+            raise BadRequest("What the server sent for this page is not in the archive.")
+        return Response(rendered(path.response, mark), headers=FRAME_HEADERS, media_type="text/html")
 
     return router

@@ -1,7 +1,7 @@
-"""A stranger's page shown within ours: its text and structure built anew, without any of its code.
+"""Show a foreign page inside ours: its text and structure are rebuilt without any of its code.
 
-Nothing is copied but text and the names of harmless tags, so there is nothing to clean: no script, style,
-attribute, picture or address of the page is in the result. It is served in a sandboxed frame all the same.
+Only text and the names of harmless tags are copied, so there is nothing to sanitise: the result has no script,
+style, attribute, picture or address of the page. It is served in a sandboxed frame all the same.
 """
 
 from __future__ import annotations
@@ -54,73 +54,73 @@ td, th { padding: 2px 8px 2px 0; vertical-align: top; text-align: left; }
 """
 
 Marker = Callable[[str], tuple[str, str, str]]
-"""From the address of a link: the class it is shown in, what is said when it is pointed at, a mark beside it."""
+"""Takes the URL of a link and returns its CSS class, its tooltip, and a text to show beside it."""
 
 
 def no_marks(_: str) -> tuple[str, str, str]:
     return "plain", "", ""
 
 
-def rendered(answer: Fetched, mark: Marker = no_marks) -> str:
-    """An HTML document that shows what the page says, each link marked; of a PDF or the like, that it is one."""
-    if sniff_kind(answer.body, answer.content_type, answer.charset) == "binary":
-        body = f"<p>A document of {len(answer.body) / 1e3:,.0f} kB, which is not shown here.</p>"
+def rendered(response: Fetched, mark: Marker = no_marks) -> str:
+    """Return an HTML document with the text of the page and its links marked; of a PDF or the like, a note."""
+    if sniff_kind(response.body, response.content_type, response.charset) == "binary":
+        body = f"<p>This is a document of {len(response.body) / 1e3:,.0f} kB. It is not shown here.</p>"
     else:
-        body = _body(answer, mark)
+        body = _body(response, mark)
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page as it was read</title>'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Archived page</title>'
         f"<style>{_STYLE}</style></head><body>{body}</body></html>"
     )
 
 
-def _body(answer: Fetched, mark: Marker) -> str:
-    text, _ = decode(answer.body, answer.charset)
+def _body(response: Fetched, mark: Marker) -> str:
+    text, _ = decode(response.body, response.charset)
     tree = LexborHTMLParser(limit_markup(text))
-    base = _base(tree, answer.url)
+    base = _base(tree, response.url)
     shown = tree.body or tree.css_first("frameset")
     return "".join(_Writer(base, mark).write(shown)) if shown else ""
 
 
 def _base(tree: LexborHTMLParser, url: str) -> str:
-    given = tree.css_first("base[href]")
-    href = given.attributes.get("href") if given else None
+    element = tree.css_first("base[href]")
+    href = element.attributes.get("href") if element else None
     return (normalise(href, url) if href else "") or url
 
 
 class _Writer:
-    """Walks the tree with a stack of its own: a page may be nested deeper than Python may."""
+    """Writes a tree with an explicit stack: pages may be nested deeper than Python recurses."""
 
     def __init__(self, base: str, mark: Marker) -> None:
         self._base = base
         self._mark = mark
 
     def write(self, root: LexborNode) -> Iterator[str]:
-        waiting: list[LexborNode | str] = [root]
+        stack: list[LexborNode | str] = [root]
         nodes = 0
-        while waiting:
-            here = waiting.pop()
-            if isinstance(here, str):
-                yield here
+        while stack:
+            node = stack.pop()
+            if isinstance(node, str):
+                yield node
                 continue
             nodes += 1
             if nodes > MOST_NODES:
-                continue  # what is open is closed, and no more is begun
-            before, after, inside = self._parts(here)
+                continue  # open elements are closed, and no more are started
+            before, after, with_content = self._parts(node)
             yield before
-            waiting.append(after)
-            if inside:
-                waiting += reversed(list(here.iter(include_text=True)))
+            stack.append(after)
+            if with_content:
+                stack += reversed(list(node.iter(include_text=True)))
 
     def _parts(self, node: LexborNode) -> tuple[str, str, bool]:
-        """What stands before and after the content of a node, and whether the content is shown."""
+        """Return the markup before and after a node's content, and True if the content is shown."""
         tag = (node.tag or "").lower()
         if tag == "-text":
             return escape(node.text(deep=False) or ""), "", False
         if tag in _DROPPED or tag.startswith(("-", "!", "_")):
             return "", "", False
         if tag == "img":
-            said = node.attributes.get("alt") or ""
-            return (f'<span class="picture">[picture: {escape(said)}]</span>' if said else "", "", False)
+            alt = node.attributes.get("alt") or ""
+            return (f'<span class="picture">[picture: {escape(alt)}]</span>' if alt else "", "", False)
         if tag in ("a", "area"):
             return (*self._link(node.attributes.get("href")), True)
         if tag in ("frame", "iframe"):
@@ -130,7 +130,7 @@ class _Writer:
         return (f"<{tag}>", f"</{tag}>", True) if tag in _KEPT else ("", "", True)
 
     def _frame(self, src: str | None) -> str:
-        """A page within the page is a link like any other; what it holds is not here."""
+        """Show a frame as a link: its content is a page of its own."""
         before, after = self._link(src)
         return f"<p>{before}[frame: {escape(src[:LONGEST_ADDRESS])}]{after}</p>" if src else ""
 
@@ -138,7 +138,7 @@ class _Writer:
         url = normalise(target, self._base) if target else ""
         if not url:
             return "<span>", "</span>"
-        kind, said, beside = self._mark(url)
-        # no address: what is shown can be pointed at, not followed
-        opening = f'<span class="link {escape(kind)}" tabindex="0" title="{escape(said)}">'
+        css_class, tooltip, beside = self._mark(url)
+        # Without an address, a link can be hovered over and focused, but not followed.
+        opening = f'<span class="link {escape(css_class)}" tabindex="0" title="{escape(tooltip)}">'
         return opening, f"{f'<b>{escape(beside)}</b>' if beside else ''}</span>"

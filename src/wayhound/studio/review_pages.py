@@ -1,4 +1,4 @@
-"""Review: one page at a time, one key an answer; retraining in the background; what the answers change."""
+"""Review: questions about one page at a time, answered by one key; training in the background; what changes."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
-from starlette.concurrency import run_in_threadpool
 
-from wayhound.app.rate_visits import visited_page
-from wayhound.app.review import Asked, Review
+from wayhound.app.explain import visited_path
+from wayhound.app.review import RETRAIN_AFTER, Review, ReviewQuestion, new_answers
 from wayhound.paths.questions import StopAsking
 from wayhound.store.jobs import Job
 from wayhound.store.review import SiteChange
-from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import PAGE_WITH_FRAME
-from wayhound.studio.studio import Studio, VisitAddress, now, to
+from wayhound.studio.studio import Studio, VisitAddress, now, query_number, read_form, to
 from wayhound.trail import FAIL, GOAL
 from wayhound.web.errors import BadRequest
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_order
 from wayhound.wording.undo import format_review_undo
 from wayhound.workspace import Workspace
-
-ANSWERS_BEFORE_RETRAINING = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,97 +28,93 @@ class ShownQuestion:
     visit: int
     url: str
     title: str
-    links_clicked: tuple[str, ...]
-    chance: float
-    least: float
+    link_texts: tuple[str, ...]
+    probability: float
+    least: float  # by the committee
     most: float
     frame: str
     ratings: str
 
 
 @dataclass(frozen=True, slots=True)
+class MissingStep:
+    """What has to be done before there can be questions, and the page for it."""
+
+    sentence: str
+    path: str
+    button: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewView:
     runs: tuple[tuple[int, str], ...]
-    run: int
-    question: ShownQuestion | None
-    is_prepared: bool
-    enough: str
-    answers: int
-    new_answers: int
-    labels: tuple[str, ...]
     job: Job | None
-    changes: tuple[SiteChange, ...]
-    sites: int
-    missing: str
-    missing_path: str
-    missing_deed: str
-    model: str
-    budget: int
+    missing: MissingStep | None = None
+    run: int = 0
+    question: ShownQuestion | None = None
+    is_prepared: bool = False
+    stop_reason: str = ""
+    answers: int = 0
+    new_answers: int = 0
+    labels: tuple[str, ...] = ()
+    changes: tuple[SiteChange, ...] = ()
+    sites: int = 0
+    model: str = ""
+    budget: int = 0
 
 
 def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
     runs = tuple((run.id, format_order(run.identity)) for run in workspace.stores.forage.runs())
-    names = workspace.forage_models.names()
+    job = workspace.stores.jobs.last("review")
     run = run_id if run_id is not None else (runs[0][0] if runs else 0)
-    if run not in {each for each, _ in runs} or not names:
-        return _missing(workspace, runs)
-    found = Review(workspace, run).next_question()
-    store, card = workspace.stores.review, workspace.forage_models.last()
+    if run not in {number for number, _ in runs} or not workspace.forage_models.names():
+        return ReviewView(runs, job, _missing_step(workspace))
+    question = Review(workspace, run).next_question()
+    store = workspace.stores.review
     return ReviewView(
         runs=runs,
+        job=job,
         run=run,
-        question=_shown(workspace, run, found) if isinstance(found, Asked) else None,
-        is_prepared=found is not None,
-        enough=found.reason if isinstance(found, StopAsking) else "",
+        question=_shown(workspace, run, question) if isinstance(question, ReviewQuestion) else None,
+        is_prepared=question is not None,
+        stop_reason=question.reason if isinstance(question, StopAsking) else "",
         answers=len(store.answers(run)),
-        new_answers=store.answered_since(card.trained_at),
+        new_answers=new_answers(workspace),
         labels=tuple(label for label in workspace.stores.trails.labels() if label not in (GOAL, FAIL)),
-        job=workspace.stores.jobs.last("review"),
         changes=tuple(store.changes(run)),
         sites=workspace.stores.forage.progress(run).sites,
-        missing="",
-        missing_path="",
-        missing_deed="",
-        model=card.name,
+        model=workspace.forage_models.last().name,
         budget=workspace.config.forage.budget_per_site,
     )
 
 
-def _missing(workspace: Workspace, runs: tuple[tuple[int, str], ...]) -> ReviewView:
-    """What must be done before anything can be asked, with the page where it is done."""
-    job = workspace.stores.jobs.last("review")
+def _missing_step(workspace: Workspace) -> MissingStep:
     if not len(workspace.stores.trails):
-        told = (
-            "Questions are asked by a model. Show it the way on two or three sites first.",
-            "/teach",
-            "Teach",
+        return MissingStep(
+            "A model asks the questions. First show it the way on two or three sites.", "/teach", "Teach"
         )
-    elif not workspace.forage_models.names():
-        told = ("Questions are asked by a model. Let it learn from your trails first.", "/train", "Train")
-    else:
-        told = (
-            "Questions are about pages that a run visited. Forage some sites first.",
-            "/runs",
-            "Begin a run",
-        )
-    return ReviewView(runs, 0, None, False, "", 0, 0, (), job, (), 0, *told, "", 0)
+    if not workspace.forage_models.names():
+        return MissingStep("A model asks the questions. First train one on your trails.", "/train", "Train")
+    return MissingStep(
+        "The questions are about pages that a run visited. First forage some sites.", "/runs", "Start a run"
+    )
 
 
-def _shown(workspace: Workspace, run: int, asked: Asked) -> ShownQuestion:
-    each = asked.candidate
-    page = visited_page(workspace, run, each.site, each.number)
-    query = VisitAddress(run, each.site, each.number).query
+def _shown(workspace: Workspace, run: int, asked: ReviewQuestion) -> ShownQuestion:
+    candidate = asked.candidate
+    path = visited_path(workspace, run, candidate.site, candidate.number)
+    query = VisitAddress(run, candidate.site, candidate.number).query
     return ShownQuestion(
-        each.site,
-        each.number,
-        each.url,
-        page.visit.title or each.url,
-        page.links_clicked,
-        asked.question.candidate.probability,
-        min(each.chances),
-        max(each.chances),
-        f"/ratings/page?{query}",
-        f"/ratings?{query}",
+        site=candidate.site,
+        visit=candidate.number,
+        url=candidate.url,
+        title=path.page.title or candidate.url,
+        link_texts=path.link_texts,
+        probability=asked.question.candidate.probability,
+        least=min(candidate.chances),
+        most=max(candidate.chances),
+        frame=f"/ratings/page?{query}",
+        ratings=f"/ratings?{query}",
     )
 
 
@@ -131,68 +123,57 @@ def review_routes(studio: Studio) -> APIRouter:
 
     @router.get("/review", response_class=HTMLResponse)
     def review(request: Request) -> Response:
+        run = query_number(request, "run")
+        if run is None and request.query_params.get("run"):
+            raise BadRequest("There is no such run.")
         with studio.workspace() as workspace:
             studio.background.clean_up(workspace)
-            view = review_view(workspace, _run(request))
+            view = review_view(workspace, run)
         headers = {"content-security-policy": PAGE_WITH_FRAME}
         return studio.html(request, "review.html", section="/review", view=view, headers=headers)
 
     @router.post("/review/prepare")
     async def prepare(request: Request) -> Response:
-        """Make the questions, after teaching the model again if there are new answers."""
+        """Prepare questions in the background; with new answers, train again first."""
         form = await read_form(studio, request)
-        run, again = form.whole("run", 1, 10**9), form.text("retrain") == "yes"
+        run = form.run_id()
 
-        def act() -> None:
-            with studio.workspace() as workspace:
-                workspace.stores.forage.run(run)
-                studio.background.start(workspace, "review", {"run": run, "retrain": again})
+        def act(workspace: Workspace) -> None:
+            workspace.stores.forage.run(run)
+            arguments = {"run": run, "retrain": form.checked("retrain")}
+            studio.background.start(workspace, "review", arguments)
 
-        await run_in_threadpool(act)
+        await studio.run(act)
         return to("/review", run=run)
 
     @router.post("/review/answer")
     async def answer(request: Request) -> Response:
         form = await read_form(studio, request)
-        run, site, number = form.whole("run", 1, 10**9), form.text("site"), form.whole("visit", 0, 10**9)
-        said, label = form.text("answer"), form.text("label")
-        given = {"goal": GOAL, "fail": FAIL, "skip": "", "label": label}.get(said)
-        if given is None or (said == "label" and not label):
+        run, (site, number), label = form.run_id(), form.visit(), form.text("label")
+        answers = {"goal": GOAL, "reject": FAIL, "skip": "", "label": label}
+        chosen = answers.get(form.text("answer"))
+        if chosen is None or (form.text("answer") == "label" and not label):
             raise BadRequest("Choose Goal, Reject, a label, or Cannot say.")
 
-        def act() -> str:
-            with studio.workspace() as workspace:
-                Review(workspace, run).answer(site, number, given, now())
-                return _retrain_after_some(studio, workspace, run)
+        def act(workspace: Workspace) -> str:
+            Review(workspace, run).answer(site, number, chosen, now())
+            return _retrain_if_due(studio, workspace, run)
 
-        return to("/review", await run_in_threadpool(act), run=run)
+        return to("/review", await studio.run(act), run=run)
 
     @router.post("/review/undo")
     async def undo(request: Request) -> Response:
-        run = (await read_form(studio, request)).whole("run", 1, 10**9)
-
-        def act() -> str:
-            with studio.workspace() as workspace:
-                return format_review_undo(Review(workspace, run).take_back(now()))
-
-        return to("/review", await run_in_threadpool(act), run=run)
+        run = (await read_form(studio, request)).run_id()
+        answers = await studio.run(lambda workspace: Review(workspace, run).undo(now()))
+        return to("/review", format_review_undo(answers), run=run)
 
     return router
 
 
-def _retrain_after_some(studio: Studio, workspace: Workspace, run: int) -> str:
-    """Every few answers the model is taught again, while the person goes on."""
-    new = workspace.stores.review.answered_since(workspace.forage_models.last().trained_at)
-    if new < ANSWERS_BEFORE_RETRAINING:
+def _retrain_if_due(studio: Studio, workspace: Workspace, run: int) -> str:
+    """Train again in the background after some answers, while the person goes on. Return a notice."""
+    unlearned = new_answers(workspace)
+    if unlearned < RETRAIN_AFTER:
         return ""
     studio.background.start(workspace, "review", {"run": run, "retrain": True})
-    return f"The model is learning from your {count(new, 'answer')}; you can go on meanwhile."
-
-
-def _run(request: Request) -> int | None:
-    given = request.query_params.get("run", "")
-    if not given:
-        return None
-    if not (given.isascii() and given.isdecimal() and len(given) < 12):
-        raise BadRequest("There is no such run.")
-    return int(given)
+    return f"The model is learning from your {count(unlearned, 'answer')}; you can go on meanwhile."

@@ -1,16 +1,27 @@
-"""Runs: start one, watch it, and see what it found by which way."""
+"""Runs: start one, watch it, resume it, and see how each site ended."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+import time
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from wayhound.app.forage import is_alive
+from wayhound.app.forage import (
+    Order,
+    complete_order,
+    is_alive,
+    new_nonce,
+    open_run,
+    resume_run,
+    run_limits,
+)
+from wayhound.app.site_list import SiteList
+from wayhound.app.visited_site import FrontierSizes
 from wayhound.store.jobs import Job
 from wayhound.store.protocol import Progress, Run, SiteSummary
 from wayhound.studio.charts import (
@@ -18,25 +29,127 @@ from wayhound.studio.charts import (
     MOST_POINTS,
     Chart,
     ChartBar,
-    QueueWatch,
+    frontier_chart,
     goals_chart,
     outcome_bars,
-    queue_chart,
     speed_chart,
 )
-from wayhound.studio.forage_job import first_words
-from wayhound.studio.forms import Form, read_form
-from wayhound.studio.run_order import MOST_PAGES, Filled, filled_like, open_again, open_ordered
-from wayhound.studio.studio import Studio, to
-from wayhound.studio.tables import SITE_COLUMNS, Paging, csv_text, download, page_asked, site_rows
+from wayhound.studio.studio import Studio, StudioForm, read_form, to
+from wayhound.studio.tables import SITE_COLUMNS, Paging, csv_text, download, requested_page, site_rows
 from wayhound.web.errors import BadRequest
-from wayhound.wording.runs import format_order
+from wayhound.wording.runs import format_order, format_skipped
 from wayhound.workspace import Workspace
 
 SITES_SHOWN = 100
-PAGES_IN_A_PART = (
-    10  # of the time that a run took: with fewer, its speed is hidden by the pauses between pages
-)
+PAGES_IN_A_PART = 10  # of the speed chart: with fewer, the delays between pages would hide the speed
+MOST_SITES = 10_000
+MOST_PAGES = 1_000_000
+MOST_WORKERS = 64
+
+
+# The form
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """The fields of the form as text, to show it filled in."""
+
+    sites: str = ""
+    model: str = ""
+    words: str = ""
+    budget: str = ""
+    delay: str = ""
+    goals: str = ""
+    workers: str = "1"
+    files: bool = False
+    new_run: bool = False
+
+    @classmethod
+    def submitted(cls, form: StudioForm) -> RunForm:
+        return cls(
+            sites="\n".join(filter(None, (form.text("sites"), *form.texts("site")))),
+            model=form.text("model"),
+            words=form.text("words"),
+            budget=form.text("budget"),
+            delay=form.text("delay"),
+            goals=form.text("goals"),
+            workers=form.text("workers") or "1",
+            files=form.checked("files"),
+            new_run=form.checked("new_run"),
+        )
+
+    @classmethod
+    def default(cls, workspace: Workspace) -> RunForm:
+        config, models = workspace.config, workspace.forage_models
+        return cls(
+            model=models.last().name if models.names() else "",
+            budget=str(config.forage.budget_per_site),
+            delay=f"{config.fetch.delay_seconds:g}",
+        )
+
+    @classmethod
+    def like(cls, workspace: Workspace, run: Run) -> RunForm:
+        """Return the form for a new run on the sites of an old one, ordered in the same way."""
+        order, default = Order.from_identity(run.identity), cls.default(workspace)
+        return replace(
+            default,
+            sites="\n".join(site.start for site in workspace.stores.forage.sites(run.id)),
+            model=order.model if order.model in workspace.forage_models.names() else "",
+            words=", ".join(order.keywords),
+            budget=str(run.limits.budget_per_site or default.budget),
+            goals=str(order.goals_wanted or ""),
+            files=order.take_files,
+            new_run=True,
+        )
+
+
+def start_run(workspace: Workspace, form: StudioForm) -> tuple[Run, str]:
+    """Open the run that a form orders. Return it with a notice of what that means.
+
+    Raises BadRequest, or UsageError from the use case, if the form has to be corrected.
+    """
+    listed = _sites(form)
+    words = re.findall(r"[^\s,;]+", form.text("words"))
+    if not words and not form.text("model"):
+        raise BadRequest(
+            "Choose a model, or enter a word that the pages you look for have in their address or title."
+        )
+    order = Order(
+        strategy="",
+        model=form.text("model"),
+        keywords=tuple(words),
+        goals_wanted=form.whole("goals", 1, MOST_PAGES) if form.text("goals") else None,
+        take_files=form.checked("files"),
+        fresh=new_nonce() if form.checked("new_run") else "",
+    )
+    limits = run_limits(workspace.config, budget=form.whole("budget", 1, MOST_PAGES))
+    run = open_run(workspace, complete_order(workspace, order), limits, listed.sites.values(), time.time())
+    return run, " ".join(filter(None, (_notice(workspace, run), format_skipped(listed.skipped))))
+
+
+def _sites(form: StudioForm) -> SiteList:
+    listed = SiteList()
+    for text in (form.text("sites"), "\n".join(form.texts("site"))):
+        listed.add_text(text, "the list")
+    if not listed.sites:
+        raise BadRequest("Enter at least one start page.")
+    if len(listed.sites) > MOST_SITES:
+        raise BadRequest(f"More than {MOST_SITES:,} start pages: use `wayhound forage` with a file.")
+    return listed
+
+
+def _notice(workspace: Workspace, run: Run) -> str:
+    if run.is_new:
+        return "The forage has started."
+    if workspace.stores.forage.progress(run.id).is_over:
+        return (
+            f"Run {run.id} visited these sites in the same way; this is its result. To visit them again, check "
+            "“Start a new run”."
+        )
+    return f"Run {run.id} was ordered in the same way and is resumed; its earlier results are kept."
+
+
+# Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +164,7 @@ class RunList:
     runs: tuple[RunLine, ...]
     models: tuple[str, ...]
     job: Job | None
-    watched: int | None  # the run that the job is about
-    filled: Filled
+    form: RunForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,128 +178,129 @@ class RunView:
     job: Job | None
     charts: tuple[Chart, ...]
     outcomes: tuple[ChartBar, ...]
-    is_over: bool
+    is_idle: bool  # nobody works on it now
 
 
-def is_by_model(identity: Mapping[str, str]) -> bool:
-    """Whether a run tells goals by a model: then each has a probability."""
-    return "model" in identity
+def has_probabilities(run: Run) -> bool:
+    """Return True if a model recognised the goals of a run, so that each has a probability."""
+    return "model" in run.identity
 
 
-def run_list(workspace: Workspace, filled: Filled | None = None) -> RunList:
+def run_list(workspace: Workspace, form: RunForm | None = None) -> RunList:
     store = workspace.stores.forage
-    lines = (RunLine(run.id, format_order(run.identity), store.progress(run.id)) for run in store.runs())
-    job = workspace.stores.jobs.last("forage")
     return RunList(
-        tuple(lines),
-        tuple(workspace.forage_models.names()),
-        job,
-        job.run_id if job else None,
-        filled or Filled.usual(workspace),
+        runs=tuple(
+            RunLine(run.id, format_order(run.identity), store.progress(run.id)) for run in store.runs()
+        ),
+        models=tuple(workspace.forage_models.names()),
+        job=workspace.stores.jobs.last("forage"),
+        form=form or RunForm.default(workspace),
     )
 
 
-def run_view(workspace: Workspace, run: Run, queue: QueueWatch, page: int = 1) -> RunView:
+def run_view(workspace: Workspace, run: Run, frontier: FrontierSizes, page: int = 1) -> RunView:
     store = workspace.stores.forage
+    job = workspace.stores.jobs.last("forage")  # before what it writes: the page never shows half of it
+    job = job if job and job.run_id == run.id else None
     progress = store.progress(run.id)
     parts = max(2, min(BUCKETS, progress.visits // PAGES_IN_A_PART))
-    course = workspace.stores.forage.course(run.id, MOST_POINTS - 1, parts)
-    charts = (goals_chart(course), queue_chart(queue.sizes(workspace, run.id)), speed_chart(course))
+    course = store.course(run.id, MOST_POINTS - 1, parts)
     paging = Paging.of(page, progress.sites, SITES_SHOWN)
-    job = _job_of(workspace, run.id)
     return RunView(
-        run.id,
-        format_order(run.identity),
-        progress,
-        tuple(islice(store.sites(run.id), paging.first, paging.first + SITES_SHOWN)),
-        paging,
-        run.limits.budget_per_site,
-        job,
-        charts,
-        tuple(outcome_bars(progress.outcomes)),
-        progress.leased == 0 and not (job and job.is_running),
+        id=run.id,
+        what=format_order(run.identity),
+        progress=progress,
+        sites=tuple(islice(store.sites(run.id), paging.first, paging.first + SITES_SHOWN)),
+        paging=paging,
+        budget=run.limits.budget_per_site,
+        job=job,
+        charts=(
+            goals_chart(course),
+            frontier_chart(frontier.sizes(workspace, run.id)),
+            speed_chart(course),
+        ),
+        outcomes=tuple(outcome_bars(progress.outcomes)),
+        is_idle=progress.leased == 0 and not (job and job.is_running),
     )
 
 
-def _job_of(workspace: Workspace, run_id: int) -> Job | None:
-    """Return the last forage in the background if it worked on this run."""
-    job = workspace.stores.jobs.last("forage")
-    return job if job and job.run_id == run_id else None
+# Routes
 
 
 def run_routes(studio: Studio) -> APIRouter:
     router = APIRouter()
-    queue = QueueWatch()
+    frontier = FrontierSizes()
 
-    def list_view(filled: Filled | None = None, like: int | None = None) -> RunList:
+    def list_view(form: RunForm | None = None, like: int | None = None) -> RunList:
         with studio.workspace() as workspace:
             studio.background.clean_up(workspace)
             if like is not None:
-                filled = filled_like(workspace, workspace.stores.forage.run(like))
-            return run_list(workspace, filled)
+                form = RunForm.like(workspace, workspace.stores.forage.run(like))
+            return run_list(workspace, form)
 
     @router.get("/runs", response_class=HTMLResponse)
     def runs(request: Request, like: int | None = None) -> Response:
         return studio.html(request, "runs.html", section="/runs", view=list_view(like=like))
 
-    def begin(form: Form) -> tuple[int, str]:
-        with studio.workspace() as workspace:
-            studio.background.refuse_second(workspace, "forage")
-            run, notice = open_ordered(workspace, form)
-            _start(studio, workspace, run.id, form.number("delay", 0, 3600))
-        return run.id, notice
-
     @router.post("/runs")
     async def start(request: Request) -> Response:
         form = await read_form(studio, request)
+
+        def act(workspace: Workspace) -> tuple[int, str]:
+            studio.background.refuse_second(workspace, "forage")
+            delay, workers = form.number("delay", 0, 3600), _workers(form)
+            run, notice = start_run(workspace, form)
+            _forage(studio, workspace, run.id, delay=delay, workers=workers)
+            return run.id, notice
+
         try:
-            run_id, notice = await run_in_threadpool(begin, form)
-        except BadRequest as error:  # the form again, as it was filled in, so that it can be mended
-            view = await run_in_threadpool(list_view, Filled.of(form))
-            told = {"complaint": str(error), "status": error.status}
-            return studio.html(request, "runs.html", section="/runs", view=view, **told)
+            run_id, notice = await studio.run(act)
+        except BadRequest as error:  # show the form again as it was filled in, so that it can be corrected
+            view = await run_in_threadpool(list_view, RunForm.submitted(form))
+            values = {"complaint": str(error), "status": error.status}
+            return studio.html(request, "runs.html", section="/runs", view=view, **values)
         return to(f"/runs/{run_id}", notice)
 
     @router.get("/runs/{run_id}", response_class=HTMLResponse)
     def run(request: Request, run_id: int) -> Response:
-        page = page_asked(request)
         with studio.workspace() as workspace:
             studio.background.clean_up(workspace)
-            asked = workspace.stores.forage.run(run_id)
+            requested = workspace.stores.forage.run(run_id)
             workspace.stores.forage.release_dead(run_id, is_alive)
-            view = run_view(workspace, asked, queue, page)
+            view = run_view(workspace, requested, frontier, requested_page(request))
         return studio.html(request, "run.html", section="/runs", view=view)
 
     return router
 
 
-def run_deeds(studio: Studio) -> APIRouter:
-    """What can be had of a run and done with it."""
+def run_actions(studio: Studio) -> APIRouter:
+    """Routes that download the sites of a run, and resume it."""
     router = APIRouter()
 
     @router.get("/runs/{run_id}/sites.csv")
     def sites(run_id: int) -> Response:
-        """Every site of a run for a spreadsheet: what it gave, and why it ended."""
+        """Return every site of a run as CSV: what it found, and why it ended."""
         with studio.workspace() as workspace:
             store = workspace.stores.forage
             rows = site_rows(store.sites(store.run(run_id).id))
             return download(f"sites-{run_id}.csv", csv_text(SITE_COLUMNS, rows))
 
-    @router.post("/runs/{run_id}/go-on")
-    async def go_on(request: Request, run_id: int) -> Response:
+    @router.post("/runs/{run_id}/resume")
+    async def resume(request: Request, run_id: int) -> Response:
         form = await read_form(studio, request)
-        budget = form.whole("budget", 1, MOST_PAGES)
 
-        def act() -> str:
-            with studio.workspace() as workspace:
-                studio.background.refuse_second(workspace, "forage")
-                if not open_again(workspace, workspace.stores.forage.run(run_id), budget):
-                    return "Nothing is left to do. With more pages a site it can go on."
-                _start(studio, workspace, run_id, None)
-            return "It goes on where it was."
+        def act(workspace: Workspace) -> str:
+            studio.background.refuse_second(workspace, "forage")
+            budget, workers = form.whole("budget", 1, MOST_PAGES), _workers(form)
+            run = workspace.stores.forage.run(run_id)
+            resume_run(workspace, run, replace(run.limits, budget_per_site=budget), time.time())
+            if workspace.stores.forage.progress(run_id).is_over:
+                return "All sites are finished. To continue, raise the number of pages per site."
+            _forage(studio, workspace, run_id, delay=None, workers=workers)
+            return "The run is resumed."
 
         try:
-            notice = await run_in_threadpool(act)
+            notice = await studio.run(act)
         except BadRequest as error:
             notice = str(error)
         return to(f"/runs/{run_id}", notice)
@@ -195,6 +308,10 @@ def run_deeds(studio: Studio) -> APIRouter:
     return router
 
 
-def _start(studio: Studio, workspace: Workspace, run_id: int, delay: float | None) -> None:
-    given = {"run": run_id, "delay": delay}
-    studio.background.start(workspace, "forage", given, first_words(run_id))
+def _workers(form: StudioForm) -> int:
+    return form.whole("workers", 1, MOST_WORKERS) if form.text("workers") else 1
+
+
+def _forage(studio: Studio, workspace: Workspace, run_id: int, *, delay: float | None, workers: int) -> None:
+    arguments = {"run": run_id, "delay": delay, "workers": workers}
+    studio.background.start(workspace, "forage", arguments, f"Run {run_id} is starting.")

@@ -1,4 +1,4 @@
-"""Long lists, a page of them at a time."""
+"""Long lists: pages of them, and CSV downloads of goals and sites."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from starlette.responses import Response
 from wayhound.store.export import in_csv
 from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import SiteSummary
+from wayhound.studio.studio import query_number
 from wayhound.wording.faults import format_ending
 from wayhound.wording.reasons import format_reasons, supporting
 
@@ -24,7 +25,7 @@ SITE_COLUMNS = ("site", "goals", "pages", "state", "ended_because")
 def goal_rows(
     goals: Iterable[FoundGoal], rejected: Mapping[tuple[str, int], int], *, by_model: bool
 ) -> Iterator[tuple[object, ...]]:
-    """One row a result; how sure it is, only where a model said so."""
+    """Yield one row per goal, with its probability only if a model gave one."""
     for goal in goals:
         yield (
             goal.site,
@@ -32,7 +33,7 @@ def goal_rows(
             goal.title,
             f"{goal.probability:.0%}" if by_model else "",
             goal.clicks,
-            spoke_for(goal),
+            format_reasons(supporting(goal.why)),
             "rejected" if (goal.site, goal.number) in rejected else "",
             f"{datetime.fromtimestamp(goal.at, UTC):%Y-%m-%d %H:%M}",
             goal.run,
@@ -40,21 +41,16 @@ def goal_rows(
 
 
 def site_rows(sites: Iterable[SiteSummary]) -> Iterator[tuple[object, ...]]:
-    """One row a site, also those where nothing was found."""
+    """Yield one row per site, with or without goals."""
     for site in sites:
         yield site.start, site.goals, site.visits, site.state, format_ending(site.reason, "studio")
 
 
-def spoke_for(goal: FoundGoal) -> str:
-    """What spoke for a goal; what spoke against it is left to its ratings."""
-    return format_reasons(supporting(goal.why))
-
-
-_BYTE_ORDER_MARK = "\ufeff"  # without it, spreadsheets on Windows take UTF-8 for something else
+_BYTE_ORDER_MARK = "\ufeff"  # without it, spreadsheets on Windows do not recognise UTF-8
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """The table as text, the names of its columns first."""
+    """Return a table as CSV, with the column names in the first row."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(columns)
@@ -63,14 +59,14 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def download(name: str, text: str) -> Response:
-    """An answer that browsers save as a file of this name."""
+    """Return a response that browsers save as a file of this name."""
     headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
     return Response(text.encode(), headers=headers, media_type="text/csv")
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Where a page of a list stands in it. The number of a page that there is none of leads to the last one."""
+    """One page of a list. A page number past the end stands for the last page."""
 
     page: int
     pages: int
@@ -84,17 +80,16 @@ class Paging:
 
     @property
     def first(self) -> int:
-        """How many come before this page."""
+        """Number of items before this page."""
         return (self.page - 1) * self.size
 
     @property
-    def told(self) -> str:
+    def range(self) -> str:
         """`101 to 150 of 2,340`."""
         last = min(self.first + self.size, self.total)
         return f"{self.first + 1:,} to {last:,} of {self.total:,}"
 
 
-def page_asked(request: Request) -> int:
-    """The page that an address asks for; what is no number is the first."""
-    given = request.query_params.get("page", "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 8 else 1
+def requested_page(request: Request) -> int:
+    """Return the page number in the query of an address, by default 1."""
+    return query_number(request, "page") or 1

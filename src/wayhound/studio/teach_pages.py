@@ -13,7 +13,6 @@ from wayhound.app.teach.session import TeachMode
 from wayhound.errors import WayhoundError
 from wayhound.store.teaching import TeachSession
 from wayhound.studio.access import check_form
-from wayhound.studio.forms import read_form
 from wayhound.studio.remote_browser import (
     BUTTONS,
     InputEvent,
@@ -23,7 +22,7 @@ from wayhound.studio.remote_browser import (
     RemoteBrowser,
     read_events,
 )
-from wayhound.studio.studio import Studio, to
+from wayhound.studio.studio import Studio, read_form, to
 from wayhound.trail import FAIL, GOAL
 from wayhound.web.errors import BadRequest
 

@@ -13,9 +13,8 @@ from starlette.concurrency import run_in_threadpool
 from wayhound.app.topics import TopicReport, Topics
 from wayhound.errors import ModelError, UsageError
 from wayhound.store.jobs import Job
-from wayhound.studio.forms import Form, read_form
-from wayhound.studio.studio import Studio, to
-from wayhound.studio.tables import Paging, page_asked
+from wayhound.studio.studio import Studio, StudioForm, read_form, to
+from wayhound.studio.tables import Paging, requested_page
 from wayhound.topics.model import NOWHERE, TopicPlacement
 from wayhound.topics.suggest import TopicSuggestions
 from wayhound.topics.tree import shipped_trees
@@ -139,7 +138,7 @@ def topic_routes(studio: Studio) -> APIRouter:
     def documents(request: Request) -> Response:
         topic = request.query_params.get("topic", "/")
         with studio.workspace() as workspace:
-            view = documents_view(workspace, topic, page_asked(request))
+            view = documents_view(workspace, topic, requested_page(request))
         return studio.html(request, "topic_documents.html", section="/topics", view=view)
 
     @router.post("/topics/train")
@@ -184,7 +183,7 @@ def topic_changes(studio: Studio) -> APIRouter:
     return router
 
 
-def _tree_text(form: Form) -> str:
+def _tree_text(form: StudioForm) -> str:
     """Return the tree that a form chose by name, or its typed text. Raises BadRequest for an unknown name."""
     name = form.text("shipped")
     if name and name not in shipped_trees():
@@ -201,7 +200,7 @@ def _write_tree(topics: Topics, text: str) -> tuple[TopicsView | None, str]:
     return None, f"Saved a tree with {count(len(tree.leaves), 'leaf', 'leaves')}."
 
 
-def _accept(topics: Topics, form: Form) -> str:
+def _accept(topics: Topics, form: StudioForm) -> str:
     """Write a suggestion into the tree and return a notice."""
     topic, name, tree = form.text("topic"), form.text("name"), topics.tree_file
     keywords = [word.strip() for word in form.text("keywords").split(",") if word.strip()]
@@ -221,7 +220,7 @@ def _accept(topics: Topics, form: Form) -> str:
             raise BadRequest("There is no such suggestion.")
 
 
-def _correct(topics: Topics, form: Form) -> str:
+def _correct(topics: Topics, form: StudioForm) -> str:
     """Record or remove a correction and return a notice."""
     document, topic = form.text("document"), form.text("topic")
     if form.text("undo"):

@@ -1,4 +1,4 @@
-"""Trails: what was shown, step by step; labels changed, trails deleted, and all of it undone."""
+"""Trails: what was taught, step by step; change labels, delete trails, and undo that."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
-from starlette.concurrency import run_in_threadpool
 
-from wayhound.app.trails import step_page, step_places
-from wayhound.paths.trail_check import Remark, check_trails
+from wayhound.app.trails import check, step_page, step_places
+from wayhound.paths.trail_check import Remark
 from wayhound.store.trails import KeptTrail, TrailSummary
-from wayhound.studio.forms import read_form
 from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, rendered
-from wayhound.studio.studio import Studio, now, to
+from wayhound.studio.studio import Studio, now, read_form, to
 from wayhound.trail import FAIL, GOAL, Step
 from wayhound.web.errors import NotFound
 from wayhound.wording.trails import format_change
@@ -26,7 +24,6 @@ WORDS_SHOWN = 40
 @dataclass(frozen=True, slots=True)
 class TrailList:
     trails: list[TrailSummary]
-    sites: dict[str, int]
     by_site: dict[str, list[TrailSummary]]
     remarks: list[Remark]
     last_change: str
@@ -42,7 +39,7 @@ class ShownStep:
     link: str
     region: str
     label: str
-    picture: str  # address of a small rendering of the page; empty if the archive has none
+    picture: str  # address of a small rendering of the page; empty if it is not archived
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +53,42 @@ class ShownTrail:
 
 
 def trail_list(workspace: Workspace) -> TrailList:
-    summaries = workspace.stores.trails.summaries()
+    store = workspace.stores.trails
+    trails = store.summaries()
     by_site: dict[str, list[TrailSummary]] = {}
-    for summary in summaries:
-        by_site.setdefault(summary.site, []).append(summary)
-    changes = [change for change in workspace.stores.trails.history() if not change.undone]
+    for trail in trails:
+        by_site.setdefault(trail.site, []).append(trail)
+    changes = [change for change in store.history() if not change.undone]
     return TrailList(
-        summaries,
-        workspace.stores.trails.sites(),
-        by_site,
-        check_trails(workspace.stores.trails.trails()),
-        format_change(changes[0]) if changes else "",
+        trails=trails,
+        by_site=by_site,
+        remarks=check(workspace) if trails else [],
+        last_change=format_change(changes[0]) if changes else "",
     )
 
 
 def shown_trail(workspace: Workspace, kept: KeptTrail) -> ShownTrail:
-    labels = dict.fromkeys((GOAL, FAIL, *workspace.stores.trails.labels()))
     archived = step_places(workspace, kept.id)
     steps = tuple(
         _shown(number, step, f"/trails/{kept.id}/steps/{number}/page" if step.page.url in archived else "")
         for number, step in enumerate(kept.trail.steps)
     )
+    labels = dict.fromkeys((GOAL, FAIL, *workspace.stores.trails.labels()))
     return ShownTrail(kept.id, kept.trail.site, kept.taught_at, kept.source, steps, tuple(labels))
 
 
 def _shown(number: int, step: Step, picture: str) -> ShownStep:
     page, link = step.page, step.link
     return ShownStep(
-        number,
-        page.url,
-        f"A document ({page.content_type})" if page.is_document else page.title,
-        page.headings[:3],
-        " ".join(page.tokens[:WORDS_SHOWN]),
-        "" if link is None else link.text or link.url,
-        "" if link is None else link.region,
-        step.label,
-        picture,
+        number=number,
+        url=page.url,
+        title=f"A document ({page.content_type})" if page.is_document else page.title,
+        headings=page.headings[:3],
+        words=" ".join(page.tokens[:WORDS_SHOWN]),
+        link="" if link is None else link.text or link.url,
+        region="" if link is None else link.region,
+        label=step.label,
+        picture=picture,
     )
 
 
@@ -123,41 +120,26 @@ def trail_routes(studio: Studio) -> APIRouter:
 
 
 def trail_changes(studio: Studio) -> APIRouter:
-    """What can be done to trails, and undone."""
+    """Routes that delete and relabel trails, and undo that."""
     router = APIRouter()
 
     @router.post("/trails/undo")
     async def undo(request: Request) -> Response:
         await read_form(studio, request)
-
-        def act() -> str:
-            with studio.workspace() as workspace:
-                change = workspace.stores.trails.undo()
-            return format_trail_undo(change)
-
-        return to("/trails", await run_in_threadpool(act))
+        change = await studio.run(lambda workspace: workspace.stores.trails.undo())
+        return to("/trails", format_trail_undo(change))
 
     @router.post("/trails/{trail_id}/delete")
     async def delete(request: Request, trail_id: int) -> Response:
         await read_form(studio, request)
-
-        def act() -> None:
-            with studio.workspace() as workspace:
-                workspace.stores.trails.delete(trail_id, now())
-
-        await run_in_threadpool(act)
-        return to("/trails", f"Trail {trail_id} was deleted. Undo brings it back.")
+        await studio.run(lambda workspace: workspace.stores.trails.delete(trail_id, now()))
+        return to("/trails", f"Trail {trail_id} was deleted. Undo restores it.")
 
     @router.post("/trails/{trail_id}/steps/{step}")
     async def relabel(request: Request, trail_id: int, step: int) -> Response:
         label = (await read_form(studio, request)).text("label")
-
-        def act() -> None:
-            with studio.workspace() as workspace:
-                workspace.stores.trails.relabel(trail_id, step, label, now())
-
-        await run_in_threadpool(act)
-        said = f"is now {label!r}" if label else "has no label now"
-        return to(f"/trails/{trail_id}", f"Step {step} {said}.")
+        await studio.run(lambda workspace: workspace.stores.trails.relabel(trail_id, step, label, now()))
+        change = f"is labelled {label!r} now" if label else "has no label now"
+        return to(f"/trails/{trail_id}", f"Step {step} {change}.")
 
     return router

@@ -10,8 +10,7 @@ from wayhound.url import host_of
 from wayhound.wording.quantities import count
 
 if TYPE_CHECKING:
-    from wayhound.app.held_out import HeldBack
-    from wayhound.app.train import TrainingReport
+    from wayhound.app.train import HeldOutSite, TrainingReport
 
 
 def format_training(report: TrainingReport) -> str:
@@ -44,7 +43,7 @@ def format_settings(report: TrainingReport) -> str:
     return f"Strategy: {report.strategy}. Settings ({how}): {values}."
 
 
-def format_held_out(held: HeldBack) -> str:
+def format_held_out(held: HeldOutSite) -> str:
     """Return `On physics.org, held out: 31 of 34 goals within 60 pages; breadth-first needed 240. …`"""
     pages = f"within {count(held.pages, 'page')}" if held.pages is not None else "not reached by the model"
     other = f"needed {held.breadth_first:,}" if held.breadth_first is not None else "did not reach them"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wayhound.app.forage import Order, open_run, run_worker
 from wayhound.app.train import train
-from wayhound.app.walked import walked_site
+from wayhound.app.visited_site import read_site
 from wayhound.config import Config, FetchConfig
 from wayhound.paths.settings import PathSettings
 from wayhound.samples.server import SampleServer
@@ -45,10 +45,10 @@ def forage(workspace: Workspace, starts: list[str], budget: int, strategy: str =
 
 def teach(workspace: Workspace, server: SampleServer, run_id: int, name: str, most: int) -> None:
     """Trails to some people, and as many to other pages, along the paths that were walked."""
-    walked = walked_site(workspace, run_id, start_of(server, name))
+    walked = read_site(workspace, run_id, start_of(server, name))
     ends = [number for number in walked.pages if walked.parents[number] is not None]
     goals = [each for each in ends if label_of(server, walked.pages[each].url) == GOAL_LABEL]
-    on_the_way = {each for end in goals for each in walked.way(end)}
+    on_the_way = {each for end in goals for each in walked.path(end)}
     others = [each for each in ends if each not in on_the_way]
     trails = [
         *(walked.trail(each, GOAL) for each in goals[:most]),

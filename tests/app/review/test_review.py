@@ -9,8 +9,8 @@ import pytest
 
 from tests.app.review.conftest import Taught
 from tests.app.review.taught import FORAGED, GOAL_LABEL, label_of, start_of
-from wayhound.app.review import MOST_OF_A_GROUP, Asked, Review, change_of, prepare, retrain
-from wayhound.app.walked import walked_site
+from wayhound.app.review import MOST_OF_A_LIST, Review, ReviewQuestion, change_of, prepare, retrain
+from wayhound.app.visited_site import read_site
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import Rated, Reading
 from wayhound.page import Link
@@ -22,9 +22,9 @@ def quiet(*_: object) -> None:
     """Nobody watches."""
 
 
-def ask(review: Review) -> Asked:
+def ask(review: Review) -> ReviewQuestion:
     asked = review.next_question()
-    assert isinstance(asked, Asked), asked
+    assert isinstance(asked, ReviewQuestion), asked
     return asked
 
 
@@ -69,11 +69,11 @@ def test_the_last_answer_can_be_taken_back_and_is_asked_again(taught: Taught) ->
     review, before = Review(taught.workspace, taught.run_id), len(taught.workspace.stores.trails)
     first = ask(review).candidate
     review.answer(first.site, first.number, GOAL, time.time())
-    taken = review.take_back(time.time())
+    taken = review.undo(time.time())
     assert [each.url for each in taken] == [first.url]
     assert len(taught.workspace.stores.trails) == before
     assert ask(review).candidate == first
-    assert review.take_back(time.time()) == []
+    assert review.undo(time.time()) == []
 
 
 def test_rejecting_a_found_goal_makes_a_trail_that_fails(taught: Taught) -> None:
@@ -89,32 +89,32 @@ def test_rejecting_a_found_goal_makes_a_trail_that_fails(taught: Taught) -> None
 
 def test_rejecting_a_link_group_rejects_pages_whose_links_stand_alike(taught: Taught) -> None:
     workspace, start = taught.workspace, start_of(taught.web, FORAGED)
-    walked = walked_site(workspace, taught.run_id, start)
-    number = max(walked.pages, key=lambda each: len(walked.group_of(each)))
+    walked = read_site(workspace, taught.run_id, start)
+    number = max(walked.pages, key=lambda each: len(walked.same_list(each)))
     before = {summary.id for summary in workspace.stores.trails.summaries()}
-    made = Review(workspace, taught.run_id).reject_group(start, number, time.time())
+    made = Review(workspace, taught.run_id).reject_list(start, number, time.time())
     new = [summary for summary in workspace.stores.trails.summaries() if summary.id not in before]
     assert made == len(new) > 1
     assert {summary.ending for summary in new} == {FAIL}
-    ends = {walked.pages[each].url for each in walked.group_of(number)}
+    ends = {walked.pages[each].url for each in walked.same_list(number)}
     assert {summary.end_url for summary in new} <= ends
 
 
 def longest_list(taught: Taught) -> tuple[str, int, list[int]]:
     start = start_of(taught.web, FORAGED)
-    walked = walked_site(taught.workspace, taught.run_id, start)
-    number = max(walked.pages, key=lambda each: len(walked.group_of(each)))
-    return start, number, walked.group_of(number)[:MOST_OF_A_GROUP]
+    walked = read_site(taught.workspace, taught.run_id, start)
+    number = max(walked.pages, key=lambda each: len(walked.same_list(each)))
+    return start, number, walked.same_list(number)[:MOST_OF_A_LIST]
 
 
 def test_the_rejection_of_a_list_counts_as_answers_and_is_taken_back_as_a_whole(taught: Taught) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
     review, before, at = Review(workspace, taught.run_id), len(workspace.stores.trails), time.time()
-    review.reject_group(start, number, at)
+    review.reject_list(start, number, at)
     assert workspace.stores.review.answered_since(at - 1) == len(members) > 1
     assert review.rejections() == {(start, each): len(members) for each in members}
 
-    taken = review.take_back_of(start, members[-1], time.time())
+    taken = review.undo_for(start, members[-1], time.time())
     assert {each.number for each in taken} == set(members)
     assert len(workspace.stores.trails) == before
     assert review.rejections() == {}
@@ -128,14 +128,14 @@ def test_a_rejected_list_is_rejected_elsewhere_too_after_retraining_and_undo_res
     prepare(workspace, taught.run_id, on_progress=quiet)
     before = store.candidates(taught.run_id)
 
-    review.reject_group(start, number, time.time())
+    review.reject_list(start, number, time.time())
     retrain(workspace, taught.run_id, at=time.time(), on_progress=quiet)
     [change] = store.changes(taught.run_id)
     said = {_url(taught, start, each) for each in members}
     assert change.site == start
     assert set(change.lost) - said, "pages of the list on which nothing was said are lost too"
 
-    review.take_back_of(start, number, time.time())
+    review.undo_for(start, number, time.time())
     retrain(workspace, taught.run_id, at=time.time(), on_progress=quiet)
     assert store.changes(taught.run_id) == []
     assert store.candidates(taught.run_id) == before
@@ -144,7 +144,7 @@ def test_a_rejected_list_is_rejected_elsewhere_too_after_retraining_and_undo_res
 def test_the_last_word_on_a_page_counts_and_leaves_its_list_alone(taught: Taught) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
     review, before = Review(workspace, taught.run_id), len(workspace.stores.trails)
-    review.reject_group(start, number, time.time())
+    review.reject_list(start, number, time.time())
     review.answer(start, number, GOAL, time.time())
     assert len(workspace.stores.trails) == before + len(members)
     assert review.rejections().keys() == {(start, each) for each in members[1:]}
@@ -159,11 +159,11 @@ def test_the_last_word_on_a_page_counts_and_leaves_its_list_alone(taught: Taught
 
 def test_what_a_trail_teaches_as_a_goal_is_not_rejected_behind_its_back(taught: Taught) -> None:
     workspace, (start, number, members) = taught.workspace, longest_list(taught)
-    walked = walked_site(workspace, taught.run_id, start)
+    walked = read_site(workspace, taught.run_id, start)
     trail = workspace.stores.trails.add(walked.trail(members[-1], GOAL), time.time(), "test")
     before = len(workspace.stores.trails)
     with pytest.raises(UsageError, match=f"Trail {trail} teaches that .* is a goal"):
-        Review(workspace, taught.run_id).reject_group(start, number, time.time())
+        Review(workspace, taught.run_id).reject_list(start, number, time.time())
     assert len(workspace.stores.trails) == before
 
 
@@ -174,7 +174,7 @@ def test_taking_back_does_not_stumble_over_a_trail_that_was_deleted_elsewhere(ta
     assert trail is not None
     taught.workspace.stores.trails.delete(trail, time.time())
     assert review.rejections() == {}
-    assert len(review.take_back(time.time())) == 1
+    assert len(review.undo(time.time())) == 1
 
 
 def test_what_was_said_without_being_asked_does_not_end_the_asking(taught: Taught) -> None:
@@ -188,7 +188,7 @@ def test_what_was_said_without_being_asked_does_not_end_the_asking(taught: Taugh
 
 
 def _url(taught: Taught, start: str, number: int) -> str:
-    return walked_site(taught.workspace, taught.run_id, start).pages[number].url
+    return read_site(taught.workspace, taught.run_id, start).pages[number].url
 
 
 class Changed:
@@ -209,7 +209,7 @@ class Changed:
 def test_the_model_that_walked_a_site_changes_nothing_of_it_and_another_does(taught: Taught) -> None:
     prepare(taught.workspace, taught.run_id, on_progress=quiet)
     assert taught.workspace.stores.review.changes(taught.run_id) == []
-    walked = walked_site(taught.workspace, taught.run_id, start_of(taught.web, FORAGED))
+    walked = read_site(taught.workspace, taught.run_id, start_of(taught.web, FORAGED))
     [change] = change_of(taught.run_id, walked, Changed())
     assert set(change.lost) == {
         walked.visits[number].url for number in walked.pages if walked.visits[number].is_goal

@@ -1,60 +1,60 @@
-// What makes the studio pleasant; every page works without it.
+// Progressive enhancement: every page works without this script.
 "use strict";
 
-// What was said once is not said again when the page is renewed.
+// A notice is shown once, not again when the page is reloaded.
 const here = new URL(location.href);
 if (here.searchParams.has("notice")) {
   here.searchParams.delete("notice");
   history.replaceState(null, "", here);
 }
 
-// A job that runs is looked at twice a second; when it ends, the page is shown anew.
+// A running job is polled twice a second; when it ends, the page is reloaded.
 const job = document.querySelector(".job[data-state='running']");
 if (job) {
   const sentence = job.querySelector(".job-sentence");
   const bar = job.querySelector(".job-bar");
   const look = async () => {
     try {
-      const answer = await fetch(`/jobs/${job.dataset.job}.json`, { cache: "no-store" });
-      if (answer.ok) {
-        const told = await answer.json();
-        if (told.state !== "running") {
+      const response = await fetch(`/jobs/${job.dataset.job}.json`, { cache: "no-store" });
+      if (response.ok) {
+        const progress = await response.json();
+        if (progress.state !== "running") {
           location.reload();
           return;
         }
-        sentence.textContent = told.sentence;
-        if (told.total > 0) {
-          bar.max = told.total;
-          bar.value = told.done;
+        sentence.textContent = progress.sentence;
+        if (progress.total > 0) {
+          bar.max = progress.total;
+          bar.value = progress.done;
         }
       }
     } catch (error) {
-      sentence.textContent = "The studio does not answer. It may have been stopped.";
+      sentence.textContent = "The studio does not respond. It may have been stopped.";
     }
     setTimeout(look, 500);
   };
   setTimeout(look, 500);
 }
 
-// A form whose answer takes seconds says so at once.
+// A form whose response takes seconds shows at once that it was sent.
 document.addEventListener("submit", (event) => {
-  const told = event.target.dataset.busy;
+  const busy = event.target.dataset.busy;
   const button = event.submitter || event.target.querySelector("button");
-  if (told && button) {
-    button.textContent = told;
+  if (busy && button) {
+    button.textContent = busy;
     button.setAttribute("aria-busy", "true");
     setTimeout(() => { button.disabled = true; }, 0);
   }
 });
 
-// Parts of a page that change while a run goes on.
+// Parts of a page that change while a run is in progress.
 const live = document.querySelector("[data-live]");
 if (live && live.dataset.live) {
   const renew = async () => {
     try {
-      const answer = await fetch(live.dataset.live, { cache: "no-store" });
-      if (answer.ok) {
-        const parsed = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const response = await fetch(live.dataset.live, { cache: "no-store" });
+      if (response.ok) {
+        const parsed = new DOMParser().parseFromString(await response.text(), "text/html");
         const fresh = parsed.querySelector("[data-live]");
         live.replaceChildren(...(fresh ? fresh.childNodes : parsed.body.childNodes));
         if (!fresh || fresh.dataset.over) {
@@ -62,7 +62,7 @@ if (live && live.dataset.live) {
         }
       }
     } catch (error) {
-      return; // the studio was stopped; what is shown stays
+      return; // the studio was stopped; keep what is shown
     }
     setTimeout(renew, 1500);
   };
@@ -75,7 +75,7 @@ document.addEventListener("keydown", (event) => {
   if (typing || event.ctrlKey || event.metaKey || event.altKey) {
     return;
   }
-  const button = document.querySelector(`button[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+  const button = document.querySelector(`button[data-key~="${CSS.escape(event.key.toLowerCase())}"]`);
   if (button) {
     event.preventDefault();
     button.click();

@@ -6,15 +6,15 @@ import json
 
 from tests.app.review.conftest import Taught
 from tests.app.review.taught import TAUGHT, start_of
-from wayhound.app.held_out import FILE_NAME, known_world, load_held_back, save_held_back
+from wayhound.app.train import HELD_OUT_FILE, known_world, load_held_out, measure_held_out
 from wayhound.trail import GOAL
 
 
 def test_each_taught_site_is_measured_by_a_model_that_did_not_see_it(taught: Taught) -> None:
     workspace = taught.workspace
-    assert load_held_back(workspace, "paths") == []
-    save_held_back(workspace, "paths", lambda *_: None)
-    measured = load_held_back(workspace, "paths")
+    assert load_held_out(workspace, "paths") == []
+    measure_held_out(workspace, "paths", lambda *_: None)
+    measured = load_held_out(workspace, "paths")
     assert [each.site for each in measured] == [start_of(taught.web, name) for name in TAUGHT]
     for each in measured:
         assert each.goals == 5
@@ -31,13 +31,13 @@ def test_each_taught_site_is_measured_by_a_model_that_did_not_see_it(taught: Tau
 
 def test_numbers_of_a_model_that_was_trained_anew_are_not_shown(taught: Taught) -> None:
     workspace = taught.workspace
-    save_held_back(workspace, "paths", lambda *_: None)
-    path = workspace.models_folder / "paths" / FILE_NAME
+    measure_held_out(workspace, "paths", lambda *_: None)
+    path = workspace.models_folder / "paths" / HELD_OUT_FILE
     told = json.loads(path.read_text())
     path.write_text(json.dumps(told | {"digest": "of another model"}))
-    assert load_held_back(workspace, "paths") == []
+    assert load_held_out(workspace, "paths") == []
     path.write_text("{")
-    assert load_held_back(workspace, "paths") == []
+    assert load_held_out(workspace, "paths") == []
 
 
 def test_the_known_world_is_closed_and_its_goals_are_those_that_were_marked(taught: Taught) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from tests.servers import serve
 from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.visited_site import FrontierSizes
 from wayhound.config import Config, FetchConfig
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
-from wayhound.studio.charts import QueueWatch
 from wayhound.workspace import Workspace
 
 PAGES = {"/": "".join(f"<a href='/{number}'>{number}</a>" for number in range(9))}
@@ -28,8 +28,8 @@ def _forage(workspace: Workspace, starts: list[str], budget: int) -> int:
 
 def test_a_later_look_goes_on_where_the_first_ended(tmp_path: Path) -> None:
     with serve(PAGES) as server, Workspace.create(tmp_path / "workspace") as workspace:
-        watch, start = QueueWatch(), f"{server}/"
+        watch, start = FrontierSizes(), f"{server}/"
         assert watch.sizes(workspace, _forage(workspace, [start], 3)) == [9, 8, 7]
         run_id = _forage(workspace, [start], 6)
         assert watch.sizes(workspace, run_id) == [9, 8, 7, 6, 5, 4]
-        assert watch.sizes(workspace, run_id) == QueueWatch().sizes(workspace, run_id)
+        assert watch.sizes(workspace, run_id) == FrontierSizes().sizes(workspace, run_id)

@@ -1,0 +1,133 @@
+"""A background job of the studio, in a process of its own: `python -m wayhound.studio.jobs FOLDER ID KIND < JSON`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from wayhound.app.forage import override_config
+from wayhound.app.review import prepare, retrain
+from wayhound.app.topics import Topics
+from wayhound.app.train import OnProgress, train_and_measure
+from wayhound.app.workers import forage_run
+from wayhound.errors import WayhoundError
+from wayhound.store.jobs import JobStore
+from wayhound.wording.faults import format_error
+from wayhound.wording.quantities import count
+from wayhound.wording.runs import format_progress
+from wayhound.wording.topics import training_summary
+from wayhound.wording.training import format_training
+from wayhound.workspace import Workspace
+
+REPORT_SECONDS = 0.2  # between two reports of progress, each of which is a query and a write
+
+JobFunction = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
+"""Does a job with its arguments, reports progress, and returns a sentence on how it ended."""
+
+
+def train_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    report = train_and_measure(
+        workspace, arguments["name"], arguments["strategy"], arguments["settings"], on_progress
+    )
+    return format_training(report)
+
+
+def review_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    if arguments["retrain"]:
+        retrain(workspace, arguments["run"], at=time.time(), on_progress=on_progress)
+        return "The model has learned from your answers."
+    prepare(workspace, arguments["run"], on_progress=on_progress)
+    return "The questions are ready."
+
+
+def topics_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:  # noqa: ARG001
+    training = Topics(workspace).train(with_suggestions=True, on_progress=on_progress)
+    return f"Trained. {training_summary(training.history)}."
+
+
+def forage_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    """Forage the sites of a run until they are done or SIGTERM stops it; the run is saved either way."""
+    return asyncio.run(_forage(workspace, arguments, on_progress))
+
+
+async def _forage(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    store, run = workspace.stores.forage, workspace.stores.forage.run(arguments["run"])
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+
+    async def report() -> None:
+        while True:
+            progress = store.progress(run.id)
+            on_progress(format_progress(run.id, progress), progress.done, progress.sites)
+            await asyncio.sleep(REPORT_SECONDS)
+
+    reporting = asyncio.create_task(report())
+    try:
+        config = override_config(workspace.config, delay_seconds=arguments["delay"])
+        await forage_run(
+            workspace, run, config, workers=arguments["workers"], on_visit=lambda _: None, stop=stop
+        )
+    finally:
+        reporting.cancel()
+    progress = store.progress(run.id)
+    return f"{format_progress(run.id, progress)} of {count(progress.sites, 'site')}."
+
+
+JOBS: dict[str, JobFunction] = {
+    "train": train_job,
+    "review": review_job,
+    "forage": forage_job,
+    "topics": topics_job,
+}
+
+
+def main(arguments: list[str]) -> int:
+    folder, job_id, kind = arguments
+    signal.signal(signal.SIGTERM, _exit)
+    with Workspace.open(Path(folder)) as workspace:
+        return run(workspace, int(job_id), JOBS[kind], json.load(sys.stdin))
+
+
+def run(workspace: Workspace, job_id: int, function: JobFunction, arguments: Mapping[str, Any]) -> int:
+    """Do a job, save how it ended, and return the exit code."""
+    jobs = workspace.stores.jobs
+    try:
+        sentence = function(workspace, arguments, _ProgressWriter(jobs, job_id))
+    except WayhoundError as error:
+        jobs.end(job_id, "failed", format_error(error, "studio"), time.time())
+        return error.exit_code
+    except Exception:
+        logging.exception("job %d failed", job_id)
+        message = "Something went wrong. The terminal in which the studio runs shows the error."
+        jobs.end(job_id, "failed", message, time.time())
+        return 1
+    jobs.end(job_id, "done", sentence, time.time())
+    return 0
+
+
+class _ProgressWriter:
+    """Saves progress at most once per REPORT_SECONDS, but always the first and last step of a stage."""
+
+    def __init__(self, jobs: JobStore, job_id: int) -> None:
+        self._jobs, self._job_id, self._last_report = jobs, job_id, 0.0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if time.monotonic() - self._last_report >= REPORT_SECONDS or done in (0, total):
+            self._jobs.report(self._job_id, f"{what[:1].upper()}{what[1:]}.", done, total)
+            self._last_report = time.monotonic()
+
+
+def _exit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    raise SystemExit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
