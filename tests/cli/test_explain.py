@@ -60,7 +60,7 @@ def test_a_page_of_a_run_is_explained_with_its_way_and_without_a_fetch(
     before = sum(samples.counts.values())
     told = explained(capsys, trained, goal["url"])
     assert sum(samples.counts.values()) == before
-    assert "as a run reached it" in told["source"]
+    assert "as run 1 reached it" in told["source"]
     assert told["label"] == "Goal"
     assert told["probability"] == pytest.approx(goal["probability"])
     assert [each["feature"] for each in told["why"]] == [each["feature"] for each in goal["why"]]
