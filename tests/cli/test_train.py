@@ -156,7 +156,10 @@ def test_a_model_that_cannot_be_used_is_told_in_a_sentence(
         (["forage", "http://a.example/", "--strategy", "maxent"], "no trained model for the strategy maxent"),
         (["forage", "http://a.example/", "--strategy", "maxent", "--model", "paths"], "was trained for"),
         (["forage", "http://a.example/", "--strategy", "random", "--model", "paths"], "takes no model"),
-        (["forage", "http://a.example/", "--model", "paths", "--goal-pattern", "x"], "recognises goals itself"),
+        (
+            ["forage", "http://a.example/", "--model", "paths", "--goal-pattern", "x"],
+            "recognises goals itself",
+        ),
         (["explain", "http://a.example/", "--model", "nobody"], "There is no model 'nobody'"),
         (["explain", "mailto:a@b.example"], "not a web address"),
     ],

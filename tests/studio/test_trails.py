@@ -54,7 +54,7 @@ def test_what_cannot_be_done_is_told_in_a_sentence(visitor: Visitor) -> None:
     visitor.get("/trails/none", status=400)
     visitor.get("/nowhere", status=404)
     visitor.get("/jobs/7.json", status=404)
-    assert "no name for a model" in visitor.send(
+    assert "use letters, digits, - and _" in visitor.send(
         "/train", "/train", status=400, name="../x", strategy="path-learner", settings="default"
     )
 

@@ -11,13 +11,21 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from wayhound.app.forage import Order, complete_order, new_nonce, open_run, run_worker
+from wayhound.app.forage import (
+    Order,
+    complete_order,
+    new_nonce,
+    open_run,
+    override_config,
+    run_limits,
+    run_worker,
+)
 from wayhound.app.site_list import read_sites as read_site_list
 from wayhound.app.trails import import_trails
 from wayhound.config import Config
@@ -25,7 +33,7 @@ from wayhound.errors import MissingExtra
 from wayhound.site import Site
 from wayhound.store.export import arrow_table
 from wayhound.store.goals import FoundGoal
-from wayhound.store.protocol import Run, RunLimits
+from wayhound.store.protocol import Run
 from wayhound.trail import GOAL, Step, Trail
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
@@ -80,7 +88,9 @@ def add_trail(
     """
     from wayhound.app.explain import fetch_path  # noqa: PLC0415 - loads numpy
 
-    path = fetch_path(_configured(workspace.config, delay_seconds, allow_private=allow_private), urls)
+    path = fetch_path(
+        override_config(workspace.config, delay_seconds=delay_seconds, allow_private=allow_private), urls
+    )
     *steps, (link, page) = path.steps
     last = Step(page, link, label)
     trail = Trail(path.site.start, (*(Step(page, link) for link, page in steps), last))
@@ -119,7 +129,7 @@ def explain(workspace: Workspace, url: str, *, model: str = "", allow_private: b
     """
     from wayhound.app.explain import explain_page, fetch_path, find_path  # noqa: PLC0415 - loads numpy
 
-    config = _configured(workspace.config, allow_private=allow_private)
+    config = override_config(workspace.config, allow_private=allow_private)
     path = find_path(workspace, url) or fetch_path(config, [url])
     return explain_page(workspace, model or workspace.forage_models.last().name, path)
 
@@ -189,22 +199,16 @@ def _open_run(
         take_files=options.get("take_files", False),
         fresh=new_nonce() if options.get("new_run") else "",
     )
-    forage = workspace.config.forage
-    limits = RunLimits(options.get("budget", forage.budget_per_site), None, forage.max_depth)
+    limits = run_limits(workspace.config, budget=options.get("budget"))
     starts = [start for site in sites for start in ([site] if isinstance(site, Site) else read_sites(site))]
     again = options.get("again", False)
     run = open_run(workspace, complete_order(workspace, order), limits, starts, time.time(), again=again)
-    config = _configured(
-        workspace.config, options.get("delay_seconds"), allow_private=options.get("allow_private", False)
+    config = override_config(
+        workspace.config,
+        delay_seconds=options.get("delay_seconds"),
+        allow_private=options.get("allow_private", False),
     )
     return run, config
-
-
-def _configured(config: Config, delay_seconds: float | None = None, *, allow_private: bool) -> Config:
-    fetch = replace(config.fetch, allow_private=allow_private or config.fetch.allow_private)
-    if delay_seconds is not None:
-        fetch = replace(fetch, delay_seconds=delay_seconds)
-    return replace(config, fetch=fetch)
 
 
 @dataclass
