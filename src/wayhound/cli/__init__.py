@@ -31,7 +31,7 @@ COMMANDS = {
     "init": "wayhound.cli.init:init",
     "papers": "wayhound.cli.papers:papers",
     "record": "wayhound.cli.record:record",
-    "replay": "wayhound.cli.replay:replay",
+    "replay": "wayhound.cli.record:replay",
     "samples": "wayhound.cli.samples:samples",
     "serve": "wayhound.cli.serve:serve",
     "status": "wayhound.cli.status:status",

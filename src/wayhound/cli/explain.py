@@ -23,8 +23,7 @@ from wayhound.cli.language import (
 )
 from wayhound.forage.explain import Explanation
 from wayhound.forage.scorer import Reason
-from wayhound.wording.ratings import format_expectation, format_other_links
-from wayhound.wording.reasons import format_reasons
+from wayhound.wording.reasons import format_expectation, format_other_links, format_reasons
 from wayhound.workspace import Workspace
 
 

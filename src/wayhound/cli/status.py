@@ -15,9 +15,8 @@ from wayhound.cli.forage_display import closing_table
 from wayhound.cli.language import Command, json_option, run_option, workspace_option
 from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import Run
-from wayhound.wording.goals import format_path, format_why
 from wayhound.wording.quantities import count
-from wayhound.wording.runs import format_order, format_outcomes, format_result
+from wayhound.wording.runs import format_order, format_outcomes, format_path, format_result, format_why
 from wayhound.workspace import Workspace
 
 

@@ -19,8 +19,7 @@ from wayhound.studio.studio import Studio, VisitAddress, query_number, read_form
 from wayhound.web.errors import BadRequest
 from wayhound.wording.faults import format_fault
 from wayhound.wording.labels import format_label
-from wayhound.wording.ratings import format_expectation
-from wayhound.wording.reasons import format_reasons
+from wayhound.wording.reasons import format_expectation, format_reasons
 from wayhound.workspace import Workspace
 
 PATHS_KEPT = 20

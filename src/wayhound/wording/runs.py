@@ -1,4 +1,4 @@
-"""Runs in words: what they look for, how they started, how far they are, what they found and what changed since."""
+"""Runs and goals in words: what is looked for, how far a run is, what it found by which clicks, what changed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from wayhound.app.compare import GoalChange
 from wayhound.app.forage import Order
+from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary
 from wayhound.wording.faults import format_ending, format_fault
+from wayhound.wording.labels import format_label
 from wayhound.wording.quantities import count
+from wayhound.wording.reasons import format_reasons, supporting
 
 CHANGES: Mapping[str, str] = {
     "new": "new",
@@ -20,6 +23,7 @@ CHANGES: Mapping[str, str] = {
 }
 """Kinds of `GoalChange` in the order in which they are counted."""
 
+GOAL_REASONS = 5  # features that are shown for a goal
 NO_GOALS = "Every page is kept, but none counts as a goal: nothing says what you are looking for."
 
 
@@ -109,3 +113,20 @@ def format_skipped(rows: Sequence[str], most: int = 5) -> str:
     )
     more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
     return f"Skipped {count(len(rows), 'row')} without a web address: {where}{more}."
+
+
+def format_path(goal: FoundGoal) -> list[str]:
+    """Return one line per page from the start page to the goal: the link clicked, its score, the page's label."""
+    return [_step(step) for step in goal.path]
+
+
+def format_why(goal: FoundGoal) -> str:
+    """Return the features that spoke most for the goal; empty for goals that a pattern decided."""
+    return format_reasons(supporting(goal.why), GOAL_REASONS)
+
+
+def _step(step: PathStep) -> str:
+    label = f" [{format_label(step.label)}]" if step.label else ""
+    if not step.link:
+        return f"{step.url}{label}"
+    return f"› {step.link} ({step.score:.2f}){label}"
