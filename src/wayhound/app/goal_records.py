@@ -22,8 +22,8 @@ from wayhound.plugins import EXTRACTORS, GoalContent, Plugin, find_plugins
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import KINDS
 from wayhound.store.goal_pages import GoalAnswer, GoalPage, GoalPageStore, GoalVisit
-from wayhound.store.goals import path_finder
 from wayhound.store.protocol import Run
+from wayhound.store.visits import clicked_texts, path_reader
 from wayhound.trail import GOAL
 from wayhound.workspace import Workspace
 
@@ -242,7 +242,7 @@ class _RecordMaker:
 
     def __init__(self, workspace: Workspace, extractors: _Extractors) -> None:
         self._archive = workspace.archive
-        self._path = path_finder(workspace.database)
+        self._path = path_reader(workspace.database)
         self._extractors = extractors
 
     def make(self, goal: _Goal, state: str, known: GoalPage | None) -> tuple[GoalPage, list[Record]]:
@@ -271,8 +271,8 @@ class _RecordMaker:
 
     def _fields(self, goal: _Goal, prose: Prose, first_seen: float) -> dict[str, tuple[Value, ...]]:
         visit = goal.visit
-        steps = self._path(visit.site_id, visit.number)[1:]
-        path = _SEPARATOR.join(step.link or "(no text)" for step in steps)
+        clicks = clicked_texts(self._path(visit.site_id, visit.number))
+        path = _SEPARATOR.join(text or "(no text)" for text in clicks)
         source = Span(visit.url)
         title = " ".join((prose.title or visit.title).split())
         texts = {

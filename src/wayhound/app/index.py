@@ -55,6 +55,8 @@ def catch_up(workspace: Workspace, progress: Progress = lambda _done, _of: None)
 
 def refresh_scores(workspace: Workspace) -> int:
     """Compute hubs and authorities, in the whole citation graph and in that of each topic; return how many changed."""
+    if not workspace.stores.changes.has("paper", 0):
+        return 0  # there never was a paper
     store = workspace.stores.scores
     graph = CitationGraph.from_edges(store.edges())
     whole = {paper: _rounded(scores) for paper, scores in graph.scores().items()}
@@ -106,11 +108,7 @@ class IndexFeed:
     new_until: int = 0  # records of changes up to this one are new to the index: nothing needs to be replaced
 
     def __post_init__(self) -> None:
-        stores = self.workspace.stores
-        self.changes = stores.changes
-        self._topics = stores.topics
-        self._papers = stores.papers
-        self._scores = stores.scores
+        self.changes = self.workspace.stores.changes
         self._kinds: Mapping[str, KindSpec] = read_kinds(self.workspace.folder / FILE_NAME)
 
     @property
@@ -153,7 +151,10 @@ class IndexFeed:
         record = self.workspace.stores.records.get(change.kind, change.id)
         if record is None:
             return None
-        return index_document(fill_from_citations(self._papers, record), self._standing(change), self._kinds)
+        if record.kind != "paper":
+            return index_document(record, RecordContext(change=change.number), self._kinds)
+        complete = fill_from_citations(self.workspace.stores.papers, record)
+        return index_document(complete, self._context(change), self._kinds)
 
     def _works(self, batch: list[RecordChange]) -> dict[str, IndexDocument | None]:
         """Return the works of a batch that are only cited, read by one query."""
@@ -163,17 +164,15 @@ class IndexFeed:
             str(group): document_of_work(group, by_paper, changes[group]) for group, by_paper in cited.items()
         }
 
-    def _standing(self, change: RecordChange) -> RecordContext:
-        """Return topics, citations and scores, which only papers have."""
-        if change.kind != "paper":
-            return RecordContext(change=change.number)
-        placed = self._topics.get(change.id)
+    def _context(self, change: RecordChange) -> RecordContext:
+        """Return topics, citations and scores of a paper; other kinds have none."""
+        placed, scores = self.workspace.stores.topics.get(change.id), self.workspace.stores.scores
         topics = tuple(path for path in (placed.topic, placed.second) if path) if placed else ()
         return RecordContext(
             topics,
-            self._scores.cited(change.id),
-            self._scores.get(change.id),
-            self._scores.by_topic(change.id),
+            scores.cited(change.id),
+            scores.get(change.id),
+            scores.by_topic(change.id),
             change.number,
         )
 
