@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -17,17 +17,15 @@ from rich.text import Text
 from wayhound.app.papers.adding import (
     AddedFile,
     Intake,
+    choose_workers,
     decide_kind,
-    fetched_files,
-    find_files,
-    local_files,
+    incoming_files,
     undo_correction,
 )
 from wayhound.app.papers.corrections import KIND
 from wayhound.app.papers.grouping import regroup
 from wayhound.app.papers.library import PAPER, PaperLibrary
-from wayhound.app.papers.overview import overview
-from wayhound.app.papers.reading import n_cores
+from wayhound.app.papers.overview import overview, sorted_papers
 from wayhound.app.papers.training import train as train_models
 from wayhound.app.papers.works import fill_from_citations
 from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json, write_line
@@ -54,7 +52,6 @@ from wayhound.workspace import Workspace
 
 STOPPED = 130
 NOT_ALL = 1
-FEW_FILES = 4  # for these, other processes take longer to start than to read
 
 # Reading files
 
@@ -71,12 +68,10 @@ def add(
     """Add files and return the exit code."""
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
-        files = list(local_files(find_files(paths))) if paths else []
-        if from_forage:
-            files += fetched_files(library, run_id)
-            if hidden := library.files.count_noindex(run_id):
-                err.print(f"Left out {count(hidden, 'fetched file')}: servers ask not to index them.")
-        intake = Intake(library, _n_workers(workers, len(files)))
+        files = incoming_files(library, paths, from_forage=from_forage, run_id=run_id)
+        if from_forage and (hidden := library.files.count_noindex(run_id)):
+            err.print(f"Left out {count(hidden, 'fetched file')}: servers ask not to index them.")
+        intake = Intake(library, choose_workers(workers, len(files)))
         return print_added(intake.add(files), len(files), _line(as_json))
 
 
@@ -93,12 +88,8 @@ def read(
         if not files:
             err.print("All files have been read with the current models. To read them anyway: --again")
             return 0
-        intake = Intake(library, _n_workers(workers, len(files)))
+        intake = Intake(library, choose_workers(workers, len(files)))
         return print_added(intake.read_again(files), len(files), _line(as_json))
-
-
-def _n_workers(requested: int | None, files: int) -> int:
-    return requested or (1 if files <= FEW_FILES else min(n_cores(), files))
 
 
 def _line(as_json: bool) -> Callable[[AddedFile], str]:
@@ -184,38 +175,28 @@ def print_next_steps(folder: Path) -> None:
 def list_papers(folder: Path, sort: str, limit: int, *, as_json: bool) -> None:
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
-        cited = library.papers.times_cited()
-        records = _sorted(workspace.stores.records.iterate(PAPER), sort, cited)
+        papers = sorted_papers(library, sort)
         others = format_other_files(library.files.outcomes())
     if as_json:
-        for record in records:
-            write_json(record_to_json(record) | {"cited": cited.get(record.id, 0)})
+        for record, cited in papers:
+            write_json(record_to_json(record) | {"cited": cited})
         return
-    if records:
-        out.print(_papers_table(records[:limit], cited))
-    err.print(format_listed(len(records), limit), markup=False)
-    if not records:
+    if papers:
+        out.print(_papers_table(papers[:limit]))
+    err.print(format_listed(len(papers), limit), markup=False)
+    if not papers:
         err.print(f"To add some: {command_for(folder, 'papers add FILES…')}", markup=False)
     if others:
         err.print(f"{others}: {command_for(folder, 'papers list --unread')}", markup=False)
 
 
-def _sorted(records: Iterable[Record], sort: str, cited: Mapping[str, int]) -> list[Record]:
-    by_title = sorted(records, key=lambda record: (record.first("title").casefold(), record.id))
-    if sort == "cited":
-        return sorted(by_title, key=lambda record: -cited.get(record.id, 0))
-    if sort == "year":
-        return sorted(by_title, key=lambda record: record.first("year"), reverse=True)
-    return by_title
-
-
-def _papers_table(records: Sequence[Record], cited: Mapping[str, int]) -> Table:
+def _papers_table(papers: Sequence[tuple[Record, int]]) -> Table:
     table = plain_table("id", "year", "cited", "title", "authors", right=("cited",))
     table.columns[0].no_wrap = True
-    for record in records:
+    for record, cited in papers:
         authors = ", ".join(value.text for value in record.fields.get("author", ()))
         title = Text(record.first("title") or NO_TITLE)
-        times = str(cited.get(record.id, ""))
+        times = str(cited or "")
         table.add_row(record.id[:SHORT_ID], record.first("year"), times, title, Text(authors))
     return table
 

@@ -12,7 +12,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from wayhound.app.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
-from wayhound.app.papers.reading import FileReading, read_all
+from wayhound.app.papers.reading import FileReading, n_cores, read_all
 from wayhound.archive.repair import repair
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.documents.limits import DEFAULT_LIMITS
@@ -23,6 +23,7 @@ from wayhound.store.papers import PaperCorrection
 from wayhound.visit import ArchiveRef
 
 ENDINGS = (".pdf", ".ps", ".eps", ".txt", ".pdf.gz", ".ps.gz", ".txt.gz")
+FEW_FILES = 4  # for these, other processes take longer to start than to read
 _ID_LENGTH = 16
 
 State = Literal["added", "known", "read again", "refused"]
@@ -95,6 +96,22 @@ def fetched_files(library: PaperLibrary, run_id: int | None) -> list[IncomingFil
         )
         for file in library.files.found_by_forage(run_id)
     ]
+
+
+def incoming_files(
+    library: PaperLibrary, paths: Sequence[Path], *, from_forage: bool = False, run_id: int | None = None
+) -> list[IncomingFile]:
+    """Return the files at these paths, and with `from_forage` those that one run or all runs fetched.
+
+    Raises UsageError if paths are given and have no files, or if there is no such run.
+    """
+    files = list(local_files(find_files(paths))) if paths else []
+    return files + (fetched_files(library, run_id) if from_forage else [])
+
+
+def choose_workers(requested: int | None, n_files: int) -> int:
+    """Return the number of processes to read files with: as requested, else one per core, but one for few files."""
+    return requested or (1 if n_files <= FEW_FILES else min(n_cores(), n_files))
 
 
 def _file_loader(path: Path) -> Callable[[], bytes]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wayhound.app.papers.library import PaperLibrary
+from wayhound.app.papers.library import PAPER, PaperLibrary
 from wayhound.record import Record
 from wayhound.store.citations import CitingReferences
 from wayhound.store.document_files import DocumentSource, StoredFile
@@ -50,6 +50,21 @@ class PaperOverview:
     versions: tuple[str, ...]
     corrections: tuple[PaperCorrection, ...]
     titles: dict[str, str]
+
+
+PAPER_ORDERS = ("cited", "title", "year")
+
+
+def sorted_papers(library: PaperLibrary, order: str = "cited") -> list[tuple[Record, int]]:
+    """Return all papers with how often each is cited: the most cited first, by title, or the newest first."""
+    cited = library.papers.times_cited()
+    papers = [(record, cited.get(record.id, 0)) for record in library.workspace.stores.records.iterate(PAPER)]
+    papers.sort(key=lambda paper: (paper[0].first("title").casefold(), paper[0].id))
+    if order == "cited":
+        papers.sort(key=lambda paper: -paper[1])
+    elif order == "year":
+        papers.sort(key=lambda paper: paper[0].first("year"), reverse=True)
+    return papers
 
 
 def overview(library: PaperLibrary, name: str) -> PaperOverview:
