@@ -243,7 +243,7 @@ def test_who_asks_too_often_must_wait(collection: Path) -> None:
         json_answer = served.get("/search.json?q=a")
     assert [got.status for got in answers] == [200] * 5 + [429] * 3
     assert int(answers[-1].headers["retry-after"]) >= 1
-    assert "very often" in answers[-1].text
+    assert "many requests in a short time" in answers[-1].text
     assert "default-src 'none'" in answers[-1].headers["content-security-policy"]
     assert json_answer.json["status"] == 429
 
