@@ -66,7 +66,8 @@ class Forage:
                 archived = archive.write(answer, at=time.time())
         number = self.number
         told: dict[str, Any] = {
-            "parent": 0 if number else None, "link_text": "Contact  us" if number else "", "link_kind": "a" if number else "start",
+            "parent": 0 if number else None, "link_text": "Contact  us" if number else "",
+            "link_kind": "a" if number else "start",
             "goal": goal, "is_goal": goal >= 0.5, "content_type": kind, "title": "A title", "archived": archived,
         }  # fmt: skip
         self.store.save_visit(

@@ -81,7 +81,7 @@ def test_a_migration_that_fails_is_undone_altogether(path: Path, later: Path) ->
 def test_a_newer_file_is_left_alone(path: Path) -> None:
     with Database(path) as database:
         database.execute("INSERT INTO migration (number, name) VALUES (9999, '9999_later.sql')")
-    with pytest.raises(WorkspaceError, match="newer Wayhound"):
+    with pytest.raises(WorkspaceError, match="newer version of Wayhound"):
         Database(path)
 
 

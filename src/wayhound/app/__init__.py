@@ -1,1 +1,5 @@
-"""Use cases: one module or package for each thing that a person can do."""
+"""Use cases: one module or package for each thing that a person can do (teach, train, forage, explain, review …).
+
+They join capabilities, archive, network and store, and are called by command line, studio, portal and the public API.
+Sentences for people live in `wording`, layout in `cli`, `studio` and `portal`, SQL in `store`.
+"""

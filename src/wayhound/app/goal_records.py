@@ -324,9 +324,14 @@ class _Extractors:
 
     def records(self, goal: _Goal, prose: Prose, answer: Fetched) -> list[Record]:
         content = GoalContent(
-            goal.visit.url, goal.visit.site, goal.label, prose.title or goal.visit.title, prose.text,
-            answer.content_type, answer.body,
-        )  # fmt: skip
+            url=goal.visit.url,
+            site=goal.visit.site,
+            label=goal.label,
+            title=prose.title or goal.visit.title,
+            text=prose.text,
+            content_type=answer.content_type,
+            body=answer.body,
+        )
         made: dict[tuple[str, str], Record] = {}
         for plugin in self._plugins.values():
             for record in self._run(plugin, content):

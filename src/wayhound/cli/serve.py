@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 DEFAULT_RATE = 20.0  # requests a second of one visitor
 MAX_WORKERS = 8  # more than that wait for one another
 
+NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")  # modules of the portal extra
+
 
 @click.command(cls=Command)
 @workspace_option
@@ -115,7 +117,7 @@ def serve_portal(
     folder: Path, address: PortalAddress, *, name: str, rate: float = DEFAULT_RATE, workers: int | None = None
 ) -> None:
     """Serve until Ctrl-C."""
-    require_extra("The portal", "portal", "fastapi", "jinja2", "multipart", "tantivy", "uvicorn")
+    require_extra("The portal", "portal", *NEEDED)
     from wayhound.app.index import Follower, ScoreKeeper  # noqa: PLC0415
     from wayhound.portal.processes import ServerProcesses  # noqa: PLC0415
     from wayhound.web.server import address_of, open_socket  # noqa: PLC0415

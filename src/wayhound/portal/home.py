@@ -252,9 +252,9 @@ def browse_facet_view(library: Library, name: str, starts: str, page: int) -> Br
         starts,
         page,
         pages,
-        _browse_url(url, starts, page - 1) if page > 1 else "",
-        _browse_url(url, starts, page + 1) if page < pages else "",
-        _browse_url(f"{url}.json", starts, page),
+        previous_url=_browse_url(url, starts, page - 1) if page > 1 else "",
+        next_url=_browse_url(url, starts, page + 1) if page < pages else "",
+        json_url=_browse_url(f"{url}.json", starts, page),
     )
 
 

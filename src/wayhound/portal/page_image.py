@@ -90,7 +90,8 @@ def _png(pixels: Pixels) -> bytes:
     height, width = pixels.shape[:2]
     rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
     rows[:, 1:] = pixels.reshape(height, 3 * width)
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rgb_of_8_bits = (8, 2, 0, 0, 0)  # depth, colour type, compression, filter, interlace
+    head = struct.pack(">IIBBBBB", width, height, *rgb_of_8_bits)
     data = zlib.compress(rows.tobytes(), 6)
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
 

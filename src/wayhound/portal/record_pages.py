@@ -58,17 +58,17 @@ class Card:
 def card_of(record: Record, spec: KindSpec, summary_chars: int = 240) -> Card:
     people = [value.text for field in spec.with_role("people") for value in record.fields.get(field.name, ())]
     return Card(
-        record.kind,
-        spec.label,
-        record.id,
-        (record.first(spec.title) if spec.title else "") or record.id,
-        record_url(record.kind, record.id),
-        tuple(people[:_MOST_PEOPLE]),
-        max(0, len(people) - _MOST_PEOPLE),
-        _first(record, [field.name for field in spec.with_role("date")]),
-        _venue(record, spec),
-        shorten(_first(record, [field.name for field in spec.with_role("text")]), summary_chars),
-        record.site if record.kind == "page" else "",
+        kind=record.kind,
+        kind_label=spec.label,
+        id=record.id,
+        title=(record.first(spec.title) if spec.title else "") or record.id,
+        url=record_url(record.kind, record.id),
+        people=tuple(people[:_MOST_PEOPLE]),
+        more_people=max(0, len(people) - _MOST_PEOPLE),
+        year=_first(record, [field.name for field in spec.with_role("date")]),
+        venue=_venue(record, spec),
+        summary=shorten(_first(record, [field.name for field in spec.with_role("text")]), summary_chars),
+        site=record.site if record.kind == "page" else "",
     )
 
 

@@ -134,7 +134,9 @@ class SearchParameters:
 
     def request(self, facets: tuple[str, ...] = FACETS) -> SearchRequest:
         offset = min((self.page - 1) * self.limit, MAX_DEPTH)
-        return SearchRequest(self.query, self.sort, offset, self.limit, facets, self.filters, FACET_VALUES)
+        return SearchRequest(
+            self.query, self.sort, offset, self.limit, facets, self.filters, facet_values=FACET_VALUES
+        )
 
     def url(self, path: str = "/search") -> str:
         """Return one address for one search: defaults are left out, and filters come last."""

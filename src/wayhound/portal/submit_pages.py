@@ -254,7 +254,13 @@ class SubmissionDesk:
         if form["field"] == KIND and texts not in {(kind,) for kind in _FILES}:
             return form.with_error(f"It can be a {' or a '.join(_FILES)}.")
         return Submission(
-            "correction", "", record.kind, record.id, form["field"], texts, form["note"], form["contact"]
+            "correction",
+            record_kind=record.kind,
+            record_id=record.id,
+            field=form["field"],
+            texts=texts,
+            note=form["note"],
+            contact=form["contact"],
         )
 
     async def answer(self, request: Request, taken: Submission | SubmissionForm) -> Response:

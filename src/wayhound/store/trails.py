@@ -207,9 +207,9 @@ class TrailStore:
         except ValueError as error:
             raise UsageError(f"Trail {trail_id} cannot be relabelled: {error}.") from None
         with self._database.transaction():
-            before = self._label(trail_id, step)
+            before = _step_label(self._database, trail_id, step)
             if before != label:
-                self._set_label(trail_id, step, label)
+                _set_step_label(self._database, trail_id, step, label)
                 self._add_change(trail_id, at, "relabel", (step, before, label))
 
     def delete(self, trail_id: int, at: float) -> None:
@@ -228,7 +228,7 @@ class TrailStore:
             if change.kind == "delete":
                 self._database.execute("UPDATE trail SET deleted = 0 WHERE id = ?", (change.trail_id,))
             elif change.step is not None:
-                self._set_label(change.trail_id, change.step, change.before)
+                _set_step_label(self._database, change.trail_id, change.step, change.before)
             self._database.execute("UPDATE trail_change SET undone = 1 WHERE id = ?", (change.id,))
         return change
 
@@ -247,19 +247,6 @@ class TrailStore:
         self._database.execute(
             "INSERT INTO trail_change (trail_id, at, kind, step, before, after) VALUES (?, ?, ?, ?, ?, ?)",
             (trail_id, at, kind, *change),
-        )
-
-    def _label(self, trail_id: int, step: int) -> str:
-        _check_exists(self._database, trail_id)
-        sql = "SELECT label FROM trail_step WHERE trail_id = ? AND number = ?"
-        row = self._database.execute(sql, (trail_id, step)).fetchone()
-        if row is None:
-            raise UsageError(f"Trail {trail_id} has no step {step}.")
-        return str(row[0])
-
-    def _set_label(self, trail_id: int, step: int, label: str) -> None:
-        self._database.execute(
-            "UPDATE trail_step SET label = ? WHERE trail_id = ? AND number = ?", (label, trail_id, step)
         )
 
 
@@ -317,3 +304,18 @@ def _step_row(step: Step, digests: PageDigests) -> tuple[str, str | None, str]:
 
 def _key(site: str, steps: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     return (site, *map(tuple, steps))
+
+
+def _step_label(database: Database, trail_id: int, step: int) -> str:
+    _check_exists(database, trail_id)
+    sql = "SELECT label FROM trail_step WHERE trail_id = ? AND number = ?"
+    row = database.execute(sql, (trail_id, step)).fetchone()
+    if row is None:
+        raise UsageError(f"Trail {trail_id} has no step {step}.")
+    return str(row[0])
+
+
+def _set_step_label(database: Database, trail_id: int, step: int, label: str) -> None:
+    database.execute(
+        "UPDATE trail_step SET label = ? WHERE trail_id = ? AND number = ?", (label, trail_id, step)
+    )

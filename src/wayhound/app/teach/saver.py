@@ -90,7 +90,8 @@ class Saver:
         """Make the saved trails match the session. Return how many are new or changed."""
         wanted = {end.number: self._fingerprint(end.number) for end in self._ends()}
         for number in [number for number in self._saved if self._saved[number] != wanted.get(number)]:
-            self._delete_trail(number)
+            self._teaching.delete_trail(self.record.id, number)
+            del self._saved[number]
         new = [number for number in wanted if number not in self._saved]
         self._pending = {number for number in new if not self._save_trail(number)}
         return len(new) - len(self._pending)
@@ -153,10 +154,6 @@ class Saver:
         self._teaching.link_trail(self.record.id, number, trail_id)
         self._saved[number] = self._fingerprint(number)
         return True
-
-    def _delete_trail(self, number: int) -> None:
-        self._teaching.delete_trail(self.record.id, number)
-        del self._saved[number]
 
     # The end
 
