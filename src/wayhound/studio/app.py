@@ -15,6 +15,7 @@ from wayhound.studio.access import Access
 from wayhound.studio.background import Background
 from wayhound.studio.goal_pages import goal_routes, rejection_routes
 from wayhound.studio.home import home_routes
+from wayhound.studio.paper_pages import paper_changes, paper_routes
 from wayhound.studio.rating_pages import rating_routes
 from wayhound.studio.remote_browser import RemoteBrowser
 from wayhound.studio.review_pages import review_routes
@@ -30,7 +31,13 @@ from wayhound.workspace import Workspace
 
 ABOUT = "The operator's pages of a workspace."
 MOST_BODY_BYTES = 2_000_000  # enough for a list of 10,000 start pages
-JOB_PAGES = {"train": "/train", "review": "/review", "forage": "/runs", "topics": "/topics"}
+JOB_PAGES = {
+    "train": "/train",
+    "review": "/review",
+    "forage": "/runs",
+    "topics": "/topics",
+    "papers": "/papers",
+}
 
 
 def job_routes(studio: Studio) -> APIRouter:
@@ -79,6 +86,8 @@ _ROUTES = (
     rejection_routes,
     rating_routes,
     review_routes,
+    paper_changes,
+    paper_routes,
     topic_routes,
     topic_changes,
 )

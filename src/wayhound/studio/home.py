@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
@@ -30,6 +31,7 @@ class StudioHome:
     name: str
     steps: tuple[HomeStep, ...]
     remarks: list[Remark]
+    has_records: bool  # goals or papers, which a portal can show
 
     @property
     def next(self) -> HomeStep | None:
@@ -37,9 +39,16 @@ class StudioHome:
 
 
 def home_view(workspace: Workspace) -> StudioHome:
-    steps = (_teaching(workspace), _training(workspace), _runs(workspace), _review(workspace))
+    steps = (
+        _teaching(workspace),
+        _training(workspace),
+        _runs(workspace),
+        _review(workspace),
+        *_papers(workspace),
+    )
     remarks = check(workspace) if len(workspace.stores.trails) else []
-    return StudioHome(workspace.folder.name, steps, remarks)
+    has_records = bool(workspace.stores.catalogue.counts())
+    return StudioHome(workspace.folder.name, steps, remarks, has_records)
 
 
 def _teaching(workspace: Workspace) -> HomeStep:
@@ -79,6 +88,18 @@ def _review(workspace: Workspace) -> HomeStep:
     answers = sum(len(workspace.stores.review.answers(run.id)) for run in runs)
     sentence = f"{count(answers, 'answer')} so far." if answers else "Answer questions where it is unsure."
     return HomeStep("Review", "/review", sentence, bool(answers), "Review the last run")
+
+
+def _papers(workspace: Workspace) -> Iterator[HomeStep]:
+    """Yield a step for papers, if there are any or runs have fetched files."""
+    papers = workspace.stores.catalogue.counts().get("paper", 0)
+    files = sum(1 for _ in workspace.stores.documents.found_by_forage())
+    if papers or files:
+        unread = f" {count(files, 'fetched file')} not read yet." if files else ""
+        links = (("/topics", "Topics"),) if papers else ()
+        yield HomeStep(
+            "Papers", "/papers", f"{count(papers, 'paper')}.{unread}", not files, "Read files", links
+        )
 
 
 def home_routes(studio: Studio) -> APIRouter:

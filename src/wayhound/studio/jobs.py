@@ -8,12 +8,15 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from wayhound.app.forage import override_config
+from wayhound.app.papers.adding import AddedFile, Intake, choose_workers, incoming_files
+from wayhound.app.papers.library import PaperLibrary
+from wayhound.app.papers.training import train as train_papers
 from wayhound.app.review import prepare, retrain
 from wayhound.app.topics import Topics
 from wayhound.app.train import OnProgress, train_and_measure
@@ -21,6 +24,7 @@ from wayhound.app.workers import forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
 from wayhound.wording.faults import format_error
+from wayhound.wording.papers import format_added_files, format_trained
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_progress
 from wayhound.wording.topics import training_summary
@@ -51,6 +55,35 @@ def review_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: 
 def topics_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:  # noqa: ARG001
     training = Topics(workspace).train(with_suggestions=True, on_progress=on_progress)
     return f"Trained. {training_summary(training.history)}."
+
+
+def papers_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    """Add files, read all files again, or train on corrections. Every file is saved before the next is read."""
+    library = PaperLibrary(workspace)
+    if arguments["action"] == "train":
+        on_progress("learning from corrections", 0, 1)
+        return " ".join(format_trained(train_papers(library)))
+    if arguments["action"] == "read":
+        files = list(library.files.iterate())
+        added = Intake(library, choose_workers(None, len(files))).read_again(files)
+        return _read_files(added, len(files), on_progress)
+    incoming = incoming_files(
+        library,
+        [Path(path) for path in arguments["paths"]],
+        from_forage=arguments["from_forage"],
+        run_id=arguments["forage_run"],
+    )
+    added = Intake(library, choose_workers(None, len(incoming))).add(incoming)
+    return _read_files(added, len(incoming), on_progress)
+
+
+def _read_files(files: Iterable[AddedFile], total: int, on_progress: OnProgress) -> str:
+    done: list[AddedFile] = []
+    on_progress("reading files", 0, total)
+    for file in files:
+        done.append(file)
+        on_progress("reading files", len(done), total)
+    return format_added_files(done)
 
 
 def forage_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
@@ -86,6 +119,7 @@ JOBS: dict[str, JobFunction] = {
     "review": review_job,
     "forage": forage_job,
     "topics": topics_job,
+    "papers": papers_job,
 }
 
 

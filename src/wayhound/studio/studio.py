@@ -35,6 +35,7 @@ SECTIONS = (
     ("/runs", "Runs"),
     ("/results", "Results"),
     ("/review", "Review"),
+    ("/papers", "Papers"),
     ("/topics", "Topics"),
 )
 
