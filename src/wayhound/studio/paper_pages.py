@@ -57,7 +57,7 @@ class PaperList:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownField:
+class PaperField:
     spec: FieldSpec
     values: tuple[tuple[str, str, str], ...]  # text, confidence, place in the file
 
@@ -66,7 +66,7 @@ class ShownField:
 class PaperView:
     paper: PaperOverview
     title: str
-    fields: tuple[ShownField, ...]
+    fields: tuple[PaperField, ...]
     correctable: tuple[FieldSpec, ...]
     correcting: str  # name of the field in the form
     values: str  # of that field, one per line
@@ -121,7 +121,7 @@ def paper_view(workspace: Workspace, name: str, correcting: str) -> PaperView:
         paper=paper,
         title=record.first("title") or (paper.file.name if paper.file else record.id),
         fields=tuple(
-            ShownField(field, tuple(_shown(value) for value in record.fields[field.name]))
+            PaperField(field, tuple(_shown(value) for value in record.fields[field.name]))
             for field in spec.fields
             if record.fields.get(field.name)
         ),
