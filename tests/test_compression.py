@@ -33,7 +33,7 @@ def bare_deflate(data: bytes) -> bytes:
         (gzip.compress(TEXT, mtime=0) + b"trailing noise", "gzip"),
     ],
 )
-def test_a_body_is_unpacked_as_its_codings_say(sent: bytes, coding: str) -> None:
+def test_a_body_is_decompressed_by_its_codings(sent: bytes, coding: str) -> None:
     assert decompress(sent, coding, 10_000) == Body(TEXT, whole=True)
 
 
@@ -58,7 +58,7 @@ def test_a_body_that_is_not_what_its_coding_says_is_refused(sent: bytes, coding:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
-def test_a_packed_body_that_stops_short_is_not_whole(coding: str) -> None:
+def test_a_truncated_body_is_not_whole(coding: str) -> None:
     sent = (gzip.compress if coding == "gzip" else zlib.compress)(TEXT)[:-6]
     body = decompress(sent, coding, 10_000)
     assert not body.whole
@@ -66,7 +66,7 @@ def test_a_packed_body_that_stops_short_is_not_whole(coding: str) -> None:
 
 
 @given(st.binary(max_size=3000), st.integers(0, 3000), st.sampled_from(["gzip", "deflate", "gzip, gzip"]))
-def test_what_is_unpacked_stops_just_past_the_limit(data: bytes, limit: int, coding: str) -> None:
+def test_decompression_stops_just_past_the_limit(data: bytes, limit: int, coding: str) -> None:
     packed = zlib.compress(data) if coding == "deflate" else gzip.compress(data)
     if coding == "gzip, gzip":
         packed = gzip.compress(packed)
@@ -77,7 +77,7 @@ def test_what_is_unpacked_stops_just_past_the_limit(data: bytes, limit: int, cod
     assert (len(body.data) > limit) == (len(data) > limit)
 
 
-def test_brotli_is_offered_and_unpacked_within_the_limit_where_the_machine_has_it() -> None:
+def test_brotli_is_accepted_and_limited_if_installed() -> None:
     brotli = pytest.importorskip("brotli", minversion="1.2")
     assert "br" in accept_encoding()
     assert decompress(brotli.compress(TEXT), "br", 10_000) == Body(TEXT, whole=True)

@@ -20,7 +20,7 @@ def test_an_empty_file_means_the_defaults() -> None:
     assert Config.from_toml("") == Config()
 
 
-def test_the_file_that_is_written_says_the_defaults_and_every_setting() -> None:
+def test_the_default_file_holds_every_setting_at_its_default() -> None:
     text = default_toml()
     assert Config.from_toml(text) == Config()
     for kind in SECTIONS.values():
@@ -28,7 +28,7 @@ def test_the_file_that_is_written_says_the_defaults_and_every_setting() -> None:
             assert re.search(rf"^(# )?{setting.name} = ", text, re.MULTILINE)
 
 
-def test_the_setting_that_is_written_commented_out_can_be_switched_on() -> None:
+def test_a_setting_that_is_commented_out_can_be_switched_on() -> None:
     text = default_toml().replace("# max_depth", "max_depth")
     assert Config.from_toml(text) == Config(forage=ForageConfig(max_depth=5))
 
@@ -73,18 +73,18 @@ def test_settings_are_read_by_section() -> None:
         ("fetch.delay = 1", "wayhound.toml: delay is unknown in [fetch]"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_named_with_its_line_and_what_is_allowed(text: str, complaint: str) -> None:
+def test_a_mistake_is_reported_with_its_line_and_what_is_allowed(text: str, complaint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         Config.from_toml(text)
 
 
 @given(text=st.text())
-def test_no_text_does_worse_than_a_config_error(text: str) -> None:
+def test_any_text_is_valid_or_a_config_error(text: str) -> None:
     with suppress(ConfigError):
         Config.from_toml(text)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml cannot be read: No such file"):
         Config.read(tmp_path / "gone.toml")
     (tmp_path / "odd.toml").write_bytes(b"\xff\xfe")
@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         Config.read(tmp_path / "odd.toml")
 
 
-def test_settings_can_be_handed_to_another_process() -> None:
+def test_settings_can_be_passed_to_another_process() -> None:
     config = Config(AgentConfig("Gazetteer"), forage=ForageConfig(budget_per_site=7))
     assert Config.from_json(json.dumps(asdict(config))) == config
 

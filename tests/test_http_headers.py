@@ -89,7 +89,7 @@ def test_a_redirect_leads_to_a_url_in_normal_form_or_nowhere(
 
 
 @given(st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=9)), max_size=5))
-def test_headers_of_any_bytes_can_be_written_down_again(raw: list[tuple[bytes, bytes]]) -> None:
+def test_headers_of_any_bytes_can_be_encoded_again(raw: list[tuple[bytes, bytes]]) -> None:
     headers = decode_headers(raw)
     assert len(headers) == len(raw)
     assert str(headers).encode("utf-8")
@@ -98,6 +98,6 @@ def test_headers_of_any_bytes_can_be_written_down_again(raw: list[tuple[bytes, b
 
 
 @given(st.binary(max_size=20))
-def test_bytes_that_aiohttp_hides_become_readable(raw: bytes) -> None:
+def test_surrogate_escapes_of_aiohttp_are_undone(raw: bytes) -> None:
     value = restore_bytes(raw.decode("utf-8", "surrogateescape"))
     assert raw in {value.encode("utf-8"), value.encode("latin-1", "replace")}

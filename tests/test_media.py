@@ -1,4 +1,4 @@
-"""Files are told from pages by what their server says, and by their names where it says nothing."""
+"""Files and pages are distinguished by the type that the server sends, or else by their names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_kind_of_a_file_comes_from_its_type_or_else_its_name(
     assert file_kind(media_type, url) == kind
 
 
-def test_the_name_of_a_file_tells_its_type_only_where_the_server_does_not() -> None:
+def test_the_extension_decides_only_if_the_server_sends_no_useful_type() -> None:
     assert resolve_type("application/x-download", "annual.docx") == WORD
     assert resolve_type("text/csv", "annual.docx") == "text/csv"
     assert resolve_type("", "annual") == UNKNOWN
@@ -40,13 +40,16 @@ def test_the_name_of_a_file_tells_its_type_only_where_the_server_does_not() -> N
     ("media_type", "is_page"),
     [("", True), ("text/html", True), ("text/plain", True), ("application/pdf", False), ("text/csv", False)],
 )
-def test_pages_are_what_is_read_word_by_word(media_type: str, is_page: bool) -> None:
+def test_page_types_are_those_that_are_parsed(media_type: str, is_page: bool) -> None:
     assert is_page_type(media_type) is is_page
 
 
-def test_who_wants_documents_takes_them_as_servers_send_them() -> None:
+def test_accepted_types_include_those_that_servers_really_send() -> None:
     wanted = accepted_types([PAGE, DOCUMENT])
-    assert all(each.startswith(wanted) for each in (WORD, "application/pdf", UNKNOWN, "application/msword"))
+    assert all(
+        media_type.startswith(wanted)
+        for media_type in (WORD, "application/pdf", UNKNOWN, "application/msword")
+    )
     assert not "application/zip".startswith(wanted)
     assert "application/zip".startswith(accepted_types(["application/zip"]))
     assert accepted_types([PAGE]) == ()
@@ -58,16 +61,16 @@ def test_a_document_is_a_page_without_words() -> None:
     assert (read.is_document, read.kind) == (True, DOCUMENT)
 
 
-def test_bytes_that_a_server_calls_a_page_are_known_by_their_name() -> None:
-    for said in ("text/html", "text/plain", ""):
-        read = to_page(Unreadable("http://a.example/x.pdf", "binary", said))
+def test_binary_content_with_a_page_type_gets_its_type_by_name() -> None:
+    for media_type in ("text/html", "text/plain", ""):
+        read = to_page(Unreadable("http://a.example/x.pdf", "binary", media_type))
         assert read is not None
         assert read.kind == DOCUMENT
 
 
-def test_what_is_empty_is_no_page_and_words_make_a_page_of_any_type() -> None:
+def test_empty_content_is_no_page_and_words_make_a_page_of_any_type() -> None:
     assert to_page(Unreadable("http://a.example/", "empty")) is None
     assert to_page(None) is None
-    told = Page("http://a.example/x", tokens=("word",), content_type="application/octet-stream")
-    assert to_page(told) is told
-    assert told.kind == PAGE
+    page = Page("http://a.example/x", tokens=("word",), content_type="application/octet-stream")
+    assert to_page(page) is page
+    assert page.kind == PAGE

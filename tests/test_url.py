@@ -50,7 +50,7 @@ WEIRD_URLS = st.one_of(st.text(), st.lists(AWKWARD, max_size=12).map("".join))
         ("http://ann:secret@example.org/", "http://example.org/"),
     ],
 )
-def test_one_page_has_one_spelling(url: str, expected: str) -> None:
+def test_spellings_of_one_url_have_one_normal_form(url: str, expected: str) -> None:
     assert normalise(url) == expected
 
 
@@ -71,7 +71,7 @@ def test_one_page_has_one_spelling(url: str, expected: str) -> None:
         ("12:30.html", "http://www.example.org/people/staff/12:30.html"),
     ],
 )
-def test_links_are_completed_from_the_page_they_stand_on(link: str, expected: str) -> None:
+def test_relative_links_are_resolved_against_the_page(link: str, expected: str) -> None:
     assert normalise(link, BASE) == expected
 
 
@@ -99,7 +99,7 @@ def test_links_are_completed_from_the_page_they_stand_on(link: str, expected: st
         "http://example.org/" + "a" * MAX_URL_CHARS,
     ],
 )
-def test_what_cannot_be_fetched_has_no_normal_form(url: str) -> None:
+def test_a_url_that_cannot_be_fetched_has_no_normal_form(url: str) -> None:
     assert normalise(url) == ""
 
 
@@ -115,12 +115,12 @@ def test_what_cannot_be_fetched_has_no_normal_form(url: str) -> None:
         "http://example.org/a?%75tm_source=x&id=3",
     ],
 )
-def test_what_names_the_visitor_is_dropped(url: str) -> None:
+def test_parameters_that_identify_the_visitor_are_dropped(url: str) -> None:
     assert normalise(url) == "http://example.org/a?id=3"
 
 
 @pytest.mark.parametrize("query", ["sid=12", "session=keynote", "s=search+words", "sessionid=4b", "utm=1"])
-def test_parameters_that_may_name_a_page_stay(query: str) -> None:
+def test_parameters_that_may_identify_a_page_stay(query: str) -> None:
     assert normalise(f"http://example.org/?{query}") == f"http://example.org/?{query}"
 
 
@@ -143,7 +143,7 @@ def test_a_normal_form_is_plain_ascii_with_a_host_and_no_fragment(url: str) -> N
 
 
 @given(url=WEIRD_URLS, base=WEIRD_URLS)
-def test_hosts_domains_and_words_are_had_from_any_text(url: str, base: str) -> None:
+def test_any_text_gives_a_host_a_domain_and_words_without_an_exception(url: str, base: str) -> None:
     assert registrable_domain(url) in host_of(url)
     assert all(url_tokens(url, base))
     once = normalise(url)

@@ -1,4 +1,4 @@
-"""How text is cut into words."""
+"""Splitting text into words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taught that documents are goals, a forage reads them by the path to them; taught pages, it leaves them alone."""
+"""Taught that documents are goals, a forage reads them by their path; taught on pages, it does not read them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def site_pages(host: str) -> dict[str, Read]:
         return Link(f"{root}/{path}", text, around, around, region)
 
     investors = tuple(
-        each
+        target
         for year in (2021, 2022, 2023)
-        for each in (
+        for target in (
             link(f"files/report-{year}.pdf", f"{REPORTS[host]} {year}", "body>ul>li>a", "report", "figures"),
             link(f"files/minutes-{year}.pdf", f"Minutes {year}", "body>ul>li>a", "meeting", "minutes"),
         )
@@ -52,7 +52,7 @@ def site_pages(host: str) -> dict[str, Read]:
         Page(about.url, title="Annual report", tokens=("what", "it", "is")),
     ]
     read: dict[str, Read] = {page.url: page for page in pages}
-    return read | {each.url: document(each.url) for each in (*investors, *prices)}
+    return read | {target.url: document(target.url) for target in (*investors, *prices)}
 
 
 def trails_of(host: str, ends: Sequence[tuple[str, str]]) -> list[Trail]:
@@ -107,11 +107,11 @@ def names(visits: list[Visit]) -> set[str]:
 
 def test_documents_are_goals_by_the_path_to_them_and_others_beside_them_are_not() -> None:
     visits, _ = foraged(model_of(TO_DOCUMENTS))
-    found = [visit for visit in visits if visit.is_goal]
-    assert names(found) == {f"report-{year}.pdf" for year in (2021, 2022, 2023)}
-    assert all(visit.label == GOAL and visit.goal >= 0.5 and visit.why for visit in found)
-    assert {visit.title for visit in found} == {f"Report of the year {year}" for year in (2021, 2022, 2023)}
-    assert names(visits[:5]) >= names(found)
+    goals = [visit for visit in visits if visit.is_goal]
+    assert names(goals) == {f"report-{year}.pdf" for year in (2021, 2022, 2023)}
+    assert all(visit.label == GOAL and visit.goal >= 0.5 and visit.why for visit in goals)
+    assert {visit.title for visit in goals} == {f"Report of the year {year}" for year in (2021, 2022, 2023)}
+    assert names(visits[:5]) >= names(goals)
     passed = [visit for visit in visits if visit.url.endswith(("minutes-2021.pdf", "prices-0.pdf"))]
     assert all(visit.label in (FAIL, f"<{FAIL}") for visit in passed)  # a document leads nowhere
 
@@ -123,7 +123,7 @@ def test_no_page_is_a_goal_where_all_goals_shown_were_documents() -> None:
     assert about.label != GOAL
 
 
-def test_taught_pages_a_forage_leaves_documents_unread() -> None:
+def test_taught_on_pages_a_forage_does_not_read_documents() -> None:
     model = model_of(TO_PAGES)
     assert model.goal_kinds == ("page",)
     visits, _ = foraged(model)
@@ -142,7 +142,7 @@ def test_every_taught_strategy_takes_documents(strategy: str) -> None:
     assert all(visit.url.endswith(".pdf") for visit in visits if visit.is_goal)
 
 
-def test_told_the_saved_visits_again_a_forage_of_documents_stands_where_it_stood() -> None:
+def test_replaying_saved_visits_restores_a_forage_of_documents() -> None:
     model = model_of(TO_DOCUMENTS)
     visits, before = foraged(model, budget=5)
     again = Forager(
@@ -158,11 +158,11 @@ def test_told_the_saved_visits_again_a_forage_of_documents_stands_where_it_stood
     assert (ahead.link.url, ahead.link.score) == (ahead_again.link.url, ahead_again.link.score)
 
 
-def test_a_model_keeps_what_kinds_of_goals_it_was_taught() -> None:
+def test_a_model_keeps_the_kinds_of_goals_it_was_taught() -> None:
     model = model_of(TO_DOCUMENTS)
     arrays, meta = model.pack()
     assert unpack(arrays, meta).goal_kinds == ("document",)
-    del meta["goal_kinds"]  # as models were before they knew of documents
+    del meta["goal_kinds"]  # as in models from before documents could be goals
     assert unpack(arrays, meta).goal_kinds == ("page",)
 
 
@@ -173,10 +173,10 @@ def test_pages_and_documents_may_both_be_goals() -> None:
     assert {"about.html", "report-2022.pdf"} <= names([visit for visit in visits if visit.is_goal])
 
 
-def test_where_no_document_was_refused_one_behind_other_words_is_a_goal_too() -> None:
+def test_without_rejected_documents_one_behind_other_words_is_a_goal_too() -> None:
     shown = [("files/report-2021.pdf", GOAL), ("files/report-2023.pdf", GOAL), ("files/about.html", FAIL)]
     chances = {visit.url.rpartition("/")[2]: visit.goal for visit in foraged(model_of(shown))[0]}
-    assert chances["minutes-2022.pdf"] > 0.94  # that it is a document counts for much
+    assert chances["minutes-2022.pdf"] > 0.94  # being a document counts for much
     refused = [*shown, ("files/minutes-2021.pdf", FAIL), ("files/minutes-2023.pdf", FAIL)]
     chances_then = {visit.url.rpartition("/")[2]: visit.goal for visit in foraged(model_of(refused))[0]}
     assert chances_then["minutes-2022.pdf"] < 0.5 <= chances_then["report-2022.pdf"]

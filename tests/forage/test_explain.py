@@ -1,4 +1,4 @@
-"""Why pages are taken for goals and links for promising, and which links are left alone."""
+"""Explanations of goals and of links, and the links that are not followed."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def path_learner() -> Scorer:
     return SCORERS["path-learner"](StrategyInput(model=TRAINERS["path-learner"](TRAILS, PathSettings())))
 
 
-def test_links_are_rated_the_best_first_with_label_and_reasons(path_learner: Scorer) -> None:
-    found = explain(path_learner, Site(NEW), [(None, pages_of(NEW)[NEW])])
-    people, news = found.links
+def test_links_are_rated_best_first_with_label_and_reasons(path_learner: Scorer) -> None:
+    explanation = explain(path_learner, Site(NEW), [(None, pages_of(NEW)[NEW])])
+    people, news = explanation.links
     assert (people.link.text, news.link.text) == ("Our people", "News")
     assert people.score > news.score
     assert people.label == "people"
@@ -73,30 +73,32 @@ def test_links_are_rated_the_best_first_with_label_and_reasons(path_learner: Sco
 
 def test_the_ratings_are_those_of_the_strategy(scorer: Scorer) -> None:
     start = pages_of(NEW)[NEW]
-    found = explain(scorer, Site(NEW), [(None, start)])
+    explanation = explain(scorer, Site(NEW), [(None, start)])
     rated = scorer.rate(scorer.read(scorer.start(Site(NEW)), start), start.links)
-    assert [each.score for each in found.links] == sorted((each.score for each in rated), reverse=True)
-    assert all(each.label and each.why for each in found.links)
+    assert [rated_link.score for rated_link in explanation.links] == sorted(
+        (rated_link.score for rated_link in rated), reverse=True
+    )
+    assert all(rated_link.label and rated_link.why for rated_link in explanation.links)
 
 
-def test_a_page_is_read_at_the_end_of_its_way(path_learner: Scorer) -> None:
+def test_a_page_is_read_at_the_end_of_its_path(path_learner: Scorer) -> None:
     pages = pages_of(NEW)
     to_people, lise = pages[NEW].links[0], pages[f"{NEW}people"].links[0]
-    way = [(None, pages[NEW]), (to_people, pages[f"{NEW}people"]), (lise, pages[f"{NEW}~lise"])]
-    found = explain(path_learner, Site(NEW), way)
-    assert (found.label, found.title) == (GOAL, "Lise Lind")
-    assert found.goal > 0.5
-    assert PATH_REASON in dict(found.why)
-    without_link = explain(path_learner, Site(NEW), [(None, page) for _, page in way])
-    assert without_link == found  # the link is found on the page before
+    path = [(None, pages[NEW]), (to_people, pages[f"{NEW}people"]), (lise, pages[f"{NEW}~lise"])]
+    explanation = explain(path_learner, Site(NEW), path)
+    assert (explanation.label, explanation.title) == (GOAL, "Lise Lind")
+    assert explanation.goal > 0.5
+    assert PATH_REASON in dict(explanation.why)
+    without_link = explain(path_learner, Site(NEW), [(None, page) for _, page in path])
+    assert without_link == explanation  # the link is found on the page before
 
 
-def test_nothing_is_told_of_strategies_without_a_model() -> None:
+def test_strategies_without_a_model_give_no_reasons() -> None:
     plain = SCORERS["breadth-first"](StrategyInput())
     page = pages_of(NEW)[NEW]
     assert why_page(plain, plain.start(Site(NEW)), page) == ()
-    found = explain(plain, Site(NEW), [(None, page)])
-    assert [link.why for link in found.links] == [(), ()]
+    explanation = explain(plain, Site(NEW), [(None, page)])
+    assert [link.why for link in explanation.links] == [(), ()]
 
 
 def test_the_visit_of_a_goal_carries_its_reasons_and_no_other_does(scorer: Scorer) -> None:
@@ -114,8 +116,8 @@ def test_the_visit_of_a_goal_carries_its_reasons_and_no_other_does(scorer: Score
 def test_a_target_with_several_links_is_shown_once_by_its_best(path_learner: Scorer) -> None:
     start = pages_of(NEW)[NEW]
     twice = Page(NEW, "Department", tokens=start.tokens, links=(Link(f"{NEW}people", "x"), *start.links))
-    found = explain(path_learner, Site(NEW), [(None, twice)])
-    assert [rated.link.url for rated in found.links].count(f"{NEW}people") == 1
+    explanation = explain(path_learner, Site(NEW), [(None, twice)])
+    assert [rated.link.url for rated in explanation.links].count(f"{NEW}people") == 1
 
 
 @pytest.mark.parametrize(
@@ -128,5 +130,5 @@ def test_a_target_with_several_links_is_shown_once_by_its_best(path_learner: Sco
         (Link(f"{NEW}a/a/a/a/"), "looping_path"),
     ],
 )
-def test_links_are_left_alone_for_a_reason(link: Link, reason: str) -> None:
+def test_links_that_are_not_followed_have_a_reason(link: Link, reason: str) -> None:
     assert refusal_reason(Site(NEW), link) == reason

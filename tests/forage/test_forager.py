@@ -59,7 +59,7 @@ def worlds() -> SearchStrategy[dict[str, Answer]]:
 
 
 @given(worlds(), integers(0, 9))
-def test_a_forage_ends_obeys_its_budget_and_repeats_only_passing_faults(
+def test_a_forage_ends_obeys_its_budget_and_retries_only_transient_failures(
     world: dict[str, Answer], budget: int
 ) -> None:
     done = walk(world, ForageLimits(budget=budget))
@@ -72,7 +72,7 @@ def test_a_forage_ends_obeys_its_budget_and_repeats_only_passing_faults(
 
 
 class Grouping(RandomOrder):
-    """Any order at first; links of one page are expected to lead to like pages."""
+    """A random order, with groups of links that are expected to lead to similar pages."""
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         return [replace(rated, groups=("all", len(links))) for rated in super().rate(reading, links)]
@@ -82,14 +82,14 @@ SCORERS_TO_STOP = (BreadthFirst(), Grouping(seed=3, goal=GoalPattern("[bd]$")))
 
 
 @given(worlds(), integers(0, 12), integers(0, 12), sampled_from(SCORERS_TO_STOP))
-def test_told_its_saved_visits_again_a_forage_goes_on_as_if_never_stopped(
+def test_after_replaying_its_visits_a_forage_continues_as_if_never_stopped(
     world: dict[str, Answer], budget: int, killed_after: int, scorer: Scorer
 ) -> None:
     whole = Walk(Forager(SITE, scorer, ForageLimits(budget=budget), Politeness(0.0)), world).run()
     again = Walk(Forager(SITE, scorer, ForageLimits(budget=budget), Politeness(0.0)), world)
     for visit in whole.visits[:killed_after]:
-        known = world[visit.url]
-        again.forager.replay(visit, known if isinstance(known, Page) else None)
+        answer = world[visit.url]
+        again.forager.replay(visit, answer if isinstance(answer, Page) else None)
     again.run()
     assert whole.urls[:killed_after] + again.urls == whole.urls
     assert again.reason == whole.reason
@@ -127,7 +127,7 @@ def test_a_host_that_asks_for_an_unreasonable_pause_ends_the_site() -> None:
     assert walk(world).reason.startswith("asked to wait 3600")
 
 
-def test_a_host_in_trouble_is_left_alone_for_longer_after_every_try() -> None:
+def test_a_failing_host_gets_a_longer_pause_after_every_attempt() -> None:
     done = walk({URLS[0]: Fetched("", 503)}, delay=1.0)
     first, second, third = [at for _, at in done.asked_at]
     assert 1.0 < second - first < third - second
@@ -135,9 +135,7 @@ def test_a_host_in_trouble_is_left_alone_for_longer_after_every_try() -> None:
 
 
 @pytest.mark.parametrize(("reason", "tries"), [("robots_unreachable", 5), ("connect", 3)])
-def test_what_could_not_be_sent_is_tried_again_when_that_may_be_of_use(
-    reason: FailureReason, tries: int
-) -> None:
+def test_unsent_requests_are_retried_if_the_failure_is_transient(reason: FailureReason, tries: int) -> None:
     failed = Failed(URLS[0], reason, sent=False, wait_seconds=20.0)
     done = walk({URLS[0]: failed}, ForageLimits(budget=1))
     assert [at for _, at in done.asked_at] == [20.0 * n for n in range(tries)]
@@ -155,7 +153,7 @@ def test_a_refusal_by_robots_costs_no_budget() -> None:
     assert done.forager.spent == 2
 
 
-def test_links_of_content_seen_before_are_not_spent_twice() -> None:
+def test_links_of_duplicate_content_are_not_added_twice() -> None:
     world: dict[str, Answer] = {
         URLS[0]: page("", URLS[1], URLS[2]),
         URLS[1]: page("a", URLS[3], digest="same"),
@@ -207,7 +205,7 @@ def test_a_redirect_out_of_the_site_is_not_followed() -> None:
     assert done.reason == "no links left"
 
 
-def test_a_start_page_that_moved_takes_the_site_along() -> None:
+def test_a_start_page_that_moved_moves_the_site() -> None:
     world: dict[str, Answer] = {
         URLS[0]: Fetched("", 301, location="http://new.test/"),
         "http://new.test/": page("", "http://new.test/contact", "http://third.test/"),
@@ -216,7 +214,7 @@ def test_a_start_page_that_moved_takes_the_site_along() -> None:
     assert walk(world).urls == [URLS[0], "http://new.test/", "http://new.test/contact"]
 
 
-def test_a_site_that_is_down_says_so() -> None:
+def test_a_site_that_is_down_ends_with_that_reason() -> None:
     assert walk({URLS[0]: Failed(URLS[0], "dns")}).reason == "start page failed (dns)"
     dead: dict[str, Answer] = {URLS[0]: page("", *[f"http://s.example/p{n}" for n in range(50)])}
     dead |= {f"http://s.example/p{n}": Failed("", "timeout") for n in range(50)}
@@ -225,7 +223,7 @@ def test_a_site_that_is_down_says_so() -> None:
     assert len(done.visits) == 7
 
 
-def test_a_dead_part_of_a_site_does_not_take_the_rest_along() -> None:
+def test_a_dead_host_does_not_stop_the_rest_of_the_site() -> None:
     dead = [f"http://old.s.example/{n}" for n in range(9)]
     world: dict[str, Answer] = {URLS[0]: page("", *dead, URLS[1]), URLS[1]: page("a")}
     world |= {url: Failed(url, "dns", sent=False) for url in dead}
@@ -235,7 +233,7 @@ def test_a_dead_part_of_a_site_does_not_take_the_rest_along() -> None:
     assert done.reason == "no links left"
 
 
-def test_a_forage_stops_when_the_goals_asked_for_are_found() -> None:
+def test_a_forage_stops_when_enough_goals_are_found() -> None:
     world: dict[str, Answer] = {URLS[0]: page(URLS[0], *URLS[1:]), **{url: page(url) for url in URLS[1:]}}
     done = walk(world, ForageLimits(goals_wanted=2), goal="/[bd]$")
     assert done.reason == "goals found"
@@ -262,7 +260,7 @@ def test_files_that_a_goal_page_links_to_are_taken_before_enough_is_found() -> N
     assert done.reason == "goals found"
 
 
-def test_links_marked_nofollow_and_links_elsewhere_are_left_alone() -> None:
+def test_nofollow_links_and_links_out_of_the_site_are_not_followed() -> None:
     start = Page(
         URLS[0],
         digest="s",
@@ -271,9 +269,9 @@ def test_links_marked_nofollow_and_links_elsewhere_are_left_alone() -> None:
     assert walk({URLS[0]: start}).urls == URLS[:1]
 
 
-def test_links_that_stand_like_a_goal_rise_and_those_like_a_disappointment_fall() -> None:
+def test_links_in_the_group_of_a_goal_rise_and_those_in_the_group_of_a_failure_fall() -> None:
     class Lists:
-        """Guesses the same of every link; the two lists of the start page are groups."""
+        """The same prior for every link; the two lists of the start page are groups."""
 
         def start(self, site: Site) -> None:
             return None

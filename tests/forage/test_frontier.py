@@ -56,7 +56,7 @@ def test_a_score_that_changes_while_waiting_moves_the_link(
     assert len(taken) == len(scores)
 
 
-def test_a_taken_link_is_known_but_waits_no_more() -> None:
+def test_a_taken_link_is_known_but_no_longer_queued() -> None:
     frontier = Frontier()
     frontier.add("http://s/", 0.5)
     link = frontier.best()
@@ -67,7 +67,7 @@ def test_a_taken_link_is_known_but_waits_no_more() -> None:
     assert not frontier.add("http://s/", 0.9)
 
 
-def test_scores_that_change_over_and_over_take_no_more_room_and_leave_the_order_as_it_should_be() -> None:
+def test_scores_that_change_repeatedly_take_no_more_memory_and_keep_the_order() -> None:
     frontier = Frontier()
     for number in range(100):
         frontier.add(f"http://s/{number}", 0.5)

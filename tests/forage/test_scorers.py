@@ -1,4 +1,4 @@
-"""What every strategy promises, run over all of them."""
+"""The contract of a strategy, run over all of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_scores_are_shares_of_a_goal_one_for_each_link(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCORERS)
-def test_told_the_same_a_strategy_answers_the_same(name: str) -> None:
+def test_a_strategy_is_deterministic(name: str) -> None:
     orders = [
         Walk(Forager(SITE, SCORERS[name](BRIEFS[name]), politeness=Politeness(0.0)), world()).run().urls
         for _ in "ab"
@@ -61,7 +61,7 @@ def test_told_the_same_a_strategy_answers_the_same(name: str) -> None:
     assert len(orders[0]) == 7
 
 
-def test_best_first_follows_the_words_it_was_given() -> None:
+def test_best_first_follows_its_keywords() -> None:
     done = Walk(Forager(SITE, SCORERS["best-first"](BRIEF), politeness=Politeness(0.0)), world()).run()
     assert done.urls[1] == "http://s.example/contact"
 
@@ -81,6 +81,6 @@ def test_random_order_depends_on_the_seed_alone() -> None:
 
 
 @pytest.mark.parametrize("name", TAUGHT_STRATEGIES)
-def test_a_strategy_that_is_taught_says_that_it_needs_a_model(name: str) -> None:
+def test_a_taught_strategy_without_a_model_is_an_error(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} needs a model"):
         SCORERS[name](StrategyInput())

@@ -16,7 +16,7 @@ from wayhound.forage.scope import TrapLimits, trap_reason
         ("http://s/list?id=17", None),
     ],
 )
-def test_a_url_is_judged_by_its_looks(url: str, reason: str | None) -> None:
+def test_traps_are_recognised_by_the_url(url: str, reason: str | None) -> None:
     assert trap_reason(url) == reason
 
 

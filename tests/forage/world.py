@@ -1,4 +1,4 @@
-"""A small world of pages for tests of deciding: no server, no clock but a number."""
+"""A small world of pages for tests of decisions: no server, and a number as the clock."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def page(url: str, *targets: str, digest: str = "") -> Page:
     return Page(url, title=url, links=tuple(Link(target) for target in targets), digest=digest or url)
 
 
-def answer_of(known: Answer | None, url: str) -> tuple[Fetched | Failed, Page | None]:
-    if isinstance(known, Page):
-        return Fetched(url, 200, content_type="text/html"), known
-    return known or Fetched(url, 404), None
+def answer_of(answer: Answer | None, url: str) -> tuple[Fetched | Failed, Page | None]:
+    if isinstance(answer, Page):
+        return Fetched(url, 200, content_type="text/html"), answer
+    return answer or Fetched(url, 404), None
 
 
 @dataclass
 class Walk:
-    """Drives a forager over a world, as the crawl loop does, and keeps what happened."""
+    """A forage of a world, as the crawl loop does it, and its visits."""
 
     forager: Forager
     world: Mapping[str, Answer]

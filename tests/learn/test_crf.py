@@ -44,7 +44,7 @@ def tiny_chains(seed: int, lengths: tuple[int, ...] = (3, 1, 3, 4), *, edges: bo
 
 
 def alternating_rules() -> Rules:
-    """State 0 is a page, 1 and 2 are links: pages and links take turns; chains start and end on a page."""
+    """State 0 is a page, 1 and 2 are links: pages and links alternate; chains start and end on a page."""
     allowed = np.array([[False, True, True], [True, False, False], [True, False, False]])
     return Rules(allowed, np.array([True, False, False]), np.array([True, False, False]))
 
@@ -59,7 +59,7 @@ def with_random_weights(model: ChainCRF, seed: int, *, edges: bool = False) -> C
 
 
 def all_paths(model: ChainCRF, chains: Chains, number: int) -> dict[tuple[int, ...], float]:
-    """W · F(x, y) of every labelling that the rules allow, added up term by term."""
+    """Return W · F(x, y) of every labelling that the rules allow, summed term by term."""
     first = int(chains.lengths[:number].sum())
     length = int(chains.lengths[number])
     seen = chains.features.toarray()
@@ -195,7 +195,7 @@ def test_scores_of_any_size_neither_overflow_nor_vanish(values: list[float], alt
     assert marginals.sum(axis=1) == pytest.approx(np.ones(4))
 
 
-def test_what_underflows_in_the_product_is_computed_the_long_way() -> None:
+def test_entries_that_underflow_in_the_product_are_computed_in_logarithms() -> None:
     rows, matrix = np.array([[0.0, -1000.0]]), np.array([[-np.inf, 0.0], [0.0, -np.inf]])
     assert log_product(rows, matrix) == pytest.approx(np.array([[-1000.0, 0.0]]))
 
@@ -206,7 +206,7 @@ def test_the_product_keeps_its_digits_where_numbers_nearly_vanish(gap: float) ->
     assert log_product(rows, matrix) == pytest.approx(np.array([[0.5 - gap, 0.0]]), rel=1e-12)
 
 
-def test_expected_steps_are_the_sum_of_the_pair_marginals() -> None:
+def test_expected_transitions_are_the_sum_of_the_pair_marginals() -> None:
     chains = tiny_chains(11, (4, 4))
     model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 12)
     transitions = TransitionScores(model.transitions())
@@ -216,7 +216,7 @@ def test_expected_steps_are_the_sum_of_the_pair_marginals() -> None:
     assert expected_transitions(alpha, marginals, transitions) == pytest.approx(added)
 
 
-def test_expected_steps_are_not_lost_where_exponentials_vanish() -> None:
+def test_expected_transitions_are_not_lost_where_exponentials_vanish() -> None:
     transitions = TransitionScores(np.array([[0.0, -2000.0], [-2000.0, 0.0]]))
     alpha = np.array([[[0.0, -800.0], [0.0, -800.0]], [[0.0, 0.0], [0.0, 0.0]]])
     marginals = np.array([[[0.0, 1.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]])
@@ -238,14 +238,14 @@ def test_a_trail_that_breaks_the_rules_is_refused() -> None:
         ChainCRF(alternating_rules()).fit(tiny_chains(1, (2,)), np.array([0, 0]))
 
 
-def test_no_trails_is_refused_in_words() -> None:
+def test_no_trails_raises_a_teaching_error() -> None:
     with pytest.raises(TeachingError, match="no trails"):
         ChainCRF(Rules.free(N_STATES)).fit(
             Chains(csr_array((0, 2)), np.array([], dtype=int)), np.array([], dtype=int)
         )
 
 
-def test_asking_before_fit_says_so() -> None:
+def test_decoding_before_fit_raises_not_fitted() -> None:
     with pytest.raises(NotFitted):
         ChainCRF(Rules.free(N_STATES)).decode(tiny_chains(1))
 
@@ -266,24 +266,24 @@ def test_rows_shown_many_times_count_as_if_written_out() -> None:
     assert shared.state_weights_ == pytest.approx(plain.state_weights_, abs=1e-4)
 
 
-def test_the_estimator_keeps_its_promises() -> None:
+def test_the_estimator_keeps_its_contract() -> None:
     rules = Rules.free(N_STATES)
     chains, labels = tiny_chains(3, edges=True), np.array([0, 1, 2, 1, 0, 0, 2, 2, 1, 0, 1])
 
-    def asked(model: ChainCRF, given: object) -> Floats:
+    def marginals_of(model: ChainCRF, inputs: object) -> Floats:
         return model.marginals(chains)
 
     check_estimator(
         EstimatorCase(
             lambda: ChainCRF(rules),
             {"features": chains.features, "labels": labels},
-            lambda model, given, rng: model.fit(chains, given["labels"]),
-            asked,
+            lambda model, inputs, rng: model.fit(chains, inputs["labels"]),
+            marginals_of,
         )
     )
 
 
-def test_positions_that_show_the_same_row_are_judged_like_rows_of_their_own() -> None:
+def test_positions_that_share_a_row_decode_like_rows_of_their_own() -> None:
     model = with_random_weights(ChainCRF(Rules.free(N_STATES)), 5)
     features = tiny_chains(5, (3,)).features
     shown = np.array([0, 1, 0, 2, 1])

@@ -1,4 +1,4 @@
-"""What a chain CRF is trained by, against enumeration of every path and against logarithms chain by chain."""
+"""The training objective of a chain CRF against enumeration of every path, and against logarithms chain by chain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ N_ROWS, N_FEATURES, N_EDGE_FEATURES = 4, 3, 2
 
 
 def some_chains(rng: np.random.Generator, lengths: list[int], *, edges: bool) -> Chains:
-    """Few rows, and steps that show one of few things: so chains begin alike."""
+    """Return chains of few rows and few edge features, so that chains share prefixes."""
     features = csr_array(rng.integers(0, 3, (N_ROWS, N_FEATURES)).astype(float))
     seen = csr_array((rng.random((sum(lengths), N_EDGE_FEATURES)) < 0.5).astype(float))
     return Chains(features, np.array(lengths), rng.integers(0, 2, sum(lengths)), seen if edges else None)
@@ -51,7 +51,7 @@ def allowed_paths(rules: Rules, length: int) -> list[tuple[int, ...]]:
 def a_problem(
     seed: int, lengths: list[int], rules: Rules, *, edges: bool, size: float = 1.0
 ) -> tuple[Likelihood, Floats]:
-    """A problem, and weights of about that size."""
+    """Return a problem, and random weights of about that size."""
     rng = np.random.default_rng(seed)
     chains = some_chains(rng, lengths, edges=edges)
     labels = allowed_labels(rng, chains, rules)
@@ -61,7 +61,7 @@ def a_problem(
 
 
 def objective_by_enumeration(problem: Likelihood, flat: Floats) -> float:
-    """Every labelling of every chain, its score added up term by term."""
+    """Yield every labelling of every chain with its score, summed term by term."""
     state_weights, step_weights, edge_weights = problem.unpack(flat)
     chains, value = problem.chains, float(problem.precision @ flat**2) / 2
     seen = chains.features.toarray()[chains.row_of_position()]
@@ -82,7 +82,7 @@ def objective_by_enumeration(problem: Likelihood, flat: Floats) -> float:
 
 
 def one_way_rules() -> Rules:
-    """From the first state on and never back; chains may end in the last two."""
+    """Return rules by which states only go forward; chains may end in the last two."""
     allowed = np.triu(np.ones((3, 3), dtype=bool))
     return Rules(allowed, np.array([True, False, False]), np.array([False, True, True]))
 
@@ -114,9 +114,9 @@ def test_shared_prefixes_give_what_logarithms_give_chain_by_chain(
 ) -> None:
     problem, flat = a_problem(seed, lengths, rules, edges=edges, size=size)
     total, counts = problem.expected_by_logs(flat)
-    if (found := problem.expected_by_prefixes(flat)) is not None:
-        assert found[0] == pytest.approx(total, rel=ABOUT, abs=ABOUT)
-        assert found[1] == pytest.approx(counts, rel=ABOUT, abs=ABOUT)
+    if (expected := problem.expected_by_prefixes(flat)) is not None:
+        assert expected[0] == pytest.approx(total, rel=ABOUT, abs=ABOUT)
+        assert expected[1] == pytest.approx(counts, rel=ABOUT, abs=ABOUT)
     else:
         assert size > 1.0  # weights as training meets them never need the long way
 
@@ -129,15 +129,15 @@ def test_chains_of_a_thousand_positions_neither_vanish_nor_overflow(size: float,
     labels = np.concatenate([np.arange(length) % 2 * 2 for length in chains.lengths])
     problem = Likelihood(chains, labels, None, pair_rules(2))
     flat = size * rng.normal(size=problem.size)
-    found = problem.expected_by_prefixes(flat)
-    assert found is not None
+    expected = problem.expected_by_prefixes(flat)
+    assert expected is not None
     total, counts = problem.expected_by_logs(flat)
-    assert found[0] == pytest.approx(total, rel=ABOUT)
-    assert found[1] == pytest.approx(counts, rel=1e-7, abs=1e-7)  # large logarithms lose digits themselves
+    assert expected[0] == pytest.approx(total, rel=ABOUT)
+    assert expected[1] == pytest.approx(counts, rel=1e-7, abs=1e-7)  # large logarithms lose digits themselves
 
 
 def test_a_state_that_had_vanished_and_comes_back_is_not_lost() -> None:
-    """It is e^-1000 of the other at first, and in the end the only one that may be."""
+    """It is e^-1000 of the other at first, and the only one allowed at the end."""
     rules = Rules(np.eye(2, dtype=bool), np.ones(2, dtype=bool), np.array([False, True]))
     chains = Chains(csr_array(np.array([[1.0], [0.0]])), np.array([3]), np.array([0, 1, 1]))
     problem = Likelihood(chains, np.array([1, 1, 1]), None, rules)
@@ -153,10 +153,10 @@ def test_the_best_state_may_be_one_that_the_rules_forbid() -> None:
     rules = pair_rules(1)
     chains = Chains(csr_array(np.ones((1, 1))), np.array([3]), np.zeros(3, dtype=np.int64))
     problem = Likelihood(chains, np.array([0, 1, 0]), None, rules)
-    found = problem.expected_by_prefixes(np.array([-500.0, 500.0, 0.0, 0.0]))
-    assert found is not None
-    assert found[0] == pytest.approx(-500.0)
-    assert found[1] == pytest.approx(np.array([2.0, 1.0, 1.0, 1.0]))
+    expected = problem.expected_by_prefixes(np.array([-500.0, 500.0, 0.0, 0.0]))
+    assert expected is not None
+    assert expected[0] == pytest.approx(-500.0)
+    assert expected[1] == pytest.approx(np.array([2.0, 1.0, 1.0, 1.0]))
 
 
 @pytest.mark.parametrize("edges", [False, True])
@@ -172,7 +172,7 @@ def prefixes_of(chains: Chains) -> Prefixes:
     return Prefixes.from_chains(chains, np.ones(len(chains)), Rules.free(2))
 
 
-def test_a_beginning_that_chains_share_is_gone_through_once() -> None:
+def test_a_shared_prefix_is_processed_once() -> None:
     features = csr_array(np.eye(4))
     shown = np.array([0, 1, 2, 0, 1, 3, 0, 1, 2, 3])
     prefixes = prefixes_of(Chains(features, np.array([3, 3, 4]), shown))
@@ -181,7 +181,7 @@ def test_a_beginning_that_chains_share_is_gone_through_once() -> None:
     assert prefixes.ending.tolist() == [0.0, 0.0, 1.0, 1.0, 1.0]
 
 
-def test_chains_alike_but_for_what_is_seen_on_a_step_are_two() -> None:
+def test_chains_that_differ_in_an_edge_feature_share_no_prefix() -> None:
     features, shown = csr_array(np.eye(2)), np.array([0, 1, 0, 1, 0, 1])
     edges = csr_array(np.array([[1.0], [2.0], [0.0], [3.0], [0.0], [2.0]]))
     prefixes = prefixes_of(Chains(features, np.array([2, 2, 2]), shown, edges))
@@ -190,7 +190,7 @@ def test_chains_alike_but_for_what_is_seen_on_a_step_are_two() -> None:
 
 
 @pytest.mark.parametrize("edges", [False, True])
-def test_a_model_is_the_same_as_if_taught_by_logarithms(edges: bool) -> None:
+def test_training_by_prefixes_and_by_logarithms_gives_the_same_model(edges: bool) -> None:
     problem, _ = a_problem(4, [4, 3, 5, 4, 5, 3, 2], pair_rules(2), edges=edges)
 
     def by_logs(flat: Floats) -> tuple[float, Floats]:
@@ -202,8 +202,8 @@ def test_a_model_is_the_same_as_if_taught_by_logarithms(edges: bool) -> None:
 
     nothing = np.zeros(problem.size)
     by_either = [
-        minimize(way, nothing, jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0.0}).x
-        for way in (problem.value_and_gradient, by_logs)
+        minimize(objective, nothing, jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0.0}).x
+        for objective in (problem.value_and_gradient, by_logs)
     ]
     assert problem.expected_by_prefixes(by_either[0]) is not None
     assert by_either[0] == pytest.approx(by_either[1], abs=1e-5)

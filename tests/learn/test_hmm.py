@@ -35,7 +35,7 @@ def random_texts(seed: int, n_gaps: int, lengths: tuple[int, ...] = (3, 1, 3, 5)
 
 
 def all_paths(model: HiddenMarkovModel, text: WordSequence) -> dict[tuple[int, ...], float]:
-    """The product of Eq. 3 for every path, multiplied out factor by factor."""
+    """Return the product of Eq. 3 for every path, factor by factor."""
     weights = {}
     for path in itertools.product(range(N_STATES), repeat=len(text)):
         weight = math.exp(model.starts[path[0]])
@@ -57,13 +57,13 @@ def test_likelihood_path_and_classes_agree_with_enumerating_every_path(seed: int
         weights = all_paths(model, text)
         total = sum(weights.values())
         assert likelihood == pytest.approx(math.log(total))
-        assert tuple(path) == max(weights, key=lambda way: weights[way])
+        assert tuple(path) == max(weights, key=lambda states: weights[states])
         for position in range(len(text)):
-            second = sum(w for way, w in weights.items() if model.classes[way[position]] == 1)
+            second = sum(w for states, w in weights.items() if model.classes[states[position]] == 1)
             assert marginal[position] == pytest.approx([1 - second / total, second / total])
 
 
-def test_words_are_given_the_class_of_their_state_on_the_best_path() -> None:
+def test_words_get_the_class_of_their_state_on_the_best_path() -> None:
     model, texts = random_model(7, 1), random_texts(7, 1)
     for path, classes in zip(model.best_states(texts), model.decode(texts), strict=True):
         assert classes.tolist() == [[0, 0, 1][state] for state in path]
@@ -76,7 +76,7 @@ def test_perplexity_counts_the_end_of_each_text_as_a_word() -> None:
 
 
 def test_the_probabilities_of_all_texts_sum_to_one() -> None:
-    """Eq. 3 is a distribution: summed over all texts up to a length, all but the unfinished mass is there."""
+    """Eq. 3 is a distribution: the texts up to a length have all the mass except that of longer ones."""
     model = random_model(5, 1)
     total = 0.0
     for length in range(1, 7):

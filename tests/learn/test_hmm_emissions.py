@@ -27,10 +27,10 @@ COUNTS = np.array(
         [0.0, 3.0, 1.0, 0.0, 2.0, 0.0],
         [0.0, 0.0, 1.0, 2.0, 0.0, 1.0],
     ]
-)  # word 2 is said once by both rows; word 5 once, by the second row alone
+)  # both rows emit word 2 once; the second row alone emits word 5, once
 
 
-def test_words_are_counted_for_the_label_that_says_them() -> None:
+def test_words_are_counted_for_the_label_that_emits_them() -> None:
     counts = count_words([np.array([1, 2, 1])], [np.array([0, 1, 0])], 2, 3)
     assert counts.tolist() == [[0, 2, 0], [0, 0, 1]]
 
@@ -60,7 +60,7 @@ def test_discounting_always_gives_distributions(rows: list[list[int]]) -> None:
     assert (absolute_discounting(counts) >= 0).all()
 
 
-def test_a_row_that_never_spoke_says_every_known_word_alike() -> None:
+def test_a_row_without_counts_emits_every_word_equally() -> None:
     smoothed = absolute_discounting(np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 0.0]]))
     assert smoothed[1, 1] == smoothed[1, 2]
     assert smoothed[1].sum() == pytest.approx(1.0)
@@ -73,7 +73,7 @@ def test_a_mixture_is_the_weighted_sum_of_its_parts() -> None:
 
 
 def test_left_out_words_decide_between_own_and_distant_words() -> None:
-    """Own words that each occur once foretell nothing; own words that repeat foretell everything."""
+    """Own words that each occur once predict nothing; own words that repeat predict everything."""
     once, often = [0, 1.0, 1.0, 1.0, 0], [0, 50.0, 0, 0, 0]
     distant = maximum_likelihood(np.array([[0, 1.0, 1.0, 1.0, 7.0], [0, 1.0, 1.0, 1.0, 7.0]]))
     weights = mixture_weights(np.array([once, often]), [distant])
@@ -104,24 +104,24 @@ TAUGHT = [header("abcw", "0001"), header("bdax", "0001"), header("cay", "001"), 
 
 @pytest.mark.parametrize("merging", ["one", "neighbour", "v", "search"])
 @pytest.mark.parametrize("emissions", ["L", "L+D", "L*D"])
-def test_the_tagger_tells_title_from_author(merging: str, emissions: str) -> None:
+def test_the_tagger_separates_titles_from_authors(merging: str, emissions: str) -> None:
     texts, labels = zip(*TAUGHT, strict=True)
     distant = np.zeros((2, 9))
-    distant[1, 5:] = 5.0  # w to z are known as names; z from here only
+    distant[1, 5:] = 5.0  # w to z are names; z occurs here only
     tagger = TaggerHMM(2, 9, merging=merging, emissions=emissions)  # type: ignore[arg-type]
     tagger.fit(texts, labels, distant)
-    asked = header("bcaw" if emissions == "L" else "bcaz", "0001")
-    assert tagger.predict([asked[0]])[0].tolist() == asked[1].tolist()
-    assert tagger.predict_proba([asked[0]])[0].sum(axis=1) == pytest.approx(np.ones(4))
+    unseen = header("bcaw" if emissions == "L" else "bcaz", "0001")
+    assert tagger.predict([unseen[0]])[0].tolist() == unseen[1].tolist()
+    assert tagger.predict_proba([unseen[0]])[0].sum(axis=1) == pytest.approx(np.ones(4))
 
 
-def test_a_sole_word_is_all_that_its_class_says() -> None:
+def test_a_class_with_a_sole_word_emits_nothing_else() -> None:
     texts, labels = zip(*TAUGHT, strict=True)
     tagger = TaggerHMM(2, 9, merging="one", sole_words={1: 8}).fit(texts, labels)
     assert tagger.class_emissions_[1].tolist() == [0.0] * 8 + [1.0]
 
 
-def test_teaching_twice_gives_the_same_model_and_leaves_the_input_alone() -> None:
+def test_fitting_twice_gives_the_same_model_and_leaves_the_input_unchanged() -> None:
     texts, labels = zip(*TAUGHT, strict=True)
     before = [text.words.copy() for text in texts]
     one, other = (TaggerHMM(2, 9, merging="search").fit(texts, labels) for _ in range(2))
@@ -129,7 +129,7 @@ def test_teaching_twice_gives_the_same_model_and_leaves_the_input_alone() -> Non
     assert all(np.array_equal(text.words, words) for text, words in zip(texts, before, strict=True))
 
 
-def test_an_untaught_tagger_says_so() -> None:
+def test_an_unfitted_tagger_raises_not_fitted() -> None:
     with pytest.raises(NotFitted):
         TaggerHMM(2, 9).predict([WordSequence.from_words([1])])
 

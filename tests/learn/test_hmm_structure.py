@@ -42,7 +42,7 @@ sequences = st.lists(
 
 
 def log_likelihood(structure: Structure) -> float:
-    """log P of the counted paths under Eq. 5, straight from its definition."""
+    """Return log P of the counted paths under Eq. 5, by its definition."""
     counts = np.vstack([structure.all_steps().toarray(), structure.starts])
     ends = np.append(structure.ends, 0.0)
     rows = np.column_stack([counts, ends])
@@ -127,7 +127,7 @@ def test_the_path_of_merges_goes_down_one_state_at_a_time_to_one_a_class() -> No
     assert merge_to(start, 0).n_states == 4
 
 
-def test_costs_are_worked_out_for_both_ends_of_the_path() -> None:
+def test_costs_are_computed_for_both_ends_of_the_path() -> None:
     start = merge_neighbours(maximally_specific(FIGURE_8))
     costs = costs_by_size(start, lambda structure: float(structure.n_states), stride=4)
     assert costs == {4: 4.0, 8: 8.0, 12: 12.0, 13: 13.0}
@@ -150,14 +150,14 @@ def _all_single_merges(structure: Structure) -> list[Structure]:
 
 @pytest.mark.parametrize("name", sorted(TRANSITIONS))
 @pytest.mark.parametrize("n_gaps", [1, 2])
-def test_every_way_gives_distributions(name: str, n_gaps: int) -> None:
+def test_every_estimate_of_transitions_gives_distributions(name: str, n_gaps: int) -> None:
     gaps = [np.arange(len(sequence)) % n_gaps for sequence in FIGURE_8]
     structure = one_per_class(maximally_specific(FIGURE_8, gaps, n_gaps))
     transitions = TRANSITIONS[name](structure)
     rows = transitions.steps.sum(axis=2)
     assert transitions.starts.sum() == pytest.approx(1.0)
-    known = rows > 0
-    assert (rows + transitions.ends)[known] == pytest.approx(np.ones(int(known.sum())))
+    left = rows > 0
+    assert (rows + transitions.ends)[left] == pytest.approx(np.ones(int(left.sum())))
     if name in ("full", "smooth", "shrunk"):
         assert (transitions.steps > 0).all()
 
@@ -169,7 +169,7 @@ def test_the_self_model_keeps_only_how_long_a_class_lasts() -> None:
     assert title[AUTHOR] == title[NOTE] == title[ABSTRACT] == transitions.ends[TITLE] == pytest.approx(1 / 8)
 
 
-def test_shrinking_makes_the_unseen_possible_and_stays_near_the_seen() -> None:
+def test_shrinking_makes_unseen_transitions_possible_and_stays_near_the_counts() -> None:
     structure = one_per_class(maximally_specific(FIGURE_8))
     plain, drawn = counted_transitions(structure), shrunk_transitions(structure, strength=0.3)
     assert plain.steps[0, AUTHOR, TITLE] == 0.0 < drawn.steps[0, AUTHOR, TITLE]

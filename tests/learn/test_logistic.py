@@ -94,7 +94,7 @@ def test_probabilities_sum_to_one_and_follow_the_evidence() -> None:
     assert probabilities[2, 1] > 0.8
 
 
-def test_it_says_that_it_was_not_fitted() -> None:
+def test_use_before_fit_raises_not_fitted() -> None:
     with pytest.raises(NotFitted):
         LogisticRegression(2).probabilities(csr_array(np.ones((1, 1))))
     with pytest.raises(NotFitted):
@@ -102,7 +102,7 @@ def test_it_says_that_it_was_not_fitted() -> None:
 
 
 @pytest.mark.parametrize("reference", [True, False])
-def test_the_estimator_keeps_its_promises(reference: bool) -> None:
+def test_the_estimator_keeps_its_contract(reference: bool) -> None:
     draw = np.random.default_rng(2)
     inputs = {
         "rows": csr_array((draw.random((12, 4)) < 0.5).astype(float)),

@@ -41,7 +41,7 @@ def test_half_a_label_counts_half() -> None:
     assert np.exp(model.log_priors_) == pytest.approx([1.5 / 5, 3.5 / 5])
 
 
-def test_a_document_without_a_label_teaches_nothing() -> None:
+def test_a_document_without_a_label_is_ignored() -> None:
     extra = csr_array(np.array([[2.0, 1, 0], [0, 1, 1], [0, 0, 3], [9, 9, 9]]))
     model = NaiveBayes().fit(extra, np.vstack([LABELS, np.zeros(2)]))
     assert np.array_equal(model.log_words_, NaiveBayes().fit(COUNTS, LABELS).log_words_)
@@ -72,7 +72,7 @@ def collections(draw: st.DrawFn) -> tuple[csr_array, Floats]:
 def test_em_never_lets_the_log_posterior_fall(collection: tuple[csr_array, Floats], smoothing: float) -> None:
     counts, labels = collection
     model = ExpectationMaximisation(smoothing, max_iterations=15, tolerance=0.0).fit(counts, labels)
-    # The first step is no step of EM: it goes from the labelled documents alone to all of them.
+    # The first step is not one of EM: it goes from the labelled documents alone to all of them.
     gains = np.diff(model.trace_[1:])
     assert (gains >= -1e-9 * np.abs(model.trace_[-1])).all()
 
@@ -83,7 +83,7 @@ def test_em_gives_every_document_one_label_in_all(collection: tuple[csr_array, F
     assert model.memberships_.sum(axis=1) == pytest.approx(1)
 
 
-def test_em_labels_unlabelled_documents_by_their_company() -> None:
+def test_em_labels_unlabelled_documents_by_words_they_share() -> None:
     counts = csr_array(np.array([[3.0, 0, 0, 0], [0, 0, 0, 3], [2, 2, 0, 0], [0, 0, 2, 2], [0, 3, 0, 0]]))
     labels = np.zeros((5, 2))
     labels[0, 0] = labels[1, 1] = 1
@@ -92,7 +92,7 @@ def test_em_labels_unlabelled_documents_by_their_company() -> None:
     assert model.converged_
 
 
-def test_em_asked_before_fit_says_so() -> None:
+def test_em_before_fit_raises_not_fitted() -> None:
     with pytest.raises(NotFitted, match="not been fitted"):
         ExpectationMaximisation().predict(COUNTS)
 
@@ -105,7 +105,7 @@ def test_sums_of_logarithms_agree_with_numpy(row: list[float]) -> None:
 
 
 @pytest.mark.parametrize("make", [NaiveBayes, ExpectationMaximisation])
-def test_the_estimators_keep_their_promises(make: type[NaiveBayes | ExpectationMaximisation]) -> None:
+def test_the_estimators_keep_their_contract(make: type[NaiveBayes | ExpectationMaximisation]) -> None:
     case = EstimatorCase(
         make,
         {"counts": COUNTS, "labels": LABELS},

@@ -11,14 +11,14 @@ from wayhound.learn.shrinkage import NO_NODE, Shrinkage, node_estimates, uniform
 
 # A root, number 0, with two leaves.
 PATHS = np.array([[1, 0], [2, 0]])
-# Two words, two parts of the documents, two leaves.
+# Two words, two folds of the documents, two leaves.
 FOLDS = np.array([[[2.0, 0], [0, 2]], [[1, 1], [0, 2]]])
 
 
 def test_one_step_follows_equations_14_and_15_worked_by_hand() -> None:
-    # Part 1 held out for leaf 0: its first word twice. Part 2 says leaf (1/2, 1/2), root (1/4, 3/4), and the
-    # uniform says (1/2, 1/2): with equal weights β = (2/5, 1/5, 2/5), twice.
-    # Part 2 held out: both words once. Part 1 says leaf (1, 0), root (1/2, 1/2): β = (1/2, 1/4, 1/4) for the
+    # Fold 1 held out for leaf 0: its first word twice. Fold 2 estimates leaf (1/2, 1/2), root (1/4, 3/4), and the
+    # uniform estimate is (1/2, 1/2): with equal weights β = (2/5, 1/5, 2/5), twice.
+    # Fold 2 held out: both words once. Fold 1 estimates leaf (1, 0), root (1/2, 1/2): β = (1/2, 1/4, 1/4) for the
     # first word and (0, 1/2, 1/2) for the second.
     by_hand = np.array([2 * 2 / 5 + 1 / 2, 2 * 1 / 5 + 1 / 4 + 1 / 2, 2 * 2 / 5 + 1 / 4 + 1 / 2]) / 4
     model = Shrinkage(PATHS, max_iterations=1).fit(FOLDS)
@@ -28,7 +28,7 @@ def test_one_step_follows_equations_14_and_15_worked_by_hand() -> None:
 def test_blending_follows_equation_13_worked_by_hand() -> None:
     model = Shrinkage(PATHS)
     model.weights_ = np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]])
-    counts = np.array([[3.0, 1], [0, 4]])  # leaf 0 says (3/4, 1/4), the root (3/8, 5/8)
+    counts = np.array([[3.0, 1], [0, 4]])  # leaf 0 estimates (3/4, 1/4), the root (3/8, 5/8)
     first = 0.5 * 3 / 4 + 0.3 * 3 / 8 + 0.2 / 2
     assert model.blend(counts)[0] == pytest.approx([first, 1 - first])
 
@@ -43,7 +43,7 @@ def test_a_node_is_estimated_from_the_union_of_its_leaves() -> None:
     assert estimates == pytest.approx(np.array([[3 / 8, 5 / 8], [3 / 4, 1 / 4], [0, 1]]))
 
 
-def test_a_node_without_words_says_all_words_equally() -> None:
+def test_a_node_without_words_emits_all_words_equally() -> None:
     assert node_estimates(np.array([[0.0, 0], [0, 4]]), PATHS)[1] == pytest.approx([0.5, 0.5])
 
 
@@ -67,7 +67,7 @@ def held_out(draw: st.DrawFn) -> tuple[Ints, Floats]:
 
 
 @given(held_out())
-def test_weights_sum_to_one_and_none_falls_on_a_level_that_is_not_there(case: tuple[Ints, Floats]) -> None:
+def test_weights_sum_to_one_and_missing_levels_have_none(case: tuple[Ints, Floats]) -> None:
     paths, folds = case
     weights = Shrinkage(paths).fit(folds).weights_
     assert weights.sum(axis=1) == pytest.approx(1)
@@ -91,10 +91,10 @@ def test_blended_estimates_are_distributions_without_zeros(case: tuple[Ints, Flo
 
 
 def test_without_held_out_data_all_weight_would_go_to_the_leaf() -> None:
-    """Why the words that weigh the estimates must not be those that made them."""
+    """This is why the words that weigh the estimates must not be those that made them."""
     rng = np.random.default_rng(0)
     half = rng.poisson(1.0, (2, 40)).astype(float)
-    seen_twice = np.stack([half, half])  # what is held out is what was learned from
+    seen_twice = np.stack([half, half])  # held-out words equal the training words
     honest = np.stack([half, rng.poisson(1.0, (2, 40)).astype(float)])
     memorised = Shrinkage(PATHS, max_iterations=300).fit(seen_twice).weights_[:, 0]
     learned = Shrinkage(PATHS, max_iterations=300).fit(honest).weights_[:, 0]
@@ -102,7 +102,7 @@ def test_without_held_out_data_all_weight_would_go_to_the_leaf() -> None:
     assert (learned < 0.9).all()
 
 
-def test_the_estimator_keeps_its_promises() -> None:
+def test_the_estimator_keeps_its_contract() -> None:
     case = EstimatorCase(
         lambda: Shrinkage(PATHS.copy()),
         {"folds": FOLDS.copy()},

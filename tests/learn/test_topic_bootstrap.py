@@ -15,13 +15,13 @@ PATHS = np.array([[2, 1, 0], [3, 1, 0], [4, 0, -1]])
 
 
 def collection(seed: int = 0, n: int = 400) -> tuple[csr_array, Floats, Ints]:
-    """Documents of three topics over 30 words; one in three comes with a label, one label in six is wrong."""
+    """Documents of three topics over 30 words; one in three has a label, and one label in six is wrong."""
     rng = np.random.default_rng(seed)
     themes = rng.dirichlet(np.full(30, 0.2), 3)
     truth = rng.integers(0, 3, n)
     counts = np.stack([rng.multinomial(8, themes[topic]) for topic in truth]).astype(float)
-    given = np.where(rng.random(n) < 1 / 6, rng.integers(0, 3, n), truth)
-    start = np.eye(3)[given] * (rng.random(n) < 1 / 3)[:, None]
+    labels = np.where(rng.random(n) < 1 / 6, rng.integers(0, 3, n), truth)
+    start = np.eye(3)[labels] * (rng.random(n) < 1 / 3)[:, None]
     return csr_array(counts), start, truth
 
 
@@ -45,7 +45,7 @@ def test_em_mends_labels_that_were_wrong() -> None:
 
 
 def test_without_rounds_it_is_naive_bayes_with_shrunk_estimates() -> None:
-    """Eq. 12 over Eq. 13, put together by hand from the same parts."""
+    """Eq. 12 over Eq. 13, computed by hand from the same parts."""
     counts, start, _ = collection()
     model = HierarchicalNaiveBayes(PATHS, max_iterations=0, n_folds=2)
     model.fit(counts, start, np.random.default_rng(5))
@@ -59,20 +59,20 @@ def test_without_rounds_it_is_naive_bayes_with_shrunk_estimates() -> None:
     assert model.predict(counts) == pytest.approx(expected)
 
 
-def test_every_round_is_told() -> None:
+def test_every_round_is_in_the_trace() -> None:
     model = fitted(max_iterations=3, tolerance=0.0)
     assert len(model.trace_) == 4
     assert model.trace_[-1].moved < model.trace_[0].moved
-    assert all(np.isfinite(told.log_likelihood) for told in model.trace_)
+    assert all(np.isfinite(round_.log_likelihood) for round_ in model.trace_)
 
 
-def test_it_ends_when_the_documents_stay_where_they_are() -> None:
+def test_it_stops_when_no_document_changes_class() -> None:
     model = fitted(max_iterations=50, tolerance=0.01)
     assert model.converged_
     assert len(model.trace_) < 50
 
 
-def test_a_fixed_document_teaches_its_label_in_every_round() -> None:
+def test_a_fixed_document_keeps_its_label_in_every_round() -> None:
     counts, start, truth = collection()
     doubted = np.flatnonzero(start.sum(axis=1) == 0)[:40]
     start[doubted] = np.eye(3)[(truth[doubted] + 1) % 3]
@@ -83,7 +83,7 @@ def test_a_fixed_document_teaches_its_label_in_every_round() -> None:
     assert bound.memberships_[kept].mean() > free.memberships_[kept].mean()
 
 
-def test_tempering_softens_but_does_not_turn_the_answer() -> None:
+def test_tempering_lowers_confidence_but_keeps_the_answer() -> None:
     hard, soft = fitted(max_iterations=0), fitted(max_iterations=0, temper=0.3)
     assert soft.memberships_.max(axis=1).mean() < hard.memberships_.max(axis=1).mean()
 
@@ -117,7 +117,7 @@ def test_empty_documents_get_the_priors() -> None:
     assert model.predict(csr_array((1, counts.shape[1])))[0] == pytest.approx(np.exp(model.log_priors_))
 
 
-def test_the_estimator_keeps_its_promises() -> None:
+def test_the_estimator_keeps_its_contract() -> None:
     counts, start, _ = collection(n=60)
     case = EstimatorCase(
         lambda: HierarchicalNaiveBayes(PATHS.copy()),

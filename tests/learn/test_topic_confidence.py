@@ -22,12 +22,12 @@ def too_sure(factor: float, n: int = 4000) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 10.0])
-def test_the_scale_undoes_how_much_too_sure_the_scores_are(factor: float) -> None:
+def test_the_scale_undoes_overconfidence(factor: float) -> None:
     joint, labels = too_sure(factor)
     assert Temperature().fit(joint, labels).scale_ == pytest.approx(1 / factor, rel=0.1)
 
 
-def test_calibration_brings_confidence_and_success_together_and_keeps_the_order() -> None:
+def test_calibration_matches_confidence_with_accuracy_and_keeps_the_order() -> None:
     joint, labels = too_sure(4.0)
     right = (joint.argmax(axis=1) == labels.argmax(axis=1)).astype(float)
     calibrated = Temperature().fit(joint, labels).predict(joint)
@@ -40,7 +40,7 @@ def test_without_labels_the_scores_stay_as_they_are() -> None:
     assert Temperature().fit(np.empty((0, 3)), np.empty((0, 3))).scale_ == 1.0
 
 
-def test_reliability_is_counted_by_bands_of_confidence() -> None:
+def test_reliability_is_counted_by_bins_of_confidence() -> None:
     rows = reliability(np.array([0.05, 0.96, 1.0, 0.94]), np.array([0.0, 1.0, 1.0, 0.0]))
     assert rows == [(0.05, 0.0, 1), (pytest.approx(0.9667, abs=1e-4), pytest.approx(2 / 3), 3)]
 
@@ -59,7 +59,7 @@ def test_an_extra_leaf_mixes_its_ancestors_with_the_uniform_worked_by_hand() -> 
     assert np.exp(model.log_priors_[3:]) == pytest.approx([0.1, 0.1])
 
 
-def test_a_document_of_words_that_no_label_knows_lies_outside() -> None:
+def test_a_document_of_words_without_a_label_lies_outside() -> None:
     rng = np.random.default_rng(1)
     themes = np.kron(np.eye(4), np.ones(6)) / 6
     of = rng.integers(0, 4, 200)
@@ -69,7 +69,7 @@ def test_a_document_of_words_that_no_label_knows_lies_outside() -> None:
     assert outside[of == 3].min() > outside[of < 3].max()
 
 
-def test_the_estimators_keep_their_promises() -> None:
+def test_the_estimators_keep_their_contract() -> None:
     joint, labels = too_sure(2.0, n=50)
     check_estimator(
         EstimatorCase(

@@ -11,7 +11,7 @@ from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread
 
 
 def explicit(links: Floats, weights: LinkWeights) -> Floats:
-    """The matrix S, written out."""
+    """Return the matrix S, computed step by step."""
     n = len(links)
     degree = (links > 0).sum(axis=1)
     walk = links / np.maximum(links.sum(axis=1, keepdims=True), 1e-300)
@@ -39,7 +39,7 @@ def test_gathering_and_scattering_are_one_matrix_and_its_transpose(links: Floats
     assert spread.scatter(values) == pytest.approx(written.T @ values)
 
 
-def test_a_document_without_links_keeps_its_own_words_whole() -> None:
+def test_a_document_without_links_keeps_its_own_words() -> None:
     links = np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
     values = np.array([[1.0], [2], [3]])
     assert LinkSpread(csr_array(links)).gather(values)[2, 0] == 3
@@ -52,16 +52,16 @@ def test_few_links_are_trusted_less_than_many() -> None:
     assert step == pytest.approx([0, 1 / 3, 1 / 2, 4 / 5])
 
 
-def test_a_newcomer_gathers_what_it_would_as_a_member_that_nobody_links_to() -> None:
-    known = np.array([[0.0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
+def test_a_new_document_scores_as_a_member_without_incoming_links() -> None:
+    links = np.array([[0.0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
     with_newcomer = np.zeros((5, 5))
-    with_newcomer[:4, :4] = known
+    with_newcomer[:4, :4] = links
     with_newcomer[4, [0, 3]] = 1
     scores = np.random.default_rng(2).random((5, 2))
     as_member = LinkSpread(csr_array(with_newcomer)).gather(scores)[4]
-    met = LinkSpread(csr_array(known)).neighbour_scores(scores[:4])[[0, 3]]
-    assert LinkWeights().join(scores[4], met) == pytest.approx(as_member)
+    neighbours = LinkSpread(csr_array(links)).neighbour_scores(scores[:4])[[0, 3]]
+    assert LinkWeights().join(scores[4], neighbours) == pytest.approx(as_member)
 
 
-def test_a_newcomer_without_links_stands_on_its_own_words() -> None:
+def test_a_new_document_without_links_has_its_own_words_alone() -> None:
     assert list(LinkWeights().join(np.array([1.0, 2.0]), np.empty((0, 2)))) == [1.0, 2.0]

@@ -21,18 +21,18 @@ def test_a_saved_vocabulary_gives_the_same_rows() -> None:
     assert np.array_equal(again.rows([{"b"}]).toarray(), fitted.rows([{"b"}]).toarray())
 
 
-def test_it_says_that_it_was_not_fitted() -> None:
+def test_use_before_fit_raises_not_fitted() -> None:
     with pytest.raises(NotFitted):
         TokenVocabulary().rows([{"a"}])
 
 
-def test_a_vocabulary_keeps_what_several_sites_say() -> None:
+def test_a_vocabulary_keeps_tokens_of_several_sites() -> None:
     vocabulary = TokenVocabulary(2).fit([{"a", "b"}, {"a", "c"}, {"c"}], ["s1", "s2", "s2"])
     assert vocabulary.columns_ == {"a": 0}
     assert vocabulary.rows([{"a", "c"}, {"b"}]).toarray().tolist() == [[1.0], [0.0]]
 
 
-def test_a_vocabulary_that_was_saved_counts_the_same_columns() -> None:
+def test_a_saved_vocabulary_has_the_same_columns() -> None:
     fitted = TokenVocabulary(1).fit([{"b", "a"}, {"c"}], ["s", "s"])
     again = TokenVocabulary.from_tokens(list(fitted.columns_))
     assert again.columns_ == fitted.columns_

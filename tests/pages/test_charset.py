@@ -1,4 +1,4 @@
-"""Bytes become text by byte order mark, header, the page's own word, and detection, in that order."""
+"""Bytes are decoded by byte order mark, header, the page's own declaration, and detection, in that order."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_undeclared_text_of_other_scripts_is_detected(text: str, codec: str) -> 
     assert decode(page.encode(codec)) == (page, codec)
 
 
-def test_sixteen_bit_text_is_known_by_its_zeros() -> None:
+def test_utf_16_is_recognised_by_its_zeros() -> None:
     page = "<p>Hello there, reader"
     assert decode(page.encode("utf-16-le")) == (page, "utf-16-le")
     assert decode(page.encode("utf-16-be")) == (page, "utf-16-be")
     assert sixteen_bit_codec(b"\x89PNG\x00\x00\x00\rIHDR\x00\x00") == ""
 
 
-def test_a_declaration_that_does_not_fit_is_passed_over() -> None:
+def test_a_declaration_that_does_not_fit_is_ignored() -> None:
     text = "Les élèves préfèrent l'été"
     assert decode(text.encode("cp1252"), "utf-8") == (text, "cp1252")
 
@@ -83,7 +83,7 @@ def test_a_damaged_byte_does_not_change_the_character_set() -> None:
 @pytest.mark.parametrize(
     "label", ["punycode", "unicode_escape", "hex", "utf-7", "nonsense", "\x00", "…", "x" * 99]
 )
-def test_codecs_that_are_no_character_set_of_the_web_are_not_used(label: str) -> None:
+def test_codecs_that_are_not_for_the_web_are_not_used(label: str) -> None:
     assert decode(b"plain +ADw- \\u0041", label) == ("plain +ADw- \\u0041", "utf-8")
 
 
@@ -91,7 +91,7 @@ def test_codecs_that_are_no_character_set_of_the_web_are_not_used(label: str) ->
     body=st.binary(),
     declared=st.one_of(st.text(), st.sampled_from(["utf-8", "utf-16", "gb18030", "big5", "iso-2022-jp"])),
 )
-def test_any_bytes_give_text_that_can_be_written(body: bytes, declared: str) -> None:
+def test_any_bytes_give_text_that_can_be_encoded(body: bytes, declared: str) -> None:
     text, codec = decode(body, declared)
     assert text.encode("utf-8").decode("utf-8") == text
     assert codecs.lookup(codec)

@@ -1,4 +1,4 @@
-"""What a page says, and what kinds of body are pages at all."""
+"""The fields of a page, and the kinds of bodies that are pages at all."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_page_is_read_with_all_its_fields() -> None:
     assert not page.nofollow
 
 
-def test_only_what_is_seen_gives_words() -> None:
+def test_only_visible_text_gives_words() -> None:
     page = page_of(
         "<body>one<script>var two</script><style>.three{}</style><noscript>four</noscript>"
         "<template>five</template><p hidden>six<a href=x>six</a></p><!-- seven -->"
@@ -53,13 +53,13 @@ def test_only_what_is_seen_gives_words() -> None:
     assert [link.url for link in page.links] == ["http://www.example.org/people/y"]
 
 
-def test_a_script_in_a_drawing_takes_all_that_it_holds_with_it() -> None:
+def test_a_script_in_a_drawing_is_removed_with_its_content() -> None:
     page = page_of("<svg><script>x<iframe src=i>y</iframe><a xlink:href=j>z</a></script></svg>seen")
     assert page.tokens == ("seen",)
     assert page.links == ()
 
 
-def test_inline_markup_does_not_part_words_and_blocks_do() -> None:
+def test_blocks_separate_words_and_inline_markup_does_not() -> None:
     page = page_of(
         "<b>W</b>elcome<br>to<table><td>our</td><td><font size=2>d</font>epartment<ul><li>one<li>two</ul>"
     )
@@ -125,7 +125,7 @@ def test_without_a_media_type_the_first_bytes_decide() -> None:
         (b'<?xml version="1.0"?><rss><title>news</title></rss>', "", "not_html"),
     ],
 )
-def test_what_is_no_page_is_said_to_be_none(body: bytes, content_type: str, reason: str) -> None:
+def test_content_that_is_not_a_page_is_unreadable(body: bytes, content_type: str, reason: str) -> None:
     outcome = read_page(URL, body, content_type)
     assert isinstance(outcome, Unreadable)
     assert (outcome.url, outcome.reason, outcome.content_type) == (URL, reason, content_type)
@@ -154,7 +154,7 @@ def test_the_header_names_the_character_set_in_either_place() -> None:
         (b"PK\x03\x04" + bytes(26) + b"data.csv", "application/octet-stream"),
     ],
 )
-def test_documents_that_a_server_does_not_know_are_known_by_their_first_bytes(
+def test_documents_of_an_unknown_type_are_recognised_by_their_first_bytes(
     body: bytes, media_type: str
 ) -> None:
     read = read_page("http://a.example/get?id=7", body, "application/octet-stream")

@@ -1,4 +1,4 @@
-"""Whatever bytes come, reading them ends, soon and without an exception."""
+"""Reading any bytes ends soon and without an exception."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _depth(node: LexborNode) -> int:
     return depth
 
 
-def test_formatting_is_not_opened_again_without_end() -> None:
+def test_formatting_is_not_reopened_without_end() -> None:
     root = LexborHTMLParser(limit_markup(BOMBS["formatting"])).root
     assert root is not None
     assert sum(1 for _ in root.traverse()) < 1_000_000

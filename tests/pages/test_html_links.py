@@ -1,4 +1,4 @@
-"""Where the links of a page lead, what they say, and where they stand."""
+"""The targets, texts and positions of the links of a page."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_ten_words_are_kept_on_either_side() -> None:
         ("<a href=x></a>", ""),
     ],
 )
-def test_the_text_of_a_link_is_what_a_reader_is_told(html: str, text: str) -> None:
+def test_the_text_of_a_link_is_what_a_reader_sees_or_hears(html: str, text: str) -> None:
     assert only_link(html).text == text
 
 
@@ -68,7 +68,7 @@ def test_links_are_relative_to_the_base_of_the_page() -> None:
     assert only_link("<base href='mailto:x'><a href=x>x</a>").url == "http://www.example.org/people/x"
 
 
-def test_what_leads_nowhere_is_no_link_but_its_words_stay() -> None:
+def test_an_anchor_without_a_target_is_no_link_but_its_words_stay() -> None:
     page = page_of(
         "<a href='mailto:a@b'>mail</a> <a href='#top'>top</a> <a name=x>place</a> <a href=''>self</a>"
         "<a href='javascript:go()'>go</a> <a href='http://exa mple/'>broken</a>"
@@ -77,7 +77,7 @@ def test_what_leads_nowhere_is_no_link_but_its_words_stay() -> None:
     assert page.tokens == ("mail", "top", "place", "self", "go", "broken")
 
 
-def test_the_head_leads_on_too() -> None:
+def test_links_of_the_head_are_read_too() -> None:
     links = links_of(
         """<head><meta http-equiv="Refresh" content="5; URL='/new'"><link rel="prefetch next" href="?page=2">
         <link rel=canonical href="/people/"><link rel=stylesheet href=s.css></head>"""
@@ -89,7 +89,7 @@ def test_the_head_leads_on_too() -> None:
     ]
 
 
-def test_a_page_does_not_lead_on_to_itself_by_its_head() -> None:
+def test_the_head_gives_no_link_to_the_page_itself() -> None:
     page = page_of(f"<meta http-equiv=refresh content=60><link rel=canonical href={URL}>text")
     assert page.links == ()
     assert page.canonical == URL
@@ -104,7 +104,7 @@ def test_refreshes_are_read_in_all_spellings(content: str, url: str) -> None:
     assert link.url == f"http://www.example.org{url}"
 
 
-def test_nofollow_is_said_by_the_link_or_by_the_page() -> None:
+def test_nofollow_is_a_rule_of_the_link_or_of_the_page() -> None:
     plain, marked = links_of("<a href=x>x</a><a href=y rel='external NoFollow'>y</a>")
     assert (plain.nofollow, marked.nofollow) == (False, True)
     page = page_of("<meta name=ROBOTS content='noindex,nofollow'><a href=x>x</a>")
@@ -125,7 +125,7 @@ FRAMES = "<frameset cols=20,80><frame src=menu.html name=menu><frame src=main.ht
         f"<a name=top>{FRAMES}",
     ],
 )
-def test_framesets_lead_to_their_frames_wherever_they_stand(html: str) -> None:
+def test_frames_of_framesets_are_links_wherever_they_are(html: str) -> None:
     menu, main = links_of(html)
     assert (menu.url, menu.kind, menu.text) == ("http://www.example.org/people/menu.html", "frame", "menu")
     assert main.url == "http://www.example.org/people/main.html"
@@ -145,20 +145,20 @@ def test_a_frameset_page_is_read_as_browsers_without_frames_show_it() -> None:
     assert page.headings == ("Ann",)
 
 
-def test_links_in_links_part_their_texts() -> None:
+def test_nested_links_have_separate_texts() -> None:
     outer, inner = links_of("<a href=x>one<object><a href=y>two</a></object>three</a> four")
     assert (outer.text, inner.text) == ("one", "two")
     assert inner.after == ("three", "four")
 
 
-def test_marks_in_the_page_are_not_taken_for_ours() -> None:
+def test_marker_characters_of_the_page_are_removed() -> None:
     page = page_of("a\x1cb&#28;c&#x1D;d&#x01c e <a href=x title='t&#29;'>f\x1dg</a> h &#284; &#x1c5;")
     assert page.links[0].text == "f g t"
     assert page.links[0].before == ("a", "b", "c", "d", "e")
     assert page.links[0].after[0] == "h"
 
 
-def test_links_that_cannot_be_placed_are_kept_without_their_surroundings() -> None:
+def test_links_that_cannot_be_placed_have_no_words_around_them() -> None:
     targets = link_targets(LexborHTMLParser("<p>one <a href=x title=two>two</a>").css("a"), URL)
     words, links = read_marked_text("one two", targets, ["p>a"], nofollow=True)
     assert words == ["one", "two"]
@@ -174,7 +174,7 @@ def test_regions_are_bounded_and_leave_out_numbers_of_single_elements() -> None:
     assert deep.region.endswith("div.a-long-enough-name>p>a")
 
 
-def test_of_very_many_links_the_first_to_every_target_are_kept() -> None:
+def test_of_too_many_links_the_first_to_every_target_are_kept() -> None:
     many = "".join(f"<a href=/{number % 500}>{number}</a> " for number in range(MAX_LINKS + 1))
     assert [link.text for link in links_of(many)] == [str(number) for number in range(500)]
     more = "".join(f"<a href=/{number}>{number}</a> " for number in range(10 * MAX_LINKS))

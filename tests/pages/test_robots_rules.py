@@ -38,11 +38,11 @@ URL = "http://www.example.org/"
         ("wayhoundet: none", NOTHING),
     ],
 )
-def test_headers_ask_all_robots_or_one_by_name(lines: str, rules: RobotsRules) -> None:
+def test_headers_address_all_robots_or_one_by_name(lines: str, rules: RobotsRules) -> None:
     assert RobotsTag(lines).rules() == rules
 
 
-def test_the_name_is_the_one_that_we_crawl_under() -> None:
+def test_rules_address_the_configured_name() -> None:
     assert RobotsTag("harvester: nofollow, wayhound: noindex", "Harvester").rules() == NOFOLLOW
 
 
@@ -68,16 +68,16 @@ def rules_of_page(head: str, lines: str = "") -> RobotsRules:
         ("<meta name=robots content='max-image-preview:none'>", NOTHING),
     ],
 )
-def test_elements_ask_all_robots_or_one_by_name(head: str, rules: RobotsRules) -> None:
+def test_elements_address_all_robots_or_one_by_name(head: str, rules: RobotsRules) -> None:
     assert rules_of_page(head) == rules
 
 
-def test_headers_and_elements_add_up() -> None:
+def test_rules_of_headers_and_elements_are_combined() -> None:
     assert rules_of_page("<meta name=robots content=noindex>", "nofollow") == BOTH
     assert rules_of_page("<meta name=robots content='index, follow'>", "none") == BOTH
 
 
-def test_files_and_plain_text_can_ask_not_to_be_shown() -> None:
+def test_files_and_plain_text_can_have_noindex() -> None:
     pdf = read_page(URL, b"%PDF-1.4", "application/pdf", "", RobotsTag("noindex"))
     assert isinstance(pdf, Unreadable)
     assert pdf.noindex

@@ -38,11 +38,11 @@ def trails_of(host: str) -> list[Trail]:
     pages = site_pages(host)
     root = f"http://{host}.example"
 
-    def way(section: str, item: int, ending: str) -> Trail:
+    def trail(section: str, item: int, ending: str) -> Trail:
         start, listing = pages[f"{root}/"], pages[f"{root}/{section}/"]
         link = next(link for link in start.links if link.url == listing.url)
         end = listing.links[item]
         steps = (Step(start), Step(listing, link), Step(pages[end.url], end, ending))
         return Trail(f"{root}/", steps)
 
-    return [way("staff", 0, GOAL), way("staff", 1, GOAL), way("news", 0, FAIL), way("news", 2, FAIL)]
+    return [trail("staff", 0, GOAL), trail("staff", 1, GOAL), trail("news", 0, FAIL), trail("news", 2, FAIL)]

@@ -16,8 +16,8 @@ EASY = PathSettings(prior_variance=3.0)
 
 
 def test_precision_recall_and_f1_are_counted_by_label() -> None:
-    told = [(GOAL, GOAL), (GOAL, GOAL), (GOAL, FAIL), (FAIL, GOAL), (FAIL, FAIL), ("x", FAIL)]
-    scores = label_scores(told)
+    pairs = [(GOAL, GOAL), (GOAL, GOAL), (GOAL, FAIL), (FAIL, GOAL), (FAIL, FAIL), ("x", FAIL)]
+    scores = label_scores(pairs)
     assert (scores.goal.precision, scores.goal.recall, scores.goal.support) == (2 / 3, 2 / 3, 3)
     assert scores.goal.f1 == pytest.approx(2 / 3)
     by_label = {score.label: score for score in scores.by_label}
@@ -27,24 +27,24 @@ def test_precision_recall_and_f1_are_counted_by_label() -> None:
 
 
 @pytest.mark.parametrize("strategy", TAUGHT_STRATEGIES)
-def test_sites_alike_are_labelled_without_having_been_taught(strategy: str) -> None:
+def test_similar_sites_are_labelled_without_having_been_taught(strategy: str) -> None:
     scores = leave_one_site_out(TRAILS, strategy, EASY)
     assert scores.goal.support == 6
     assert scores.goal.f1 == 1.0
 
 
-def test_progress_is_told_after_every_model() -> None:
+def test_progress_is_reported_after_every_model() -> None:
     seen: list[tuple[int, int]] = []
     leave_one_site_out(TRAILS, "naive-bayes", EASY, lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_one_site_cannot_be_left_out() -> None:
+def test_one_site_cannot_be_held_out() -> None:
     with pytest.raises(TeachingError, match="at least two sites"):
         leave_one_site_out(trails_of("s1"), "maxent", EASY)
 
 
-def test_settings_are_chosen_by_what_they_tell_of_sites_left_out() -> None:
+def test_settings_are_chosen_by_held_out_sites() -> None:
     seen: list[tuple[int, int]] = []
     chosen = choose_settings(TRAILS, "maxent", lambda done, total: seen.append((done, total)))
     assert seen[-1] == (len(seen), len(seen))

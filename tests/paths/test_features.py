@@ -14,18 +14,18 @@ PAPERS = Link(
 PAGE = Page(HOME, title="Jane Smith", headings=("Research",), tokens=("welcome", "students"), links=(PAPERS,))
 
 
-def test_a_page_shows_its_head_its_first_words_and_its_url() -> None:
+def test_tokens_of_a_page_are_its_head_its_first_words_and_its_url() -> None:
     tokens = page_tokens(PAGE, body_tokens=1, depth=2)
     assert {"title jane", "heading research", "body welcome", "url ~", "url ~smith", "depth 2"} <= tokens
     assert "body student" not in tokens
     assert not any(token.startswith("body") for token in page_tokens(PAGE, body_tokens=0))
 
 
-def test_what_a_link_says_is_trusted_more_than_other_words() -> None:
+def test_words_of_a_link_have_a_larger_scale_than_others() -> None:
     assert token_scale("says papers") > token_scale("body papers") > token_scale("near papers")
 
 
-def test_a_link_shows_its_words_its_neighbours_its_url_and_its_place() -> None:
+def test_tokens_of_a_link_are_its_words_its_neighbours_its_url_and_its_position() -> None:
     tokens = link_tokens(PAPERS, PageContext.from_page(PAGE))
     assert {"says paper", "near see", "near 9", "to paper", "to html", "looks XX"} <= tokens
     assert {"on title jane", "on heading research", "way 0 2", "stands ul>li>a", "kind a"} <= tokens

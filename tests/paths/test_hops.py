@@ -30,7 +30,7 @@ def test_a_click_that_was_redirected_is_a_link_too() -> None:
     assert hops_to_nearest(graph, ["new"]) == {"new": 0, "a": 1}
 
 
-def test_labels_end_with_all_that_is_farther() -> None:
+def test_the_last_label_covers_everything_farther() -> None:
     assert [hop_label(hops) for hops in (0, 1, 4, 9, None)] == ["T0", "T1", "T4", "T4", "T4"]
     assert hop_label(None, states=3) == "T2"
 
@@ -40,7 +40,7 @@ graphs = st.dictionaries(names, st.lists(names, max_size=4), min_size=1)
 
 
 @given(graphs, st.sets(names))
-def test_hops_are_shortest_ways(links: dict[str, list[str]], useful: set[str]) -> None:
+def test_hops_are_shortest_paths(links: dict[str, list[str]], useful: set[str]) -> None:
     graph = WebGraph.from_pages([page(url, *targets) for url, targets in links.items()])
     hops = hops_to_nearest(graph, useful)
     for url in links:

@@ -1,4 +1,4 @@
-"""Belief carried along a path, step by step, against the whole chain seen at once."""
+"""Beliefs carried along a path, step by step, against inference over the whole chain."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def independent_labeller(seed: int) -> IndependentLabeller:
 def walk(
     labeller: Labeller, pages: csr_array, links: csr_array
 ) -> tuple[list[Floats], list[Floats], list[int]]:
-    """Probabilities of every page and every link as they are met, and the labels of pages by δ."""
+    """Return the probabilities of every page and link along the path, and the labels of pages by δ."""
     belief, page_probabilities, link_probabilities, best = labeller.start(), [], [], []
     for number in range(pages.shape[0]):
         belief = labeller.read_page(belief, labeller.page_scores(pages[[number]])[0])
@@ -67,7 +67,7 @@ def walk(
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_with_two_states_a_label_belief_is_the_marginal_of_the_path_so_far(seed: int) -> None:
+def test_with_paired_states_the_belief_is_the_marginal_of_the_path_so_far(seed: int) -> None:
     labeller, pages, links = paired_labeller(seed), seen(N_PAGES, seed), seen(N_PAGES - 1, seed + 10)
     page_probabilities, link_probabilities, best = walk(labeller, pages, links)
     both = np.empty((2 * N_PAGES - 1, N_TOKENS))
@@ -82,7 +82,7 @@ def test_with_two_states_a_label_belief_is_the_marginal_of_the_path_so_far(seed:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_with_one_state_a_label_a_link_is_a_step_to_a_page_that_shows_nothing(seed: int) -> None:
+def test_with_edge_features_a_link_is_a_transition_to_a_page_without_tokens(seed: int) -> None:
     labeller, pages, links = edge_labeller(seed), seen(N_PAGES, seed), seen(N_PAGES - 1, seed + 10)
     page_probabilities, link_probabilities, best = walk(labeller, pages, links)
     steps = np.vstack([np.zeros(N_TOKENS), links.toarray()])
@@ -105,7 +105,7 @@ def test_the_last_label_of_a_whole_path_is_that_of_delta(make: Callable[[int], L
         assert len(labeller.decode(pages[[0]], links[:0])) == 1
 
 
-def test_apart_the_path_does_not_matter() -> None:
+def test_an_independent_labeller_ignores_the_path() -> None:
     labeller, pages, links = independent_labeller(1), seen(N_PAGES, 1), seen(N_PAGES - 1, 2)
     met = walk(labeller, pages, links)[0][-1]
     alone = labeller.label_probabilities(

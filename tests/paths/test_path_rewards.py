@@ -11,9 +11,9 @@ from wayhound.paths.samples import PathSample
 from wayhound.paths.trainers import discounted, goal_end_probabilities, harvest_rewards
 from wayhound.trail import FAIL, GOAL
 
-# Two states, goal is the second. Steps weigh e^w: from 0 to 0 and 1: 1 and 3; from 1: 1 and 1.
+# Two states, goal is the second. Transitions weigh e^w: from 0 to 0 and 1: 1 and 3; from 1: 1 and 1.
 STEPS = np.log(np.array([[1.0, 3.0], [1.0, 1.0]]))
-# What positions show: nothing, then twice as much for state 0, then nothing.
+# The scores of positions: equal, then twice as much for state 0, then equal.
 SCORES = np.log(np.array([[1.0, 1.0], [2.0, 1.0], [1.0, 1.0]]))
 
 
@@ -32,13 +32,13 @@ def test_positions_are_discounted_by_equation_4() -> None:
     assert discounted(ends, gamma=0.9) == pytest.approx(expected)
 
 
-def test_steps_that_are_forbidden_are_never_taken() -> None:
+def test_forbidden_transitions_are_never_taken() -> None:
     only_forward = np.array([[-np.inf, 0.0], [0.0, -np.inf]])
     ends = goal_end_probabilities(np.zeros((3, 2)), only_forward, goal=1)
     assert ends.tolist() == [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
 
 
-def test_steps_may_differ_from_position_to_position() -> None:
+def test_transitions_may_differ_from_position_to_position() -> None:
     same = np.stack([STEPS] * 3)
     assert np.array_equal(goal_end_probabilities(SCORES, same, 1), goal_end_probabilities(SCORES, STEPS, 1))
     other = same.copy()
@@ -46,12 +46,12 @@ def test_steps_may_differ_from_position_to_position() -> None:
     assert goal_end_probabilities(SCORES, other, 1)[1] == pytest.approx([0.5, 0.5])
 
 
-def test_a_long_way_does_not_overflow() -> None:
+def test_a_long_path_does_not_overflow() -> None:
     ends = goal_end_probabilities(np.full((50, 2), 700.0), STEPS, goal=1)
     assert all(math.isfinite(value) for value in ends.ravel())
 
 
-def test_harvest_is_the_mean_worth_of_the_links_of_a_label() -> None:
+def test_the_harvest_reward_is_the_mean_value_of_the_links_of_a_label() -> None:
     def to(label: str, worth: float, weight: float = 1.0) -> PathSample:
         return PathSample("s", (frozenset(), frozenset()), ("home", label), weight, worth)
 

@@ -21,7 +21,7 @@ def model() -> ForageModel:
     return CrfTrainer(PathSettings(prior_variance=3.0)).fit([*trails_of("s1"), *trails_of("s2")])
 
 
-def test_states_are_pairs_and_goals_are_worth_most(model: ForageModel) -> None:
+def test_states_are_pairs_and_goals_have_the_highest_reward(model: ForageModel) -> None:
     assert model.pack()[0]["state_weights"].shape[1] == 2 * model.n_labels
     assert model.labels[model.rewards.argmax()] == GOAL
 
@@ -60,8 +60,8 @@ def test_trails_without_a_goal_cannot_be_learned_from() -> None:
         CrfTrainer().fit([trail for trail in trails_of("s1") if not trail.reached_goal])
 
 
-def test_where_nothing_was_refused_the_links_left_tell_what_is_no_goal() -> None:
-    """Every page of a small site may link to the goal, and who shows the contact page refuses nothing."""
+def test_without_rejected_pages_unclicked_links_show_what_is_not_a_goal() -> None:
+    """Every page of a small site may link to the goal, and a teacher of contact pages rejects nothing."""
 
     def pages(host: str) -> list[Page]:
         names = ["about", "contact", "news", "shop"]
@@ -73,11 +73,11 @@ def test_where_nothing_was_refused_the_links_left_tell_what_is_no_goal() -> None
         return Trail(home.url, (Step(home), Step(contact, home.links[1], GOAL)))
 
     model = CrfTrainer().fit([shown(f"{name}.example") for name in ("a", "b", "c", "d")])
-    found = {page.url: page for page in pages("z.example")}
+    by_url = {page.url: page for page in pages("z.example")}
     forager = Forager(Site("http://z.example/"), PathLearner(model), politeness=Politeness(0.0))
     visits = []
     while isinstance(action := forager.next_action(0.0), Fetch):
         url = action.link.url
-        visits.append(forager.tell(action.link, Fetched(url, 200), found[url], now=0.0, at=0.0))
-    assert len(visits) == len(found)
+        visits.append(forager.tell(action.link, Fetched(url, 200), by_url[url], now=0.0, at=0.0))
+    assert len(visits) == len(by_url)
     assert [visit.url for visit in visits if visit.is_goal] == [visits[1].url] == ["http://z.example/contact"]

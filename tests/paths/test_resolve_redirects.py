@@ -1,4 +1,4 @@
-"""Links that led through a redirect lead to the page that was reached, on every page of the site."""
+"""Links that were redirected point to the page that was reached, on every page of the site."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_trails_without_redirects_stay_as_they_are() -> None:
     assert resolve_redirects([TO_GOAL, TO_NOWHERE]) == [TO_GOAL, TO_NOWHERE]
 
 
-def test_a_link_leads_where_it_led_on_every_page_of_the_site() -> None:
+def test_a_redirected_link_has_its_target_on_every_page_of_the_site() -> None:
     moved, astray = resolve_redirects([MOVED, ASTRAY])
     assert moved.steps[1].link == Link(PEOPLE.url, "People")
     assert moved.taught_by == "Ada"
@@ -36,12 +36,12 @@ def test_pages_that_trails_share_stay_one_page() -> None:
     assert moved.steps[0].page is astray.steps[0].page
 
 
-def test_the_same_url_on_another_site_is_left_alone() -> None:
+def test_the_same_url_on_another_site_stays() -> None:
     elsewhere = Trail(OTHER, (Step(START), Step(NEWS, START.links[1], FAIL)))
     assert resolve_redirects([MOVED, elsewhere])[1] == elsewhere
 
 
-def test_such_trails_can_be_learned_from() -> None:
+def test_trails_with_redirects_can_be_learned_from() -> None:
     trails = resolve_redirects([MOVED, ASTRAY, trail(OTHER, "", GOAL), trail(OTHER, "", "", FAIL)])
     model = TRAINERS["path-learner"](trails, PathSettings())
     assert GOAL in model.labels

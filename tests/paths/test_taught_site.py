@@ -36,7 +36,7 @@ def test_unlabelled_pages_take_the_state_before_their_goal() -> None:
     assert site.state("http://s/people") == "<" + GOAL
     assert site.state("http://s/home") == "<<" + GOAL
     assert site.state("http://s/n1") == FAIL
-    # a page of a failed trail that links to the way is on the way, as the teacher can see
+    # a page of a failed trail that links to the path is on the path
     assert site.state("http://s/news") == "<<" + GOAL
 
 
@@ -45,7 +45,7 @@ def test_a_label_that_a_person_gave_is_kept() -> None:
     assert marked.state("http://s/people") == "people"
 
 
-def test_pages_before_a_label_take_its_prefix_on_the_trail_that_is_gone() -> None:
+def test_pages_before_a_label_take_its_prefix_state_along_the_trail() -> None:
     good = trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)
     bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
     site = TaughtSite.from_trails([bad, good], "prefix")
@@ -54,12 +54,12 @@ def test_pages_before_a_label_take_its_prefix_on_the_trail_that_is_gone() -> Non
     assert site.state("http://s/home") == "<people"  # a way to the goal counts for more than one astray
 
 
-def test_two_states_know_goals_and_others_alone() -> None:
+def test_binary_states_are_goals_and_others() -> None:
     site = TaughtSite.from_trails([trail(HOME, PEOPLE, PERSONS[0], labels=",people", ending=GOAL)], "binary")
     assert [site.state(f"http://s/{name}") for name in ("home", "people", "p1")] == [FAIL, FAIL, GOAL]
 
 
-def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
+def test_the_value_of_a_list_is_its_best_ratio_of_goals_per_page() -> None:
     site = taught()
     assert site.values["http://s/p1"] == 1.0
     assert site.values["http://s/people"] == 3 / 4
@@ -67,20 +67,20 @@ def test_a_list_of_goals_is_worth_its_best_share_of_goals_per_page() -> None:
     assert "http://s/news" not in site.values
 
 
-def test_links_that_no_trail_took_are_those_left_on_the_way_to_a_goal() -> None:
+def test_links_that_no_trail_clicked_on_the_path_to_a_goal_are_unclicked() -> None:
     site = TaughtSite.from_trails([trail(HOME, PEOPLE, PERSONS[0], labels=",", ending=GOAL)])
     assert [link.text for link in site.unclicked_links(HOME.url)] == ["news", "about"]
     assert not site.unclicked_links(PERSONS[0].url)  # who has arrived looks no further
 
 
-def test_of_who_showed_little_and_refused_a_page_links_passed_by_say_nothing() -> None:
+def test_with_few_goals_and_a_rejected_page_unclicked_links_are_ignored() -> None:
     good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
     bad = trail(HOME, NEWS, STORY, labels=",", ending=FAIL)
     assert not TaughtSite.from_trails([*good[:2], bad]).unclicked_links(HOME.url)
     assert [link.text for link in TaughtSite.from_trails([*good, bad]).unclicked_links(HOME.url)] == ["about"]
 
 
-def test_a_list_of_goals_that_was_shown_in_part_leaves_nothing_behind() -> None:
+def test_links_of_a_list_with_several_goals_are_not_unclicked() -> None:
     good = [trail(HOME, PEOPLE, person, labels=",", ending=GOAL) for person in PERSONS]
     assert [link.text for link in TaughtSite.from_trails(good[:1]).unclicked_links(PEOPLE.url)] == [
         "p2",
@@ -89,9 +89,9 @@ def test_a_list_of_goals_that_was_shown_in_part_leaves_nothing_behind() -> None:
     assert not TaughtSite.from_trails(good[:2]).unclicked_links(PEOPLE.url)
 
 
-def test_links_to_other_sites_are_not_left_but_out_of_reach() -> None:
+def test_links_to_other_sites_are_not_unclicked() -> None:
     home = Page("http://a.example/", links=(Link("http://a.example/g"), Link("http://www.a.example/x"),
                                             Link("http://b.example/"), Link("http://www.a.example/x")))  # fmt: skip
-    way = (Step(home), Step(Page("http://a.example/g"), home.links[0], GOAL))
-    left = TaughtSite.from_trails([Trail(home.url, way)]).unclicked_links(home.url)
-    assert [link.url for link in left] == ["http://www.a.example/x"]
+    steps = (Step(home), Step(Page("http://a.example/g"), home.links[0], GOAL))
+    unclicked = TaughtSite.from_trails([Trail(home.url, steps)]).unclicked_links(home.url)
+    assert [link.url for link in unclicked] == ["http://www.a.example/x"]

@@ -1,4 +1,4 @@
-"""Trail files: what is written comes back, pages stand once, and a bad line is named."""
+"""Trail files: round trips, pages written once, and errors with line numbers."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def test_any_text_of_the_web_survives(first: Page, second: Page, link: Link, tmp
     assert list(read_trails(path)) == [trail]
 
 
-def test_a_page_of_several_trails_stands_in_the_file_once() -> None:
+def test_a_page_of_several_trails_is_written_once() -> None:
     lines = written(TO_GOAL, TO_NOWHERE, TO_GOAL)
     urls = [line["url"] for line in lines if "page" in line]
     assert len(urls) == len(set(urls)) == 4
 
 
-def test_a_link_of_the_page_before_is_named_by_its_number() -> None:
+def test_a_link_of_the_page_before_is_written_as_its_index() -> None:
     steps = written(TO_GOAL)[-1]["steps"]
     assert [step.get("link") for step in steps] == [None, 0, 0]
 
@@ -90,7 +90,7 @@ def test_a_link_that_the_page_before_does_not_hold_is_written_whole(tmp_path: Pa
     assert list(read_trails(file_of(tmp_path / "t", *lines))) == [trail]
 
 
-def test_a_trail_may_hold_its_pages_itself_and_more_than_we_know_of(tmp_path: Path) -> None:
+def test_a_trail_may_hold_its_pages_inline_and_unknown_keys(tmp_path: Path) -> None:
     start = {"url": SITE, "links": [{"url": f"{SITE}a", "mood": "good"}], "mood": "bad"}
     steps = [{"page": start}, {"page": {"url": f"{SITE}a"}, "link": 0, "label": GOAL}]
     [trail] = read_trails(file_of(tmp_path / "t", HEAD, {"trail": SITE, "steps": steps}))
@@ -134,7 +134,7 @@ def to(step: Any, first: Any = None) -> dict[str, Any]:
         (to({"page": "p", "link": 0, "label": "x" * (MAX_LABEL_CHARS + 1)}), "a word or a few"),
     ],
 )
-def test_a_bad_line_is_named_with_what_is_wrong(line: Any, words: str, tmp_path: Path) -> None:
+def test_a_bad_line_is_reported_with_its_number_and_the_reason(line: Any, words: str, tmp_path: Path) -> None:
     path = file_of(tmp_path / "trails.jsonl", HEAD, PAGE, line)
     with pytest.raises(UsageError, match=r"line 3: .*Nothing was imported\.$") as raised:
         list(read_trails(path))
@@ -160,7 +160,7 @@ def test_a_file_from_before_the_product_was_renamed_is_read(tmp_path: Path) -> N
     assert list(read_trails(file_of(tmp_path / "t", old, *lines))) == [TO_GOAL]
 
 
-def test_an_empty_or_missing_file_is_told(tmp_path: Path) -> None:
+def test_an_empty_or_missing_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"\n")
     with pytest.raises(UsageError, match="is empty"):
         list(read_trails(tmp_path / "empty"))

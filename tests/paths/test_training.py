@@ -1,4 +1,4 @@
-"""Every strategy that is taught: what it learns, what it says of it, and that it can be kept in a file."""
+"""Every taught strategy: what it learns, its explanations, and saving it."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def scores(model: ForageModel) -> list[float]:
     return [link.score for link in scorer.rate(reading, start.links)]
 
 
-def test_a_goal_is_worth_most(model: ForageModel) -> None:
+def test_goals_have_the_highest_reward(model: ForageModel) -> None:
     assert model.labels[model.rewards.argmax()] == GOAL
     assert (model.rewards >= 0).all()
     assert (model.rewards <= 1).all()
 
 
-def test_goals_of_a_new_site_are_told_from_other_pages(model: ForageModel) -> None:
+def test_goals_of_a_new_site_are_recognised(model: ForageModel) -> None:
     pages = site_pages("s3")
     forager = Forager(Site("http://s3.example/"), PathLearner(model), politeness=Politeness(0.0))
     visits = []
@@ -77,7 +77,7 @@ def test_goals_of_a_new_site_are_told_from_other_pages(model: ForageModel) -> No
     assert goals == {"http://s3.example/staff/0.html", "http://s3.example/staff/1.html"}
 
 
-def test_what_speaks_for_a_label_is_named(model: ForageModel) -> None:
+def test_the_strongest_tokens_of_a_label_are_returned(model: ForageModel) -> None:
     strongest = model.strongest(GOAL, 8)
     assert len(strongest) == 8
     assert [weight for _, weight in strongest] == sorted((weight for _, weight in strongest), reverse=True)
@@ -95,7 +95,7 @@ def test_a_model_that_was_saved_answers_as_before(model: ForageModel, tmp_path: 
     assert again.strongest(FAIL, 5) == model.strongest(FAIL, 5)
 
 
-def test_links_and_pages_are_explained_by_what_they_show(model: ForageModel) -> None:
+def test_links_and_pages_are_explained_by_their_tokens(model: ForageModel) -> None:
     pages = site_pages("s3")
     scorer = PathLearner(model)
     start = pages["http://s3.example/"]
@@ -113,15 +113,15 @@ def test_links_and_pages_are_explained_by_what_they_show(model: ForageModel) -> 
     assert dict(scorer.why_page(to_person, person))["body office"] > 0
 
 
-def test_the_way_to_goals_is_rated_above_others_by_what_looks_ahead() -> None:
+def test_strategies_that_look_ahead_rate_the_path_to_goals_above_others() -> None:
     for name in ("path-learner", "maxent", "naive-bayes"):
-        found = scores(TRAINERS[name](TRAILS, EASY))
-        assert max(found) == found[SECTIONS.index("staff")]
+        link_scores = scores(TRAINERS[name](TRAILS, EASY))
+        assert max(link_scores) == link_scores[SECTIONS.index("staff")]
 
 
 @pytest.mark.parametrize("name", ["path-learner", "maxent"])
-def test_what_a_link_says_is_trusted_more_than_the_same_word_beside_it(name: str) -> None:
-    """Both come together always, so that nothing but trust can tell them apart; to the paper they are one."""
+def test_a_word_in_a_link_weighs_more_than_the_same_word_beside_it(name: str) -> None:
+    """Both always occur together, so only their scales differ; with the paper's features they weigh the same."""
     for settings, ratio in ((EASY, (2.0 / 0.5) ** 2), (replace(EASY, features="paper"), 1.0)):
         model = TRAINERS[name](TRAILS, settings)
         column, weights = model.vocabulary.columns_, model.labeller.link_weights()
@@ -138,8 +138,8 @@ def test_the_focused_crawler_values_nothing_but_goals() -> None:
     assert not model.settings.within_site
 
 
-def test_a_page_that_says_nothing_is_labelled_by_the_path_to_it() -> None:
-    """Only a field can do that: it is why the path is kept."""
+def test_a_page_without_words_is_labelled_by_the_path_to_it() -> None:
+    """Only a CRF can do that: it is the reason to carry beliefs along the path."""
     pages = site_pages("s3")
     start, staff = pages["http://s3.example/"], pages["http://s3.example/staff/"]
     scorer = PathLearner(TRAINERS["path-learner"](TRAILS, EASY))
@@ -159,7 +159,7 @@ def test_scores_of_paths_that_meet_are_added_or_the_best_is_taken() -> None:
     assert added.combine(0.2, 0.3) == 0.5
 
 
-def test_links_learn_from_each_other_only_when_they_may() -> None:
+def test_links_have_groups_only_if_the_settings_allow_it() -> None:
     pages = site_pages("s3")
     staff = pages["http://s3.example/staff/"]
     for within in (True, False):
@@ -185,9 +185,9 @@ def test_without_a_goal_nothing_can_be_taught(name: str) -> None:
 
 
 def test_a_model_is_not_used_for_another_strategy() -> None:
-    brief = StrategyInput(model=TRAINERS["maxent"](TRAILS, EASY))
+    strategy_input = StrategyInput(model=TRAINERS["maxent"](TRAILS, EASY))
     with pytest.raises(UsageError, match="trained for maxent, not for focused"):
-        SCORERS["focused"](brief)
+        SCORERS["focused"](strategy_input)
 
 
 def packed() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -218,15 +218,13 @@ def packed() -> tuple[dict[str, Any], dict[str, Any]]:
         ({"tokens": [1, 2]}, "tokens are not a list of names"),
     ],
 )
-def test_a_model_that_does_not_hold_together_is_told_in_a_sentence(
-    change: dict[str, Any], sentence: str
-) -> None:
+def test_an_inconsistent_model_raises_a_model_error(change: dict[str, Any], sentence: str) -> None:
     arrays, meta = packed()
     with pytest.raises(ModelError, match=sentence):
         unpack(arrays, meta | change)
 
 
-def test_arrays_that_are_missing_or_broken_are_told_in_a_sentence() -> None:
+def test_missing_or_broken_arrays_raise_a_model_error() -> None:
     arrays, meta = packed()
     with pytest.raises(ModelError, match="step_weights is missing"):
         unpack({name: array for name, array in arrays.items() if name != "step_weights"}, meta)

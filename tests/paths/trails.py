@@ -1,4 +1,4 @@
-"""Small trails to write, read and keep."""
+"""Small trails for tests of trail files, checks and stores."""
 
 from __future__ import annotations
 

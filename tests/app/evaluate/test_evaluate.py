@@ -49,7 +49,7 @@ def world(tmp_path: Path) -> World:
     return World.load(folder_of(tmp_path, "a"))
 
 
-def test_a_site_whose_start_page_leads_out_of_the_archive_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_a_site_whose_start_page_leads_out_of_the_archive_is_an_error(tmp_path: Path) -> None:
     start, gone = "http://a.example/", "http://a.example/gone"
     moved = Fetched(start, 301, headers=(("Location", gone),), location=gone)
     write_site_folder(tmp_path / "a", start, [(moved, 0.0)], {}, {})
@@ -62,7 +62,7 @@ def paths(urls: object) -> list[str]:
     return ["/" + url.split("/", 3)[3] for url in urls]
 
 
-def test_a_world_is_closed_and_redirects_lead_where_they_lead(world: World) -> None:
+def test_a_world_is_closed_and_links_point_behind_redirects(world: World) -> None:
     start = world.pages[world.site.start]
     assert paths([link.url for link in start.links]) == ["/people", "/news", "/people"]
     assert len(world.depths) == 10
@@ -147,7 +147,7 @@ def test_a_site_that_is_tested_is_never_taught(tmp_path: Path) -> None:
         assert len(evaluation._teaching_for(world)) == 1
 
 
-def test_every_strategy_runs_and_says_what_it_was_taught_from(tmp_path: Path) -> None:
+def test_every_strategy_runs_and_reports_what_it_was_taught_from(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         folder_of(tmp_path, name)
     worlds = load_worlds([tmp_path])
@@ -159,7 +159,7 @@ def test_every_strategy_runs_and_says_what_it_was_taught_from(tmp_path: Path) ->
             assert outcome.taught == ("graphs" if outcome.strategy in ("levels", "url-only") else taught)
 
 
-def test_whole_sites_teach_the_way_to_every_goal(world: World) -> None:
+def test_whole_sites_teach_the_path_to_every_goal(world: World) -> None:
     few, all_of_them = Lesson([world], "person", 1), Lesson([world], "person", 1, "graphs")
     assert sum(trail.reached_goal for trail in few.trails) == 1
     assert sum(trail.reached_goal for trail in all_of_them.trails) == 3
@@ -191,16 +191,16 @@ def test_the_command_prints_tables_or_every_figure_as_json_and_draws_a_picture(
     assert plot_path.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_goal_that_no_page_is_labelled_with_is_told_with_those_that_are(
+def test_an_unknown_goal_label_is_reported_with_the_known_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder_of(tmp_path, "a")
     command = ["evaluate", str(tmp_path), "--strategy", "breadth-first"]
     assert run([*command, "--goal", "persn"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert "No reachable page is labelled persn." in said
-    assert "person" in said.partition("Their labels are:")[2]
+    errors = " ".join(capsys.readouterr().err.split())
+    assert "No reachable page is labelled persn." in errors
+    assert "person" in errors.partition("Their labels are:")[2]
     assert run([*command, "--goal", "persn", "--goal", "person"]) == 0
-    told = capsys.readouterr()
-    assert "labelled persn" in " ".join(told.err.split())
-    assert "breadth-first" in told.out
+    output = capsys.readouterr()
+    assert "labelled persn" in " ".join(output.err.split())
+    assert "breadth-first" in output.out
