@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from tests.learn.estimator_checks import EstimatorCase, check_estimator
 from wayhound.errors import NotFitted
-from wayhound.learn.logistic import LogisticRegression, _Loss
+from wayhound.learn.logistic import LogisticRegression, _Loss, fit_log_odds
 
 
 def binary(prior_variance: float = 10.0) -> LogisticRegression:
@@ -116,3 +116,45 @@ def test_the_estimator_keeps_its_contract(reference: bool) -> None:
             lambda model, data: model.probabilities(data["rows"]),
         )
     )
+
+
+def test_probabilities_of_classes_count_as_rows_of_each_class() -> None:
+    x, _ = pairs(40)
+    truth = np.linspace(0.0, 1.0, 40)
+    soft = binary(1.0).fit(x, np.stack((1 - truth, truth), axis=1))
+    twice = binary(1.0).fit(np.concatenate((x, x)), np.repeat([0, 1], 40), np.concatenate((1 - truth, truth)))
+    assert np.allclose(soft.weights_, twice.weights_, atol=1e-4)
+
+
+ROWS = csr_array(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]))
+TRUTH = np.array([1.0, 1.0, 0.0, 0.0])
+
+
+def test_the_feature_that_separates_the_classes_weighs_most() -> None:
+    weights, bias = fit_log_odds(ROWS, np.ones(2), TRUTH)
+    assert weights[0] > abs(weights[1])
+    assert ((ROWS @ weights + bias) > 0).tolist() == [True, True, False, False]
+
+
+def test_a_narrow_prior_keeps_the_weight_of_its_feature_small() -> None:
+    wide, narrow = (fit_log_odds(ROWS, np.array([scale, 1.0]), TRUTH)[0] for scale in (1.0, 0.1))
+    assert 0 < narrow[0] < wide[0]
+
+
+def test_without_evidence_weights_and_bias_stay_at_zero() -> None:
+    weights, bias = fit_log_odds(ROWS, np.ones(2), TRUTH, np.zeros(4))
+    assert [*weights, bias] == pytest.approx([0.0, 0.0, 0.0])
+
+
+def test_a_prior_keeps_the_bias_finite_with_examples_of_one_class() -> None:
+    _, narrow = fit_log_odds(ROWS, np.ones(2), np.ones(4), bias_scale=1.0)
+    _, wide = fit_log_odds(ROWS, np.ones(2), np.ones(4), bias_scale=3.0)
+    assert 0 < narrow < wide < 10
+
+
+def test_the_gradient_with_a_prior_for_each_feature_vanishes_at_the_optimum() -> None:
+    scales = np.array([0.5, 2.0])
+    weights, bias = fit_log_odds(ROWS, scales, TRUTH)
+    errors = 1 / (1 + np.exp(-(ROWS @ weights + bias))) - TRUTH
+    assert np.asarray(ROWS.T @ errors) + weights / scales**2 == pytest.approx(np.zeros(2), abs=1e-3)
+    assert errors.sum() + bias / 9 == pytest.approx(0.0, abs=1e-3)

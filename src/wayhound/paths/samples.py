@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from wayhound.errors import TeachingError
 from wayhound.learn.arrays import Floats
@@ -154,14 +153,6 @@ def token_scales(vocabulary: TokenVocabulary, settings: PathSettings) -> Floats:
     if settings.features == "paper":
         return np.ones(len(tokens))
     return np.array([token_scale(token) for token in tokens])
-
-
-def scale_columns(rows: csr_array, scales: Floats) -> csr_array:
-    """Return rows with every column multiplied by its scale.
-
-    Under a Gaussian prior, a column of a larger scale needs a smaller weight: the same as a wider prior for it.
-    """
-    return csr_array((rows.data * scales[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _balanced(samples: Sequence[Sequence[PathSample]]) -> list[PathSample]:

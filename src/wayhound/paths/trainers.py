@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.arrays import Floats, Ints, scale_columns
 from wayhound.learn.chain import Chains, Rules
 from wayhound.learn.crf import ChainCRF
 from wayhound.learn.logistic import LogisticRegression
@@ -30,7 +30,6 @@ from wayhound.paths.samples import (
     SampleMaker,
     fit_vocabulary,
     labels_of,
-    scale_columns,
     token_scales,
 )
 from wayhound.paths.settings import PathSettings
