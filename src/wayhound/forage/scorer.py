@@ -108,6 +108,35 @@ class FileScorer(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page, and the probability that it is a goal."""
+
+    url: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class SiteReport:
+    """The goals of a site and the pages that may be goals, both best first.
+
+    `none_probability` is the probability that the site has no goal.
+    """
+
+    goals: tuple[FoundPage, ...]
+    likely: tuple[FoundPage, ...]
+    none_probability: float
+
+
+@runtime_checkable
+class RecognisingScorer(Protocol):
+    """A scorer that recognises goals by all pages of a site together, not by each page as it is read."""
+
+    def report(self) -> SiteReport:
+        """Return the goals among the pages read so far."""
+        ...
+
+
 @runtime_checkable
 class ExplainingScorer(Protocol):
     """A scorer that can explain itself. Strategies without a model cannot."""

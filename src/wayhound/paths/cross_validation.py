@@ -13,7 +13,7 @@ from wayhound.paths.model import ForageModel
 from wayhound.paths.samples import PathSample, SampleMaker, trails_by_site
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.taught_site import TaughtSite
-from wayhound.paths.trainers import TRAINERS
+from wayhound.paths.trainers import label_trainer
 from wayhound.trail import GOAL, Trail
 
 PRIORS = (0.1, 0.3, 1.0)
@@ -180,7 +180,7 @@ def _models(
     for fold in folds:
         training = [trail for trail in trails if trail.site not in fold]
         if any(trail.reached_goal for trail in training):
-            yield TRAINERS[strategy](training, settings), list(_held_out(trails, settings, fold))
+            yield label_trainer(strategy)(training, settings), list(_held_out(trails, settings, fold))
 
 
 def _held_out(trails: Sequence[Trail], settings: PathSettings, fold: frozenset[str]) -> Iterator[PathSample]:

@@ -1,9 +1,12 @@
-"""A trained path model: labels, a labeller for pages and links, and the reward of links to each label."""
+"""Trained models: labels, a labeller for pages and links, and the reward of links to each label.
+
+The model of the strategy `adaptive` is a path model with more models of goal pages, and a prior for links.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -23,9 +26,12 @@ from wayhound.paths.labellers import (
     PairedCrfLabeller,
     pair_rules,
 )
+from wayhound.paths.link_prior import LinkPrior
 from wayhound.paths.settings import PathSettings
+from wayhound.paths.trait_model import TraitModel
 from wayhound.trail import GOAL
 
+ADAPTIVE_STRATEGY = "adaptive"
 CRF_STRATEGY = "path-learner"
 INDEPENDENT_STRATEGIES = ("maxent", "naive-bayes", "focused")
 
@@ -82,8 +88,43 @@ class ForageModel:
         return {**self.labeller.arrays(), "rewards": self.rewards}, meta
 
 
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveModel(ForageModel):
+    """A path model with three more models of goal pages, and a prior for links.
+
+    `from_trails` is learned from the pages of trails, `from_sites` also from unlabelled pages of the taught sites.
+    With `one_goal`, every taught site showed one goal. Without `use_urls`, traits and concepts of URLs are not used.
+    """
+
+    maxent: ForageModel
+    from_trails: TraitModel
+    from_sites: TraitModel
+    prior: LinkPrior
+    sites: int
+    goals: int
+    one_goal: bool
+    use_urls: bool = True
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        arrays, meta = super().pack()
+        maxent, meta["maxent"] = self.maxent.pack()
+        arrays |= {f"{_MAXENT}{name}": array for name, array in maxent.items()}
+        for name, model in (("from_trails", self.from_trails), ("from_sites", self.from_sites)):
+            arrays[f"{name}_weights"] = np.array([*model.weights.values(), model.bias])
+            meta[name] = list(model.weights)
+        meta["prior"] = {"weights": dict(self.prior.weights), "strength": self.prior.strength}
+        meta["lesson"] = {"sites": self.sites, "goals": self.goals, "one_goal": self.one_goal}
+        meta["use_urls"] = self.use_urls
+        return arrays, meta
+
+
+_MAXENT = "maxent_"  # before the names of the arrays of an adaptive model's maxent part
+
+
 def unpack(arrays: Arrays, meta: Mapping[str, Any]) -> ForageModel:
     """Return the packed model. Raises ModelError if it is incomplete, inconsistent or of an unknown strategy."""
+    if meta.get("strategy") == ADAPTIVE_STRATEGY:
+        return _unpack_adaptive(arrays, meta)
     strategy = meta.get("strategy")
     if strategy != CRF_STRATEGY and strategy not in INDEPENDENT_STRATEGIES:
         raise ModelError(f"The model is for a strategy that this version does not have ({strategy!r}).")
@@ -102,6 +143,38 @@ def unpack(arrays: Arrays, meta: Mapping[str, Any]) -> ForageModel:
         rewards=checked.take("rewards", len(labels)),
         goal_kinds=_names({"goal_kinds": [PAGE], **meta}, "goal_kinds"),  # older models name none
     )
+
+
+def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
+    path = unpack(arrays, {**meta, "strategy": CRF_STRATEGY})
+    own = {name.removeprefix(_MAXENT): array for name, array in arrays.items() if name.startswith(_MAXENT)}
+    try:
+        prior, lesson = meta["prior"], meta["lesson"]
+        return AdaptiveModel(
+            **{part.name: getattr(path, part.name) for part in fields(path)}
+            | {"strategy": ADAPTIVE_STRATEGY},
+            maxent=unpack(own, meta["maxent"]),
+            from_trails=_trait_model(arrays, meta, "from_trails"),
+            from_sites=_trait_model(arrays, meta, "from_sites"),
+            prior=LinkPrior(
+                {str(name): float(weight) for name, weight in prior["weights"].items()},
+                float(prior["strength"]),
+            ),
+            sites=int(lesson["sites"]),
+            goals=int(lesson["goals"]),
+            one_goal=bool(lesson["one_goal"]),
+            use_urls=bool(meta["use_urls"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"The model is damaged: {error} cannot be read. Train it again.") from None
+
+
+def _trait_model(arrays: Arrays, meta: Mapping[str, Any], name: str) -> TraitModel:
+    names, weights = _names(meta, name), arrays[f"{name}_weights"]
+    if weights.shape != (len(names) + 1,) or not np.isfinite(weights).all():
+        raise ModelError(f"The model is damaged: its weights {name} do not fit their names. Train it again.")
+    *values, bias = weights.tolist()
+    return TraitModel(dict(zip(names, values, strict=True)), bias)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ Sections and equations are those of Vydiswaran & Sarawagi (2005).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -24,15 +24,19 @@ from wayhound.paths.labellers import (
     PairedCrfLabeller,
     pair_rules,
 )
-from wayhound.paths.model import CRF_STRATEGY, ForageModel
+from wayhound.paths.link_prior import learn_link_prior
+from wayhound.paths.model import ADAPTIVE_STRATEGY, CRF_STRATEGY, AdaptiveModel, ForageModel
 from wayhound.paths.samples import (
     PathSample,
     SampleMaker,
     fit_vocabulary,
     labels_of,
     token_scales,
+    trails_by_site,
 )
 from wayhound.paths.settings import PathSettings
+from wayhound.paths.trait_model import TraitExample, fit_trait_model, labelled_pages, spied_examples
+from wayhound.paths.traits import ReachedPage
 from wayhound.trail import GOAL, Trail, goal_kinds
 
 
@@ -266,10 +270,60 @@ def _with_goal_kinds(train: Trainer) -> Trainer:
     return lambda trails, settings: replace(train(trails, settings), goal_kinds=goal_kinds(trails))
 
 
+UnlabelledPages = Mapping[str, Sequence[ReachedPage]]
+"""Further pages of taught sites, by the start page of the site."""
+
+
+def train_adaptive(
+    trails: Sequence[Trail],
+    settings: PathSettings,
+    unlabelled: UnlabelledPages | None = None,
+    *,
+    use_urls: bool = True,
+) -> AdaptiveModel:
+    """Train the model of the strategy `adaptive` from trails, and from further pages of the taught sites."""
+    path = TRAINERS[CRF_STRATEGY](trails, settings)
+    pages = labelled_pages(trails, use_urls=use_urls)
+    examples = [example for example, _ in pages]
+    spied: list[TraitExample] = []
+    for site, seen in (unlabelled or {}).items():
+        own = [page for page in pages if page[0].site == site]
+        spied += spied_examples(site, own, seen, use_urls=use_urls)
+    from_trails = fit_trait_model(examples)
+    by_site = trails_by_site(trails)
+    return AdaptiveModel(
+        **{part.name: getattr(path, part.name) for part in fields(path)} | {"strategy": ADAPTIVE_STRATEGY},
+        maxent=TRAINERS["maxent"](trails, settings),
+        from_trails=from_trails,
+        from_sites=fit_trait_model([*examples, *spied]) if spied else from_trails,
+        prior=learn_link_prior(trails, use_urls=use_urls),
+        sites=len(by_site),
+        goals=sum(example.truth > 0 for example in examples),
+        one_goal=_shows_one_goal(by_site.values()),
+        use_urls=use_urls,
+    )
+
+
+def _shows_one_goal(by_site: Iterable[Sequence[Trail]]) -> bool:
+    """Return True if at least two sites were taught and each showed one goal: on one site it may be chance."""
+    counts = [len({trail.steps[-1].page.url for trail in own if trail.reached_goal}) for own in by_site]
+    counts = [count for count in counts if count]
+    return len(counts) > 1 and max(counts) == 1
+
+
 TRAINERS: dict[str, Trainer] = {
+    ADAPTIVE_STRATEGY: train_adaptive,
     "path-learner": _with_goal_kinds(lambda trails, settings: CrfTrainer(settings).fit(trails)),
     "maxent": _with_goal_kinds(train_maxent),
     "naive-bayes": _with_goal_kinds(train_naive_bayes),
     "focused": _with_goal_kinds(train_focused),
 }
 """Trainers by the name of the strategy."""
+
+
+def label_trainer(strategy: str) -> Trainer:
+    """Return the trainer of the part of a model that labels pages along a path.
+
+    Of an adaptive model, settings and label scores concern that part alone, and training the rest takes longer.
+    """
+    return TRAINERS[CRF_STRATEGY if strategy == ADAPTIVE_STRATEGY else strategy]

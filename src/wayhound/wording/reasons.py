@@ -15,6 +15,8 @@ _PLACES = {
     "heading": "in a heading",
     "body": "in its text",
     "url": "in its address",
+    "address": "in its address",
+    "link": "in the link to it",
     "says": "in the link",
     "near": "beside the link",
     "to": "in the link's address",
@@ -23,13 +25,51 @@ _PLACES = {
     "on heading": "in a heading of the page around it",
     "on url": "in the address of the page around it",
 }
+_CONCEPT_PLACES = {
+    "@title": "in its title",
+    "@heading": "in a heading",
+    "@body": "in its text",
+    "@address": "in its address",
+    "@folder": "in the folders of its address",
+    "@link": "in the link",
+    "@from": "in the name of the page before",
+}
+_STRUCTURE = {
+    "#length": "the length of its text",
+    "#links": "how many links it has",
+    "#linked text": "how much of its text is links",
+    "#longest list": "how long its longest list is",
+    "#headings": "how many headings it has",
+    "#title length": "the length of its title",
+    "#numbers": "how many numbers its text has",
+    "#years": "how many years its text names",
+    "#empty": "it has no text",
+    "#below": "how many of its links lead below it",
+    "#folders": "how many folders its address has",
+    "#number in address": "a number in its address",
+    "#long address": "how many words end its address",
+    "#query": "a query in its address",
+    "#home": "a personal address (~)",
+    "#depth": "how many clicks it is from the start",
+    "#start": "it is the start page",
+    "#alike": "how many links stand like the link to it",
+    "#alone": "no other link stands like the link to it",
+    "#link length": "how many words the link to it has",
+    "#named so": "its title repeats the link to it",
+    "#same folder": "the same folder as the page before",
+    "#deeper": "a folder below the page before",
+}
 REASONS_SHOWN = 4
 _SHARES = ("no", "some", "many", "only")
 
 
 def format_reason(feature: str) -> str:
     """Return the words for one feature; names that are words already are returned unchanged."""
+    if feature in _STRUCTURE:
+        return _STRUCTURE[feature]
     place, _, word = feature.rpartition(" ")
+    if place in _CONCEPT_PLACES:
+        return f"a word for “{word.replace('_', ' ')}” {_CONCEPT_PLACES[place]}"
     if place in _PLACES:
         return f"“{word}” {_PLACES[place]}"
     kind, _, value = feature.partition(" ")
@@ -115,4 +155,9 @@ _OTHERS: Mapping[str, Callable[[str], str]] = {
     "matches": lambda pattern: f"its address or title matches “{pattern}”",
     "is": lambda kind: "it is a document" if kind == "document" else f"it is a file of the type {kind}",
     "way": _way,
+    "#depth": _number(lambda number: f"clicks: {_clicks(number)}"),
+    "#in": lambda tag: f"the link to it stands in <{tag}>",
+    "#looks": lambda shape: (
+        f"the link to it looks like “{shape}”" if shape else "the link to it has no words"
+    ),
 }

@@ -11,13 +11,17 @@ from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
 from wayhound.forage.scorers.best_first import BestFirst
 
-TAUGHT_STRATEGIES = ("path-learner", "maxent", "naive-bayes", "focused")
+TAUGHT_STRATEGIES = ("adaptive", "path-learner", "maxent", "naive-bayes", "focused")
 """The strategies that need a model."""
 
 
 def _taught(strategy: str) -> Callable[[StrategyInput], Scorer]:
     def make_scorer(strategy_input: StrategyInput) -> Scorer:
         # numpy and scipy take longer to load than all the rest of a forage, and only these strategies need them
+        if strategy == "adaptive":
+            from wayhound.forage.scorers.adaptive import make_adaptive  # noqa: PLC0415
+
+            return make_adaptive(strategy_input)
         from wayhound.forage.scorers.path_learner import make_path_learner  # noqa: PLC0415
 
         return make_path_learner(strategy, strategy_input)

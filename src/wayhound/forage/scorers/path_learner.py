@@ -19,7 +19,7 @@ from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens, own_link_tokens, page_tokens
 from wayhound.paths.labellers import Belief
-from wayhound.paths.model import CRF_STRATEGY, ForageModel, centred
+from wayhound.paths.model import INDEPENDENT_STRATEGIES, ForageModel, centred
 from wayhound.site import Site
 from wayhound.trail import FAIL, GOAL
 
@@ -119,7 +119,7 @@ class PathLearner:
         return self.model.labels[labeller.best_label(state.belief)], goal
 
     def follows_paths(self, state: State) -> bool:
-        return self.model.strategy == CRF_STRATEGY and state.depth > 0
+        return self.model.strategy not in INDEPENDENT_STRATEGIES and state.depth > 0
 
     def _reasons(self, tokens: Tokens, weights: Floats) -> list[Reason]:
         columns = self.model.vocabulary.columns_
@@ -162,9 +162,14 @@ class PathLearner:
 
 def make_path_learner(strategy: str, strategy_input: StrategyInput) -> Scorer:
     """Return the scorer of a taught strategy. Raises UsageError without a model, or with another strategy's."""
+    return PathLearner(checked_model(strategy, strategy_input))
+
+
+def checked_model(strategy: str, strategy_input: StrategyInput) -> ForageModel:
+    """Return the model for a strategy. Raises UsageError if there is none, or one of another strategy."""
     model = strategy_input.model
     if not isinstance(model, ForageModel):
         raise UsageError(f"The strategy {strategy} needs a model: teach it with trails first.")
     if model.strategy != strategy:
         raise UsageError(f"The model was trained for {model.strategy}, not for {strategy}.")
-    return PathLearner(model)
+    return model

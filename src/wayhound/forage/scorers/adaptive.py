@@ -1,0 +1,219 @@
+"""The strategy `adaptive`: a path learner with a prior of web concepts, and goals recognised by four models.
+
+The path learner rates links by the path to them. Beside it is a prior: concepts that the taught links named, in any
+language. A link in a menu is met on every page; its path scores are averaged over these pages, where the path
+learner takes the best. Four models judge each page, and the outcomes revise the scores of links in the same list
+(`frontier.GroupMeans`). `report` returns the goals at any time.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wayhound.errors import UsageError
+from wayhound.forage.scorer import FoundPage, Rated, Reading, Reason, SiteReport, State, StrategyInput
+from wayhound.forage.scorers.path_learner import PathLearner, checked_model
+from wayhound.media import PAGE
+from wayhound.page import Link, Page
+from wayhound.paths.features import page_tokens
+from wayhound.paths.link_prior import link_concepts
+from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
+from wayhound.paths.site_recognition import MAX_DOUBT, PageEvidence, SiteRecogniser
+from wayhound.paths.traits import ReachedPage, SourcePage, page_template, url_shape
+from wayhound.site import Site
+
+MENU_WORDS = 4  # a longer link text is a sentence, in which a concept says less about the target
+PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on
+MEAN_SHARE = (
+    0.5  # of the mean over all pages that have a link to the same target; the rest is the best of them
+)
+_EPSILON = 1e-6  # keeps probabilities away from 0 and 1, so that their log odds are finite
+_FILE = re.compile(
+    r"\.(?:ps|eps|dvi|pdf|gz|z|zip|tar|tgz|jpe?g|gif|png|bmp|tiff?|svg|webp|mp3|mp4|avi|mpe?g|wav|au|docx?|xlsx?|pptx?|bib)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _BeforePage:
+    """The path learner's state before a page, the link to it, and the page that the link is on."""
+
+    path: State
+    link: Link | None = None
+    source: SourcePage | None = None
+    depth: int = 0
+
+    def reached(self, page: Page) -> ReachedPage:
+        return ReachedPage(page, self.depth, self.link, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class _AfterPage:
+    """The path learner's reading of a page, and what its links share."""
+
+    path: Reading
+    source: SourcePage
+    depth: int
+
+
+@dataclass
+class Adaptive:
+    """Scores the links of one site and recognises its goals."""
+
+    model: AdaptiveModel
+    recogniser: SiteRecogniser = field(init=False)
+    path_learner: PathLearner = field(init=False)
+    _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
+    _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
+    _template_numbers: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.path_learner = PathLearner(self.model)
+        self.recogniser = SiteRecogniser(self.model.sites, self.model.one_goal)
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        return self.path_learner.file_kinds
+
+    def start(self, site: Site) -> State:
+        return _BeforePage(self.path_learner.start(site))
+
+    def read(self, state: State, page: Page) -> Reading:
+        reading = self.path_learner.read(state.path, page)
+        probability = self.recogniser.add(self._evidence(state.reached(page), reading.goal))
+        source = SourcePage.from_page(page, use_urls=self.model.use_urls)
+        return Reading(_AfterPage(reading, source, state.depth), reading.label, probability)
+
+    def _evidence(self, reached: ReachedPage, path_probability: float) -> PageEvidence:
+        traits = reached.traits(use_urls=self.model.use_urls)
+        parent, region = reached.list_key
+        numbers = {name: self._trait_numbers.setdefault(name, len(self._trait_numbers)) for name in traits}
+        template = page_template(reached.page)
+        return PageEvidence(
+            url=reached.page.url,
+            parent=parent,
+            region=region,
+            template=self._template_numbers.setdefault(template, len(self._template_numbers)),
+            shape=url_shape(reached.page.url) if self.model.use_urls else "",
+            odds=(
+                log_odds(path_probability),
+                self._maxent_log_odds(reached),
+                self.model.from_trails.log_odds(traits),
+                self.model.from_sites.log_odds(traits),
+            ),
+            is_start=reached.link is None,
+            words=tuple(numbers[name] for name in traits if name[0] not in "#@"),
+            traits=tuple((numbers[name], value) for name, value in traits.items() if name[0] in "#@"),
+        )
+
+    def _maxent_log_odds(self, reached: ReachedPage) -> float:
+        maxent = self.model.maxent
+        tokens = page_tokens(reached.page, maxent.settings.body_tokens, reached.depth)
+        scores = maxent.labeller.page_scores(maxent.vocabulary.rows([tokens]))[0]
+        shares = np.exp(scores - scores.max())
+        return log_odds(float(shares[maxent.goal] / shares.sum()))
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        after: _AfterPage = reading.state
+        by_path = self.path_learner.rate(after.path, links)
+        scores = [self._score(link, rated.score) for link, rated in zip(links, by_path, strict=True)]
+        return [
+            Rated(
+                score,
+                _BeforePage(rated.state, link, after.source, after.depth + 1),
+                self._groups(link, rated),
+            )
+            for link, rated, score in zip(links, by_path, self._over_pages(links, scores), strict=True)
+        ]
+
+    def _score(self, link: Link, path_score: float) -> float:
+        """Return the score of a link by the path, mixed with the prior if the lesson switched concepts on."""
+        if self._is_useless_file(link):
+            return 0.0
+        prior = self.model.prior
+        if not prior.weights:
+            return path_score
+        concept_score = prior.score(link_concepts(link, use_urls=self.model.use_urls))
+        brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
+        return (1 - PRIOR_SHARE) * path_score + PRIOR_SHARE * concept_score * brevity
+
+    def _is_useless_file(self, link: Link) -> bool:
+        """Return True for a link to a file where only pages are goals: a file has no links either."""
+        return self.model.goal_kinds == (PAGE,) and _FILE.search(link.url.partition("?")[0]) is not None
+
+    def _over_pages(self, links: Sequence[Link], scores: Sequence[float]) -> list[float]:
+        """Return scores over all pages that have a link to the same target; a page counts once, by its best link.
+
+        The best of many scores is mostly an overrated one, and a link in a menu has as many as there are pages.
+        """
+        best: dict[str, float] = {}
+        for link, score in zip(links, scores, strict=True):
+            best[link.url] = max(best.get(link.url, 0.0), score)
+        for url, score in best.items():
+            total, count, highest = self._link_scores.get(url, (0.0, 0, 0.0))
+            self._link_scores[url] = (total + score, count + 1, max(highest, score))
+        return [self._score_over_pages(link.url) for link in links]
+
+    def _score_over_pages(self, url: str) -> float:
+        total, count, highest = self._link_scores[url]
+        return MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest
+
+    def _groups(self, link: Link, rated: Rated) -> tuple[Hashable, ...]:
+        """Return the groups of a link: those of its URL shape all over the site, then those of its list."""
+        if not rated.groups or not self.model.use_urls:
+            return rated.groups
+        return (("shape", url_shape(link.url)), *rated.groups)
+
+    def combine(self, known: float, new: float) -> float:  # noqa: ARG002 - `rate` has combined them
+        return new
+
+    def report(self, threshold: float | None = None, max_doubt: float = MAX_DOUBT) -> SiteReport:
+        """Return the goals and the likely goals among the pages read so far (`SiteRecogniser.ranked`)."""
+        ranked = self.recogniser.ranked(threshold, max_doubt)
+        pages = [
+            FoundPage(self.recogniser.pages[number].url, probability)
+            for number, probability in zip(ranked.order, ranked.probabilities, strict=True)
+        ]
+        end = ranked.goals + ranked.likely
+        return SiteReport(
+            tuple(pages[: ranked.goals]), tuple(pages[ranked.goals : end]), ranked.none_probability
+        )
+
+    def why_page(self, state: State, page: Page) -> list[Reason]:
+        """Return the traits of a page by what each adds to the log odds of a goal, the strongest first."""
+        traits = state.reached(page).traits(use_urls=self.model.use_urls)
+        weights = self.model.from_sites.weights
+        reasons = [(name, weights[name] * value) for name, value in traits.items() if name in weights]
+        return sorted(reasons, key=lambda reason: (-abs(reason[1]), reason[0]))
+
+    def why_link(self, reading: Reading, link: Link) -> list[Reason]:
+        """Return the concepts of a link that the lesson switched on, then its tokens by the path learner."""
+        weights = self.model.prior.weights
+        named = sorted(link_concepts(link, use_urls=self.model.use_urls) & weights.keys())
+        concepts = [(f"@link {name}", PRIOR_SHARE * weights[name]) for name in named]
+        return [*concepts, *self.path_learner.why_link(reading.state.path, link)]
+
+    def expected(self, state: State) -> tuple[str, float]:
+        return self.path_learner.expected(state.path)
+
+    def follows_paths(self, state: State) -> bool:
+        return self.path_learner.follows_paths(state.path)
+
+
+def log_odds(probability: float) -> float:
+    """Return the log odds of a probability, which is kept a little away from 0 and 1."""
+    bounded = min(max(probability, _EPSILON), 1 - _EPSILON)
+    return math.log(bounded / (1 - bounded))
+
+
+def make_adaptive(strategy_input: StrategyInput) -> Adaptive:
+    """Return the scorer. Raises UsageError without a model, or with another strategy's."""
+    model = checked_model(ADAPTIVE_STRATEGY, strategy_input)
+    if not isinstance(model, AdaptiveModel):
+        raise UsageError("The strategy adaptive needs a model of its own: train one for it.")
+    return Adaptive(model)

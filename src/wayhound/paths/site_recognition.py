@@ -1,0 +1,276 @@
+"""Which pages of a site are goals, from the log odds of four weak models and from how the pages belong together.
+
+The log odds, their means over lists and templates, and the distance of a page to the best one of its site are the
+features of one logistic model. Its weights are general: they know neither goals nor words. `bench.fit_recogniser`
+fits them on tasks "taught on these sites, tested on that one", so that the probabilities hold on sites that were
+not taught. A second pass then learns within the site: words and places that likely goals share raise other pages
+that have them.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import insort
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+
+from wayhound.learn.arrays import Floats, Ints
+from wayhound.learn.logistic import fit_log_odds
+from wayhound.paths.trait_model import trait_rows
+
+MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of four must not decide alone
+BEST_CHILDREN = 5
+MAX_DOUBT = 0.9  # above this probability that a site has no goal, none is reported
+SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
+_WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
+_MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
+FEATURES = (
+    "bias", "crf", "maxent", "small", "wide", "list mean", "template mean", "shape mean", "below best", "best",
+    "median", "start", "list size", "template size", "children", "child count", "pages", "one site",
+    "one site, below best", "sites", "list best", "spread", "highest", "contrast", "is best", "parent",
+    "parent is goal",
+)  # fmt: skip
+NONE_FEATURES = ("bias", "best chance", "goals expected", "best odds", "contrast", "pages", "sites")
+
+
+@dataclass(frozen=True, slots=True)
+class PageEvidence:
+    """One page: the log odds of a goal by each model, and the pages that it belongs with."""
+
+    url: str
+    parent: str
+    region: str
+    template: int
+    shape: str
+    odds: tuple[float, ...]
+    is_start: bool = False
+    words: tuple[int, ...] = ()
+    traits: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def groups(self) -> tuple[Hashable, ...]:
+        """The list, the template and the URL shape that the page belongs to."""
+        return (self.parent, self.region), self.template, self.shape
+
+
+@dataclass(frozen=True, slots=True)
+class RecogniserWeights:
+    """The general weights, of `FEATURES` and of `NONE_FEATURES`."""
+
+    pages: tuple[float, ...]
+    none: tuple[float, ...]
+
+
+@lru_cache(maxsize=1)
+def shipped_weights() -> RecogniserWeights:
+    """Return the weights that the package ships, read once."""
+    text = files("wayhound.paths").joinpath("data", "recogniser.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    pages, none = data["pages"], data["none"]
+    return RecogniserWeights(
+        tuple(pages[name] for name in FEATURES), tuple(none[name] for name in NONE_FEATURES)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPages:
+    """Pages by number, the likeliest first, with their probabilities.
+
+    The first `goals` of them are goals, the next `likely` are likely ones. `none_probability` is the probability
+    that the site has no goal.
+    """
+
+    order: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    goals: int
+    likely: int
+    none_probability: float
+
+
+@dataclass
+class SiteRecogniser:
+    """Recognises the goals of one site, page after page.
+
+    `sites` is the number of taught sites; with `one_goal`, each of them showed one goal.
+    """
+
+    sites: int
+    one_goal: bool = False
+    weights: RecogniserWeights = field(default_factory=shipped_weights)
+    pages: list[PageEvidence] = field(default_factory=list)
+    _means: list[float] = field(default_factory=list)
+    _by_url: dict[str, float] = field(default_factory=dict)
+    _sorted: list[float] = field(default_factory=list)
+    _groups: dict[Hashable, tuple[float, int, float]] = field(default_factory=dict)
+    _children: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, page: PageEvidence) -> float:
+        """Add a page, and return the probability that it is a goal, given the pages so far."""
+        mean = float(np.clip(page.odds, -MAX_LOG_ODDS, MAX_LOG_ODDS).mean())
+        self.pages.append(page)
+        self._means.append(mean)
+        self._by_url[page.url] = mean
+        insort(self._sorted, mean)
+        for group in page.groups:
+            total, count, best = self._groups.get(group, (0.0, 0, -MAX_LOG_ODDS))
+            self._groups[group] = (total + mean, count + 1, max(best, mean))
+        best_children = self._children.setdefault(page.parent, [])
+        insort(best_children, mean)
+        del best_children[:-BEST_CHILDREN]
+        return float(sigmoid(self._row(page, mean) @ np.array(self.weights.pages)))
+
+    def _row(self, page: PageEvidence, mean: float) -> Floats:
+        """Return the features of one page among those seen so far, as `rows` has them for all."""
+        groups = [self._groups[group] for group in page.groups]
+        best, median = self._sorted[-1], self._sorted[len(self._sorted) // 2]
+        (total, size, list_best), (template, template_size, _), (shape, shape_size, _) = groups
+        odds = np.clip(page.odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
+        children = self._children.get(page.url, ())
+        child = sum(children) / len(children) if children else -MAX_LOG_ODDS
+        one = float(self.sites == 1)
+        parent = self._by_url.get(page.parent, -MAX_LOG_ODDS)
+        return np.array([
+            1.0, *odds, total / size, template / template_size, shape / shape_size, mean - best, best, median,
+            float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
+            np.log(len(self.pages)), one, one * (mean - best), np.log(self.sites), list_best - mean,
+            float(odds.std()), float(odds.max()) - mean, (best - median) * (mean - median) / MAX_LOG_ODDS,
+            float(mean >= best), parent, 1 / (1 + np.exp(-parent)),
+        ])  # fmt: skip
+
+    def rows(self) -> Floats:
+        """Return the features of all pages, (pages, len(FEATURES))."""
+        odds = np.clip(np.array([page.odds for page in self.pages]), -MAX_LOG_ODDS, MAX_LOG_ODDS)
+        mean = odds.mean(axis=1)
+        n, best, median = len(mean), mean.max(), np.median(mean)
+        lists, templates, shapes = (
+            _numbers(groups) for groups in zip(*(p.groups for p in self.pages), strict=True)
+        )
+        (total, size), (template, template_size) = group_means(mean, lists), group_means(mean, templates)
+        list_best = np.full(lists.max() + 1, -MAX_LOG_ODDS)
+        np.maximum.at(list_best, lists, mean)
+        child, count = self._child_means(mean)
+        one = float(self.sites == 1)
+        parent = np.array([self._by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
+        columns = [
+            np.ones(n), *odds.T, total, template, group_means(mean, shapes)[0], mean - best, best, median,
+            np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
+            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), np.log(self.sites),
+            list_best[lists] - mean, odds.std(axis=1), odds.max(axis=1) - mean,
+            (best - median) * (mean - median) / MAX_LOG_ODDS, (mean >= best).astype(np.float64), parent,
+            sigmoid(parent),
+        ]  # fmt: skip
+        return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
+
+    def _child_means(self, mean: Floats) -> tuple[Floats, Floats]:
+        """Return the mean of the best pages that were reached from each page, and the number of all of them."""
+        numbers = {page.url: number for number, page in enumerate(self.pages)}
+        children: dict[int, list[float]] = {}
+        for page, value in zip(self.pages, mean.tolist(), strict=True):
+            if page.parent in numbers:
+                children.setdefault(numbers[page.parent], []).append(value)
+        best, count = np.full(len(mean), -MAX_LOG_ODDS), np.zeros(len(mean))
+        for number, values in children.items():
+            best[number] = np.mean(sorted(values)[-BEST_CHILDREN:])
+            count[number] = len(values)
+        return best, count
+
+    def probabilities(self) -> Floats:
+        """Return the probability that each page is a goal, after the second pass, (pages,)."""
+        if not self.pages:
+            return np.zeros(0)
+        odds = self.rows() @ np.array(self.weights.pages)
+        return sigmoid((1 - SECOND_PASS_SHARE) * odds + SECOND_PASS_SHARE * self._second_pass(sigmoid(odds)))
+
+    def _second_pass(self, probabilities: Floats) -> Floats:
+        """Return log odds by a model of this site alone, fitted to the first probabilities, (pages,)."""
+        sets = [_site_traits(page) for page in self.pages]
+        counts: dict[_SiteTrait, int] = {}
+        for traits in sets:
+            for name in traits:
+                counts[name] = counts.get(name, 0) + 1
+        kept = [name for name, count in counts.items() if 2 <= count <= _MAX_SHARE * len(sets)]
+        if not kept:
+            return np.asarray(np.log(probabilities / (1 - probabilities)))
+        rows = trait_rows(sets, {name: column for column, name in enumerate(kept)})
+        scales = np.array([_SITE_SCALES.get(str(name[0]), _PLACE_SCALE) for name in kept])
+        weights, bias = fit_log_odds(rows, scales, np.clip(probabilities, 0.01, 0.99))
+        return np.asarray(rows @ weights + bias)
+
+    def none_row(self, probabilities: Floats) -> Floats:
+        """Return the features for the probability that the site has no goal, (len(NONE_FEATURES),)."""
+        if not len(probabilities):
+            return np.zeros(len(NONE_FEATURES))
+        best = float(np.clip(probabilities.max(), 1e-4, 1 - 1e-4))
+        means = np.array(self._means)
+        return np.array([
+            1.0, np.log(best / (1 - best)), np.log1p(probabilities.sum()), means.max(),
+            means.max() - np.median(means), np.log(len(probabilities)), np.log(self.sites),
+        ])  # fmt: skip
+
+    def ranked(self, threshold: float | None = None, max_doubt: float = MAX_DOUBT) -> RankedPages:
+        """Return the pages by the probability that they are goals, cut into two tiers.
+
+        Goals are as many of the likeliest pages as have the best expected F1, or those of at least `threshold`;
+        none if the probability that the site has none is above `max_doubt`. Likely pages are those that would be
+        goals without that doubt, and others at least half as likely as the last of them.
+        """
+        probabilities = self.probabilities()
+        none = float(sigmoid(self.none_row(probabilities) @ np.array(self.weights.none)))
+        order = np.argsort(-probabilities, kind="stable")
+        ordered = probabilities[order]
+        count = best_expected_f1(ordered) if threshold is None else int((ordered >= threshold).sum())
+        if self.one_goal:
+            count = min(count, 1)
+        likely = int((ordered >= ordered[count - 1] / 2).sum()) if count else 0
+        goals = 0 if none > max_doubt else count
+        return RankedPages(tuple(order.tolist()), tuple(ordered.tolist()), goals, likely - goals, none)
+
+
+_SiteTrait = tuple[str | int, ...]
+_SITE_SCALES = {"word": _WORD_SCALE, "trait": _TRAIT_SCALE}
+
+
+def _site_traits(page: PageEvidence) -> dict[_SiteTrait, float]:
+    traits: dict[_SiteTrait, float] = {("word", word): 1.0 for word in page.words}
+    traits.update((("trait", number), value) for number, value in page.traits)
+    places: tuple[_SiteTrait, ...] = (
+        ("list", page.parent, page.region),
+        ("template", page.template),
+        ("shape", page.shape),
+    )
+    return traits | dict.fromkeys(places, 1.0)
+
+
+def _numbers(names: Sequence[Hashable]) -> Ints:
+    """Number the names in order of their first occurrence; equal ones have the same number."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def sigmoid(log_odds: Floats) -> Floats:
+    """Return probabilities for log odds of any size."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * log_odds)))
+
+
+def group_means(values: Floats, groups: Ints) -> tuple[Floats, Floats]:
+    """Return for every value the mean of its group and the size of its group, both (N,)."""
+    counts = np.bincount(groups)
+    means = np.bincount(groups, weights=values) / np.maximum(counts, 1)
+    return means[groups], counts[groups].astype(np.float64)
+
+
+def best_expected_f1(probabilities: Floats) -> int:
+    """Return how many of the likeliest items to report for the best expected F1; 0 if there are none.
+
+    With n reported, c(n) expected hits among them and t goals expected in all, F1 is about 2 c(n) / (n + t)
+    (Lewis 1995).
+    """
+    if not len(probabilities):
+        return 0
+    ordered = np.sort(probabilities)[::-1]
+    scores = 2 * np.cumsum(ordered) / (np.arange(1, len(ordered) + 1) + ordered.sum())
+    return int(scores.argmax()) + 1

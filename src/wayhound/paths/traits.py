@@ -1,0 +1,234 @@
+"""Traits of a page and of the link that led to it: concepts by place, structure without words, and words.
+
+They are the features of the small models that recognise goals. Unlike the tokens of the path learner they say
+much from few examples: a concept is one trait in thirty languages, and structure needs no words at all.
+
+The first character of a trait is its kind: `@` a concept, `#` structure, `!` something that holds within one site,
+and anything else a word. Saved models hold traits, so their spelling must not change.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from wayhound.page import Link, Page
+from wayhound.paths.concepts import web_concepts
+from wayhound.paths.features import BODY_TOKENS, fold_word
+from wayhound.trail import Trail
+from wayhound.url import url_tokens
+from wayhound.words import words
+
+Traits = Mapping[str, float]
+"""Values by name, most of them 0 or 1; a trait that is not named is 0."""
+
+_FILE_WORDS = frozenset({"html", "htm", "index", "php", "asp", "aspx", "jsp", "shtml"})
+_REGION_TAGS = (
+    "nav", "header", "footer", "aside", "main", "article", "table", "ul", "ol", "dl", "h1", "h2", "h3", "h4",
+)  # fmt: skip
+_TAG = re.compile(r"(?:^|>)([a-z0-9]+)")
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+_DIGITS = re.compile(r"\d+")
+_PARTS = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePage:
+    """What the links of a page share: its URL, the concepts in its title, and the number of links by region."""
+
+    url: str
+    concepts: frozenset[str]
+    region_sizes: Mapping[str, int]
+
+    @classmethod
+    def from_page(cls, page: Page, *, use_urls: bool = True) -> SourcePage:
+        lexicon = web_concepts()
+        concepts = lexicon.named_by(
+            [word for text in (page.title, *page.headings[:1]) for word in words(text)]
+        )
+        if use_urls:
+            concepts |= lexicon.named_by(url_end_words(page.url))
+        targets = {(link.region, link.url) for link in page.links}
+        return cls(page.url, concepts, Counter(region for region, _ in targets))
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedPage:
+    """A page with the link that led to it, the page that link is on, and the clicks from the start."""
+
+    page: Page
+    depth: int = 0
+    link: Link | None = None
+    source: SourcePage | None = None
+
+    @property
+    def list_key(self) -> tuple[str, str]:
+        """The list that led here: the URL of the page it is on, and its region."""
+        return (self.source.url if self.source else "", self.link.region if self.link else "")
+
+    def traits(self, *, use_urls: bool = True) -> dict[str, float]:
+        """Return all traits of the page. Without `use_urls`, none of them comes from a URL."""
+        traits = _page_traits(self.page, use_urls=use_urls)
+        traits.update(_link_traits(self, use_urls=use_urls))
+        return traits
+
+
+def reached_pages(trail: Trail, *, use_urls: bool = True) -> list[ReachedPage]:
+    """Return the pages of a trail, each as it was reached."""
+    pages: list[ReachedPage] = []
+    for depth, step in enumerate(trail.steps):
+        source = SourcePage.from_page(trail.steps[depth - 1].page, use_urls=use_urls) if depth else None
+        pages.append(ReachedPage(step.page, depth, step.link, source))
+    return pages
+
+
+@lru_cache(maxsize=1 << 15)
+def url_end_words(url: str) -> tuple[str, ...]:
+    """Return the words of the last part of a URL's path that has any."""
+    path = url.split("//", 1)[-1].partition("/")[2]
+    for part in reversed(path.replace("?", "/").split("/")):
+        tokens = tuple(word for word in url_tokens(f"http://x/{part}") if word not in _FILE_WORDS)
+        if tokens:
+            return tokens
+    return ()
+
+
+@lru_cache(maxsize=1 << 15)
+def url_shape(url: str) -> str:
+    """Return the folder of a URL with all numbers made equal: pages of one shape often share a template."""
+    path = url.split("//", 1)[-1].partition("?")[0]
+    folder, _, last = path.rstrip("/").rpartition("/")
+    ending = last.rpartition(".")[2] if "." in last else ""
+    return f"{_DIGITS.sub('9', folder)}/*.{ending}"
+
+
+def page_template(page: Page) -> tuple[str, ...]:
+    """Return the regions in which a page has links: pages that have the same ones share a template."""
+    return tuple(sorted({link.region for link in page.links}))
+
+
+@lru_cache(maxsize=1 << 12)
+def _region_tags(region: str) -> tuple[str, ...]:
+    """Return the tags around a region that say what it is for: navigation, lists, headings."""
+    tags = set(_TAG.findall(region))
+    return tuple(tag for tag in _REGION_TAGS if tag in tags)
+
+
+def _page_traits(page: Page, *, use_urls: bool) -> dict[str, float]:
+    places: dict[str, Sequence[str]] = {
+        "title": words(page.title),
+        "heading": [word for text in page.headings[:3] for word in words(text)],
+        "body": page.tokens[:BODY_TOKENS],
+    }
+    traits: dict[str, float] = {}
+    if use_urls:
+        places["address"] = url_end_words(page.url)
+        _add_concepts(traits, "folder", url_tokens(page.url))
+    for place, text in places.items():
+        _add_concepts(traits, place, text)
+        for word in text:
+            traits[f"{place} {fold_word(word)}"] = 1.0
+    _add_structure(traits, page)
+    if use_urls:
+        _add_url_structure(traits, page)
+    return traits
+
+
+def _add_concepts(traits: dict[str, float], place: str, text: Sequence[str]) -> None:
+    for concept in sorted(web_concepts().named_by(text)):  # sorted, so that the hash seed does not matter
+        traits[f"@{place} {concept}"] = 1.0
+
+
+def _add_structure(traits: dict[str, float], page: Page) -> None:
+    """Add structure without words, every value about 0 to 1."""
+    length = len(page.tokens)
+    regions = Counter(region for region, _ in {(link.region, link.url) for link in page.links})
+    linked = sum(len(link.text.split()) for link in page.links)
+    beginning = page.tokens[:300]
+    numbers = sum(word.isdigit() for word in beginning) / (1 + len(beginning))
+    traits["#length"] = math.log1p(length) / 8
+    traits["#links"] = math.log1p(len({link.url for link in page.links})) / 6
+    traits["#linked text"] = min(linked / (length + 1), 1.0)
+    traits["#longest list"] = math.log1p(max(regions.values(), default=0)) / 5
+    traits["#headings"] = math.log1p(len(page.headings)) / 4
+    traits["#title length"] = min(len(page.title.split()), 12) / 12
+    traits["#numbers"] = min(numbers, 0.3) / 0.3
+    traits["#years"] = min(sum(bool(_YEAR.match(word)) for word in beginning), 10) / 10
+    if not length:
+        traits["#empty"] = 1.0
+
+
+def _add_url_structure(traits: dict[str, float], page: Page) -> None:
+    targets = {link.url for link in page.links}
+    folder = page.url.partition("?")[0].rsplit("/", 1)[0] + "/"
+    below = sum(url.startswith(folder) and url != page.url for url in targets)
+    last = page.url.rstrip("/").rpartition("/")[2]
+    traits["#below"] = below / (1 + len(targets))
+    traits["#folders"] = min(page.url.count("/") - 3, 5) / 5
+    traits["#number in address"] = float(any(char.isdigit() for char in last))
+    traits["#long address"] = min(len(url_end_words(page.url)), 8) / 8
+    if "?" in page.url:
+        traits["#query"] = 1.0
+    if "~" in page.url:
+        traits["#home"] = 1.0
+
+
+def _link_traits(reached: ReachedPage, *, use_urls: bool) -> dict[str, float]:
+    """Return the traits of the link that led to a page, and of the page that the link is on."""
+    link, source, page, depth = reached.link, reached.source, reached.page, reached.depth
+    traits: dict[str, float] = {"#depth": min(depth, 5) / 5, f"#depth {min(depth, 4)}": 1.0}
+    if link is None or source is None:
+        traits["#start"] = 1.0
+        return traits
+    text = words(link.text)
+    _add_concepts(traits, "link", text)
+    for word in text[:12]:
+        traits[f"link {fold_word(word)}"] = 1.0
+    for concept in sorted(source.concepts):
+        traits[f"@from {concept}"] = 1.0
+    for tag in _region_tags(link.region):
+        traits[f"#in {tag}"] = 1.0
+    alike = source.region_sizes.get(link.region, 1)
+    traits["#alike"] = math.log1p(alike) / 6
+    traits["#alone"] = float(alike == 1)
+    traits["#link length"] = min(len(text), 12) / 12
+    traits[f"#looks {_text_shape(link.text)}"] = 1.0
+    title = {word for line in (page.title, *page.headings[:2]) for word in words(line)}
+    traits["#named so"] = len(set(text) & title) / (len(set(text)) or 1)
+    if use_urls:
+        folder = source.url.rpartition("/")[0]
+        deeper = page.url.startswith(folder) and page.url.count("/") > source.url.count("/")
+        traits["#same folder"] = float(page.url.rpartition("/")[0] == folder)
+        traits["#deeper"] = float(deeper)
+    return traits
+
+
+def _text_shape(text: str) -> str:
+    """Return the shape of a text's first words: a person's name looks unlike a menu entry or a headline."""
+    return "".join(map(_word_shape, _PARTS.findall(text)[:4]))
+
+
+def _word_shape(word: str) -> str:
+    if word[0].isdigit():
+        return "9"
+    if word.isupper() and len(word) > 1:
+        return "A"
+    return "X" if word[0].isupper() else "x"
+
+
+_SCALES = {
+    "@title": 1.0, "@heading": 0.8, "@address": 1.0, "@folder": 0.5, "@link": 1.2, "@body": 0.8, "@from": 0.6,
+    "title": 0.3, "heading": 0.3, "address": 0.3, "link": 0.4, "body": 0.6,
+}  # fmt: skip
+_STRUCTURE_SCALE, _SITE_SCALE = 0.5, 1.0
+
+
+def prior_scale(trait: str) -> float:
+    """Return the standard deviation of the prior on a trait's weight."""
+    if trait[0] in "#!":
+        return _STRUCTURE_SCALE if trait[0] == "#" else _SITE_SCALE
+    return _SCALES[trait.split(" ", 1)[0]]

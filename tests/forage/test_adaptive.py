@@ -1,0 +1,178 @@
+"""The strategy adaptive: what it recognises, in which order it goes, and that a resumed forage is the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.paths.small_sites import site_pages, trails_of
+from wayhound.errors import ModelError, UsageError
+from wayhound.fetched import Fetched
+from wayhound.forage.forager import Fetch, ForageLimits, Forager
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.scorer import RecognisingScorer, StrategyInput
+from wayhound.forage.scorers import SCORERS
+from wayhound.forage.scorers.adaptive import Adaptive
+from wayhound.page import Link, Page
+from wayhound.paths.model import AdaptiveModel, unpack
+from wayhound.paths.settings import PathSettings
+from wayhound.paths.trainers import train_adaptive
+from wayhound.site import Site
+from wayhound.store.model_files import load_model, save_model
+from wayhound.visit import Visit
+
+PAGES = site_pages("s3")
+SITE = Site("http://s3.example/")
+
+
+@pytest.fixture(scope="module")
+def model() -> AdaptiveModel:
+    return train_adaptive([*trails_of("s1"), *trails_of("s2")], PathSettings())
+
+
+def forage(scorer: Adaptive, pages: dict[str, Page] = PAGES, most: int = 100) -> list[Visit]:
+    forager = Forager(SITE, scorer, ForageLimits(budget=most), Politeness(0.0))
+    visits = []
+    while isinstance(action := forager.next_action(0.0), Fetch):
+        answer = Fetched(action.link.url, 200, content_type="text/html")
+        visits.append(forager.tell(action.link, answer, pages[action.link.url], now=0.0, at=0.0))
+    return visits
+
+
+def test_staff_is_found_and_reported_before_anything_else(model: AdaptiveModel) -> None:
+    scorer = Adaptive(model)
+    visits = forage(scorer)
+    assert [visit.url for visit in visits[1:4]] == [
+        "http://s3.example/staff/", "http://s3.example/staff/0.html", "http://s3.example/staff/1.html"
+    ]  # fmt: skip
+    assert {found.url for found in scorer.report(max_doubt=1.0).goals} == {
+        "http://s3.example/staff/0.html", "http://s3.example/staff/1.html"
+    }  # fmt: skip
+
+
+def test_probabilities_lie_between_none_and_all_and_come_best_first(model: AdaptiveModel) -> None:
+    scorer = Adaptive(model)
+    forage(scorer)
+    report = scorer.report()
+    chances = [found.probability for found in (*report.goals, *report.likely)]
+    assert chances == sorted(chances, reverse=True)
+    assert all(0 <= chance <= 1 for chance in (*chances, report.none_probability))
+
+
+def test_a_threshold_takes_the_place_of_the_best_cut(model: AdaptiveModel) -> None:
+    scorer = Adaptive(model)
+    forage(scorer)
+    assert not scorer.report(threshold=1.1).goals
+    assert len(scorer.report(threshold=0.0, max_doubt=1.0).goals) == len(PAGES)
+
+
+def test_a_site_that_probably_has_none_reports_likely_pages_but_no_goals(model: AdaptiveModel) -> None:
+    scorer = Adaptive(model)
+    forage(scorer)
+    report = scorer.report(max_doubt=0.0)
+    assert not report.goals
+    assert report.likely
+
+
+def test_replayed_after_a_crash_it_continues_in_the_same_order(model: AdaptiveModel) -> None:
+    whole = forage(Adaptive(model))
+    for broken_after in (1, 3, 6):
+        scorer = Adaptive(model)
+        forager = Forager(SITE, scorer, ForageLimits(), Politeness(0.0))
+        for visit in whole[:broken_after]:
+            forager.replay(visit, PAGES[visit.url])
+        again = []
+        while isinstance(action := forager.next_action(0.0), Fetch):
+            answer = Fetched(action.link.url, 200, content_type="text/html")
+            again.append(forager.tell(action.link, answer, PAGES[action.link.url], now=0.0, at=0.0))
+        assert [(visit.url, visit.score, visit.goal) for visit in again] == [
+            (visit.url, visit.score, visit.goal) for visit in whole[broken_after:]
+        ]
+
+
+def test_a_link_that_every_page_holds_is_worth_the_mean_of_what_they_promise(model: AdaptiveModel) -> None:
+    scorer = Adaptive(model)
+    link = Link("http://s3.example/staff/0.html", text="Ed Fox", region="body>ul>li>a")
+    scores = []
+    for page in (PAGES["http://s3.example/staff/"], PAGES["http://s3.example/news/"]):
+        fresh, used = Adaptive(model), scorer
+        alone = fresh.rate(fresh.read(fresh.start(SITE), page), [link])[0].score
+        scores.append(alone)
+        met = used.rate(used.read(used.start(SITE), page), [link])[0].score
+    assert met == pytest.approx(sum(scores) / 2, abs=0.05)
+
+
+def test_files_are_not_fetched_where_goals_are_pages(model: AdaptiveModel) -> None:
+    scorer = Adaptive(model)
+    reading = scorer.read(scorer.start(SITE), PAGES["http://s3.example/staff/"])
+    links = [
+        Link(f"http://s3.example/staff/{name}", text="Ed Fox", region="body>ul>li>a")
+        for name in ("a.ps", "a.html")
+    ]
+    file, page = scorer.rate(reading, links)
+    assert file.score == 0.0 < page.score
+
+
+def test_the_same_lesson_gives_the_same_model_and_order(model: AdaptiveModel) -> None:
+    again = train_adaptive([*trails_of("s1"), *trails_of("s2")], PathSettings())
+    assert again.from_trails == model.from_trails
+    assert [visit.url for visit in forage(Adaptive(again))] == [
+        visit.url for visit in forage(Adaptive(model))
+    ]
+
+
+def test_a_model_that_was_kept_in_a_file_goes_the_same_way(model: AdaptiveModel, tmp_path: Path) -> None:
+    save_model(tmp_path / "m", "test", 1, *model.pack())
+    again = unpack(*load_model(tmp_path / "m", "test", 1))
+    assert isinstance(again, AdaptiveModel)
+    told = [
+        [(visit.url, visit.score, visit.goal) for visit in forage(Adaptive(kept))] for kept in (model, again)
+    ]
+    assert told[0] == told[1]
+    assert Adaptive(again).model.prior == model.prior
+
+
+def test_a_damaged_model_is_refused(model: AdaptiveModel) -> None:
+    arrays, meta = model.pack()
+    with pytest.raises(ModelError, match="Train it again"):
+        unpack(arrays, {**meta, "prior": {}})
+    with pytest.raises(ModelError, match="do not fit"):
+        unpack({**arrays, "from_trails_weights": arrays["from_trails_weights"][1:]}, meta)
+    with pytest.raises(ModelError, match="page_weights is missing"):
+        unpack(arrays, {**meta, "strategy": "maxent"})
+    with pytest.raises(UsageError, match="was trained for maxent, not for adaptive"):
+        SCORERS["adaptive"](StrategyInput(model=model.maxent))
+
+
+def test_it_is_a_strategy_that_recognises_and_needs_a_model(model: AdaptiveModel) -> None:
+    assert isinstance(SCORERS["adaptive"](StrategyInput(model=model)), RecognisingScorer)
+    with pytest.raises(UsageError, match="needs a model"):
+        SCORERS["adaptive"](StrategyInput())
+
+
+def test_one_goal_on_every_taught_site_is_seen_in_the_lesson() -> None:
+    singles = [
+        trail
+        for host in ("s1", "s2")
+        for trail in trails_of(host)
+        if not trail.reached_goal or "/0." in trail.steps[-1].page.url
+    ]
+    model = train_adaptive(singles, PathSettings())
+    assert model.one_goal
+    scorer = Adaptive(model)
+    forage(scorer)
+    assert len(scorer.report(max_doubt=1.0).goals) == 1
+    assert not replace(model, one_goal=False).one_goal
+
+
+def test_concepts_that_the_lesson_named_explain_a_link_and_traits_a_page(model: AdaptiveModel) -> None:
+    scorer = Adaptive(model)
+    start = PAGES["http://s3.example/"]
+    state = scorer.start(SITE)
+    staff = next(link for link in start.links if link.text == "Staff")
+    reasons = scorer.why_link(scorer.read(state, start), staff)
+    assert reasons[0][0].startswith("@link ")
+    assert reasons[0][1] > 0
+    assert {feature[0] for feature, _ in scorer.why_page(state, start)} >= {"#"}

@@ -1,0 +1,65 @@
+"""Web concepts named by words of many languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from wayhound.paths.concepts import ConceptLexicon, strip_accents, web_concepts
+from wayhound.words import words
+
+MIN_LANGUAGES = 20
+
+
+def named(text: str) -> frozenset[str]:
+    return web_concepts().named_by(words(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("Contact us", "contact"), ("Kontaktformular", "contact"), ("Nous contacter", "contact"),
+        ("お問い合わせはこちら", "contact"), ("联系我们", "contact"), ("İletişim", "contact"), ("Контакты", "contact"),
+        ("Über uns", "about"), ("ueber-uns", "about"), ("Qui sommes-nous ?", "about"), ("O nás", "about"),
+        ("Öffnungszeiten", "hours"), ("Speisekarte", "menu"), ("Publicações", "publication"), ("Équipe", "team"),
+        ("Mitarbeiterinnen", "people"), ("Faculty & Staff", "faculty"), ("Vacatures", "job"),
+    ],
+)  # fmt: skip
+def test_a_concept_is_named_in_many_languages(text: str, concept: str) -> None:
+    assert concept in named(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Programming languages", "Second floor", "Bookmarks", "Reception", "Donald", "Pressure"]
+)
+def test_words_that_only_begin_like_a_term_name_nothing(text: str) -> None:
+    assert not named(text)
+
+
+def test_a_term_of_several_words_needs_all_of_them_in_order() -> None:
+    lexicon = ConceptLexicon.from_terms({"hours": {"en": "opening hours"}, "join": {"en": "join us"}})
+    assert lexicon.named_by(["our", "opening", "hours"]) == {"hours"}
+    assert not lexicon.named_by(["hours", "opening"])
+    assert not lexicon.named_by(["join"])
+
+
+def test_only_a_star_matches_any_ending() -> None:
+    lexicon = ConceptLexicon.from_terms({"a": {"de": "kontakt*"}, "b": {"en": "team"}})
+    assert lexicon.named_by(["kontaktformular"]) == {"a"}
+    assert not lexicon.named_by(["teamwork"])
+
+
+def test_accents_do_not_matter_and_umlauts_may_be_spelled_out() -> None:
+    lexicon = ConceptLexicon.from_terms({"about": {"de": "über uns"}})
+    assert all(
+        lexicon.named_by(spelling.split()) == {"about"} for spelling in ("über uns", "uber uns", "ueber uns")
+    )
+    assert strip_accents("Équipe") == "equipe"
+
+
+def test_every_shipped_concept_is_there_in_twenty_languages() -> None:
+    import tomllib
+    from importlib.resources import files
+
+    text = files("wayhound.paths").joinpath("data", "concepts.toml").read_text(encoding="utf-8")
+    for concept, languages in tomllib.loads(text).items():
+        assert len(languages) >= MIN_LANGUAGES, concept

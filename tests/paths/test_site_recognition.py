@@ -1,0 +1,52 @@
+"""Recognition of goals by all pages of a site together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wayhound.paths.site_recognition import PageEvidence, SiteRecogniser, best_expected_f1, group_means
+
+
+def recogniser() -> SiteRecogniser:
+    """A start page, a list, two pages of it that all models call goals, and five stories that none does."""
+    site = SiteRecogniser(sites=3)
+    low, high = (-4.0,) * 4, (4.0,) * 4
+    site.add(PageEvidence("/", "", "", 0, "/", low, is_start=True))
+    site.add(PageEvidence("/people", "/", "nav", 1, "/", low))
+    for number in range(2):
+        site.add(PageEvidence(f"/people/{number}", "/people", "ul", 2, "/people", high))
+    for number in range(5):
+        site.add(PageEvidence(f"/news/{number}", "/", "p", 3, "/news", low))
+    return site
+
+
+def test_pages_that_all_models_call_goals_come_first() -> None:
+    ranked = recogniser().ranked(max_doubt=1.0)
+    assert set(ranked.order[:2]) == {2, 3}
+    assert ranked.goals == 2
+
+
+def test_each_taught_site_with_one_goal_means_one_goal() -> None:
+    site = recogniser()
+    site.one_goal = True
+    assert site.ranked(max_doubt=1.0).goals == 1
+
+
+def test_a_site_without_pages_has_no_goals() -> None:
+    ranked = SiteRecogniser(sites=1).ranked()
+    assert (ranked.order, ranked.goals, ranked.likely) == ((), 0, 0)
+
+
+def test_group_means_come_with_the_size_of_each_group() -> None:
+    means, sizes = group_means(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1]))
+    assert means.tolist() == [2.0, 2.0, 5.0]
+    assert sizes.tolist() == [2.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "count"),
+    [([0.9, 0.9, 0.01], 2), ([0.4, 0.01, 0.01], 1), ([0.5, 0.5, 0.5], 3), ([], 0)],
+)
+def test_as_many_are_reported_as_have_the_best_expected_f1(probabilities: list[float], count: int) -> None:
+    assert best_expected_f1(np.array(probabilities)) == count
