@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.strategies import make_trails
+from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.app.review import COMMITTEE, candidates_of
 from wayhound.app.train import scorer_of

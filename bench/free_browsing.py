@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; 
 
 from bench.forage_sites import FLOOR, GOALS, MOST_OF_BREADTH_FIRST, mean
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.strategies import make_trails
+from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.app.teach.events import Arrived, Done, Marked
 from wayhound.app.teach.session import Session

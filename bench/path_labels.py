@@ -18,7 +18,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads cost more than they gain on small arrays
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.strategies import make_trails
+from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.paths.cross_validation import LabelPair, LabelScore, held_out_labels, label_scores
 from wayhound.paths.settings import PathSettings

@@ -96,14 +96,12 @@ def make_trails(
     The clicks of a teacher are made up: shortest paths to pages with the label `goal`. Raises UsageError if no
     site has such a page.
     """
-    from wayhound.app.evaluate import strategies  # noqa: PLC0415
+    from wayhound.app.evaluate.lessons import make_trails  # noqa: PLC0415
 
     made: list[Trail] = []
     for world in worlds:
         if world.reachable_goals(goal):
-            made += [
-                replace(trail, taught_by="labels") for trail in strategies.make_trails(world, goal, most)
-            ]
+            made += [replace(trail, taught_by="labels") for trail in make_trails(world, goal, most)]
         else:
             on_skip(world.name)
     if not made:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from rich.progress import Progress
 from rich.table import Table
 
-from wayhound.app.evaluate.evaluation import SHARES, Evaluation, Outcome, means, outcomes_to_json, plot
+from wayhound.app.evaluate.evaluation import (
+    BUDGET,
+    SHARES,
+    Evaluation,
+    Outcome,
+    means,
+    outcomes_to_json,
+    plot,
+)
+from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Taught
 from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.cli.console import err, out, plain_table, write_json
-from wayhound.cli.language import Command, goal_label_option, json_option, trails_option
+from wayhound.cli.language import Command, goal_label_option, json_option, seed_option, trails_option
 from wayhound.errors import UsageError
 
 NAMES = [*sorted(STRATEGIES), ORACLE]
@@ -30,6 +39,18 @@ NAMES = [*sorted(STRATEGIES), ORACLE]
               help="Teach trails made from labels, or whole sites. The strategies levels and url-only always learn "
                    "from whole sites.")  # fmt: skip
 @trails_option
+@click.option("--lesson", metavar="KxN",
+              help="Teach as a person would: K sites drawn at random, with N trails to goals and N that fail on each. "
+                   "All other sites are tested.")  # fmt: skip
+@click.option("--draws", default=1, metavar="N", type=click.IntRange(1), show_default=True,
+              help="Draw this many lessons.")  # fmt: skip
+@seed_option
+@click.option("--budget", default=BUDGET, metavar="PAGES", type=click.IntRange(1), show_default=True,
+              help="Recognise goals among this many pages, the first that are fetched.")  # fmt: skip
+@click.option("--without-goals", is_flag=True, help="Test every site also with its goal pages removed.")
+@click.option(
+    "--blind-to-urls", is_flag=True, help="Let the strategy adaptive use no words and shapes of URLs."
+)
 @click.option("--strategy", "strategies", multiple=True, type=click.Choice(NAMES),
               help="Test this strategy; may be repeated.  [default: all]")  # fmt: skip
 @click.option("--plot", "plot_path", metavar="PATH", type=click.Path(path_type=Path, dir_okay=False),
@@ -41,6 +62,12 @@ def evaluate(
     taught_folders: tuple[Path, ...],
     taught: Taught,
     trails_a_site: int,
+    lesson: str | None,
+    draws: int,
+    seed: int,
+    budget: int,
+    without_goals: bool,
+    blind_to_urls: bool,
     strategies: tuple[str, ...],
     plot_path: Path | None,
     as_json: bool,
@@ -54,7 +81,20 @@ def evaluate(
     teaching = load_worlds(taught_folders) if taught_folders else []
     worlds = load_worlds(folders)
     _check_goals(worlds, goals)
-    evaluation = Evaluation(worlds, teaching, goals, chosen, trails_a_site, taught)
+    evaluation = Evaluation(
+        worlds,
+        teaching,
+        goals,
+        chosen,
+        trails_a_site=trails_a_site,
+        taught=taught,
+        lesson=LessonSize.parse(lesson) if lesson else None,
+        draws=draws,
+        budget=budget,
+        without_goals=without_goals,
+        seed=seed,
+        use_urls=not blind_to_urls,
+    )
     outcomes: list[Outcome] = []
     with Progress(console=err, transient=True) as progress:
         task = progress.add_task("foraging", total=len(evaluation))
@@ -67,7 +107,10 @@ def evaluate(
         write_json(outcomes_to_json(outcomes))
         return
     out.print(_table(outcomes))
-    out.print(_means_table(outcomes))
+    rows = means(outcomes)
+    out.print(_order_table(rows))
+    if any(row["f1"] is not None for row in rows):
+        out.print(_recognition_table(rows, budget))
 
 
 def _check_goals(worlds: Sequence[World], goals: Sequence[str]) -> None:
@@ -101,12 +144,34 @@ def _figure(pages: float | None, ratio: float | None) -> str:
     return "never" if pages is None else f"{pages:.0f} ({ratio or 0:.1f}×)"
 
 
-def _means_table(outcomes: list[Outcome]) -> Table:
+def _order_table(rows: list[dict[str, Any]]) -> Table:
     figures = ("× oracle", "× breadth-first", "auc")
     table = plain_table("goal", "strategy", "taught", *figures, right=figures)
     table.title = "Geometric means over sites: against the oracle, and against breadth-first, at 75 %"
-    for row in means(outcomes):
+    for row in rows:
         values = [row["ratio"]["75"], row["pages_to_vs_breadth_first"]["75"], row["auc"]]
-        cells = ["–" if value is None else f"{value:.2f}" for value in values]
-        table.add_row(row["goal"], row["strategy"], row["taught"], *cells)
+        table.add_row(row["goal"], row["strategy"], row["taught"], *map(_mean, values))
     return table
+
+
+_RECOGNITION = {
+    "precision": "precision",
+    "recall": "recall",
+    "F1": "f1",
+    "nothing": "nothing_reported",
+    "false goals": "false_goal_share",
+}
+
+
+def _recognition_table(rows: list[dict[str, Any]], budget: int) -> Table:
+    table = plain_table("goal", "strategy", *_RECOGNITION, right=tuple(_RECOGNITION))
+    table.title = f"Means over sites: goals recognised among the first {budget} pages"
+    for row in rows:
+        if row["f1"] is not None:
+            values = [row[key] for key in _RECOGNITION.values()]
+            table.add_row(row["goal"], row["strategy"], *map(_mean, values))
+    return table
+
+
+def _mean(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

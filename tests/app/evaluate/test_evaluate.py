@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 
-from wayhound.app.evaluate.evaluation import Evaluation, means, measure
-from wayhound.app.evaluate.strategies import STRATEGIES, Lesson, Taught, make_trails
+from wayhound.app.evaluate.evaluation import Evaluation, EvaluationTask, means, measure
+from wayhound.app.evaluate.lessons import make_trails
+from wayhound.app.evaluate.strategies import STRATEGIES, Lesson, Taught
 from wayhound.app.evaluate.world import World, load_worlds, oracle, walk
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli import run
@@ -82,7 +83,7 @@ def test_a_strategy_walks_every_page_once(world: World) -> None:
 def test_measures_are_those_of_the_walk(world: World) -> None:
     best = oracle(world, "person")
     taken = walk(world, STRATEGIES["breadth-first"](Lesson([], "person", 1)))
-    outcome = measure(world, "person", "breadth-first", "trails", taken, best)
+    outcome = measure(EvaluationTask(world, "person"), "breadth-first", "trails", taken, best)
     assert outcome.pages_to == {"50": 5, "75": 6, "90": 6, "95": 6}
     assert outcome.ratio["75"] == 6 / 5
     assert outcome.harvest["75"] == 3 / 6
@@ -93,8 +94,8 @@ def test_measures_are_those_of_the_walk(world: World) -> None:
 
 def test_a_share_never_reached_is_null_and_counts_as_all_pages_in_a_mean(world: World) -> None:
     best = oracle(world, "person")
-    nothing = measure(world, "person", "lazy", "trails", best.__class__(best.urls[:2]), best)
-    full = measure(world, "person", "oracle", "trails", best, best)
+    nothing = measure(EvaluationTask(world, "person"), "lazy", "trails", best.__class__(best.urls[:2]), best)
+    full = measure(EvaluationTask(world, "person"), "oracle", "trails", best, best)
     assert nothing.pages_to["75"] is None
     [lazy, _] = means([nothing, full])
     assert lazy["ratio"]["75"] == pytest.approx(10 / 5)
@@ -118,7 +119,8 @@ def test_every_strategy_can_be_measured_on_goals_that_are_documents(tmp_path: Pa
     assert [trail.steps[-1].page.kind for trail in trails if trail.reached_goal] == ["document"] * 2
     for name, strategy in STRATEGIES.items():
         taken = walk(worlds[1], strategy(Lesson(worlds[:1], "report", 2)))
-        outcome = measure(worlds[1], "report", name, "trails", taken, oracle(worlds[1], "report"))
+        task = EvaluationTask(worlds[1], "report")
+        outcome = measure(task, name, "trails", taken, oracle(worlds[1], "report"))
         assert outcome.reachable == 3, name
         assert outcome.pages_to["95"] is not None, name
 
@@ -184,9 +186,15 @@ def test_the_command_prints_tables_or_every_figure_as_json_and_draws_a_picture(
     assert run([*command, *options, "--json", "--plot", str(plot_path)]) == 0
     written = json.loads(capsys.readouterr().out)
     assert len(written["runs"]) == 6
-    wanted = "site goal strategy taught goals reachable fetched pages_to ratio harvest auc curve cpu_seconds"
+    wanted = (
+        "site goal strategy taught lesson draw goals reachable fetched pages_to ratio harvest auc curve cpu_seconds "
+        "reported right precision recall f1 likely_reported likely_right none_probability"
+    )
     assert written["runs"][0].keys() == set(wanted.split())
-    wanted = "goal strategy taught pages_to_vs_breadth_first ratio auc"
+    wanted = (
+        "goal strategy taught lesson pages_to_vs_breadth_first ratio auc precision recall f1 nothing_reported "
+        "false_goal_share"
+    )
     assert written["means"][0].keys() == set(wanted.split())
     assert plot_path.read_bytes().startswith(b"\x89PNG")
 

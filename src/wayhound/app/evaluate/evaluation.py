@@ -1,21 +1,74 @@
-"""An evaluation: every strategy on every site, trained on the others, measured by goals found per page fetched."""
+"""An evaluation: every strategy on every site, trained on others, measured by order and by recognition.
+
+Order is how few pages are fetched until the goals are found; recognition is how many of the goals fetched are
+reported, and rightly.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson, Taught, taught_from
+from wayhound.app.evaluate.lessons import LessonSize, draw_sites
+from wayhound.app.evaluate.strategies import (
+    ORACLE,
+    RECOGNISING_STRATEGIES,
+    STRATEGIES,
+    Lesson,
+    Taught,
+    taught_from,
+)
 from wayhound.app.evaluate.world import Walk, World, oracle, walk
 from wayhound.errors import MissingExtra
+from wayhound.forage.scorer import SiteReport
 
+BUDGET = 100  # pages among which goals are recognised
 SHARES = (50, 75, 90, 95)  # per cent of the reachable goals
 
 ByShare = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """The pages reported as goals among the first ones fetched, and the likely ones.
+
+    Precision is None if nothing was reported, recall if no goal was fetched; F1 is then 0.
+    """
+
+    reported: int
+    right: int
+    precision: float | None
+    recall: float | None
+    f1: float
+    likely_reported: int
+    likely_right: int
+    none_probability: float
+    fetched_goals: int
+
+    @classmethod
+    def from_report(cls, report: SiteReport, fetched: Sequence[str], goals: set[str]) -> Recognition:
+        """Compare a report about these fetched pages with the goals of the site."""
+        right = sum(page.url in goals for page in report.goals)
+        fetched_goals = sum(url in goals for url in fetched)
+        reported = len(report.goals)
+        return cls(
+            reported=reported,
+            right=right,
+            precision=right / reported if reported else None,
+            recall=right / fetched_goals if fetched_goals else None,
+            f1=2 * right / (reported + fetched_goals) if right else 0.0,
+            likely_reported=len(report.likely),
+            likely_right=sum(page.url in goals for page in report.likely),
+            none_probability=report.none_probability,
+            fetched_goals=fetched_goals,
+        )
+
+
+_NOT_IN_JSON = frozenset({"pages", "recognition", "without_goals", "fetched_goals"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +89,33 @@ class Outcome:
     curve: tuple[int, ...]  # goals found after each page
     cpu_seconds: float
     pages: int  # reachable pages of the site: the value in a mean of a share never reached
+    lesson: str = ""  # as `3x3`, if one was drawn
+    draw: int = 0
+    without_goals: bool = False  # whether the goals of the site had been removed
+    recognition: Recognition | None = None  # None for strategies that only rate links
+
+    @property
+    def task(self) -> tuple[str, str, str, int, bool]:
+        """The key that outcomes of different strategies on the same task share."""
+        return self.site, self.goal, self.lesson, self.draw, self.without_goals
 
     def to_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "pages"}
+        names = (part.name for part in fields(Recognition))
+        recognition = asdict(self.recognition) if self.recognition else dict.fromkeys(names)
+        return {
+            name: value for name, value in (asdict(self) | recognition).items() if name not in _NOT_IN_JSON
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationTask:
+    """One site and goal after one lesson. With `without_goals`, the goals of `world` have been removed."""
+
+    world: World
+    goal: str
+    lesson: str = ""
+    draw: int = 0
+    without_goals: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,22 +128,62 @@ class Evaluation:
     strategies: Sequence[str]
     trails_a_site: int = 15
     taught: Taught = "trails"
+    lesson: LessonSize | None = None  # with one, a few sites are drawn and all others tested, `draws` times
+    draws: int = 1
+    budget: int = BUDGET
+    without_goals: bool = False
+    seed: int = 0
+    use_urls: bool = True
 
     def __len__(self) -> int:
-        return len(self._tasks()) * len(self.strategies)
+        return sum(1 for _ in self.tasks()) * len(self.strategies)
 
     def run(self) -> Iterator[Outcome]:
-        """Yield the outcome of every site, goal and strategy."""
-        for world, goal in self._tasks():
-            lesson = Lesson(self._teaching_for(world), goal, self.trails_a_site, self.taught)
-            best = oracle(world, goal)
+        """Yield the outcome of every task and strategy."""
+        for task, lesson in self.tasks():
+            best = oracle(task.world, task.goal)
             for strategy in self.strategies:
-                taken = best if strategy == ORACLE else walk(world, STRATEGIES[strategy](lesson))
-                yield measure(world, goal, strategy, taught_from(strategy, self.taught), taken, best)
+                taken = best
+                if strategy != ORACLE:
+                    taken = walk(task.world, STRATEGIES[strategy](lesson), self.budget)
+                taught = taught_from(strategy, self.taught)
+                yield measure(task, strategy, taught, taken, best, budget=self.budget)
 
-    def _tasks(self) -> list[tuple[World, str]]:
-        """Return sites and goals; a site without a reachable goal has nothing to measure."""
-        return [(world, goal) for goal in self.goals for world in self.tested if world.reachable_goals(goal)]
+    def tasks(self) -> Iterator[tuple[EvaluationTask, Lesson]]:
+        """Yield every task with its lesson; a site without a reachable goal has nothing to measure."""
+        name = str(self.lesson or "")
+        for goal in self.goals:
+            for lesson, tested, draw in self._lessons(goal):
+                for world in tested:
+                    yield EvaluationTask(world, goal, name, draw), lesson
+                    if self.without_goals and world.labels.get(world.site.start) != goal:
+                        cut = EvaluationTask(world.without(goal), goal, name, draw, without_goals=True)
+                        yield cut, lesson
+
+    def _lessons(self, goal: str) -> Iterator[tuple[Lesson, list[World], int]]:
+        """Yield lessons, the sites that are tested after each, and the number of the draw."""
+        with_goal = [world for world in self.tested if world.reachable_goals(goal)]
+        if self.lesson is None:
+            for world in with_goal:
+                yield self._lesson(self._teaching_for(world), goal, (self.seed,)), [world], 0
+            return
+        for draw in range(self.draws):
+            seed = (self.seed, draw)
+            drawn = draw_sites(self.teaching or self.tested, goal, self.lesson, seed)
+            taught = {world.site for world in drawn}
+            tested = [world for world in with_goal if world.site not in taught]
+            yield self._lesson(drawn, goal, seed), tested, draw
+
+    def _lesson(self, worlds: Sequence[World], goal: str, seed: tuple[int, ...]) -> Lesson:
+        return Lesson(
+            worlds,
+            goal,
+            self.trails_a_site,
+            self.taught,
+            size=self.lesson,
+            seed=seed,
+            use_urls=self.use_urls,
+        )
 
     def _teaching_for(self, tested: World) -> list[World]:
         return [world for world in self.teaching or self.tested if world.site != tested.site]
@@ -76,13 +193,22 @@ def outcomes_to_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {"runs": [outcome.to_json() for outcome in outcomes], "means": means(outcomes)}
 
 
-def measure(world: World, goal: str, strategy: str, taught: str, taken: Walk, best: Walk) -> Outcome:
-    """Return the measures of a walk, relative to the oracle's."""
+def measure(
+    task: EvaluationTask, strategy: str, taught: str, taken: Walk, best: Walk, *, budget: int = BUDGET
+) -> Outcome:
+    """Return the measures of a walk, relative to the oracle's; goals are recognised in its first `budget` pages."""
+    world, goal = task.world, task.goal
     goals = set(world.reachable_goals(goal))
     curve = _curve(taken, goals)
-    needed = {str(share): math.ceil(len(goals) * share / 100) for share in SHARES}
+    # without goals no share is ever reached
+    needed = {
+        str(share): math.ceil(len(goals) * share / 100) if goals else len(curve) + 1 for share in SHARES
+    }
     pages_to = {share: _pages_to(curve, wanted) for share, wanted in needed.items()}
     optimal = {share: _pages_to(_curve(best, goals), wanted) for share, wanted in needed.items()}
+    recognition = None
+    if taken.report is not None and strategy in RECOGNISING_STRATEGIES:
+        recognition = Recognition.from_report(taken.report, taken.urls[:budget], goals)
     return Outcome(
         site=world.name,
         goal=goal,
@@ -98,6 +224,10 @@ def measure(world: World, goal: str, strategy: str, taught: str, taken: Walk, be
         curve=tuple(curve),
         cpu_seconds=taken.cpu_seconds,
         pages=len(world.depths),
+        lesson=task.lesson,
+        draw=task.draw,
+        without_goals=task.without_goals,
+        recognition=recognition,
     )
 
 
@@ -121,27 +251,48 @@ def _area(curve: Sequence[int], goals: int, pages: int) -> float:
 
 
 def means(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Return geometric means over sites, one row for each goal and strategy."""
-    floor = {(run.site, run.goal): run for run in outcomes if run.strategy == "breadth-first"}
-    optimum = {(run.site, run.goal): run for run in outcomes if run.strategy == ORACLE}
+    """Return geometric means of order and macro means of recognition, one row for each goal, strategy and lesson."""
+    floor = {run.task: run for run in outcomes if run.strategy == "breadth-first"}
+    optimum = {run.task: run for run in outcomes if run.strategy == ORACLE}
+    groups: dict[tuple[str, ...], list[Outcome]] = {}
+    for run in outcomes:
+        groups.setdefault((run.goal, run.strategy, run.taught, run.lesson), []).append(run)
     rows = []
-    for key in dict.fromkeys((run.goal, run.strategy, run.taught) for run in outcomes):
-        runs = [run for run in outcomes if (run.goal, run.strategy, run.taught) == key]
+    for key, runs in groups.items():
+        with_goals = [run for run in runs if not run.without_goals]
+        without = [run.recognition for run in runs if run.without_goals and run.recognition]
         rows.append(
             {
-                "goal": key[0],
-                "strategy": key[1],
-                "taught": key[2],
-                "pages_to_vs_breadth_first": _relative_to(floor, runs),
-                "ratio": _relative_to(optimum, runs),
-                "auc": sum(run.auc for run in runs) / len(runs),
+                **dict(zip(("goal", "strategy", "taught", "lesson"), key, strict=True)),
+                "pages_to_vs_breadth_first": _relative_to(floor, with_goals),
+                "ratio": _relative_to(optimum, with_goals),
+                "auc": _mean(run.auc for run in with_goals),
+                **_mean_recognition([run.recognition for run in with_goals if run.recognition]),
+                "false_goal_share": _mean(float(recognition.reported > 0) for recognition in without),
             }
         )
     return rows
 
 
-def _relative_to(others: Mapping[tuple[str, str], Outcome], runs: Sequence[Outcome]) -> ByShare:
-    pairs = [(run, others[run.site, run.goal]) for run in runs if (run.site, run.goal) in others]
+def _mean_recognition(recognitions: Sequence[Recognition]) -> dict[str, float | None]:
+    """Return macro means. A site on which nothing was reported has no precision, and its F1 counts as 0."""
+    return {
+        "precision": _mean(own.precision for own in recognitions if own.precision is not None),
+        "recall": _mean(own.recall for own in recognitions if own.recall is not None),
+        "f1": _mean(own.f1 for own in recognitions),
+        "nothing_reported": _mean(float(own.reported == 0) for own in recognitions),
+    }
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else None
+
+
+def _relative_to(
+    others: Mapping[tuple[str, str, str, int, bool], Outcome], runs: Sequence[Outcome]
+) -> ByShare:
+    pairs = [(run, others[run.task]) for run in runs if run.task in others]
     return {
         share: _geometric_mean(
             _pages_needed(run, share) / _pages_needed(other, share) for run, other in pairs

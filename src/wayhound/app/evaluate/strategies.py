@@ -3,89 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from wayhound.app.evaluate.world import World
+from wayhound.app.evaluate.lessons import LessonSize, draw_trails, make_trails
+from wayhound.app.evaluate.world import World, explore
 from wayhound.forage.scorer import Rated, Reading, Scorer, State, StrategyInput
 from wayhound.forage.scorers import SCORERS
+from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens
+from wayhound.paths.model import ADAPTIVE_STRATEGY, ForageModel
 from wayhound.paths.settings import LITERAL, PathSettings
-from wayhound.paths.trainers import TRAINERS
+from wayhound.paths.trainers import TRAINERS, train_adaptive
 from wayhound.site import Site
-from wayhound.trail import FAIL, GOAL, Step, Trail
-
-_NO_MILESTONE = frozenset({"", "other"})
-
-
-def make_trails(world: World, goal: str, count: int) -> list[Trail]:
-    """Return shortest click paths to at most `count` goals, and as many that end elsewhere.
-
-    A teacher who rejects a page has looked where goals might have been: half of the failing paths leave a good
-    path by a link beside the right one, the others end anywhere farther away.
-    """
-    links = _first_links(world)
-    goals = _spread(world.reachable_goals(goal), count)
-    on_path = {url for end in goals for url in _path(links, end)}
-    clicks = world.clicks_to_nearest(world.reachable_goals(goal))
-    elsewhere = [url for url in world.depths if url not in on_path and clicks.get(url, 2) >= 2]
-    beside = [url for url in elsewhere if (link := links[url]) is not None and link[0] in on_path]
-    near = _spread(beside, (count + 1) // 2)
-    far = _spread([url for url in elsewhere if url not in set(beside)], count - len(near))
-    fails = [*near, *far][: len(goals) or count]
-    return [
-        *(_trail(world, links, end, goal, GOAL) for end in goals),
-        *(_trail(world, links, end, goal, FAIL) for end in fails),
-    ]
-
-
-FirstLinks = dict[str, tuple[str, Link] | None]
-"""For each page, the page and link by which it is first reached; None for the start page."""
-
-
-def _first_links(world: World) -> FirstLinks:
-    links: FirstLinks = {world.site.start: None}
-    for url in world.depths:
-        for link in world.pages[url].links:
-            links.setdefault(link.url, (url, link))
-    return links
-
-
-def _path(links: FirstLinks, url: str) -> list[str]:
-    urls = [url]
-    while (link := links[urls[-1]]) is not None:
-        urls.append(link[0])
-    return urls[::-1]
-
-
-def _trail(world: World, links: FirstLinks, end: str, goal: str, ending: str) -> Trail:
-    steps = tuple(
-        Step(world.pages[url], link[1] if (link := links[url]) else None, _label(world, url, goal))
-        for url in _path(links, end)
-    )
-    return Trail(world.site.start, (*steps[:-1], Step(steps[-1].page, steps[-1].link, ending)))
-
-
-def _label(world: World, url: str, goal: str) -> str:
-    label = world.labels.get(url, "")
-    if label == goal:
-        return GOAL
-    return "" if label in _NO_MILESTONE else label
-
-
-def _spread(urls: Sequence[str], count: int) -> list[str]:
-    """Return at most `count` URLs, evenly spaced over the list."""
-    if len(urls) <= count:
-        return list(urls)
-    return [urls[number * len(urls) // count] for number in range(count)]
-
+from wayhound.trail import Trail
 
 Taught = Literal["trails", "graphs"]
 
@@ -98,10 +36,19 @@ class Lesson:
     goal: str
     trails_a_site: int
     taught: Taught = "trails"
+    size: LessonSize | None = None  # with a size, trails are drawn at random
+    seed: tuple[int, ...] = (0,)
+    use_urls: bool = True  # whether `adaptive` may take traits and concepts from URLs
+    _models: dict[tuple[str, PathSettings], ForageModel] = field(default_factory=dict, compare=False)
 
     @cached_property
     def trails(self) -> list[Trail]:
         """The trails of all sites; of whole sites, one to every goal and as many that end elsewhere."""
+        if self.size is not None:
+            size = self.size
+            return [
+                trail for world in self.worlds for trail in draw_trails(world, self.goal, size, self.seed)
+            ]
         return [
             trail
             for world in self.worlds
@@ -109,6 +56,33 @@ class Lesson:
                 world, self.goal, len(world.depths) if self.taught == "graphs" else self.trails_a_site
             )
         ]
+
+    def model(self, strategy: str, settings: PathSettings) -> ForageModel:
+        """Return the model of a strategy, trained once however many sites are tested with it."""
+        key = strategy, settings
+        if key not in self._models:
+            train = _train_adaptive if strategy == ADAPTIVE_STRATEGY else _trainer(strategy)
+            self._models[key] = train(self, settings)
+        return self._models[key]
+
+
+def _trainer(strategy: str) -> Callable[[Lesson, PathSettings], ForageModel]:
+    return lambda lesson, settings: TRAINERS[strategy](lesson.trails, settings)
+
+
+EXPLORED_PAGES = 60  # of each taught site, fetched after teaching without a label
+
+
+def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
+    """Train twice: a first model explores the taught sites, and its pages are the unlabelled ones of the second."""
+    first = train_adaptive(lesson.trails, settings, use_urls=lesson.use_urls)
+    taught = {trail.site for trail in lesson.trails}
+    unlabelled = {
+        world.site.start: explore(world, Adaptive(first), EXPLORED_PAGES, use_urls=lesson.use_urls)
+        for world in lesson.worlds
+        if world.site.start in taught
+    }
+    return train_adaptive(lesson.trails, settings, unlabelled, use_urls=lesson.use_urls)
 
 
 LinkFeatures = Callable[[Link, PageContext], frozenset[str]]
@@ -198,10 +172,11 @@ def _best_first(lesson: Lesson) -> Scorer:
 
 
 def _taught(name: str, settings: PathSettings) -> Callable[[Lesson], Scorer]:
-    return lambda lesson: SCORERS[name](StrategyInput(model=TRAINERS[name](lesson.trails, settings)))
+    return lambda lesson: SCORERS[name](StrategyInput(model=lesson.model(name, settings)))
 
 
 STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
+    ADAPTIVE_STRATEGY: _taught(ADAPTIVE_STRATEGY, PathSettings()),
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
     "focused": _taught("focused", PathSettings()),
@@ -214,6 +189,10 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "url-only": lambda lesson: train_url_only(lesson.worlds, lesson.goal),
 }
 ORACLE = "oracle"
+RECOGNISING_STRATEGIES = frozenset(
+    {ADAPTIVE_STRATEGY, "focused", "maxent", "naive-bayes", "path-learner", "path-learner-literal"}
+)
+"""The strategies that recognise goals; the others only rate links."""
 _FROM_GRAPHS = frozenset({"levels", "url-only"})  # they need the distance of every page to a goal
 
 

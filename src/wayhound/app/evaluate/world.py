@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +15,13 @@ from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.forage.forager import MAX_REDIRECTS, Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Scorer
+from wayhound.forage.scorer import FoundPage, RecognisingScorer, Scorer, SiteReport
 from wayhound.page import Link, Page, to_page
 from wayhound.pages.reader import read_page
 from wayhound.paths.taught_site import click_distances
+from wayhound.paths.traits import ReachedPage, SourcePage
 from wayhound.site import Site
+from wayhound.visit import Visit
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,23 @@ class World:
                 sources[target].append(url)
         return sources
 
+    def without(self, label: str) -> World:
+        """Return the site without the pages of this label and the links to them.
+
+        Raises UsageError if the start page has the label.
+        """
+        removed = set(self.goals(label))
+        if self.site.start in removed:
+            raise UsageError(
+                f"The start page of {self.name} is labelled {label}: without such pages there is no site."
+            )
+        pages = {
+            url: replace(page, links=tuple(link for link in page.links if link.url not in removed))
+            for url, page in self.pages.items()
+            if url not in removed
+        }
+        return World(self.name, self.site, pages, self.labels)
+
     def clicks_to_nearest(self, goals: Iterable[str]) -> dict[str, int]:
         """Return the clicks from each page to the nearest of these goals."""
         return click_distances(goals, self.sources.__getitem__)
@@ -110,23 +130,59 @@ def _links_inside(page: Page, targets: Mapping[str, str], pages: Mapping[str, Pa
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The pages that were fetched, in order, and the CPU time that it took."""
+    """The pages that were fetched, in order, the CPU time that it took, and the goals reported."""
 
     urls: tuple[str, ...]
     cpu_seconds: float = 0.0
+    report: SiteReport | None = None
 
 
-def walk(world: World, scorer: Scorer) -> Walk:
-    """Forage the world until the strategy stops, with the same core as on the live web."""
+def walk(world: World, scorer: Scorer, budget: int | None = None) -> Walk:
+    """Forage the world until the strategy stops, with the same core as on the live web.
+
+    Goals are reported after the first `budget` pages, by default after all.
+    """
     began = process_time()
-    forager = Forager(world.site, scorer, ForageLimits(), Politeness(0.0))
-    urls: list[str] = []
+    visits: list[Visit] = []
+    report: SiteReport | None = None
+    for visit in _visits(world, scorer, ForageLimits()):
+        visits.append(visit)
+        if len(visits) == budget:
+            report = _site_report(scorer, visits)
+    report = report or _site_report(scorer, visits)
+    return Walk(tuple(visit.url for visit in visits), process_time() - began, report)
+
+
+def explore(world: World, scorer: Scorer, pages: int, *, use_urls: bool = True) -> list[ReachedPage]:
+    """Return the first pages of the world that the strategy fetches, each as it was reached."""
+    reached: list[ReachedPage] = []
+    sources: dict[int, SourcePage] = {}
+    for visit in _visits(world, scorer, ForageLimits(budget=pages)):
+        page = world.pages[visit.url]
+        sources[visit.number] = SourcePage.from_page(page, use_urls=use_urls)
+        link = Link(visit.url, visit.link_text, region=visit.link_region, kind=visit.link_kind)
+        reached.append(
+            ReachedPage(page, visit.depth)
+            if visit.parent is None
+            else ReachedPage(page, visit.depth, link, sources[visit.parent])
+        )
+    return reached
+
+
+def _visits(world: World, scorer: Scorer, limits: ForageLimits) -> Iterator[Visit]:
+    forager = Forager(world.site, scorer, limits, Politeness(0.0))
     while isinstance(action := forager.next_action(0.0), Fetch):
         url = action.link.url
         response = Fetched(url, 200, content_type="text/html")
-        forager.tell(action.link, response, world.pages[url], now=0.0, at=0.0)
-        urls.append(url)
-    return Walk(tuple(urls), process_time() - began)
+        yield forager.tell(action.link, response, world.pages[url], now=0.0, at=0.0)
+
+
+def _site_report(scorer: Scorer, visits: Sequence[Visit]) -> SiteReport:
+    """Return the goals that a strategy reports; by default, the pages that it took for goals one by one."""
+    if isinstance(scorer, RecognisingScorer):
+        return scorer.report()
+    goals = tuple(FoundPage(visit.url, visit.goal) for visit in visits if visit.is_goal)
+    return SiteReport(goals, (), math.prod(1 - visit.goal for visit in visits))
 
 
 def oracle(world: World, goal: str) -> Walk:
