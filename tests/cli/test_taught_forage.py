@@ -177,3 +177,32 @@ def test_reasons_are_kept_for_goals_alone(trained: Path, samples: SampleServer) 
         [goals] = database.execute("SELECT count(*) FROM visit WHERE is_goal").fetchone()
     database.close()
     assert kept == goals > 0
+
+
+def test_a_model_of_the_strategy_adaptive_is_trained_followed_and_explained(
+    trained: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start, goals = start_of(samples, "math"), true_goals(samples, "math", "course")
+    command = [
+        "train",
+        "--strategy",
+        "adaptive",
+        "--model",
+        "few",
+        "--settings",
+        "default",
+        "-w",
+        str(trained),
+    ]
+    assert run(command) == 0
+    by_model = ["--strategy", "adaptive", "--model", "few"]
+    assert forage(start, trained, *by_model, "--budget", "60") == 0
+    reported = exported(trained, "goals", capsys)
+    urls = {row["url"] for row in reported}
+    assert len(urls & goals) >= 0.75 * len(goals)
+    assert len(urls & goals) >= 0.75 * len(urls)
+    assert all(row["probability"] >= 0.5 and row["why"] for row in reported)
+    assert run(["explain", reported[0]["url"], "--model", "few", "-w", str(trained)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "#" not in shown.replace("&#", "")
+    assert "@" not in shown

@@ -87,6 +87,8 @@ STRATEGIES: Mapping[str, str] = {
     "breadth-first": "nearest pages first",
     "best-first": "TF-IDF similarity of the page, and of the link's words, to the keywords or example pages",
     "random": "any order, by a seed",
+    "adaptive": "the way that was taught, with words for the same thing in many languages; goals are recognised by "
+    "four models together ([adaptive.md](adaptive.md))",
     "path-learner": "the way that was taught: labels of links along the path, times what they are worth "
     "([path-learner.md](path-learner.md))",
     "maxent": "the same without the path: every page and link is labelled by itself, by maximum entropy",
@@ -114,7 +116,7 @@ since an earlier run ([fetching.md](fetching.md)).
 | name | order |
 |---|---|
 {"".join(f"| `{name}` | {words} |{chr(10)}" for name, words in STRATEGIES.items() if name in SCORERS)}
-The last four need a model (`wayhound train`). With a model, a page is a goal if the model gives it a probability of at
+The last five need a model (`wayhound train`). With a model, a page is a goal if the model gives it a probability of at
 least one half, given the path that led there. A model that is trained again makes another run.
 
 ### Why a site stopped

@@ -1,4 +1,4 @@
-"""Taught trails and what is learned from them: trail files, features, samples, the path model, questions.
+"""Taught trails and what is learned from them: trail files, features, samples, models, questions.
 
 Not here: recording in a browser (`app/teach`), storage (`store/trails`), foraging by the model (`forage/scorers`).
 """

@@ -1,0 +1,204 @@
+"""Fit the general weights of the recogniser on tasks "taught on these sites, tested on that one".
+
+Every set of recorded sites is taught and tested as `evaluate --lesson` does, with goals and with goals removed. The
+tables measure how well the probabilities hold on sites that the weights were not fitted on: F1 of the goals reported,
+sites on which nothing is reported, sites without goals on which something is, and the reliability of probabilities.
+With `--write`, the weights fitted on all tasks replace `wayhound/paths/data/recogniser.json`. They know neither words
+nor goals; their features are `wayhound.paths.site_recognition.FEATURES`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
+
+import numpy as np
+from scipy.sparse import csr_array
+
+import wayhound.paths
+from bench.few_sets import SETS, load_set
+from bench.report import Cell, Report, add_data_option, add_output_options, finish
+from wayhound.app.evaluate.evaluation import BUDGET, Evaluation
+from wayhound.app.evaluate.lessons import LessonSize
+from wayhound.app.evaluate.strategies import STRATEGIES
+from wayhound.app.evaluate.world import explore
+from wayhound.forage.scorers.adaptive import Adaptive
+from wayhound.learn.arrays import Floats
+from wayhound.learn.logistic import fit_log_odds
+from wayhound.paths.model import ADAPTIVE_STRATEGY
+from wayhound.paths.site_recognition import (
+    FEATURES,
+    MAX_DOUBT,
+    NONE_FEATURES,
+    RecogniserWeights,
+    SiteRecogniser,
+)
+
+FOLDS = 5
+TASK_WEIGHT = 5.0  # in pages, however many were fetched
+PRIOR_SCALE = 1.0  # in standard deviations of each feature
+LESSONS = {"modern": ("3x3",), "departments": ("1x3", "3x3", "5x5")}
+DRAWS = {"modern": 2, "departments": 3, "academic": 2, "javadoc": 2, "company": 1}
+
+
+@dataclass
+class FitTask:
+    """The pages of one site after one lesson, which of them are goals, and whether its goals had been removed."""
+
+    group: str
+    lesson: str
+    site: str
+    recogniser: SiteRecogniser
+    goals: Floats
+    without_goals: bool
+    rows: Floats
+
+    @property
+    def fold(self) -> int:
+        """The fold of the task; all tasks of a site are in one fold."""
+        return zlib.crc32(self.site.encode()) % FOLDS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="keep the weights fitted on all tasks")
+    parser.add_argument("--set", action="append", choices=list(SETS), help="[default: all]")
+    add_data_option(parser)
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    tasks = [task for name in arguments.set or SETS for task in _tasks(name, arguments.data)]
+    reports = [_held_out(tasks), _reliability(tasks)]
+    if arguments.write:
+        _write(_fit(tasks))
+    return finish(reports, arguments)
+
+
+def _tasks(name: str, data: Path) -> Iterator[FitTask]:
+    worlds, goals = load_set(name, data), SETS[name].goals
+    for size in LESSONS.get(name, ("3x3",)):
+        lesson = LessonSize.parse(size)
+        evaluation = Evaluation(
+            worlds, [], goals, [ADAPTIVE_STRATEGY], lesson=lesson, draws=DRAWS[name], without_goals=True
+        )
+        for task, taught in evaluation.tasks():
+            scorer = STRATEGIES[ADAPTIVE_STRATEGY](taught)
+            assert isinstance(scorer, Adaptive)
+            urls = [reached.page.url for reached in explore(task.world, scorer, BUDGET)]
+            wanted = set(task.world.reachable_goals(task.goal))
+            truth = np.array([float(url in wanted) for url in urls])
+            yield FitTask(
+                name,
+                size,
+                task.world.name,
+                scorer.recogniser,
+                truth,
+                task.without_goals,
+                rows=scorer.recogniser.rows(),
+            )
+        print(f"{name} {size}", file=sys.stderr)
+
+
+def _fit(tasks: Sequence[FitTask]) -> RecogniserWeights:
+    """Fit page weights on tasks with goals, then the weights of "this site has no goal" on all tasks."""
+    with_goals = [task for task in tasks if not task.without_goals]
+    rows = np.concatenate([task.rows for task in with_goals])
+    truth = np.concatenate([task.goals for task in with_goals])
+    counts = np.concatenate([np.full(len(task.goals), TASK_WEIGHT / len(task.goals)) for task in with_goals])
+    pages = _logistic(rows, truth, counts)
+    verdicts = [_verdict_row(task, pages) for task in tasks]
+    removed = np.array([float(task.without_goals) for task in tasks])
+    return RecogniserWeights(pages, _logistic(np.array(verdicts), removed, np.ones(len(tasks))))
+
+
+def _verdict_row(task: FitTask, pages: tuple[float, ...]) -> Floats:
+    """Return the features of "this site has no goal" under these page weights.
+
+    The weights of the recogniser stay: a held-out task is measured by weights that were fitted without it.
+    """
+    saved = task.recogniser.weights
+    task.recogniser.weights = RecogniserWeights(pages, (0.0,) * len(NONE_FEATURES))
+    row = task.recogniser.none_row(task.recogniser.probabilities())
+    task.recogniser.weights = saved
+    return row
+
+
+def _logistic(rows: Floats, truth: Floats, counts: Floats) -> tuple[float, ...]:
+    """Return weights with the bias first; the first column, all ones, stands for it."""
+    scales = PRIOR_SCALE / (rows[:, 1:].std(axis=0) + 1e-9)
+    weights, bias = fit_log_odds(csr_array(rows[:, 1:]), scales, truth, counts, bias_scale=30.0)
+    return (bias, *weights.tolist())
+
+
+def _held_out(tasks: Sequence[FitTask]) -> Report:
+    """Fit on all folds but one, and measure the sites of that one."""
+    fitted = [_fit([task for task in tasks if task.fold != fold]) for fold in range(FOLDS)]
+    for task in tasks:
+        task.recogniser.weights = fitted[task.fold]
+    rows: list[list[Cell]] = []
+    for key in dict.fromkeys((task.group, task.lesson) for task in tasks):
+        same = [task for task in tasks if (task.group, task.lesson) == key]
+        with_goals = [task for task in same if not task.without_goals]
+        without = [task for task in same if task.without_goals]
+        rows.append([
+            *key, len(with_goals), _mean([_f1(task, 1.0) for task in with_goals]),
+            _mean([_f1(task, MAX_DOUBT) for task in with_goals]),
+            _mean([float(not task.recogniser.ranked().goals) for task in with_goals]),
+            _mean([float(task.recogniser.ranked().goals > 0) for task in without]),
+        ])  # fmt: skip
+    header = [
+        "set",
+        "lesson",
+        "tasks",
+        "F1 without verdict",
+        "F1",
+        "nothing reported",
+        "false goals on goal-free sites",
+    ]
+    return Report("Goals recognised on sites not fitted on", header, rows, [])
+
+
+def _f1(task: FitTask, max_doubt: float) -> float:
+    ranked = task.recogniser.ranked(max_doubt=max_doubt)
+    right = sum(task.goals[number] for number in ranked.order[: ranked.goals])
+    return float(2 * right / (ranked.goals + task.goals.sum())) if right else 0.0
+
+
+def _reliability(tasks: Sequence[FitTask]) -> Report:
+    """Return how often pages of each probability are goals, on sites not fitted on."""
+    with_goals = [task for task in tasks if not task.without_goals]
+    rows: list[list[Cell]] = []
+    for lesson in dict.fromkeys(task.lesson for task in with_goals):
+        same = [task for task in with_goals if task.lesson == lesson]
+        probabilities = np.concatenate([task.recogniser.probabilities() for task in same])
+        truth = np.concatenate([task.goals for task in same])
+        for low in np.arange(0.0, 1.0, 0.1):
+            there = (probabilities >= low) & (probabilities < low + 0.1)
+            if there.any():
+                means = float(probabilities[there].mean()), float(truth[there].mean())
+                rows.append([lesson, f"{low:.1f}–{low + 0.1:.1f}", int(there.sum()), *means])
+    return Report("Reliability", ["lesson", "probability", "pages", "mean probability", "goals"], rows, [])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _write(weights: RecogniserWeights) -> None:
+    data = {
+        "pages": dict(zip(FEATURES, [round(weight, 4) for weight in weights.pages], strict=True)),
+        "none": dict(zip(NONE_FEATURES, [round(weight, 4) for weight in weights.none], strict=True)),
+    }
+    path = Path(wayhound.paths.__file__).parent / "data" / "recogniser.json"
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
