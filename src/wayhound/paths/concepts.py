@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
+from wayhound.text.folding import without_accents
 from wayhound.words import words
 
 _MAX_CACHED_WORDS = 1 << 16
 _TRANSLITERATED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "å": "aa", "ø": "oe", "æ": "ae"})
-_WITHOUT_ACCENT = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ı": "i"})
 _PREFIX_MARK = "*"
 
 _TermWord = tuple[str, bool]
@@ -115,9 +115,8 @@ def strip_accents(word: str) -> str:
     """Return a word in lower case without accents, as URLs spell it."""
     if word.isascii():
         return word.lower()
-    decomposed = unicodedata.normalize("NFKD", word.lower())
-    base = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return unicodedata.normalize("NFC", base).translate(_WITHOUT_ACCENT)
+    # composed again, because decomposition takes Hangul syllables apart
+    return unicodedata.normalize("NFC", without_accents(word.lower()))
 
 
 def _spellings(term: str) -> list[tuple[_TermWord, ...]]:
