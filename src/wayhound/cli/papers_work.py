@@ -28,13 +28,16 @@ from wayhound.app.papers.library import PAPER, PaperLibrary
 from wayhound.app.papers.overview import overview, sorted_papers
 from wayhound.app.papers.training import train as train_models
 from wayhound.app.papers.works import fill_from_citations
+from wayhound.app.topics import place_papers
 from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json, write_line
 from wayhound.cli.paper_view import SHORT_ID, overview_parts, overview_to_json, record_to_json
+from wayhound.config import FILE_NAME
 from wayhound.errors import UsageError
 from wayhound.papers.bibliography import FORMATS
 from wayhound.papers.models import ModelName
 from wayhound.papers.training_data import PaperData
 from wayhound.record import Record
+from wayhound.topics.tree import TREE_NAME, load_tree_text
 from wayhound.wording.papers import (
     NO_TITLE,
     format_added,
@@ -47,6 +50,7 @@ from wayhound.wording.papers import (
     format_unread,
 )
 from wayhound.wording.quantities import count
+from wayhound.wording.topics import papers_placed
 from wayhound.wording.undo import NOTHING, format_correction_undo
 from wayhound.workspace import Workspace
 
@@ -280,3 +284,23 @@ def regroup_citations(folder: Path, *, as_json: bool) -> None:
     if as_json:
         write_json(asdict(done))
     err.print(format_regrouped(done), markup=False)
+
+
+def take_up_papers(folder: Path, paths: Sequence[Path], tree: str) -> None:
+    """Create the workspace if there is none, read the papers that it lacks, and place all under topics.
+
+    Papers are served even if none can be placed. Raises UsageError if `tree` is neither shipped nor a file.
+    """
+    default_tree = load_tree_text(tree)  # before the papers are read, which may take long
+    if not (folder / FILE_NAME).exists():
+        Workspace.create(folder).close()
+        err.print(f"Created the workspace {folder}.", markup=False)
+    add(folder, paths, None, from_forage=False, run_id=None, as_json=False)
+    try:
+        with Workspace.open(folder) as workspace, err.status("Placing papers under topics…"):
+            placed, papers = place_papers(workspace, default_tree)
+    except UsageError as error:
+        where = folder / TREE_NAME
+        err.print(f"No paper was placed under a topic. {error} The tree is in {where}.", markup=False)
+        return
+    err.print(papers_placed(placed, papers))

@@ -81,7 +81,7 @@ def serve(
     none. The search index is brought up to date, and kept so while the portal runs.
     """
     if papers:
-        from wayhound.cli.serve_papers import take_up_papers  # noqa: PLC0415 - loads the models of papers
+        from wayhound.cli.papers_work import take_up_papers  # noqa: PLC0415 - loads the models of papers
 
         take_up_papers(folder, papers, tree)
     else:
