@@ -1,4 +1,4 @@
-"""What the archive costs: CPU for each page written, next to its floor and to warcio; and what it can load.
+"""Cost of the archive: CPU for each page written, next to its floor and to warcio; and what it can load.
 
 The floor is `zlib.compress` of the same bodies at the same level, and nothing else. warcio writes the same
 response and request records with its own defaults. All take turns in one process, and the best of several

@@ -28,7 +28,7 @@ SHARE_OF_SCRAPY = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one crawl took: its pages, CPU seconds of all its processes, seconds, peak memory."""
+    """The cost of one crawl: its pages, CPU seconds of all its processes, seconds, peak memory."""
 
     pages: int
     cpu_seconds: float

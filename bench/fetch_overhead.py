@@ -1,4 +1,4 @@
-"""What fetching costs over aiohttp itself: 2,000 pages of 26 KB from loopback, CPU time of the client alone.
+"""Cost of fetching over aiohttp itself: 2,000 pages of 26 KB from loopback, CPU time of the client alone.
 
 Three clients take turns in one process against a server in another. Bare is one session, `get` and `read`.
 By hand is the least code that owes the same: time-outs for silence and for everything, a size limit, headers

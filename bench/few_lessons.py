@@ -1,4 +1,4 @@
-"""How well goals are recognised and found on new sites after lessons of a few trails.
+"""Recognition and order of goals on new sites after lessons of a few trails.
 
 `3x3` is three sites drawn at random, with three trails to goals and three that fail on each. All other sites of the set
 that have the goal are tested, each a closed world. Recognition: pages reported as goals among the first 100 fetched,

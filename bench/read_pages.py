@@ -1,4 +1,4 @@
-"""How many pages are read in a CPU second: 26 KB each, 60 links, as much text and markup as real ones.
+"""Pages read per CPU second: 26 KB each, 60 links, as much text and markup as real ones.
 
 The pages are made here, the same every time. Beside the reader run its floor, the parser alone, and lxml
 doing the same reading where it is installed. All take turns, and every figure is the best of its rounds:

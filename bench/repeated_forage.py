@@ -1,4 +1,4 @@
-"""What a second forage of the same site costs: bytes sent by the server, CPU, and room in the archive.
+"""Cost of a second forage of the same site: bytes sent by the server, CPU, and room in the archive.
 
 One page in ten changes between the runs. The site is served twice: by a server that gives every page an ETag, and by
 one that gives none and so has to send everything again.

@@ -1,4 +1,4 @@
-"""What all benchmarks share: a table for people, JSON for machines, bars that fail when they are missed."""
+"""Parts that all benchmarks share: a table for people, JSON for machines, bars that fail when they are missed."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ MAX_FILE_BYTES = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to look for and how. The same order in the same workspace resumes its last run."""
+    """The goals to look for and the way to find them. The same order in the same workspace resumes its last run."""
 
     strategy: str = "breadth-first"
     goal: str = ""

@@ -43,7 +43,7 @@ _SEPARATOR = " › "
 
 @dataclass(frozen=True, slots=True)
 class GoalSync:
-    """What a sync did. `hidden` goals have no record because their pages ask not to be indexed."""
+    """The changes that a sync made. `hidden` goals have no record because their pages ask not to be indexed."""
 
     added: int = 0
     updated: int = 0
@@ -133,7 +133,7 @@ class _Goal:
 
     @property
     def label(self) -> str:
-        """What was looked for. Taught models call every goal `Goal`, and searches by words give no label at all."""
+        """Return the label of goals. Taught models call every goal `Goal`; searches by words have none."""
         if self.visit.label not in ("", GOAL):
             return self.visit.label
         return next(iter(self.order.keywords), "") or self.order.goal or GOAL

@@ -39,7 +39,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """How much of a site is recorded, and how politely; None stands for the default of a workspace."""
+    """Limits of a recording; None stands for the default of a workspace."""
 
     budget: int
     depth: int | None = None

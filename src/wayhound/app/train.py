@@ -48,7 +48,7 @@ OnProgress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class LabelReport:
-    """What was learned about one label. Precision, recall and F1 are None if there was no site to hold out."""
+    """The measures of one label. Precision, recall and F1 are None if there was no site to hold out."""
 
     label: str
     reward: float  # of a link to such a page, where a goal is 1

@@ -91,7 +91,7 @@ def serve(
 
 @dataclass(frozen=True, slots=True)
 class PortalAddress:
-    """Where the portal listens, and where visitors find it. Raises UsageError if `public_url` has a path."""
+    """The address that the portal listens on, and its public URL. Raises UsageError if `public_url` has a path."""
 
     host: str = "127.0.0.1"
     port: int = 8765

@@ -29,7 +29,7 @@ _RULE_LINE = re.compile(r"\s*(?:allow|dis+al+[oa]w|diasllow|crawl[ -]delay)\s*[:
 
 @dataclass(frozen=True, slots=True)
 class RobotsPolicy:
-    """What a host allows until `expires`. With neither rules nor a refusal, everything is allowed."""
+    """The rules of a host until `expires`. With neither rules nor a refusal, everything is allowed."""
 
     expires: float
     rules: Protego | None = None

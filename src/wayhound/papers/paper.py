@@ -67,7 +67,7 @@ class ReadReference:
 
 @dataclass(frozen=True, slots=True)
 class ReadPaper:
-    """What was read from a document. One that is no paper has neither references nor contexts.
+    """The fields read from a document. One that is no paper has neither references nor contexts.
 
     `reason` is a sentence that explains `kind`.
     """

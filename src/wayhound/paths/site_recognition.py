@@ -1,4 +1,4 @@
-"""Which pages of a site are goals, from the log odds of four weak models and from how the pages belong together.
+"""The goals among the pages of a site, from the log odds of four weak models and from how the pages belong together.
 
 The log odds, their means over lists and templates, and the distance of a page to the best one of its site are the
 features of one logistic model. Its weights are general: they know neither goals nor words. `bench.fit_recogniser`

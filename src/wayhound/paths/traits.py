@@ -38,7 +38,7 @@ _PARTS = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """What the links of a page share: its URL, the concepts in its title, and the number of links by region."""
+    """Traits shared by the links of a page: its URL, the concepts in its title, and the number of links by region."""
 
     url: str
     concepts: frozenset[str]

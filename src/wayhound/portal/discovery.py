@@ -1,4 +1,4 @@
-"""How programs discover the collection: Atom feeds (RFC 4287), OpenSearch, the sitemap and robots.txt."""
+"""Discovery of the collection by programs: Atom feeds (RFC 4287), OpenSearch, the sitemap and robots.txt."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSource:
-    """Where a file was found: its URL, site and visit, with the texts of the links clicked to it."""
+    """The origin of a file: its URL, site and visit, with the texts of the links clicked to it."""
 
     url: str
     site_id: int = 0  # 0 if a person added the file

@@ -70,7 +70,7 @@ class GoalVisit:
 
 @dataclass(frozen=True, slots=True)
 class GoalAnswer:
-    """What a person said of a visited page in a review: a label."""
+    """The label that a person gave a visited page in a review."""
 
     run: int
     site: str

@@ -94,7 +94,7 @@ _AFTER = (
 
 @dataclass(frozen=True, slots=True)
 class RecordStamp:
-    """When a record was added and last changed; nothing else remains of a deleted record."""
+    """The times at which a record was added and last changed; nothing else remains of a deleted record."""
 
     kind: str
     id: str

@@ -35,7 +35,7 @@ class ShownGoal:
 
 @dataclass(frozen=True, slots=True)
 class GoalFilter:
-    """Which results to show, in which order, and which page of them."""
+    """The filter, order and page of a list of results."""
 
     words: str = ""
     unsure_first: bool = False

@@ -38,7 +38,7 @@ class ShownQuestion:
 
 @dataclass(frozen=True, slots=True)
 class MissingStep:
-    """What has to be done before there can be questions, and the page for it."""
+    """A step that is needed before there are questions, and its page."""
 
     sentence: str
     path: str

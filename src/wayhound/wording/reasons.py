@@ -1,4 +1,4 @@
-"""How a model rates pages and links, in words: `“people” in the link` for the feature `says people`."""
+"""Ratings of pages and links in words: `“people” in the link` for the feature `says people`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an undo has taken back, in the same form for every noun that has one."""
+"""Results of an undo in words, in the same form for every noun that has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What citing papers say about a work: missing fields of a paper, and works that the collection does not hold."""
+"""Facts from citing papers about a work: missing fields of a paper, and works that the collection does not hold."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Bars:
 
 
 class TeachActions:
-    """What the teacher can do with the page of a tab, by the bar or by the buttons of the studio."""
+    """Actions that the teacher can take with the page of a tab, by the bar or by the buttons of the studio."""
 
     def __init__(self, saver: Saver, tabs: BrowserTabs, bars: Bars) -> None:
         self._saver = saver

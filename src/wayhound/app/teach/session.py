@@ -117,7 +117,7 @@ class _TabState:
 
 @dataclass
 class _OpenTabs:
-    """What each tab shows, and which pages were shown and left again."""
+    """The page that each tab shows, and the pages that were shown before."""
 
     left: set[int] = field(default_factory=set)
     visited: dict[tuple[int, int, str], int] = field(default_factory=dict)  # (tab, history entry, URL) → page
