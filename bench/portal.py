@@ -1,8 +1,8 @@
 """The portal under load: 50,000 papers, visitors who search, read, browse topics and cite.
 
-Requests leave at times drawn beforehand, whether or not earlier ones were answered, and the time of an answer is
-counted from the moment at which its request was due. So a server that falls behind is seen to do so. The load
-is made by a process of its own, on the same machine and the same cores as the server.
+Requests are sent at times drawn beforehand, whether or not earlier ones were answered, and the latency of an answer is
+measured from the moment at which its request was due (an open-loop load), so that a server that falls behind shows it.
+A separate process makes the load, on the same machine and the same cores as the server.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from wayhound.workspace import Workspace
 
 RATE, MOST_P99 = 200.0, 250.0
 MIX = {"search": 0.40, "details": 0.27, "topics": 0.30, "BibTeX": 0.03}
-"""How often each kind of page was asked for by the visitors of Cora (McCallum et al. 2000, section 2)."""
+"""Shares of the kinds of pages that the visitors of Cora requested (McCallum et al. 2000, section 2)."""
 
 FIELD_SHARE = 0.03  # of queries name a field, as Cora's logs had it
 N_SAMPLED = 3_000
@@ -43,8 +43,8 @@ LEAST_SHARE = 0.97  # the last answer comes after the last request
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request: when it is due, of which kind it is, and its path."""
+class PlannedRequest:
+    """A request: when it is due in seconds, the kind of page, and its path."""
 
     at: float
     kind: str
@@ -52,7 +52,9 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class TimedAnswer:
+    """The answer to a request; a status of 0 means none."""
+
     kind: str
     status: int
     milliseconds: float
@@ -89,20 +91,20 @@ def _measured(folder: Path, arguments: argparse.Namespace) -> Report:
     with _serving(folder) as (url, process):
         topics = _topics(url)
         plan = list(_plan(folder, topics, arguments))
-        _asked(url, [each for each in plan if each.at < WARM_SECONDS])
+        _send(url, [request for request in plan if request.at < WARM_SECONDS])
         before = _cpu_seconds(process)
-        answers = _asked(url, plan)
+        answers = _send(url, plan)
         cpu = _cpu_seconds(process) - before
-    # from the moment when the first was due to the last answer; starting the process that asks is no load
-    took = max(each.at + answer.milliseconds / 1000 for each, answer in zip(plan, answers, strict=True))
+    # from the moment when the first was due to the last answer; starting the process of the load does not count
+    took = max(request.at + answer.milliseconds / 1000 for request, answer in zip(plan, answers, strict=True))
     return _report(answers, took, cpu, arguments.papers)
 
 
-def _report(answers: list[Answered], took: float, cpu: float, n_papers: int) -> Report:
-    kinds = {kind: [each for each in answers if each.kind == kind] for kind in MIX}
-    rows = [_row(kind, found) for kind, found in kinds.items()] + [_row("all", answers)]
-    times = [each.milliseconds for each in answers]
-    errors = sum(each.status != 200 for each in answers)
+def _report(answers: list[TimedAnswer], took: float, cpu: float, n_papers: int) -> Report:
+    kinds = {kind: [answer for answer in answers if answer.kind == kind] for kind in MIX}
+    rows = [_row(kind, of_kind) for kind, of_kind in kinds.items()] + [_row("all", answers)]
+    times = [answer.milliseconds for answer in answers]
+    errors = sum(answer.status != 200 for answer in answers)
     return Report(
         f"The portal with {n_papers:,} papers at {RATE:g} requests a second",
         ("page", "requests", "errors", "p50 ms", "p99 ms", "longest ms"),
@@ -118,11 +120,11 @@ def _report(answers: list[Answered], took: float, cpu: float, n_papers: int) -> 
     )
 
 
-def _row(kind: str, found: list[Answered]) -> tuple[Cell, ...]:
-    times = [each.milliseconds for each in found] or [float("nan")]
-    errors = sum(each.status != 200 for each in found)
+def _row(kind: str, answers: list[TimedAnswer]) -> tuple[Cell, ...]:
+    times = [answer.milliseconds for answer in answers] or [float("nan")]
+    errors = sum(answer.status != 200 for answer in answers)
     p50, p99 = np.percentile(times, [50, 99])
-    return kind, len(found), errors, float(p50), float(p99), max(times)
+    return kind, len(answers), errors, float(p50), float(p99), max(times)
 
 
 # The server
@@ -134,29 +136,29 @@ def _serving(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        told = re.search(r"http://\S+(?=/)", process.stdout.readline())
-        if told is None:
+        address = re.search(r"http://\S+(?=/)", process.stdout.readline())
+        if address is None:
             raise SystemExit("The portal did not start.")
-        yield told[0], process
+        yield address[0], process
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
 
 
 def _cpu_seconds(process: subprocess.Popen[str]) -> float:
-    """Of the server's processes so far."""
+    """Return the CPU time that the server's processes have used so far."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     ticks = 0
-    for each in (str(process.pid), *children):
-        ticks += sum(map(int, Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    for pid in (str(process.pid), *children):
+        ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 # The load
 
 
-def _plan(folder: Path, topics: list[str], arguments: argparse.Namespace) -> Iterator[Asked]:
-    """Arrivals at random, independent of one another; kinds by their shares; papers and topics at random."""
+def _plan(folder: Path, topics: list[str], arguments: argparse.Namespace) -> Iterator[PlannedRequest]:
+    """Yield a Poisson process of requests: kinds by their shares, papers and topics at random."""
     chance = Random(1)
     with Workspace.open(folder) as workspace:
         n_papers = workspace.database.execute("SELECT count(*) FROM record").fetchone()[0]
@@ -176,11 +178,11 @@ def _plan(folder: Path, topics: list[str], arguments: argparse.Namespace) -> Ite
             "topics": f"{chance.choice(topics)}{chance.choice(['', '?sort=authority', '?sort=hub', '?page=2'])}",
             "BibTeX": f"{paper}.bib",
         }
-        yield Asked(at, kind, paths[kind])
+        yield PlannedRequest(at, kind, paths[kind])
 
 
 def _query(titles: list[list[str]], names: list[str], chance: Random) -> str:
-    """One to three words of a title; now and then the name of an author."""
+    """Return one to three words of a title, or now and then the name of an author."""
     if chance.random() < FIELD_SHARE:
         return f"author:{chance.choice(names)}"
     words = chance.choice(titles)
@@ -188,42 +190,42 @@ def _query(titles: list[list[str]], names: list[str], chance: Random) -> str:
 
 
 def _topics(url: str) -> list[str]:
-    """The addresses of all topics."""
+    """Return the addresses of all topics."""
 
     async def walk() -> list[str]:
         async with aiohttp.ClientSession() as session:
-            found = ["/topics"]
-            for path in found:
+            paths = ["/topics"]
+            for path in paths:
                 async with session.get(f"{url}{path}.json") as answer:
-                    found += [child["url"] for child in (await answer.json())["children"]]
-            return found
+                    paths += [child["url"] for child in (await answer.json())["children"]]
+            return paths
 
     return asyncio.run(walk())
 
 
-def _asked(url: str, plan: list[Asked]) -> list[Answered]:
-    """Send the requests from another process, and tell what came back."""
+def _send(url: str, plan: list[PlannedRequest]) -> list[TimedAnswer]:
+    """Send the requests from another process, and return the answers."""
     ran = subprocess.run(
         [sys.executable, "-m", "bench.portal", "--load", url],
-        input=json.dumps([(each.at, each.kind, each.path) for each in plan]),
+        input=json.dumps([(request.at, request.kind, request.path) for request in plan]),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    return [Answered(*each) for each in json.loads(ran.stdout)]
+    return [TimedAnswer(*answer) for answer in json.loads(ran.stdout)]
 
 
 async def _load(url: str, plan: list[tuple[float, str, str]]) -> list[tuple[str, int, float]]:
     started = time.perf_counter() + 0.2
 
-    async def ask(session: aiohttp.ClientSession, at: float, kind: str, path: str) -> tuple[str, int, float]:
+    async def send(session: aiohttp.ClientSession, at: float, kind: str, path: str) -> tuple[str, int, float]:
         await asyncio.sleep(max(0.0, started + at - time.perf_counter()))
         status = await _status(session, url + path)
         return kind, status, 1000 * (time.perf_counter() - started - at)
 
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as session:
-        return await asyncio.gather(*(ask(session, *each) for each in plan))
+        return await asyncio.gather(*(send(session, *request) for request in plan))
 
 
 async def _status(session: aiohttp.ClientSession, url: str) -> int:

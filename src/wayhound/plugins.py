@@ -80,11 +80,11 @@ def find_plugins(group: Group) -> dict[str, Plugin]:
     """Return the installed plugins of a group by name, without importing them; the first of a name counts."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes longer than all of this module
 
-    found: dict[str, Plugin] = {}
+    plugins: dict[str, Plugin] = {}
     for entry in entry_points(group=group):
         package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("(unknown)", "")
-        found.setdefault(entry.name, Plugin(group, entry.name, package, version, entry))
-    return found
+        plugins.setdefault(entry.name, Plugin(group, entry.name, package, version, entry))
+    return plugins
 
 
 def load_plugins(group: Group) -> tuple[dict[str, Any], list[str]]:

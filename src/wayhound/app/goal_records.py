@@ -43,7 +43,7 @@ _SEPARATOR = " › "
 
 @dataclass(frozen=True, slots=True)
 class GoalSync:
-    """The changes that a sync made. `hidden` goals have no record because their pages ask not to be indexed."""
+    """The result of a sync. `hidden` goals have no record because their pages ask not to be indexed."""
 
     added: int = 0
     updated: int = 0
@@ -71,11 +71,11 @@ def sync_goals(
     """
     store = workspace.stores.goal_pages
     extractors = _Extractors()
-    known = store.pages()
+    saved = store.pages()
     goals, hidden = _current_goals(workspace, store)
     states = {goal.id: goal.state(extractors.version) for goal in goals}
-    stale = [goal for goal in goals if goal.id not in known or known[goal.id].state != states[goal.id]]
-    gone = [page for page_id, page in known.items() if page_id not in states]
+    stale = [goal for goal in goals if goal.id not in saved or saved[goal.id].state != states[goal.id]]
+    gone = [page for page_id, page in saved.items() if page_id not in states]
     if gone:
         store.delete(KIND, gone)
     if stale:
@@ -83,9 +83,9 @@ def sync_goals(
         stale.sort(key=_archive_order)
         for done, batch in _batches(stale):
             on_progress(done, len(stale))
-            store.save([maker.make(goal, states[goal.id], known.get(goal.id)) for goal in batch])
+            store.save([maker.make(goal, states[goal.id], saved.get(goal.id)) for goal in batch])
         on_progress(len(stale), len(stale))
-    updated = sum(goal.id in known for goal in stale)
+    updated = sum(goal.id in saved for goal in stale)
     return GoalSync(len(stale) - updated, updated, len(gone), hidden, extractors.problems)
 
 
@@ -133,7 +133,7 @@ class _Goal:
 
     @property
     def label(self) -> str:
-        """Return the label of goals. Taught models call every goal `Goal`; searches by words have none."""
+        """The name of what was looked for: models call every goal `Goal`, and searches by words give no label."""
         if self.visit.label not in ("", GOAL):
             return self.visit.label
         return next(iter(self.order.keywords), "") or self.order.goal or GOAL
@@ -176,16 +176,16 @@ def _current_goals(workspace: Workspace, store: GoalPageStore) -> tuple[list[_Go
     documents = store.documents()
     goals, hidden = [], 0
     for url, visits in store.visits():
-        found = _surviving(visits, orders, answers)
-        if found is None or goal_id(url) in withheld:
+        newest = _surviving(visits, orders, answers)
+        if newest is None or goal_id(url) in withheld:
             continue
-        if (found[0].site_id, found[0].number) in documents:
+        visit, certainty = newest
+        if (visit.site_id, visit.number) in documents:
             continue  # a file that was read as a paper has a record of its own
-        visit, certainty = found
         if visit.robots.startswith("noindex"):
             hidden += 1
             continue
-        first_seen = min((each.at for each in visits if each.is_goal), default=visit.at)
+        first_seen = min((earlier.at for earlier in visits if earlier.is_goal), default=visit.at)
         order = orders[visit.run]
         goals.append(_Goal(visit, order, certainty, first_seen, corrections.get(goal_id(url), {})))
     return goals, hidden
@@ -201,7 +201,7 @@ def _order_of(run: Run) -> Order:
 
 def _last_answers(answers: Iterable[GoalAnswer], orders: Mapping[int, Order]) -> dict[tuple[str, Order], str]:
     """By URL and order, the last answer that a person gave: it holds for later runs of the order as well."""
-    return {(each.url, orders[each.run]): each.answer for each in answers if each.run in orders}
+    return {(given.url, orders[given.run]): given.answer for given in answers if given.run in orders}
 
 
 def _surviving(
@@ -217,12 +217,12 @@ def _surviving(
         same_run = order in newest and newest[order].run == visit.run
         if not (same_run and newest[order].is_goal):  # two sites of a run may meet the same page
             newest[order] = visit
-    found = [
+    goals = [
         (visit, certainty)
         for order, visit in newest.items()
         if (certainty := _certainty(visit, answers.get((visit.url, order), "")))
     ]
-    return max(found, key=lambda entry: (entry[0].run, entry[0].number), default=None)
+    return max(goals, key=lambda entry: (entry[0].run, entry[0].number), default=None)
 
 
 def _certainty(visit: GoalVisit, answer: str) -> str:
@@ -245,8 +245,8 @@ class _RecordMaker:
         self._path = path_reader(workspace.database)
         self._extractors = extractors
 
-    def make(self, goal: _Goal, state: str, known: GoalPage | None) -> tuple[GoalPage, list[Record]]:
-        first_seen = min(goal.first_seen, known.first_seen) if known else goal.first_seen
+    def make(self, goal: _Goal, state: str, before: GoalPage | None) -> tuple[GoalPage, list[Record]]:
+        first_seen = min(goal.first_seen, before.first_seen) if before else goal.first_seen
         answer = self._read(goal.visit)
         prose = read_prose(answer.body, answer.content_type, answer.charset) if answer else Prose()
         page = Record(
@@ -312,7 +312,7 @@ class _Extractors:
     @property
     def version(self) -> str:
         """Changes when a plugin is added, removed or updated, so that all goals are read again."""
-        return repr([(each.name, each.package, each.version) for each in self._plugins.values()])
+        return repr([(plugin.name, plugin.package, plugin.version) for plugin in self._plugins.values()])
 
     @property
     def problems(self) -> tuple[str, ...]:

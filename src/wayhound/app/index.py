@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """Counts of an update: records added or replaced, records removed, works that are only cited, and the goals."""
+    """The result of an update: records added or replaced, records removed, works that are only cited, and goals."""
 
     added: int
     removed: int

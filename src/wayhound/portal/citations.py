@@ -84,10 +84,10 @@ def _reference(reference: overview.PaperReference) -> CitedReference:
     )
 
 
-def work_url(reference: StoredCitation, held: str | None) -> str:
+def work_url(reference: StoredCitation, paper_id: str | None) -> str:
     """Return the page of a cited work; a work without a title has none."""
-    if held:
-        return record_url("paper", held)
+    if paper_id:
+        return record_url("paper", paper_id)
     return record_url(CITED_ONLY, str(reference.group)) if reference.citation.title else ""
 
 
@@ -202,9 +202,9 @@ class _MapWalk:
         ranks: dict[str, tuple[bool, int]] = {}
         for reference in papers.citations(paper) if paper not in self._works else ():
             if reference.number != ITSELF:
-                held = papers.held(reference.group)
-                name = held or self._work(reference)
-                ranks[name] = (held is None, 0 if held else -len(self._citing_work(name)))
+                paper_id = papers.held(reference.group)
+                name = paper_id or self._work(reference)
+                ranks[name] = (paper_id is None, 0 if paper_id else -len(self._citing_work(name)))
         return sorted(ranks, key=lambda name: ranks[name])
 
     def _work(self, reference: StoredCitation) -> str:
@@ -213,11 +213,11 @@ class _MapWalk:
         return name
 
     def citing(self, paper: str) -> list[str]:
-        return list(dict.fromkeys(each.paper for each in self._library.stores.papers.cited_by(paper)))
+        return list(dict.fromkeys(citing.paper for citing in self._library.stores.papers.cited_by(paper)))
 
     def _citing_work(self, name: str) -> list[str]:
         citing, _ = self._library.stores.citations.citing_work(self._works[name].group, MOST_IN_COLUMN)
-        return [each.paper for each in citing]
+        return [paper.paper for paper in citing]
 
     def sharing(self, works: list[str]) -> list[str]:
         """Return papers that cite works which are not held, those first that cite most of them."""

@@ -212,8 +212,8 @@ def _long_words(title: str) -> list[str]:
 def _tagline(library: Library, counts: dict[str, int]) -> str:
     """Return what the collection holds: `12 papers and 40 pages from 9 sites`."""
     specs = {kind: library.spec(kind) for kind in counts}
-    held = [count(n, specs[kind].label.lower(), specs[kind].plural.lower()) for kind, n in counts.items()]
-    *most, last = held or ["An empty collection"]
+    parts = [count(n, specs[kind].label.lower(), specs[kind].plural.lower()) for kind, n in counts.items()]
+    *most, last = parts or ["An empty collection"]
     sites = len(facet_counts(library, ("site",)).get("site", ())) if "page" in counts else 0
     origin = f" from {count(sites, 'site')}" if sites else ""
     return f"{', '.join(most)} and {last}{origin}" if most else f"{last}{origin}"

@@ -338,8 +338,8 @@ class Repository:
 
     def _elements(self, record: Record) -> Iterator[tuple[str, str]]:
         spec = self._library.spec(record.kind)
-        if known := _ELEMENTS.get(record.kind):
-            for name, element in known.items():
+        if elements := _ELEMENTS.get(record.kind):
+            for name, element in elements.items():
                 yield from ((element, value.text) for value in record.fields.get(name, ()))
             yield "identifier", doi_url(record.first("doi"))
         else:

@@ -330,8 +330,8 @@ class SuggestionList:
 
 def suggestions_for(library: Library, typed: str) -> SuggestionList:
     shown = (
-        SuggestionView(found.text, found.kind, found.count, _target(library, found))
-        for found in library.index.suggest(typed)
+        SuggestionView(suggestion.text, suggestion.kind, suggestion.count, _target(library, suggestion))
+        for suggestion in library.index.suggest(typed)
     )
     return SuggestionList(typed, tuple(shown))
 

@@ -169,11 +169,13 @@ class SubmissionStatus:
 
 
 def status_of(library: Library, token: str) -> SubmissionStatus:
-    sent = library.stores.submissions.by_token(token)
-    if sent is None:
+    submission = library.stores.submissions.by_token(token)
+    if submission is None:
         raise NotFound("There is no such submission.")
-    what = sent.url or f"{sent.field} of {sent.record_id}"
-    return SubmissionStatus(sent.kind, what, sent.state, sent.reply, sent.at, sent.decided_at)
+    what = submission.url or f"{submission.field} of {submission.record_id}"
+    return SubmissionStatus(
+        submission.kind, what, submission.state, submission.reply, submission.at, submission.decided_at
+    )
 
 
 def submit_form(library: Library) -> SubmissionForm:

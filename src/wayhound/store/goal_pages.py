@@ -70,7 +70,7 @@ class GoalVisit:
 
 @dataclass(frozen=True, slots=True)
 class GoalAnswer:
-    """The label that a person gave a visited page in a review."""
+    """A label that a person gave a visited page in a review."""
 
     run: int
     site: str
@@ -122,7 +122,13 @@ class GoalPageStore:
     def pages(self) -> dict[str, GoalPage]:
         rows = self._database.execute("SELECT id, url, state, first_seen, made FROM goal_page")
         pages = (
-            GoalPage(page_id, url, state, first_seen, tuple((kind, each) for kind, each in json.loads(made)))
+            GoalPage(
+                page_id,
+                url,
+                state,
+                first_seen,
+                tuple((kind, record_id) for kind, record_id in json.loads(made)),
+            )
             for page_id, url, state, first_seen, made in rows
         )
         return {page.id: page for page in pages}
@@ -153,8 +159,8 @@ class GoalPageStore:
 
 
 def _visit(row: tuple[Any, ...]) -> GoalVisit:
-    run, site_id, site, number, url, outcome, at, is_goal, *told, file, offset, length, why = row
-    probability, label, title, content_type, robots = told
+    run, site_id, site, number, url, outcome, at, is_goal, *about, file, offset, length, why = row
+    probability, label, title, content_type, robots = about
     return GoalVisit(
         run=run,
         site_id=site_id,
