@@ -94,8 +94,9 @@ def test_a_workspace_is_not_made_twice(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_workspace_is_told_how_to_become_one(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceError, match=r"is not a workspace\. Make it one with: wayhound init"):
+    with pytest.raises(WorkspaceError, match=r"is not a workspace\.") as refused:
         Workspace.open(tmp_path)
+    assert refused.value.next_step == f"init {tmp_path}"
     with pytest.raises(WorkspaceError, match="is not a workspace"):
         Workspace.open(tmp_path / "gone")
 

@@ -22,9 +22,17 @@ from __future__ import annotations
 
 
 class WayhoundError(Exception):
-    """The base of all our exceptions; the message is for the person at the keyboard."""
+    """The base of all our exceptions; the message is for the person at the keyboard.
+
+    `next_step` is a command that helps, without the program's name: `train`. It is apart from the message because
+    the studio and the API have other ways to do it.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str = "", *, next_step: str = "") -> None:
+        super().__init__(message)
+        self.next_step = next_step
 
 
 class UsageError(WayhoundError):

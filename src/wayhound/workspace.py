@@ -80,9 +80,7 @@ class Workspace:
             if (path / OLD_FILE_NAME).exists():
                 _rename_old_files(path)
             if not (path / FILE_NAME).exists():
-                raise WorkspaceError(
-                    f"{_named(path)} is not a workspace. Make it one with: wayhound init {path}"
-                )
+                raise WorkspaceError(f"{_named(path)} is not a workspace.", next_step=f"init {path}")
             config = Config.read(path / FILE_NAME)
             for name in FOLDER_NAMES:
                 _make_folder(path / name)

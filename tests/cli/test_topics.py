@@ -163,11 +163,13 @@ def test_citations_are_read_from_a_file(folder: Path) -> None:
 
 
 def test_what_is_missing_is_named_with_the_next_step(folder: Path) -> None:
-    with pytest.raises(UsageError, match="wayhound topics init"):
+    with pytest.raises(UsageError, match="no topic tree") as missing:
         call(folder, "train", str(folder / "docs.jsonl"))
+    assert missing.value.next_step == "topics init"
     call(folder, "init", "--tree", str(folder / "tree.txt"))
-    with pytest.raises(UsageError, match="wayhound topics train"):
+    with pytest.raises(UsageError, match="not been trained") as untrained:
         call(folder, "place", str(folder / "docs.jsonl"))
+    assert untrained.value.next_step == "topics train"
     with pytest.raises(UsageError, match="No document has been placed"):
         call(folder, "report")
     with pytest.raises(UsageError, match="more than one file"):

@@ -12,13 +12,14 @@ from tests.portal.collection import PAPERS, START, paper_id
 from tests.portal.served import Got, Served, serve_portal
 from tests.portal.test_pages import CONTACT, page, texts
 from wayhound.app.index import build, catch_up
-from wayhound.app.moderate import SEEDS_NAME, approve
+from wayhound.app.moderate import SITE_LIST_NAME, approve
 from wayhound.cli import run
 from wayhound.errors import UsageError
 from wayhound.record import Record, Value
 from wayhound.store.database import Database
 from wayhound.store.records import RecordStore
 from wayhound.store.submissions import Submission, SubmissionStore
+from wayhound.wording.submissions import format_decision
 from wayhound.workspace import Workspace
 
 PAPER = f"/records/paper/{paper_id(3)}"
@@ -63,7 +64,7 @@ def test_a_site_goes_from_the_form_to_the_seeds(
         assert (
             run(["submissions", "approve", str(number), "-w", str(own_collection), "--reply", "Soon."]) == 0
         )
-        assert (own_collection / SEEDS_NAME).read_text() == "https://papers.example.org/list\n"
+        assert (own_collection / SITE_LIST_NAME).read_text() == "https://papers.example.org/list\n"
         told = status(portal, token).json
         assert (told["state"], told["reply"]) == ("approved", "Soon.")
         page = portal.get(f"/submissions/{token}")
@@ -89,7 +90,7 @@ def test_a_rejected_submission_changes_nothing(own_collection: Path) -> None:
             == 0
         )
         assert status(portal, token).json["state"] == "rejected"
-    assert not (own_collection / SEEDS_NAME).exists()
+    assert not (own_collection / SITE_LIST_NAME).exists()
 
 
 def test_a_correction_waits_and_then_holds_and_is_learned_from(own_collection: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_correction_waits_and_then_holds_and_is_learned_from(own_collection: P
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
             catch_up(workspace)
             corrections = workspace.database.execute("SELECT field, after, author FROM correction").fetchall()
-        assert "few samples" in decided.message
+        assert "few samples" in format_decision(decided)
         assert corrections == [("title", '["Focused crawling with few samples"]', "reader@example.org")]
         assert "few samples" in portal.get(PAPER).text
         assert portal.get("/search.json?q=samples").json["total"] == 1
@@ -127,7 +128,7 @@ def test_a_visitor_may_say_what_a_file_is_and_the_operator_decides(own_collectio
         with Workspace.open(own_collection) as workspace:
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
             assert workspace.stores.records.get("document", paper_id(3)) is not None
-        assert decided.message == f"{paper_id(3)} is a document from now on."
+        assert format_decision(decided) == f"kind of {paper_id(3)} is now: document"
         assert portal.get(PAPER).status == 404
         document = portal.get(PAPER.replace("/paper/", "/document/"))
         assert "/correct?field=kind" in document.text
@@ -176,7 +177,7 @@ def test_a_whole_site_is_taken_out_when_its_owner_asks(own_collection: Path) -> 
         with Workspace.open(own_collection) as workspace:
             decided = approve(workspace, waiting(own_collection, token), "", 1e9)
             assert list(workspace.stores.records.iterate()) == []
-    assert decided.message.startswith(f"{len(PAPERS) + 2} records")
+    assert format_decision(decided) == f"Removed {len(PAPERS) + 2} records for good."
 
 
 def test_required_fields_are_asked_for_again_with_what_was_typed(portal: Served) -> None:

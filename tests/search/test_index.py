@@ -456,10 +456,11 @@ def test_damaged_files_are_told_in_a_sentence(tmp_path: Path) -> None:
     build = current_build(tmp_path)
     assert build is not None
     (build / "meta.json").write_text("{}")
-    with pytest.raises(WorkspaceError, match="wayhound index --rebuild"):
+    with pytest.raises(WorkspaceError, match="cannot be read") as refused:
         SearchIndex(tmp_path).search(SearchRequest("web"))
-    with pytest.raises(WorkspaceError, match="wayhound index --rebuild"), IndexWriter(tmp_path):
+    with pytest.raises(WorkspaceError, match="damaged") as damaged, IndexWriter(tmp_path):
         pass
+    assert refused.value.next_step == damaged.value.next_step == "index --rebuild"
     with IndexWriter(tmp_path, fresh=True) as writer:
         writer.add(LIBRARY[0])
         writer.commit()

@@ -44,8 +44,9 @@ def test_the_last_model_is_the_one_trained_last(models: ForageModels) -> None:
     assert models.last().name == "a"
     assert models.last("maxent").name == "b"
     assert models.names() == ["a", "b"]
-    with pytest.raises(UsageError, match="Next: wayhound train --strategy naive-bayes"):
+    with pytest.raises(UsageError, match="no trained model for the strategy naive-bayes") as missing:
         models.last("naive-bayes")
+    assert missing.value.next_step == "train --strategy naive-bayes"
 
 
 def test_models_of_other_kinds_are_not_ours(models: ForageModels, tmp_path: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from wayhound.errors import PageUnavailable, UsageError
 from wayhound.store.runs import Course
 from wayhound.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
-from wayhound.wording.faults import format_ending, format_fault
+from wayhound.wording.faults import format_ending, format_error, format_fault
 from wayhound.wording.labels import format_label
 from wayhound.wording.reasons import format_reason, format_reasons
 
@@ -78,3 +79,12 @@ def test_the_remedy_for_a_refused_address_fits_the_surface() -> None:
     assert "--allow-private" in format_fault("private_address", "command line")
     ending = format_ending("start page failed (private_address)", "studio")
     assert ending.endswith("allow_private = true in wayhound.toml permits it")
+
+
+def test_an_error_names_the_command_or_the_page_that_helps() -> None:
+    error = UsageError("There is no trained model here.", next_step="train")
+    assert format_error(error, "command line") == "There is no trained model here. Next: wayhound train"
+    assert format_error(error, "studio") == "There is no trained model here. Next: Train."
+    assert format_error(UsageError("No."), "studio") == "No."
+    unread = PageUnavailable("http://a.example/", "robots")
+    assert format_error(unread, "studio") == "http://a.example/ could not be read: robots.txt disallows it."

@@ -16,16 +16,17 @@ from wayhound.store.papers import ITSELF, PaperStore
 from wayhound.store.submissions import Submission, SubmissionStore
 from wayhound.workspace import Workspace
 
-SEEDS_NAME = "submitted.txt"
+SITE_LIST_NAME = "submitted.txt"
 """The file of a workspace that approved sites and papers are added to, one URL a line, ready to forage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decided submission, and a message that says what was done."""
+    """A decided submission; how many records were removed, or to which file its URL was added."""
 
     submission: Submission
-    message: str
+    removed: int = 0
+    site_list: Path | None = None
 
 
 def approve(workspace: Workspace, number: int, reply: str, now: float) -> Decision:
@@ -34,56 +35,53 @@ def approve(workspace: Workspace, number: int, reply: str, now: float) -> Decisi
     submission = store.get(number)
     if submission.state != "waiting":
         raise UsageError(f"Submission {number} has been {submission.state} already.")
+    removed, site_list = 0, None
     match submission.kind:
         case "correction":
-            message = _correct(workspace, submission)
+            _correct(workspace, submission)
         case "removal":
-            message = _remove(workspace, store, submission)
+            removed = _remove(workspace, store, submission)
         case _:
-            message = _add_seed(workspace.folder / SEEDS_NAME, submission.url)
-    return Decision(store.decide(number, "approved", reply, now), message)
+            site_list = workspace.folder / SITE_LIST_NAME
+            _add_line(site_list, submission.url)
+    return Decision(store.decide(number, "approved", reply, now), removed, site_list)
 
 
 def reject(workspace: Workspace, number: int, reply: str, now: float) -> Decision:
     store = workspace.stores.submissions
-    return Decision(store.decide(number, "rejected", reply, now), "Nothing was changed.")
+    return Decision(store.decide(number, "rejected", reply, now))
 
 
-def _add_seed(path: Path, url: str) -> str:
+def _add_line(path: Path, url: str) -> None:
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     if url not in lines:
         path.write_text("".join(f"{line}\n" for line in (*lines, url)), "utf-8")
-    return f"{url} is in {path}. Next: wayhound forage {path}"
 
 
-def _correct(workspace: Workspace, submission: Submission) -> str:
+def _correct(workspace: Workspace, submission: Submission) -> None:
     record = workspace.stores.records.get(submission.record_kind, submission.record_id)
     if record is None:
         raise UsageError(f"The record {submission.record_id} is no longer there. Reject the submission.")
     if record.kind in {"paper", "document"}:
-        return _correct_paper(workspace, record, submission)
+        _correct_paper(workspace, record, submission)
+        return
     values = tuple(Value(text) for text in submission.texts)
     workspace.stores.records.save([replace(record, fields=record.fields | {submission.field: values})])
-    return _correction_message(record, submission)
 
 
-def _correct_paper(workspace: Workspace, record: Record, submission: Submission) -> str:
+def _correct_paper(workspace: Workspace, record: Record, submission: Submission) -> None:
     from wayhound.app.papers.adding import decide_kind  # noqa: PLC0415 - loads the models of papers
     from wayhound.app.papers.library import PaperLibrary  # noqa: PLC0415
 
     author = submission.contact or "a visitor"
     if submission.field == KIND:
         decide_kind(PaperLibrary(workspace), record.id, " ".join(submission.texts), by=author)
-        return f"{record.id} is a {' '.join(submission.texts)} from now on."
+        return
     PaperLibrary(workspace).correct(record.id, submission.field, submission.texts, by=author)
-    return _correction_message(record, submission)
 
 
-def _correction_message(record: Record, submission: Submission) -> str:
-    return f"{submission.field} of {record.id} is now: {', '.join(submission.texts) or '(nothing)'}"
-
-
-def _remove(workspace: Workspace, store: SubmissionStore, submission: Submission) -> str:
+def _remove(workspace: Workspace, store: SubmissionStore, submission: Submission) -> int:
+    """Withhold the records that a submission means, and return how many there were."""
     records = list(_records_meant(workspace, submission))
     papers = workspace.stores.papers
     for record in records:
@@ -93,8 +91,7 @@ def _remove(workspace: Workspace, store: SubmissionStore, submission: Submission
             papers.save_paper(record.id, ())
     if any(record.kind == PAGE for record in records):
         sync_goals(workspace)  # records that extractors made from a page go with it
-    removed = "1 record was" if len(records) == 1 else f"{len(records)} records were"
-    return f"{removed} removed, and will not come back."
+    return len(records)
 
 
 def _withhold_as_cited(papers: PaperStore, store: SubmissionStore, paper: str, submission: int) -> None:

@@ -135,7 +135,7 @@ class TreeFile:
     def text(self) -> str:
         """Return the text of the file. Raises UsageError if there is none."""
         if not self.exists:
-            raise UsageError(f"{self.path.parent} has no topic tree. Next: wayhound topics init")
+            raise UsageError(f"{self.path.parent} has no topic tree.", next_step="topics init")
         return read_tree_text(self.path)
 
     def tree(self) -> TopicTree:
@@ -243,7 +243,7 @@ class Topics:
     def model(self) -> TopicModel:
         """Load the trained model. Raises UsageError if there is none, ModelError if it is damaged."""
         if not self.is_trained:
-            raise UsageError("The topics have not been trained yet. Next: wayhound topics train")
+            raise UsageError("The topics have not been trained yet.", next_step="topics train")
         return TopicModel.from_arrays(*load_model(self._model_folder, KIND, VERSION))
 
     def report(self) -> TopicReport:

@@ -132,9 +132,10 @@ def run(arguments: list[str]) -> int:
         error.show()
         return error.exit_code
     except WorkspaceError as error:
-        return _fail(f"{error}{_workspace_nearby(arguments)}", error.exit_code)
+        nearby = _workspace_nearby(arguments)
+        return _fail(f"{error}{nearby}" if nearby else _message(error, arguments), error.exit_code)
     except WayhoundError as error:
-        return _fail(format_error(error, "command line"), error.exit_code)
+        return _fail(_message(error, arguments), error.exit_code)
     except KeyboardInterrupt:
         return _fail("Stopped.", 130)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
@@ -148,6 +149,15 @@ def run(arguments: list[str]) -> int:
 def _fail(message: str, exit_code: int) -> int:
     click.echo(f"wayhound: {message}", err=True)
     return exit_code
+
+
+def _message(error: WayhoundError, arguments: list[str]) -> str:
+    """Return the message of an error; a suggested command names the workspace if the failed one did."""
+    message = format_error(error, "command line")
+    if not error.next_step or error.next_step.startswith("init"):
+        return message
+    named = (number for number, argument in enumerate(arguments[:-1]) if argument in ("-w", "--workspace"))
+    return message + "".join(f" -w {shlex.quote(arguments[number + 1])}" for number in named)
 
 
 def _workspace_nearby(arguments: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from wayhound.app.moderate import approve, reject
-from wayhound.cli.console import err, out, plain_table, write_json
+from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json
 from wayhound.cli.language import Group, json_option, workspace_option
 from wayhound.store.submissions import Submission, SubmissionState
+from wayhound.wording.submissions import format_decision, format_request
 from wayhound.workspace import Workspace
 
 _STATES = (*get_args(SubmissionState), "all")
@@ -61,7 +63,10 @@ def approve_command(number: int, folder: Path, reply: str) -> None:
     to submitted.txt in the workspace, which `wayhound forage` takes.
     """
     with Workspace.open(folder) as workspace:
-        err.print(approve(workspace, number, reply, time.time()).message, markup=False)
+        decision = approve(workspace, number, reply, time.time())
+    err.print(format_decision(decision), markup=False)
+    if decision.site_list is not None:
+        next_steps((command_for(folder, f"forage {shlex.quote(str(decision.site_list))}"), "visit them"))
 
 
 @submissions.command("reject")
@@ -71,23 +76,16 @@ def approve_command(number: int, folder: Path, reply: str) -> None:
 def reject_command(number: int, folder: Path, reply: str) -> None:
     """Reject a submission; nothing is changed."""
     with Workspace.open(folder) as workspace:
-        err.print(reject(workspace, number, reply, time.time()).message, markup=False)
+        err.print(format_decision(reject(workspace, number, reply, time.time())), markup=False)
 
 
 def _table(found: list[Submission]) -> Table:
     table = plain_table("number", "sent", "kind", "what", "note", "state", right=("number",))
     for submission in found:
         sent = datetime.fromtimestamp(submission.at, UTC).strftime("%Y-%m-%d %H:%M")
-        cells = (sent, submission.kind, _what(submission), submission.note, submission.state)
+        cells = (sent, submission.kind, format_request(submission), submission.note, submission.state)
         table.add_row(str(submission.id), *map(_printable, cells))
     return table
-
-
-def _what(submission: Submission) -> str:
-    if submission.kind == "correction":
-        value = "; ".join(submission.texts) or "(nothing)"
-        return f"{submission.record_id}: {submission.field} = {value}"
-    return submission.url
 
 
 def _printable(text: str) -> Text:

@@ -86,8 +86,8 @@ class SnapshotOpener:
                 if current_build(self.folder) != build:  # a new build has just replaced it
                     return self._reopen()
                 raise WorkspaceError(
-                    f"The search index in {self.folder} cannot be read ({error}). "
-                    "Build it again with: wayhound index --rebuild"
+                    f"The search index in {self.folder} cannot be read ({error}).",
+                    next_step="index --rebuild",
                 ) from error
         return self._snapshot
 

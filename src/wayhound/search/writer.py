@@ -55,7 +55,9 @@ class IndexWriter:
             self._index.config_reader("manual")  # a writer needs no thread that watches for new files
             self._writer: tantivy.IndexWriter = self._index.writer(HEAP_BYTES, 1)
         except ValueError as error:
-            raise WorkspaceError(f"{_damaged(self.folder)} ({error})") from error
+            raise WorkspaceError(
+                f"The search index in {self.folder} is damaged ({error}).", next_step="index --rebuild"
+            ) from error
 
     def __exit__(self, *_: object) -> None:
         """Wait for the library's threads, which would keep writing after the lock is released."""
@@ -107,7 +109,3 @@ class IndexWriter:
                 f"The search index in {self.folder} could not be written ({error}). Check that its disk has space, "
                 "then run the same command again: nothing is lost."
             ) from error
-
-
-def _damaged(folder: Path) -> str:
-    return f"The search index in {folder} is damaged. Build it again with: wayhound index --rebuild"

@@ -124,7 +124,8 @@ class ForageModels:
         if not fitting:
             wanted = f" for the strategy {strategy}" if strategy else ""
             raise UsageError(
-                f"There is no trained model{wanted} here. Next: wayhound train" + _option(strategy)
+                f"There is no trained model{wanted} here.",
+                next_step="train" + (f" --strategy {strategy}" if strategy else ""),
             )
         return max(fitting, key=lambda card: card.trained_at)
 
@@ -139,10 +140,8 @@ class ForageModels:
     def _must_exist(self, name: str) -> None:
         if _NAME.fullmatch(name) and (self._folder / name).is_dir():
             return
-        known = ", ".join(self.names())
-        there = f"there are {known}" if known else "none has been trained yet. Next: wayhound train"
-        raise UsageError(f"There is no model {name!r} in this workspace; {there}.")
-
-
-def _option(strategy: str | None) -> str:
-    return f" --strategy {strategy}" if strategy else ""
+        names = ", ".join(self.names())
+        there = f"there are {names}" if names else "none has been trained yet"
+        raise UsageError(
+            f"There is no model {name!r} in this workspace; {there}.", next_step="" if names else "train"
+        )

@@ -87,7 +87,7 @@ class SubmissionStore:
     def get(self, number: int) -> Submission:
         row = self._database.execute(f"{_SELECT} WHERE id = ?", (number,)).fetchone()
         if row is None:
-            raise UsageError(f"There is no submission {number}. See: wayhound submissions list")
+            raise UsageError(f"There is no submission {number}.", next_step="submissions list")
         return _submission(row)
 
     def all(self, state: SubmissionState | None = None) -> list[Submission]:

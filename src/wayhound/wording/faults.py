@@ -52,6 +52,8 @@ _REMEDIES: Mapping[str, Mapping[Surface, str]] = {
         "studio": "allow_private = true in wayhound.toml permits it",
     },
 }
+_PAGES = {"papers": "Papers", "teach": "Teach", "topics": "Topics", "train": "Train"}
+"""Pages of the studio by the command that they stand for."""
 _CODE = re.compile(r"(.*) \((\w+)\)")
 
 
@@ -80,7 +82,11 @@ def format_ending(reason: str, surface: Surface | None = None) -> str:
 
 
 def format_error(error: WayhoundError, surface: Surface) -> str:
-    """Return what went wrong as a sentence, with what the reader can do about it on this surface."""
+    """Return what went wrong, and what the reader can do about it on this surface."""
+    message = str(error)
     if isinstance(error, PageUnavailable):
-        return f"{error.url} could not be read: {format_fault(error.reason, surface)}."
-    return str(error)
+        message = f"{error.url} could not be read: {format_fault(error.reason, surface)}."
+    page = _PAGES.get(error.next_step.partition(" ")[0], "")
+    if surface == "command line" and error.next_step:
+        return f"{message} Next: wayhound {error.next_step}"
+    return f"{message} Next: {page}." if surface == "studio" and page else message

@@ -62,7 +62,7 @@ class PaperLibrary:
         file = self.files.get(ids[0]) if ids else None
         if file is not None:
             raise UsageError(f"{file.name} ({file.id}) has no record. {file.detail}")
-        raise UsageError(f"There is no paper {name!r} in this workspace. See: wayhound papers list")
+        raise UsageError(f"There is no paper {name!r} in this workspace.", next_step="papers list")
 
     def record(self, record_id: str) -> Record | None:
         records = self.workspace.stores.records

@@ -45,7 +45,7 @@ class WorkspaceModels:
         except (OSError, ValueError, KeyError, TypeError):
             name = ""
         if name not in MODEL_NAMES:
-            raise ModelError(f"{path} does not name a model. Choose one: wayhound papers read --model crf")
+            raise ModelError(f"{path} does not name a model.", next_step="papers read --model crf")
         chosen: ModelName = name
         return chosen
 
@@ -81,9 +81,7 @@ class WorkspaceModels:
         folder = self.folder_of(name, kind)
         model = model_from_arrays(name, *load_model(folder, *model_format(name)))
         if model.kind != kind:
-            raise ModelError(
-                f"The model {folder} is for {model.kind}s. Train it again: wayhound papers train"
-            )
+            raise ModelError(f"The model {folder} is for {model.kind}s.", next_step="papers train")
         return model
 
     def save(self, name: ModelName, model: TrainableModel, about: Mapping[str, Any]) -> None:

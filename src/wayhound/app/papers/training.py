@@ -81,9 +81,7 @@ def train(
     with DocumentReader() as reader:
         corrected = list(corrected_papers(library, reader))
         if not corrected and data is None:
-            raise TeachingError(
-                "There are no corrections yet. First: wayhound papers correct ID FIELD VALUE…"
-            )
+            raise TeachingError("There are no corrections yet.", next_step="papers correct ID FIELD VALUE…")
         others = list(_other_papers(library, reader, {paper.paper for paper in corrected}))
     before = _are_right(corrected, library.models.load(name))
     training = _Training(library.models, name, data)

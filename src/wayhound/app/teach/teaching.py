@@ -59,7 +59,7 @@ def open_session(
     if unfinished and (not sites or (unfinished.sites == sites and unfinished.way == mode)):
         return unfinished
     if not sites:
-        raise UsageError("Name the start pages to teach on: wayhound teach URL…")
+        raise UsageError("Name the start pages to teach on.", next_step="teach https://one.example")
     return store.begin(mode, sites, taught_by or teacher_name(), time.time())
 
 
@@ -124,7 +124,8 @@ def _last_submitted(store: TeachingStore) -> TeachSession:
     record = next(submitted, None)
     if record is None:
         raise UsageError(
-            "No free session has been submitted in this workspace yet: wayhound teach --free URL…"
+            "No free session has been submitted in this workspace yet.",
+            next_step="teach --free https://one.example",
         )
     return record
 
