@@ -1,9 +1,9 @@
-"""Cost of the archive: CPU for each page written, next to its floor and to warcio; and what it can load.
+"""CPU per page of writing and reading the archive, beside warcio and a lower bound.
 
-The floor is `zlib.compress` of the same bodies at the same level, and nothing else. warcio writes the same
-response and request records with its own defaults. All take turns in one process, and the best of several
-rounds counts. With ``--data FOLDER``, pages of real sites are written as well, and every site folder and WARC
-file below the folder is loaded and compared with what its `site.json` says.
+The lower bound is `zlib.compress` of the same bodies at the same level. warcio writes the same response and request
+records with its own defaults. All take turns in one process, and the best of several rounds counts. With
+``--data FOLDER``, pages of real sites are written as well, and every site folder and WARC file below the folder is
+loaded and compared with its `site.json`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from wayhound.archive.warc_write import LEVEL
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched
 from wayhound.page import Page
-from wayhound.pages.reader import read_page
+from wayhound.pages.reader import read_response
 
 PAGES = 300
 PAGE_BYTES = 26_000
@@ -58,29 +58,30 @@ RESPONSE = (
 )
 
 
-def made_up_pages(count: int = PAGES) -> list[Fetched]:
-    """Pages that pack about as well as real ones: words with a long tail, and navigation that repeats."""
-    chance = random.Random(7)
-    words = ["".join(chance.choices("etaoinshrdlucmfwyp", k=chance.randrange(2, 11))) for _ in range(4_000)]
+def generated_pages(count: int = PAGES) -> list[Fetched]:
+    """Return pages that compress about as well as real ones: words with a long tail, and repeated navigation."""
+    draw = random.Random(7)
+    words = ["".join(draw.choices("etaoinshrdlucmfwyp", k=draw.randrange(2, 11))) for _ in range(4_000)]
     weights = [1 / (rank + 3) for rank in range(len(words))]
-    return [_page(f"http://site.example/{number}", _html(chance, words, weights)) for number in range(count)]
+    return [_page(f"http://site.example/{number}", _html(draw, words, weights)) for number in range(count)]
 
 
 def real_pages(data: Path, count: int = PAGES) -> list[Fetched]:
-    """Pages of the data, the first ones between 20 and 34 KB."""
-    found: list[Fetched] = []
+    """Return the first pages of the data between 20 and 34 KB."""
+    pages: list[Fetched] = []
     for path in warcs_below(data):
-        near = (each.body for _, each, _ in iterate(path) if 20_000 < len(each.body) < 34_000)
-        found += [_page(f"http://site.example/{len(found) + at}", body) for at, body in enumerate(near)]
-        if len(found) >= count:
+        bodies = (fetched.body for _, fetched, _ in iterate(path))
+        fitting = (body for body in bodies if 20_000 < len(body) < 34_000)
+        pages += [_page(f"http://site.example/{len(pages) + at}", body) for at, body in enumerate(fitting)]
+        if len(pages) >= count:
             break
-    return found[:count]
+    return pages[:count]
 
 
 def written_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, dict[str, float]]:
-    """CPU milliseconds and stored bytes for each page, by writer."""
+    """Return CPU milliseconds and stored bytes per page, by writer."""
     writers: dict[str, Callable[[list[Fetched]], int]] = {
-        "floor: zlib alone": _floor,
+        "lower bound: zlib": _floor,
         "wayhound": _ours,
         "warcio": _warcio,
     }
@@ -99,7 +100,7 @@ def written_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, dict[
 
 
 def read_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, float]:
-    """CPU milliseconds to read a page back, by reader."""
+    """Return CPU milliseconds to read a page, by reader."""
     with tempfile.TemporaryDirectory() as folder:
         with ArchiveWriter(Path(folder), "bench", software="bench") as archive:
             for page in pages:
@@ -116,7 +117,7 @@ def read_table(pages: list[Fetched], rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def loaded_site(path: Path, *, walk: bool) -> dict[str, Any]:
-    """What a site folder holds next to what it says it holds."""
+    """Return what a site folder holds, and what its `site.json` says."""
     start = time.process_time()
     folder = SiteFolder.open(path)
     seconds = time.process_time() - start
@@ -129,21 +130,21 @@ def loaded_site(path: Path, *, walk: bool) -> dict[str, Any]:
         "labels_not_held": sum(url not in replay for url in folder.labels),
         "load_seconds": seconds,
     }
-    said = {name: folder.meta.get(name) for name in ("pages", "redirects", "reachable")}
-    return {**row, "said": said}
+    expected = {name: folder.meta.get(name) for name in ("pages", "redirects", "reachable")}
+    return {**row, "expected": expected}
 
 
 def warcs_below(data: Path) -> list[Path]:
     return sorted(path for kind in ("*.warc", "*.warc.gz") for path in data.rglob(kind))
 
 
-def _html(chance: random.Random, words: list[str], weights: list[float]) -> bytes:
+def _html(draw: random.Random, words: list[str], weights: list[float]) -> bytes:
     links = "".join(
         f'<li class="item"><a href="/{word}/{word}.html">{word}</a></li>\n' for word in words[:60]
     )
     parts = [f"<html><head><title>{words[7]}</title></head><body><ul class='nav'>\n{links}</ul>\n"]
     while sum(map(len, parts)) < PAGE_BYTES:
-        parts.append(f"<p>{' '.join(chance.choices(words, weights, k=60))}.</p>\n")
+        parts.append(f"<p>{' '.join(draw.choices(words, weights, k=60))}.</p>\n")
     return "".join(parts).encode()[:PAGE_BYTES]
 
 
@@ -168,10 +169,10 @@ def _warcio(pages: list[Fetched]) -> int:
         writer = WARCWriter(file, warc_version="WARC/1.1")
         for page in pages:
             head = StatusAndHeaders("200 OK", list(page.headers), protocol="HTTP/1.1")
-            given = {"payload": BytesIO(page.body), "length": len(page.body), "http_headers": head}
-            response = writer.create_warc_record(page.url, "response", **given)
-            asked = StatusAndHeaders("GET / HTTP/1.1", list(REQUEST), is_http_request=True)
-            request = writer.create_warc_record(page.url, "request", http_headers=asked)
+            block = {"payload": BytesIO(page.body), "length": len(page.body), "http_headers": head}
+            response = writer.create_warc_record(page.url, "response", **block)
+            request_head = StatusAndHeaders("GET / HTTP/1.1", list(REQUEST), is_http_request=True)
+            request = writer.create_warc_record(page.url, "request", http_headers=request_head)
             writer.write_request_response_pair(request, response)
         return os.fstat(file.fileno()).st_size
 
@@ -187,31 +188,31 @@ def _read_warcio(path: Path) -> int:
 
 
 def _reachable(replay: ReplayFetcher, start: str) -> set[str]:
-    """The pages that links and redirects lead to from the start."""
-    seen, waiting, pages = {start}, [start], set()
-    while waiting:
-        url = waiting.pop()
-        found = replay.get(url)
-        if not isinstance(found, Fetched):
+    """Return the pages that links and redirects lead to from the start page."""
+    seen, queue, pages = {start}, [start], set()
+    while queue:
+        url = queue.pop()
+        response = replay.get(url)
+        if not isinstance(response, Fetched):
             continue
-        if found.ok:
+        if response.ok:
             pages.add(url)
-        for target in _targets(found):
+        for target in _targets(response):
             if target not in seen and target in replay:
                 seen.add(target)
-                waiting.append(target)
+                queue.append(target)
     return pages
 
 
-def _targets(found: Fetched) -> list[str]:
-    if found.location:
-        return [found.location]
-    page = read_page(found.url, found.body, found.content_type, found.charset)
+def _targets(response: Fetched) -> list[str]:
+    if response.location:
+        return [response.location]
+    page = read_response(response)
     return [link.url for link in page.links] if isinstance(page, Page) else []
 
 
 def _print_written(title: str, table: dict[str, dict[str, float]], reading: dict[str, float]) -> None:
-    floor, warcio = table["floor: zlib alone"]["cpu_ms"], table["warcio"]["cpu_ms"]
+    floor, warcio = table["lower bound: zlib"]["cpu_ms"], table["warcio"]["cpu_ms"]
     print(f"\n{title}\n{'writer':20}{'CPU ms a page':>15}{'x floor':>10}{'x warcio':>10}{'bytes a page':>14}")
     for name, row in table.items():
         ratios = f"{row['cpu_ms'] / floor:10.2f}{row['cpu_ms'] / warcio:10.2f}"
@@ -222,17 +223,17 @@ def _print_written(title: str, table: dict[str, dict[str, float]], reading: dict
 def _print_sites(rows: list[dict[str, Any]]) -> None:
     print(f"\n{'site folder':50}{'pages':>14}{'redirects':>14}{'reachable':>14}{'CPU s':>8}")
     for row in rows:
-        told = [f"{row[name]}/{row['said'][name]}" for name in ("pages", "redirects", "reachable")]
-        print(f"{row['site'][:49]:50}{told[0]:>14}{told[1]:>14}{told[2]:>14}{row['load_seconds']:8.2f}")
+        cells = [f"{row[name]}/{row['expected'][name]}" for name in ("pages", "redirects", "reachable")]
+        print(f"{row['site'][:49]:50}{cells[0]:>14}{cells[1]:>14}{cells[2]:>14}{row['load_seconds']:8.2f}")
 
 
 def _missed_written(table: dict[str, dict[str, float]]) -> list[str]:
     ours = table["wayhound"]["cpu_ms"]
     missed = []
-    if ours > MOST_OVER_FLOOR * table["floor: zlib alone"]["cpu_ms"]:
+    if ours > MOST_OVER_FLOOR * table["lower bound: zlib"]["cpu_ms"]:
         missed.append(f"a page costs more than {MOST_OVER_FLOOR} times the floor")
     if ours > MOST_OF_WARCIO * table["warcio"]["cpu_ms"]:
-        missed.append(f"a page costs more than {MOST_OF_WARCIO} of what warcio takes")
+        missed.append(f"a page costs more than {MOST_OF_WARCIO} of warcio's CPU")
     return missed
 
 
@@ -240,7 +241,7 @@ def _missed_loaded(rows: list[dict[str, Any]]) -> list[str]:
     return [
         f"{row['site']} holds {row['pages']} pages, and {row['labels_not_held']} labelled URLs are not there"
         for row in rows
-        if row["pages"] != row["said"]["pages"] or row["labels_not_held"]
+        if row["pages"] != row["expected"]["pages"] or row["labels_not_held"]
     ]
 
 
@@ -249,25 +250,25 @@ def main(argv: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=os.environ.get("WAYHOUND_DATA"), help="real sites")
-    parser.add_argument("--walk", action="store_true", help="count the pages that can be reached, too")
-    parser.add_argument("--json", type=Path, help="write the figures there")
-    given = parser.parse_args(argv)
-    result: dict[str, Any] = {"written": {"made up": written_table(pages := made_up_pages())}}
-    missed = _missed_written(result["written"]["made up"])
-    _print_written("pages made up", result["written"]["made up"], read_table(pages))
-    if given.data:
-        data = Path(given.data)
+    parser.add_argument("--walk", action="store_true", help="also count the reachable pages")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    arguments = parser.parse_args(argv)
+    result: dict[str, Any] = {"written": {"generated": written_table(pages := generated_pages())}}
+    missed = _missed_written(result["written"]["generated"])
+    _print_written("generated pages", result["written"]["generated"], read_table(pages))
+    if arguments.data:
+        data = Path(arguments.data)
         result["written"]["real"] = table = written_table(pages := real_pages(data))
         _print_written("real pages", table, read_table(pages))
-        result["sites"] = [loaded_site(path, walk=given.walk) for path in find_site_folders(data)]
+        result["sites"] = [loaded_site(path, walk=arguments.walk) for path in find_site_folders(data)]
         _print_sites(result["sites"])
         loose = [path for path in warcs_below(data) if not (path.parent / META_NAME).exists()]
         result["files"] = {path.name: len(ReplayFetcher(path)) for path in loose}
-        print("\nother WARC files: " + ", ".join(f"{name} {held}" for name, held in result["files"].items()))
+        print("\nother WARC files: " + ", ".join(f"{name} {urls}" for name, urls in result["files"].items()))
         missed += _missed_written(table) + _missed_loaded(result["sites"])
-    if given.json:
-        given.json.write_text(json.dumps(result, indent=1))
-    print("\n" + ("\n".join(f"MISSED: {each}" for each in missed) or "all bars met"))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=1))
+    print("\n" + ("\n".join(f"MISSED: {bar}" for bar in missed) or "all bars met"))
     return 1 if missed else 0
 
 

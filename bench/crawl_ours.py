@@ -1,4 +1,4 @@
-"""Wayhound's own side of bench.crawl_speed: a workspace, one forage, and the number of its pages."""
+"""Wayhound's side of bench.crawl_speed: creates a workspace, runs one forage and prints the number of its pages."""
 
 from __future__ import annotations
 

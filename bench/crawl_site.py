@@ -1,7 +1,7 @@
-"""A generated site on loopback for the crawl benchmarks: served by a process of its own, counted by it.
+"""A generated site on loopback for the crawl benchmarks, served by a process of its own.
 
-Every page has the size and the number of links of an ordinary page. Pages are numbered; page n links to its
-children, to its neighbours and, as navigation does, to the same few pages from everywhere.
+Every page has the size and the number of links of an ordinary page. Page n links to its children, to its neighbours
+and, as navigation does, to the same few pages.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ WORDS = (
 
 
 def children_of(number: int, pages: int, links: int = LINKS) -> list[int]:
-    """What page `number` links to: a tree with many children, a walk to neighbours, and the navigation."""
+    """Return the pages that page `number` links to: children in a wide tree, neighbours, and the navigation."""
     own = (links - NAVIGATION) // 2
     tree = [child for child in range(number * own + 1, number * own + own + 1) if child < pages]
-    known = [*range(min(NAVIGATION, pages)), *tree]
-    return [*known, *((number * 7 + step * step) % pages for step in range(links - len(known)))]
+    first = [*range(min(NAVIGATION, pages)), *tree]
+    return [*first, *((number * 7 + step * step) % pages for step in range(links - len(first)))]
 
 
 def path_of(number: int) -> str:
@@ -55,9 +55,9 @@ def page_html(number: int, pages: int, links: int = LINKS, size: int = PAGE_BYTE
 
 
 async def _serve(pages: int, links: int, size: int) -> None:
-    """A bare server: its own cost must not hide what is measured. Page 0 is the start page."""
+    """Serve without a framework: the server's cost must not hide what is measured. Page 0 is the start page."""
     seen: set[int] = set()
-    made: dict[int, bytes] = {}
+    cache: dict[int, bytes] = {}
 
     def body_of(path: str) -> tuple[int, str, bytes]:
         if path == "/robots.txt":
@@ -68,9 +68,9 @@ async def _serve(pages: int, links: int, size: int) -> None:
         if number >= pages:
             return 404, "text/html", b"<h1>Not found</h1>"
         seen.add(number)
-        if number not in made:
-            made[number] = page_html(number, pages, links, size)
-        body = made[number] if pages <= 5000 else made.pop(number)
+        if number not in cache:
+            cache[number] = page_html(number, pages, links, size)
+        body = cache[number] if pages <= 5000 else cache.pop(number)
         return 200, "text/html; charset=utf-8", body
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -90,7 +90,7 @@ async def _serve(pages: int, links: int, size: int) -> None:
 
 @contextmanager
 def served_site(pages: int, links: int = LINKS, size: int = PAGE_BYTES) -> Iterator[str]:
-    """The start URL of a site of so many pages, served until the block ends."""
+    """Serve a site of so many pages until the block ends; yields its start URL."""
     command = [sys.executable, "-m", "bench.crawl_site", str(pages), str(links), str(size)]
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True, cwd=Path(__file__).parent.parent) as process:
         assert process.stdout is not None
@@ -104,5 +104,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("pages", "links", "size"):
         parser.add_argument(name, type=int)
-    given = parser.parse_args()
-    asyncio.run(_serve(given.pages, given.links, given.size))
+    arguments = parser.parse_args()
+    asyncio.run(_serve(arguments.pages, arguments.links, arguments.size))

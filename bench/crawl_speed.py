@@ -1,7 +1,8 @@
-"""CPU time of a whole forage (fetch, robots, archive, store, parse) next to stock Scrapy and Crawlee.
+"""CPU time of a whole forage (fetch, robots, archive, store, parse) beside stock Scrapy and Crawlee.
 
-All walk the same generated site on loopback, one after the other, pinned to one core.
-Peers live in environments of their own (`.bench-venvs/`), made at the first run.
+All crawl the same generated site on loopback, one after the other, pinned to one core. Peers are installed into
+environments of their own (`.bench-venvs/`) at the first run. `--against CHECKOUT` also measures another version of
+Wayhound, taking turns with this one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench.crawl_site import served_site
@@ -24,11 +27,13 @@ ROOT = Path(__file__).parent.parent
 ENVIRONMENTS = ROOT / ".bench-venvs"
 PEERS = {"scrapy": ["scrapy>=2.11"], "crawlee": ["crawlee[parsel]>=1.0"]}
 SHARE_OF_SCRAPY = 0.25
+MOST_OF_EARLIER = 1.03
+"""CPU per page may exceed that of the version compared with by the noise of the measurement only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one crawl: its pages, CPU seconds of all its processes, seconds, peak memory."""
+    """The cost of one crawl: pages, CPU seconds of all its processes, wall seconds, peak memory."""
 
     pages: int
     cpu_seconds: float
@@ -40,18 +45,19 @@ class Cost:
         return 1000 * self.cpu_seconds / max(self.pages, 1)
 
 
-def measured(command: list[str], folder: Path) -> Cost:
-    """Run a crawler that prints the number of its pages last; its whole life counts, start-up too."""
+def measure(command: list[str], folder: Path, source: Path | None = None) -> Cost:
+    """Run a crawler that prints the number of its pages last; start-up counts too."""
+    environment = os.environ | ({"PYTHONPATH": str(source)} if source else {})
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     output = subprocess.run(
         ["taskset", "-c", "0", *command] if _can_pin() else command,
-        cwd=folder, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ).stdout  # fmt: skip
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     numbers = re.findall(r"^(\d+)(?: pages)?$", output, re.MULTILINE)
     if not numbers:
-        raise SystemExit(f"{command[0]} did not say how many pages it fetched:\n{output[-2000:]}")
+        raise SystemExit(f"{command[0]} did not print how many pages it fetched:\n{output[-2000:]}")
     return Cost(int(numbers[-1]), cpu, time.monotonic() - began, after.ru_maxrss / 1024)
 
 
@@ -59,8 +65,9 @@ def _can_pin() -> bool:
     return (os.cpu_count() or 1) > 1 and Path("/usr/bin/taskset").exists()
 
 
-def ours(start: str, folder: Path) -> Cost:
-    return measured([sys.executable, "-m", "bench.crawl_ours", start, str(folder / "workspace")], ROOT)
+def ours(start: str, folder: Path, checkout: Path = ROOT) -> Cost:
+    command = [sys.executable, "-m", "bench.crawl_ours", start, str(folder / "workspace")]
+    return measure(command, checkout, checkout / "src")
 
 
 def peer(name: str, start: str, folder: Path) -> Cost | None:
@@ -68,11 +75,11 @@ def peer(name: str, start: str, folder: Path) -> Cost | None:
     if python is None:
         return None
     script = ROOT / "bench" / "peers" / f"{name}_peer.py"
-    return measured([str(python), str(script), start, str(folder / f"{name}.jsonl")], folder)
+    return measure([str(python), str(script), start, str(folder / f"{name}.jsonl")], folder)
 
 
 def _environment(name: str) -> Path | None:
-    """The peer's own Python, installed if need be; None, with the reason said, where it cannot be had."""
+    """Return the peer's own Python, installed if necessary; None if it cannot be installed."""
     python = ENVIRONMENTS / name / "bin" / "python"
     if (ENVIRONMENTS / name / ".ready").exists():
         return python
@@ -90,15 +97,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=2, help="of which the cheapest counts")
+    parser.add_argument("--against", type=Path, help="a checkout of another version")
+    parser.add_argument("--no-peers", action="store_true")
     add_output_options(parser)
     arguments = parser.parse_args()
+    crawlers: dict[str, Callable[[str, Path], Cost | None]] = {"wayhound": ours}
+    if arguments.against:
+        crawlers["earlier"] = partial(ours, checkout=arguments.against.resolve())
+    if not arguments.no_peers:
+        crawlers |= {name: partial(peer, name) for name in PEERS}
     costs: dict[str, Cost] = {}
     with served_site(arguments.pages) as start:
         for _ in range(arguments.rounds):
-            for name in ("wayhound", *PEERS):
+            for name, crawl in crawlers.items():
                 with tempfile.TemporaryDirectory() as folder:
-                    place = Path(folder)
-                    cost = ours(start, place) if name == "wayhound" else peer(name, start, place)
+                    cost = crawl(start, Path(folder))
                 if cost and (name not in costs or cost.cpu_seconds < costs[name].cpu_seconds):
                     costs[name] = cost
     return finish(_report(costs, arguments.pages), arguments)
@@ -113,6 +126,9 @@ def _report(costs: dict[str, Cost], pages: int) -> Report:
     if "scrapy" in costs:
         share = costs["wayhound"].cpu_per_1000 / costs["scrapy"].cpu_per_1000
         bars.append(Bar("CPU as a share of Scrapy's", share, most=SHARE_OF_SCRAPY))
+    if "earlier" in costs:
+        share = costs["wayhound"].cpu_per_1000 / costs["earlier"].cpu_per_1000
+        bars.append(Bar("CPU as a share of the earlier version's", share, most=MOST_OF_EARLIER))
     header = ["crawler", "pages", "CPU s per 1,000 pages", "seconds", "peak MB"]
     return Report("Crawling a site on loopback", header, rows, bars)
 

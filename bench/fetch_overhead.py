@@ -1,8 +1,8 @@
-"""Cost of fetching over aiohttp itself: 2,000 pages of 26 KB from loopback, CPU time of the client alone.
+"""CPU overhead of `HttpFetcher` over aiohttp: 2,000 pages of 26 KB from loopback, CPU time of the client alone.
 
-Three clients take turns in one process against a server in another. Bare is one session, `get` and `read`.
-By hand is the least code that owes the same: time-outs for silence and for everything, a size limit, headers
-kept as they came, robots.txt asked for every page. The bar is held against that one.
+Three clients take turns in one process against a server in another. "bare" is one session with `get` and `read`. "by
+hand" is the least code with the same duties: timeouts, a size limit, headers as sent, a robots.txt check for every
+page. The bar compares with that one.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def _run_server(ready: Connection) -> None:
 
 
 async def _share_out(urls: list[str], fetch: Fetch) -> float:
-    """CPU seconds for fetching all, a few at a time."""
-    waiting = iter(urls)
+    """Return the CPU seconds for fetching all URLs, a few at a time."""
+    pending = iter(urls)
 
     async def work() -> None:
-        for url in waiting:
+        for url in pending:
             await fetch(url)
 
     gc.collect()
@@ -84,7 +84,7 @@ async def _share_out(urls: list[str], fetch: Fetch) -> float:
 
 
 async def _take_turns(urls: list[str], rounds: int) -> dict[str, float]:
-    """CPU seconds of each client: of every batch the least, since noise can only add."""
+    """Return the CPU seconds of each client: the minimum of every batch, because noise only adds."""
     async with AsyncExitStack() as stack:
         clients = {
             "bare": await _bare(stack),
@@ -147,7 +147,7 @@ async def _ours(stack: AsyncExitStack) -> Fetch:
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """CPU microseconds a page of each client."""
+    """Return the CPU microseconds per page of each client."""
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.Process(target=_run_server, args=(theirs,), daemon=True)
     server.start()

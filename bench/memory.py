@@ -1,6 +1,6 @@
-"""Peak memory of a forage of a very large site: 200,000 pages fetched, 1,000,000 different links known.
+"""Peak memory of a forage of a very large site: 200,000 pages fetched, 1,000,000 different links in the frontier.
 
-The whole loop runs (parse, frontier, archive, store); only the network is replaced, by pages made on demand.
+The whole loop runs (parse, frontier, archive, store); only the network is replaced, by generated pages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_MB = 600
 
 
 class GeneratedSite:
-    """A fetcher of pages that link to five others each, all different, under URLs of ordinary length."""
+    """A fetcher of pages that link to five others each, all different, with URLs of ordinary length."""
 
     def __init__(self, links: int) -> None:
         self.links = links
@@ -78,7 +78,7 @@ def main() -> int:
     parser.add_argument("--links", type=int, default=1_000_000)
     add_output_options(parser)
     arguments = parser.parse_args()
-    context = multiprocessing.get_context("spawn")  # a process of its own: what came before does not count
+    context = multiprocessing.get_context("spawn")  # a new process, so that earlier memory does not count
     answer: multiprocessing.Queue[tuple[int, float]] = context.Queue()
     process = context.Process(target=_measure, args=(arguments.pages, arguments.links, answer))
     process.start()
@@ -86,7 +86,7 @@ def main() -> int:
     process.join()
     report = Report(
         "Memory of a large forage",
-        ["pages fetched", "links known", "peak MB"],
+        ["pages fetched", "links", "peak MB"],
         [[fetched, arguments.links, round(peak_mb)]],
         [
             Bar("pages fetched", fetched, least=arguments.pages, most=arguments.pages),

@@ -1,7 +1,7 @@
-"""Cost of a second forage of the same site: bytes sent by the server, CPU, and room in the archive.
+"""Cost of a second forage of the same site: bytes sent by the server, CPU, and archive size.
 
-One page in ten changes between the runs. The site is served twice: by a server that gives every page an ETag, and by
-one that gives none and so has to send everything again.
+One page in ten changes between the runs. The site is served twice: by a server that sends ETags, and by one that does
+not, and so has to send everything again.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 
 from bench.crawl_site import page_html
-from bench.crawl_speed import ROOT, Cost, measured
+from bench.crawl_speed import ROOT, Cost, measure
 from bench.report import Bar, Cell, Report, add_output_options, finish
 from wayhound.workspace import Workspace
 
-MOST_BYTES = 0.2  # of the first run's, where pages have tags
-MOST_ROOM = 0.35  # in the archive, of the first run's: requests and headers are kept of every page
-MOST_CPU = 1.25  # of the first run's, for each page
+MOST_BYTES = 0.2  # of the first run's, if pages have ETags
+MOST_ARCHIVED = 0.35  # of the first run's: requests and headers of every page are stored
+MOST_CPU = 1.25  # of the first run's, per page
 CHANGED = 10  # one page in so many
 
 
 async def _serve(pages: int, with_tags: bool) -> None:
-    """`/sent` tells how many bytes were sent for pages; `/next` changes one page in ten."""
-    made = {number: page_html(number, pages) for number in range(pages)}
+    """Serve a site. `/sent` returns the bytes sent for pages; `/next` changes one page in ten."""
+    bodies = {number: page_html(number, pages) for number in range(pages)}
     version, sent = 1, 0
 
     def answer_to(path: str, request: bytes) -> bytes:
@@ -47,9 +47,9 @@ async def _serve(pages: int, with_tags: bool) -> None:
         if with_tags and b"If-None-Match: " + tag in request:
             return b"HTTP/1.1 304 Not Modified\r\nETag: " + tag + b"\r\n\r\n"
         header = b"ETag: " + tag + b"\r\n" if with_tags else b""
-        return _response(header, made[number] + b"<!-- version %d -->" % shown)
+        return _response(header, bodies[number] + b"<!-- version %d -->" % shown)
 
-    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer_all(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal sent
         try:
             while request := await reader.readuntil(b"\r\n\r\n"):
@@ -60,7 +60,7 @@ async def _serve(pages: int, with_tags: bool) -> None:
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    server = await asyncio.start_server(meet, "127.0.0.1", 0)
+    server = await asyncio.start_server(answer_all, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
@@ -82,28 +82,28 @@ def _served(pages: int, *, with_tags: bool) -> Iterator[str]:
             process.kill()
 
 
-def _told(url: str) -> int:
+def _get(url: str) -> int:
     with urllib.request.urlopen(url) as answer:  # our own server
         return int(answer.read() or 0)
 
 
 def _two_runs(pages: int, *, with_tags: bool) -> list[tuple[Cost, int, int, int]]:
-    """Of each run its cost, the bytes sent, the bytes archived, and the pages that were not sent again."""
+    """Return for each run its cost, the bytes sent and archived, and the pages that were not sent again."""
     runs = []
-    with tempfile.TemporaryDirectory() as place, _served(pages, with_tags=with_tags) as start:
-        folder = Path(place) / "workspace"
+    with tempfile.TemporaryDirectory() as parent, _served(pages, with_tags=with_tags) as start:
+        folder = Path(parent) / "workspace"
         Workspace.create(folder).close()
         for number in (1, 2):
-            sent, room = _told(f"{start}sent"), _room(folder)
+            sent, archived = _get(f"{start}sent"), _archived_bytes(folder)
             forage = [
                 sys.executable, "-c", _FORAGE, "forage", start, "-w", str(folder), "--budget", "1000000",
                 "--delay", "0", "--allow-private", "--again",
             ]  # fmt: skip
-            cost = measured(forage, ROOT)
+            cost = measure(forage, ROOT)
             with Workspace.open(folder) as workspace:
                 unchanged = workspace.stores.forage.not_modified(number)
-            runs.append((cost, _told(f"{start}sent") - sent, _room(folder) - room, unchanged))
-            _told(f"{start}next")
+            runs.append((cost, _get(f"{start}sent") - sent, _archived_bytes(folder) - archived, unchanged))
+            _get(f"{start}next")
     return runs
 
 
@@ -115,7 +115,7 @@ _FORAGE = (
 )
 
 
-def _room(folder: Path) -> int:
+def _archived_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in (folder / "archive").glob("*.warc.gz"))
 
 
@@ -138,7 +138,7 @@ def main() -> int:
         if with_tags:
             bars.append(Bar("bytes sent, second run to first", second[1] / first[1], most=MOST_BYTES))
         bars += [
-            Bar(f"room in the archive, {name}", second[2] / first[2], most=MOST_ROOM),
+            Bar(f"room in the archive, {name}", second[2] / first[2], most=MOST_ARCHIVED),
             Bar(f"CPU a page, {name}", second[0].cpu_per_1000 / first[0].cpu_per_1000, most=MOST_CPU),
             Bar(f"pages of the second run, {name}", second[0].pages, arguments.pages, arguments.pages),
         ]

@@ -46,7 +46,7 @@ MAX_FILE_BYTES = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The goals to look for and the way to find them. The same order in the same workspace resumes its last run."""
+    """The goal of a forage and the strategy. The same order in the same workspace resumes its last run."""
 
     strategy: str = "breadth-first"
     goal: str = ""

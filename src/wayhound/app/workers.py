@@ -27,7 +27,7 @@ from wayhound.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class WorkerOrder:
-    """The input of a worker process beside the workspace."""
+    """The settings of a worker process beside the workspace."""
 
     run_id: int
     identity: Mapping[str, str]

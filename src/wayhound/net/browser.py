@@ -117,16 +117,16 @@ def _playwright_error() -> type[Exception]:
 class _ProfileFolder:
     """A given folder, or a new one that is deleted afterwards; Chromium may still write while it exits."""
 
-    def __init__(self, given: Path | None) -> None:
-        self._given = given
-        self._path = given or Path(tempfile.mkdtemp(prefix="wayhound-browser-"))
+    def __init__(self, profile: Path | None) -> None:
+        self._is_temporary = profile is None
+        self._path = profile or Path(tempfile.mkdtemp(prefix="wayhound-browser-"))
 
     def __enter__(self) -> Path:
         self._path.mkdir(parents=True, exist_ok=True)
         return self._path
 
     def __exit__(self, *_: object) -> None:
-        if self._given is None:
+        if self._is_temporary:
             shutil.rmtree(self._path, ignore_errors=True)
 
 

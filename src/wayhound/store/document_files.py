@@ -32,8 +32,8 @@ WHERE (?1 IS NULL OR site.run_id = ?1) AND visit.archive_file IS NOT NULL AND vi
        OR (visit.content_type NOT LIKE '%html%'
            AND (visit.url LIKE '%.pdf' OR visit.url LIKE '%.ps' OR visit.url LIKE '%.ps.gz'
                 OR visit.url LIKE '%.pdf.gz' OR visit.url LIKE '%.eps')))
-  AND NOT EXISTS (SELECT 1 FROM document_source AS known
-                  WHERE known.site_id = site.id AND known.visit = visit.number)
+  AND NOT EXISTS (SELECT 1 FROM document_source AS source
+                  WHERE source.site_id = site.id AND source.visit = visit.number)
 """
 _FOUND = f"""
 SELECT site.id, site.start, visit.number, visit.url, visit.content_type, visit.archive_file, visit.archive_offset,
@@ -61,7 +61,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSource:
-    """The origin of a file: its URL, site and visit, with the texts of the links clicked to it."""
+    """The place where a file was found: URL, site and visit, with the texts of the links clicked to it."""
 
     url: str
     site_id: int = 0  # 0 if a person added the file

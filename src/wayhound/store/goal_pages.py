@@ -70,7 +70,7 @@ class GoalVisit:
 
 @dataclass(frozen=True, slots=True)
 class GoalAnswer:
-    """A label that a person gave a visited page in a review."""
+    """A person's answer about a visited page in a review: a label."""
 
     run: int
     site: str
@@ -159,8 +159,8 @@ class GoalPageStore:
 
 
 def _visit(row: tuple[Any, ...]) -> GoalVisit:
-    run, site_id, site, number, url, outcome, at, is_goal, *about, file, offset, length, why = row
-    probability, label, title, content_type, robots = about
+    run, site_id, site, number, url, outcome, at, is_goal, *rest, file, offset, length, why = row
+    probability, label, title, content_type, robots = rest
     return GoalVisit(
         run=run,
         site_id=site_id,

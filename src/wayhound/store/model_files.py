@@ -108,8 +108,8 @@ class ForageModels:
         self._must_exist(name)
         meta, arrays = _reader(self._folder / name).meta(KIND, VERSION)
         self._whole(name, meta)
-        told = json.dumps([meta["strategy"], meta["learned"], arrays], sort_keys=True)
-        digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+        content = json.dumps([meta["strategy"], meta["learned"], arrays], sort_keys=True)
+        digest = hashlib.sha256(content.encode()).hexdigest()[:16]
         return ModelCard(name, meta["strategy"], meta["trained_at"], digest, meta["report"])
 
     def names(self) -> list[str]:
@@ -141,7 +141,9 @@ class ForageModels:
         if _NAME.fullmatch(name) and (self._folder / name).is_dir():
             return
         names = ", ".join(self.names())
-        there = f"there are {names}" if names else "none has been trained yet"
-        raise UsageError(
-            f"There is no model {name!r} in this workspace; {there}.", next_step="" if names else "train"
-        )
+        there = f"there are {names}" if names else "none has been trained yet. Next: wayhound train"
+        raise UsageError(f"There is no model {name!r} in this workspace; {there}.")
+
+
+def _option(strategy: str | None) -> str:
+    return f" --strategy {strategy}" if strategy else ""

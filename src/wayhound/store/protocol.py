@@ -14,7 +14,7 @@ SiteState = Literal["waiting", "leased", "done"]
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """The budgets of a run; None means no limit. Limits may change from one call to the next."""
+    """Limits of a run; None means no limit. They may change from one call to the next."""
 
     budget_per_site: int | None = None
     total_budget: int | None = None
