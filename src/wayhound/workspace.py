@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from wayhound import __version__
-from wayhound.archive.reader import ArchiveReader
-from wayhound.archive.writer import ArchiveWriter
 from wayhound.config import FILE_NAME, Config, default_toml
 from wayhound.errors import WorkspaceError
 from wayhound.files import write_file
@@ -23,6 +21,8 @@ from wayhound.store.model_files import ForageModels
 from wayhound.store.stores import Stores
 
 if TYPE_CHECKING:
+    from wayhound.archive.reader import ArchiveReader
+    from wayhound.archive.writer import ArchiveWriter
     from wayhound.search.index import SearchIndex
     from wayhound.search.writer import IndexWriter
 
@@ -96,10 +96,14 @@ class Workspace:
 
     @cached_property
     def archive(self) -> ArchiveReader:
+        from wayhound.archive.reader import ArchiveReader  # noqa: PLC0415 - most commands read no archive
+
         return ArchiveReader(self.archive_folder, self.config.agent.name)
 
     def archive_writer(self, name: str) -> ArchiveWriter:
         """Return a writer of new archive files with `name` in their names; close it after use."""
+        from wayhound.archive.writer import ArchiveWriter  # noqa: PLC0415
+
         return ArchiveWriter(self.archive_folder, name, software=f"Wayhound/{__version__}")
 
     @cached_property
