@@ -26,7 +26,7 @@ from wayhound.citations.citation import Citation, guess_fields
 from wayhound.citations.grouping import CitationMatcher, group_citations, training_pairs
 from wayhound.citations.pair_model import pair_classifier, shipped_classifier
 from wayhound.learn.logistic import LogisticRegression
-from wayhound.text.folding import plain_words
+from wayhound.text.words import plain_words
 
 Ints = npt.NDArray[np.int64]
 FOLDS = 5

@@ -39,8 +39,7 @@ from wayhound.samples import SampleServer, sample_web, serve_samples
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
 from wayhound.url import normalise
-from wayhound.web.app import WebSettings
-from wayhound.web.server import running
+from wayhound.web.app import WebSettings, running
 from wayhound.workspace import Workspace
 
 MOST = 110

@@ -16,11 +16,10 @@ from wayhound.citations.hubs import HubScores
 from wayhound.cli import cli
 from wayhound.errors import WorkspaceLocked
 from wayhound.record import Record, Value
-from wayhound.search.folder import current_build
 from wayhound.search.index import SearchIndex
 from wayhound.search.query import parse
 from wayhound.search.results import SearchRequest, SearchResults
-from wayhound.search.snapshot import SnapshotOpener
+from wayhound.search.snapshot import SnapshotOpener, current_build
 from wayhound.search.writer import IndexWriter
 from wayhound.store.papers import StoredCitation
 from wayhound.topics.model import TopicPlacement

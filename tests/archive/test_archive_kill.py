@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.archive.archives import seen_by_warcio
 from wayhound.archive.reader import ArchiveReader
-from wayhound.archive.repair import repair
+from wayhound.archive.writer import repair
 from wayhound.visit import ArchiveRef
 
 KILLS = 25
@@ -20,7 +20,7 @@ import os, random, sys
 from pathlib import Path
 from wayhound.fetched import Fetched
 from wayhound.archive.writer import ArchiveWriter
-from wayhound.archive.repair import repair
+from wayhound.archive.writer import repair
 folder, seed = Path(sys.argv[1]), int(sys.argv[2])
 repair(folder)
 chance = random.Random(seed)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayhound.citations.citation import Citation, guess_fields, normalise, trigram_bits
-from wayhound.text.folding import fold, plain_words
+from wayhound.text.words import fold, plain_words
 
 FIELDS = Citation(
     title="Hops to the Goal: A Study",

@@ -29,8 +29,7 @@ from wayhound.learn.chain import (
     pair_marginals,
     shift_to_zero,
 )
-from wayhound.learn.crf import ChainCRF
-from wayhound.learn.crf_likelihood import Likelihood
+from wayhound.learn.crf import ChainCRF, Likelihood
 
 N_STATES, N_FEATURES, N_EDGE_FEATURES = 3, 5, 2
 

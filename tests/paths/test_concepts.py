@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.paths.concepts import ConceptLexicon, strip_accents, web_concepts
-from wayhound.words import words
+from wayhound.text.words import words
 
 MIN_LANGUAGES = 20
 

@@ -13,8 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings
-from wayhound.web.app import WebSettings
-from wayhound.web.server import running
+from wayhound.web.app import WebSettings, running
 
 NO_LIMIT = WebSettings(requests_per_second=0)
 MANY = PortalSettings(name="Harbour papers", submissions_per_hour=100_000)

@@ -18,7 +18,7 @@ from wayhound.portal.library import SharedCache, TopicMap
 from wayhound.portal.search_pages import from_cursor, to_cursor
 from wayhound.portal.submit_pages import public_url
 from wayhound.web.errors import BadRequest
-from wayhound.web.limits import Buckets, RateLimiter, client_of
+from wayhound.web.guards import Buckets, RateLimiter, client_of
 from wayhound.web.pages import document, legal
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -87,7 +87,7 @@ def test_processes_that_share_a_table_count_together() -> None:
     buckets = Buckets()
     limiter = RateLimiter(2.0, 3.0, lambda: 0.0, buckets)
     program = (
-        "import sys; from wayhound.web.limits import Buckets, RateLimiter; "
+        "import sys; from wayhound.web.guards import Buckets, RateLimiter; "
         "limiter = RateLimiter(2.0, 3.0, lambda: 0.0, Buckets(int(sys.argv[1]))); "
         "print(limiter.wait_seconds('a'), limiter.wait_seconds('a'))"
     )

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayhound.search.query import parse
-from wayhound.search.results import Fragment
-from wayhound.search.snippets import Highlighter, highlight, snippet
+from wayhound.search.results import Fragment, Highlighter, highlight, snippet
 
 
 def marker(text: str) -> Highlighter:

@@ -15,7 +15,7 @@ import pytest
 from wayhound.page import Link, Page
 from wayhound.studio.app import make_studio
 from wayhound.trail import FAIL, GOAL, Step, Trail
-from wayhound.web.server import running
+from wayhound.web.app import running
 from wayhound.workspace import Workspace
 
 TOKEN = "a-token-for-tests"

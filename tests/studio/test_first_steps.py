@@ -19,7 +19,7 @@ from wayhound.store.goals import FoundGoal
 from wayhound.studio.app import make_studio
 from wayhound.studio.charts import outcome_bars
 from wayhound.studio.goal_pages import _shown
-from wayhound.web.server import running
+from wayhound.web.app import running
 from wayhound.workspace import Workspace
 
 SITE = {

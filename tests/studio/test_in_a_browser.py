@@ -21,7 +21,7 @@ from wayhound.net.browser import find_browser
 from wayhound.samples.server import SampleServer, serve_samples
 from wayhound.samples.web import sample_web
 from wayhound.studio.app import make_studio
-from wayhound.web.server import running
+from wayhound.web.app import running
 from wayhound.workspace import Workspace
 
 pytestmark = needs_browser

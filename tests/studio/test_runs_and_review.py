@@ -19,7 +19,7 @@ from wayhound.config import FILE_NAME
 from wayhound.samples.server import SampleServer, serve_samples
 from wayhound.samples.web import sample_web
 from wayhound.studio.app import make_studio
-from wayhound.web.server import running
+from wayhound.web.app import running
 from wayhound.workspace import Workspace
 
 HIDDEN = re.compile(r'name="(run|site|visit)" value="([^"]*)"')

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from wayhound.text.plurals import singular
+from wayhound.text.words import singular
 
 
 @pytest.mark.parametrize(

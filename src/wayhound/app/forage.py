@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from wayhound.app.crawl import Crawl
-from wayhound.archive.repair import repair
 from wayhound.archive.revalidation import Revalidator
+from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
 from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
 from wayhound.forage.forager import ForageLimits

@@ -1,28 +1,32 @@
-"""Writes the archive of a workspace: every response as a standard WARC record, none lost by a crash.
+"""Write the archive of a workspace, every response as a standard WARC record, and repair it after a crash.
 
 When `ArchiveWriter.write` returns, the record is with the operating system, so `kill -9` loses nothing that was
 returned; `sync` also guards against a power cut. A process never appends to the file of another.
 
 While a file is being written, a marker (``NAME.warc.gz.open``) stands beside it, which holds the number of bytes known
-to be on the disk. `repair` looks at marked files alone.
+to be on the disk. `repair` cuts off the record that was being written when a process died; it examines marked files
+alone, and of those only the part not known to be on the disk, so after a clean stop it costs one listing of the folder.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import mmap
 import os
 import re
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from wayhound.archive.revalidation import CachedPage
+from wayhound.archive.warc_read import members
 from wayhound.archive.warc_write import (
     Original,
     info_record,
@@ -263,3 +267,100 @@ def _reason(error: OSError) -> str:
     if error.errno in _NO_SPACE:
         return "the disk is full; free some space and run the same command again"
     return (error.strerror or str(error)).lower()
+
+
+_MEMBER_START = re.compile(rb"\x1f\x8b\x08")
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The result for a file whose writer had died.
+
+    `damaged_at` is the offset of a broken record that whole records follow. Nothing is cut then: the others can still
+    be read by their positions.
+    """
+
+    file: str
+    kept_bytes: int
+    cut_bytes: int = 0
+    damaged_at: int | None = None
+
+
+def repair(folder: Path) -> list[Repaired]:
+    """Repair every file of `folder` that was left open, except those of writers that are alive.
+
+    Raises ArchiveError if a file cannot be read or truncated.
+    """
+    repaired = []
+    for marker in sorted(folder.glob(f"*{MARKER_SUFFIX}")):
+        path = marker.with_name(marker.name.removesuffix(MARKER_SUFFIX))
+        try:
+            result = _repair_file(path, marker)
+        except OSError as error:
+            raise ArchiveError(
+                f"{path} cannot be repaired: {(error.strerror or str(error)).lower()}."
+            ) from error
+        if result:
+            repaired.append(result)
+    return repaired
+
+
+def _repair_file(path: Path, marker: Path) -> Repaired | None:
+    """Return None if the file is gone or another process has it locked."""
+    try:
+        file = path.open("r+b")
+    except FileNotFoundError:
+        marker.unlink(missing_ok=True)
+        return None
+    with file:
+        if not _lock(file):
+            return None
+        result = _cut_tail(file, path, _flushed_bytes(marker))
+        if result.kept_bytes == 0:
+            path.unlink()
+        marker.unlink(missing_ok=True)
+    return result
+
+
+def _lock(file: BinaryIO) -> bool:
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _flushed_bytes(marker: Path) -> int:
+    try:
+        return int(marker.read_bytes())
+    except (OSError, ValueError):  # the marker was damaged by the same crash
+        return 0
+
+
+def _cut_tail(file: BinaryIO, path: Path, flushed: int) -> Repaired:
+    size = file.seek(0, os.SEEK_END)
+    whole = file.seek(flushed if flushed <= size else 0)
+    try:
+        for member in members(file, path):
+            whole = member.end
+    except ArchiveError:
+        if _whole_record_follows(file, path, whole):
+            return Repaired(path.name, size, damaged_at=whole)
+    if whole < size:
+        file.truncate(whole)
+        os.fsync(file.fileno())
+    return Repaired(path.name, whole, size - whole)
+
+
+def _whole_record_follows(file: BinaryIO, path: Path, damaged_at: int) -> bool:
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        starts = [match.start() for match in _MEMBER_START.finditer(view, damaged_at + 1)]
+    return any(_is_whole_record(file, path, start) for start in starts)
+
+
+def _is_whole_record(file: BinaryIO, path: Path, start: int) -> bool:
+    file.seek(start)
+    try:
+        return next(members(file, path)).data.startswith(b"WARC/")
+    except ArchiveError:
+        return False

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from sys import intern
 
 from wayhound.text.author_lists import CitedName, parse_cited_names
-from wayhound.text.folding import fold, plain_words
 from wayhound.text.numbers import RECENT_YEAR, parse_pages, parse_year
+from wayhound.text.words import fold, plain_words
 
 
 @dataclass(frozen=True, slots=True)

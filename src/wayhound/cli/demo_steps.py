@@ -45,8 +45,7 @@ from wayhound.studio.app import make_studio
 from wayhound.trail import GOAL
 from wayhound.url import normalise
 from wayhound.visit import Visit
-from wayhound.web.app import WebSettings
-from wayhound.web.server import running
+from wayhound.web.app import WebSettings, running
 from wayhound.wording.papers import format_added
 from wayhound.wording.quantities import count
 from wayhound.wording.training import format_training

@@ -120,7 +120,7 @@ def serve_portal(
     require_extra("The portal", "portal", *NEEDED)
     from wayhound.app.index import Follower, ScoreKeeper  # noqa: PLC0415
     from wayhound.portal.processes import ServerProcesses  # noqa: PLC0415
-    from wayhound.web.server import address_of, open_socket  # noqa: PLC0415
+    from wayhound.web.app import address_of, open_socket  # noqa: PLC0415
 
     with open_socket(address.host, address.port) as listening:
         scored = update_index(folder)

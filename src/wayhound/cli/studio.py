@@ -47,7 +47,7 @@ def serve_studio(folder: Path, port: int | None, page: str = "", *, opens: bool 
     require_extra("The studio", "portal", *NEEDED)
     from wayhound.studio.access import new_token  # noqa: PLC0415
     from wayhound.studio.app import make_studio  # noqa: PLC0415
-    from wayhound.web.server import address_of, make_server  # noqa: PLC0415
+    from wayhound.web.app import address_of, make_server  # noqa: PLC0415
 
     with _listening(port) as listening:
         token = new_token()
@@ -65,7 +65,7 @@ def serve_studio(folder: Path, port: int | None, page: str = "", *, opens: bool 
 
 def _listening(port: int | None) -> socket.socket:
     """Listen at the given port; else at the default one, or at a free one if a second studio has taken it."""
-    from wayhound.web.server import open_socket  # noqa: PLC0415
+    from wayhound.web.app import open_socket  # noqa: PLC0415
 
     if port is not None:
         return open_socket(HOST, port)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from wayhound.text.folding import without_accents
+from wayhound.text.words import without_accents
 
 _NUMBER = re.compile(r"^\s*(?:(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2})*\s*[.):]?\s+|§\s*\d*\s*)(?=\S)")
 _NOT_LETTERS = re.compile(r"[^a-z]+")

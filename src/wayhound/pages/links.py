@@ -15,8 +15,8 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from wayhound.page import Link, LinkKind
+from wayhound.text.words import spaced
 from wayhound.url import normalise
-from wayhound.words import spaced
 
 MAX_LINKS = 10_000
 MAX_LINK_CHARS = 500

@@ -22,7 +22,7 @@ from wayhound.pages.links import (
     strip_marks,
     unplaced_link,
 )
-from wayhound.words import words
+from wayhound.text.words import words
 
 MAX_TOKENS = 100_000
 MAX_HEADINGS = 500

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from wayhound.record import Record
-from wayhound.text.folding import plain_words
 from wayhound.text.person_names import PersonName, split_name
+from wayhound.text.words import plain_words
 
 # Field of a record → name or tag in each format.
 _BIBTEX = {"title": "title", "year": "year", "volume": "volume", "number": "number", "publisher": "publisher",

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wayhound.papers.reference_cut import RawReference
-from wayhound.text.folding import letters_and_digits
 from wayhound.text.numbers import RECENT_YEAR
 from wayhound.text.person_names import CAPITALISED_PARTICLES, PARTICLE_PATTERN
+from wayhound.text.words import letters_and_digits
 
 _CAPITALISED = "|".join(sorted(word.capitalize() for word in CAPITALISED_PARTICLES))
 _PARTICLE = rf"(?:(?:{PARTICLE_PATTERN}|{_CAPITALISED})\s)"

@@ -11,7 +11,7 @@ from wayhound.documents.document import Document, Line
 from wayhound.documents.flow import bounding_box, box_in_line
 from wayhound.papers.reference_cut import RawReference
 from wayhound.record import Span
-from wayhound.text.folding import letters_and_digits
+from wayhound.text.words import letters_and_digits
 
 _LinePart = tuple[Line, int, int]  # a line, and the range of its characters
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
-from wayhound.text.folding import without_accents
-from wayhound.words import words
+from wayhound.text.words import without_accents, words
 
 _MAX_CACHED_WORDS = 1 << 16
 _TRANSLITERATED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "å": "aa", "ø": "oe", "æ": "ae"})
@@ -78,7 +77,7 @@ class ConceptLexicon:
         return cls(exact, prefixes, tuple(terms))
 
     def named_by(self, text: Sequence[str]) -> frozenset[str]:
-        """Return the concepts that these words (`wayhound.words.words`) name."""
+        """Return the concepts that these words (`wayhound.text.words.words`) name."""
         concepts: set[str] = set()
         folded: list[str] | None = None
         for at, word in enumerate(text):

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wayhound.page import Link, Page
-from wayhound.text.plurals import singular
+from wayhound.text.words import singular, words
 from wayhound.url import url_tokens
-from wayhound.words import words
 
 BODY_TOKENS = 100
 WINDOW = 10  # words before a link and after it

@@ -15,8 +15,8 @@ from wayhound.page import Link, Page
 from wayhound.paths.concepts import web_concepts
 from wayhound.paths.samples import trails_by_site
 from wayhound.paths.traits import SourcePage, url_end_words
+from wayhound.text.words import words
 from wayhound.trail import Trail
-from wayhound.words import words
 
 MIN_GAIN = 0.15  # by how much a concept must be more frequent in goal trails than around them
 AGREEING_GAIN = 0.1  # a site with a larger gain agrees that the concept matters

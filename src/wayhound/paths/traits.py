@@ -19,9 +19,9 @@ from functools import lru_cache
 from wayhound.page import Link, Page
 from wayhound.paths.concepts import web_concepts
 from wayhound.paths.features import BODY_TOKENS, fold_word
+from wayhound.text.words import words
 from wayhound.trail import Trail
 from wayhound.url import url_tokens
-from wayhound.words import words
 
 Traits = Mapping[str, float]
 """Values by name, most of them 0 or 1; a trait that is not named is 0."""

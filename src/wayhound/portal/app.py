@@ -23,7 +23,7 @@ from wayhound.portal.search_pages import search_routes
 from wayhound.portal.submit_pages import submit_routes
 from wayhound.portal.topic_pages import topic_routes
 from wayhound.web.app import WebSettings, make_app
-from wayhound.web.limits import Buckets
+from wayhound.web.guards import Buckets
 
 ABOUT = "Search, browse and cite what was found. Every page is available as JSON."
 OPEN_TYPES = (

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from wayhound.portal.addresses import field_query, search_url, to_key
 from wayhound.portal.library import Readers
-from wayhound.web.limits import Buckets, RateLimiter
+from wayhound.web.guards import Buckets, RateLimiter
 from wayhound.web.pages import Pages, json_answer
 
 SITE_NAME = "Wayhound"

@@ -21,9 +21,8 @@ from typing import Self
 from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings
 from wayhound.processes import python_command, start_process, wait_or_kill
-from wayhound.web.app import WebSettings
-from wayhound.web.limits import Buckets
-from wayhound.web.server import make_server
+from wayhound.web.app import WebSettings, make_server
+from wayhound.web.guards import Buckets
 
 log = logging.getLogger("wayhound.serve")
 

@@ -12,10 +12,19 @@ from typing import Any
 
 from wayhound.search.query import FIELDS, Query, describe, parse, terms
 from wayhound.search.ranking import is_optional
-from wayhound.search.results import MAX_DEPTH, Hit, SearchRequest, SearchResults, Sort, Suggestion
+from wayhound.search.results import (
+    MAX_DEPTH,
+    Highlighter,
+    Hit,
+    SearchRequest,
+    SearchResults,
+    Sort,
+    Suggestion,
+    highlight,
+    snippet,
+)
 from wayhound.search.schema import hit_count, tantivy
 from wayhound.search.snapshot import IndexSnapshot, SnapshotOpener
-from wayhound.search.snippets import Highlighter, highlight, snippet
 from wayhound.search.suggestions import FEW_HITS, SpellingCorrector, suggest
 
 MAX_YEARS = 100

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, cast
 
-from wayhound.text.folding import without_accents
-from wayhound.words import spaced, words
+from wayhound.text.words import spaced, without_accents, words
 
 MAX_TERM_LENGTH = 64  # characters; longer terms are cut, in documents and in queries
 

@@ -9,7 +9,8 @@ from typing import Self
 
 from wayhound.errors import WorkspaceError
 from wayhound.search.documents import IndexDocument, record_key
-from wayhound.search.folder import (
+from wayhound.search.schema import facet_values, is_name, make_schema, tantivy, to_tantivy
+from wayhound.search.snapshot import (
     IndexState,
     current_build,
     new_build,
@@ -18,7 +19,6 @@ from wayhound.search.folder import (
     write_state,
     writer_lock,
 )
-from wayhound.search.schema import facet_values, is_name, make_schema, tantivy, to_tantivy
 
 HEAP_BYTES = 96_000_000
 

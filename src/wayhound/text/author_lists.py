@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wayhound.text.folding import fold
 from wayhound.text.person_names import CAPITALISED_PARTICLES
+from wayhound.text.words import fold
 
 _SEPARATOR = re.compile(r"\s*(?:;|&|\band\b|\bet al\b\.?|\bu\. ?a\.(?=\s|$))\s*")
 _ROLE = re.compile(r"\(?\b(?:eds?|editors?|hrsg)\b\.?\)?")

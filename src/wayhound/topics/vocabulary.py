@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from wayhound.text.plurals import singular
-from wayhound.words import words
+from wayhound.text.words import singular, words
 
 MAX_DOCUMENT_WORDS = 200.0
 

@@ -13,8 +13,7 @@ from urllib.parse import unquote
 
 from wayhound.app.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
 from wayhound.app.papers.reading import FileReading, n_cores, read_all
-from wayhound.archive.repair import repair
-from wayhound.archive.writer import ArchiveWriter
+from wayhound.archive.writer import ArchiveWriter, repair
 from wayhound.documents.limits import DEFAULT_LIMITS
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched

@@ -26,8 +26,8 @@ from wayhound.app.teach.session import PageNode, Session
 from wayhound.app.teach.tab import BarMessage, BarScript, HistoryEntry, Navigated, Tab
 from wayhound.media import is_page_type, resolve_type
 from wayhound.page import Link, Page
+from wayhound.text.words import words
 from wayhound.url import normalise
-from wayhound.words import words
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext

@@ -18,7 +18,7 @@ from wayhound.app.teach.events import (
 )
 from wayhound.app.teach.seen_pages import SeenPage, SessionPages
 from wayhound.app.teach.session import PageNode, Session, TeachMode
-from wayhound.archive.repair import repair
+from wayhound.archive.writer import repair
 from wayhound.fetched import Fetched
 from wayhound.paths.taught_site import WebGraph, hops_to_nearest
 from wayhound.store.teaching import TeachSession

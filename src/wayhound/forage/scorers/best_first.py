@@ -12,8 +12,8 @@ from wayhound.errors import UsageError
 from wayhound.forage.scorer import GoalPattern, Rated, Reading, State, StrategyInput
 from wayhound.page import Link, Page
 from wayhound.site import Site
+from wayhound.text.words import words
 from wayhound.url import url_tokens
-from wayhound.words import words
 
 
 @dataclass

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.words import spaced, words
+from wayhound.text.words import spaced, words
 
 
 @pytest.mark.parametrize(

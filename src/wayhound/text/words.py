@@ -1,8 +1,12 @@
-"""Split text into words, the same way for pages, links and queries."""
+"""Words: splitting text, folding accents and case, and singulars.
+
+One spelling each for pages, links, queries, papers and topics, so that what one part stores the others find.
+"""
 
 from __future__ import annotations
 
 import codecs
+import html
 import re
 import unicodedata
 from functools import lru_cache
@@ -41,7 +45,7 @@ def _handle_non_ascii(beyond_ascii: UnicodeError) -> tuple[bytes, int]:
     return (_normalise_cached(run) if len(run) < 40 else _normalise(run)).encode(), beyond_ascii.end
 
 
-_ERROR_HANDLER = "wayhound.words"
+_ERROR_HANDLER = "wayhound.text.words"
 codecs.register_error(_ERROR_HANDLER, _handle_non_ascii)
 
 
@@ -69,3 +73,65 @@ def _pairs(run: re.Match[str]) -> str:
     if len(chars) == 1:
         return f" {chars} "
     return f" {' '.join([chars[at : at + 2] for at in range(len(chars) - 1)])} "
+
+
+# Letters that Unicode does not decompose into a base letter and a mark.
+_UNDECOMPOSED = str.maketrans(
+    {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
+)
+_PUNCTUATION = str.maketrans({"–": "-", "—": "-", "’": "'"})
+_WORD = re.compile(r"[^\W_]+")
+_TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}$]")
+_APOSTROPHE = re.compile(r"(?<=\w)['’`](?=\w)")
+
+
+def without_accents(text: str) -> str:
+    """Return lower-case text with accented letters and ligatures replaced by plain letters."""
+    decomposed = unicodedata.normalize("NFKD", text.translate(_UNDECOMPOSED))
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+
+
+def fold(text: str) -> str:
+    """Return the text in lower case without accents, HTML entities or TeX commands; dashes become hyphens."""
+    if "&" in text:
+        text = html.unescape(text)
+    if "\\" in text or "{" in text:
+        text = _TEX.sub("", text)
+    text = text.lower()
+    return text if text.isascii() else without_accents(text.translate(_PUNCTUATION))
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of the folded text; an apostrophe inside a word does not split it."""
+    return _WORD.findall(_APOSTROPHE.sub("", fold(text)))
+
+
+def letters_and_digits(text: str, keep: str = "") -> str:
+    """Return only the letters and digits, folded, and the characters in `keep`.
+
+    >>> letters_and_digits("Müller-Lüdenscheidt, 1997a")
+    'mullerludenscheidt1997a'
+    """
+    # Folded twice: some capitals, such as those of mathematical fonts, appear only after decomposition.
+    folded = without_accents(text.casefold()).casefold()
+    return "".join(letter for letter in folded if letter.isalnum() or letter in keep)
+
+
+ENDINGS_OF_SINGULARS = ("ss", "us", "is", "ics")
+
+
+def singular(word: str, singular_endings: tuple[str, ...] = ENDINGS_OF_SINGULARS) -> str:
+    """Return the singular of a lower-case English plural; other words are returned unchanged.
+
+    Words with one of `singular_endings` count as singulars.
+
+    >>> [singular(word) for word in ("studies", "classes", "papers", "campus", "gas")]
+    ['study', 'class', 'paper', 'campus', 'gas']
+    """
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith("sses"):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(singular_endings):
+        return word[:-1]
+    return word
