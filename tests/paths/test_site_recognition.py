@@ -38,6 +38,25 @@ def test_a_site_without_pages_has_no_goals() -> None:
     assert (ranked.order, ranked.goals, ranked.likely) == ((), 0, 0)
 
 
+def test_an_answer_is_what_the_page_is_and_moves_pages_of_its_list() -> None:
+    site = recogniser()
+    before = site.probabilities()
+    after = site.probabilities({"/people/0": False, "/news/0": True})
+    assert (after[2], after[4]) == (0.0, 1.0)
+    assert after[3] < before[3]
+    assert after[5] > before[5]
+
+
+def test_answered_pages_are_in_no_tier_or_among_the_goals_whatever_the_verdict() -> None:
+    site = recogniser()
+    ranked = site.ranked(max_doubt=0.0, answers={"/people/0": False, "/news/0": True})
+    reported = [site.pages[number].url for number in ranked.order[: ranked.goals + ranked.likely]]
+    assert reported[0] == "/news/0"
+    assert ranked.goals
+    assert ranked.none_probability == 0.0
+    assert "/people/0" not in reported
+
+
 def test_group_means_come_with_the_size_of_each_group() -> None:
     means, sizes = group_means(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1]))
     assert means.tolist() == [2.0, 2.0, 5.0]

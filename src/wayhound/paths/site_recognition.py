@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from types import MappingProxyType
 
 import numpy as np
 
@@ -26,6 +27,7 @@ MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of four must
 BEST_CHILDREN = 5
 MAX_DOUBT = 0.9  # above this probability that a site has no goal, none is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
+ANSWER_WEIGHT = 10.0  # of a page that a person answered, in the second pass; any other page has 1
 _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
 _MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
 FEATURES = (
@@ -35,6 +37,11 @@ FEATURES = (
     "parent is goal",
 )  # fmt: skip
 NONE_FEATURES = ("bias", "best chance", "goals expected", "best odds", "contrast", "pages", "sites")
+
+
+Answers = Mapping[str, bool]
+"""What a person said about pages of a site: True for a goal, by the URL of the page."""
+NO_ANSWERS: Answers = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +148,16 @@ class SiteRecogniser:
             float(mean >= best), parent, 1 / (1 + np.exp(-parent)),
         ])  # fmt: skip
 
-    def rows(self) -> Floats:
-        """Return the features of all pages, (pages, len(FEATURES))."""
+    def rows(self, answers: Answers = NO_ANSWERS) -> Floats:
+        """Return the features of all pages, (pages, len(FEATURES)). Answers count as certain log odds."""
         odds = np.clip(np.array([page.odds for page in self.pages]), -MAX_LOG_ODDS, MAX_LOG_ODDS)
+        for number, page in enumerate(self.pages):
+            if page.url in answers:
+                odds[number] = MAX_LOG_ODDS if answers[page.url] else -MAX_LOG_ODDS
         mean = odds.mean(axis=1)
         n, best, median = len(mean), mean.max(), np.median(mean)
         lists, templates, shapes = (
-            _numbers(groups) for groups in zip(*(p.groups for p in self.pages), strict=True)
+            group_numbers(groups) for groups in zip(*(p.groups for p in self.pages), strict=True)
         )
         (total, size), (template, template_size) = group_means(mean, lists), group_means(mean, templates)
         list_best = np.full(lists.max() + 1, -MAX_LOG_ODDS)
@@ -178,26 +188,34 @@ class SiteRecogniser:
             count[number] = len(values)
         return best, count
 
-    def probabilities(self) -> Floats:
+    def probabilities(self, answers: Answers = NO_ANSWERS) -> Floats:
         """Return the probability that each page is a goal, after the second pass, (pages,)."""
         if not self.pages:
             return np.zeros(0)
-        odds = self.rows() @ np.array(self.weights.pages)
-        return sigmoid((1 - SECOND_PASS_SHARE) * odds + SECOND_PASS_SHARE * self._second_pass(sigmoid(odds)))
+        odds = self.rows(answers) @ np.array(self.weights.pages)
+        truth, counts = sigmoid(odds), np.ones(len(odds))
+        asked = [number for number, page in enumerate(self.pages) if page.url in answers]
+        truth[asked] = [float(answers[self.pages[number].url]) for number in asked]
+        counts[asked] = ANSWER_WEIGHT
+        learned = self._second_pass(truth, counts)
+        probabilities = sigmoid((1 - SECOND_PASS_SHARE) * odds + SECOND_PASS_SHARE * learned)
+        probabilities[asked] = truth[asked]
+        return probabilities
 
-    def _second_pass(self, probabilities: Floats) -> Floats:
-        """Return log odds by a model of this site alone, fitted to the first probabilities, (pages,)."""
+    def _second_pass(self, truth: Floats, counts: Floats) -> Floats:
+        """Return log odds by a model of this site alone, fitted to probabilities that count so much, (pages,)."""
         sets = [_site_traits(page) for page in self.pages]
-        counts: dict[_SiteTrait, int] = {}
+        pages: dict[_SiteTrait, int] = {}
         for traits in sets:
             for name in traits:
-                counts[name] = counts.get(name, 0) + 1
-        kept = [name for name, count in counts.items() if 2 <= count <= _MAX_SHARE * len(sets)]
+                pages[name] = pages.get(name, 0) + 1
+        kept = [name for name, count in pages.items() if 2 <= count <= _MAX_SHARE * len(sets)]
+        bounded = np.clip(truth, 0.01, 0.99)
         if not kept:
-            return np.asarray(np.log(probabilities / (1 - probabilities)))
+            return np.asarray(np.log(bounded / (1 - bounded)))
         rows = trait_rows(sets, {name: column for column, name in enumerate(kept)})
         scales = np.array([_SITE_SCALES.get(str(name[0]), _PLACE_SCALE) for name in kept])
-        weights, bias = fit_log_odds(rows, scales, np.clip(probabilities, 0.01, 0.99))
+        weights, bias = fit_log_odds(rows, scales, bounded, counts)
         return np.asarray(rows @ weights + bias)
 
     def none_row(self, probabilities: Floats) -> Floats:
@@ -211,23 +229,37 @@ class SiteRecogniser:
             means.max() - np.median(means), np.log(len(probabilities)), np.log(self.sites),
         ])  # fmt: skip
 
-    def ranked(self, threshold: float | None = None, max_doubt: float = MAX_DOUBT) -> RankedPages:
+    def ranked(
+        self,
+        threshold: float | None = None,
+        max_doubt: float = MAX_DOUBT,
+        answers: Answers = NO_ANSWERS,
+    ) -> RankedPages:
         """Return the pages by the probability that they are goals, cut into two tiers.
 
         Goals are as many of the likeliest pages as have the best expected F1, or those of at least `threshold`;
         none if the probability that the site has none is above `max_doubt`. Likely pages are those that would be
-        goals without that doubt, and others at least half as likely as the last of them.
+        goals without that doubt, and others at least half as likely as the last of them. Pages that a person
+        answered are what the answer says: goals come first, others are in neither tier.
         """
-        probabilities = self.probabilities()
-        none = float(sigmoid(self.none_row(probabilities) @ np.array(self.weights.none)))
+        probabilities = self.probabilities(answers)
+        none = self.none_probability(probabilities, answers)
         order = np.argsort(-probabilities, kind="stable")
         ordered = probabilities[order]
+        confirmed = int((ordered == 1.0).sum())
         count = best_expected_f1(ordered) if threshold is None else int((ordered >= threshold).sum())
         if self.one_goal:
             count = min(count, 1)
+        count = min(max(count, confirmed), int((ordered > 0.0).sum()))
         likely = int((ordered >= ordered[count - 1] / 2).sum()) if count else 0
         goals = 0 if none > max_doubt else count
         return RankedPages(tuple(order.tolist()), tuple(ordered.tolist()), goals, likely - goals, none)
+
+    def none_probability(self, probabilities: Floats, answers: Answers = NO_ANSWERS) -> float:
+        """Return the probability that the site has no goal: 0 if a person found one."""
+        if any(answers.get(page.url) for page in self.pages):
+            return 0.0
+        return float(sigmoid(self.none_row(probabilities) @ np.array(self.weights.none)))
 
 
 _SiteTrait = tuple[str | int, ...]
@@ -245,7 +277,7 @@ def _site_traits(page: PageEvidence) -> dict[_SiteTrait, float]:
     return traits | dict.fromkeys(places, 1.0)
 
 
-def _numbers(names: Sequence[Hashable]) -> Ints:
+def group_numbers(names: Sequence[Hashable]) -> Ints:
     """Number the names in order of their first occurrence; equal ones have the same number."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)

@@ -23,7 +23,8 @@ from wayhound.page import Link, Page
 from wayhound.paths.features import page_tokens
 from wayhound.paths.link_prior import link_concepts
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
-from wayhound.paths.site_recognition import MAX_DOUBT, PageEvidence, SiteRecogniser
+from wayhound.paths.site_questions import QUESTIONS_A_SITE, next_question
+from wayhound.paths.site_recognition import MAX_DOUBT, NO_ANSWERS, Answers, PageEvidence, SiteRecogniser
 from wayhound.paths.traits import ReachedPage, SourcePage, page_template, url_shape
 from wayhound.site import Site
 
@@ -172,9 +173,14 @@ class Adaptive:
     def combine(self, known: float, new: float) -> float:  # noqa: ARG002 - `rate` has combined them
         return new
 
-    def report(self, threshold: float | None = None, max_doubt: float = MAX_DOUBT) -> SiteReport:
+    def report(
+        self,
+        threshold: float | None = None,
+        max_doubt: float = MAX_DOUBT,
+        answers: Answers = NO_ANSWERS,
+    ) -> SiteReport:
         """Return the goals and the likely goals among the pages read so far (`SiteRecogniser.ranked`)."""
-        ranked = self.recogniser.ranked(threshold, max_doubt)
+        ranked = self.recogniser.ranked(threshold, max_doubt, answers)
         pages = [
             FoundPage(self.recogniser.pages[number].url, probability)
             for number, probability in zip(ranked.order, ranked.probabilities, strict=True)
@@ -183,6 +189,11 @@ class Adaptive:
         return SiteReport(
             tuple(pages[: ranked.goals]), tuple(pages[ranked.goals : end]), ranked.none_probability
         )
+
+    def next_question(self, answers: Answers = NO_ANSWERS, most: int = QUESTIONS_A_SITE) -> FoundPage | None:
+        """Return the page that a person should be asked about next, or None if no more should be asked."""
+        question = next_question(self.recogniser, answers, most)
+        return FoundPage(question.url, question.probability) if question else None
 
     def why_page(self, state: State, page: Page) -> list[Reason]:
         """Return the traits of a page by what each adds to the log odds of a goal, the strongest first."""
