@@ -1,4 +1,4 @@
-"""What holds for all tests: none is timed, since a busy machine may pause anywhere."""
+"""Settings of all tests: none is timed, since a busy machine may pause anywhere."""
 
 from __future__ import annotations
 

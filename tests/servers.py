@@ -163,7 +163,7 @@ def _look_up(pages: Pages, host: str, path: str) -> Page | None:
 
 
 def _is_known(headers: tuple[tuple[str, str], ...], asked: dict[str, str]) -> bool:
-    """Whether a client has the page with these headers (RFC 9110, section 13.2.2)."""
+    """Return true if a client has the page with these headers (RFC 9110, section 13.2.2)."""
     has = dict(headers)
     if "If-None-Match" in asked:
         known = [tag.removeprefix("W/") for tag in asked["If-None-Match"].split(", ")]

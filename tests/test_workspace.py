@@ -153,7 +153,7 @@ except WorkspaceError as error:
 
 
 def made_on(options: str, folder: Path) -> str:
-    """What is said when a workspace is made on a file system with these options."""
+    """Return the message when a workspace is created on a file system with these options."""
     unshare = shutil.which("unshare")
     if not unshare or subprocess.run([unshare, "-rm", "true"], check=False, capture_output=True).returncode:
         pytest.skip("no file system can be mounted here")

@@ -1,4 +1,4 @@
-"""What changed between two forages of the same sites on loopback."""
+"""Changes between two forages of the same sites on loopback."""
 
 from __future__ import annotations
 

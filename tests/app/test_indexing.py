@@ -313,7 +313,7 @@ def test_scores_wait_for_a_quiet_moment_and_then_rest(workspace: Workspace) -> N
 
 
 def built(workspace: Workspace) -> bool:
-    """Whether the index could be built: a follower may have the lock for a moment."""
+    """Return true if the index could be built: a follower may have the lock for a moment."""
     try:
         build(workspace)
     except WorkspaceLocked:

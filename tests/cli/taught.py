@@ -1,4 +1,4 @@
-"""Where the sample web that is foraged has its sites, and what is there to be found."""
+"""Sites and goals of the sample web that the tests forage."""
 
 from __future__ import annotations
 

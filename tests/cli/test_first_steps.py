@@ -1,4 +1,4 @@
-"""What somebody new meets: mistyped words, lists as spreadsheets save them, and always a next step."""
+"""First steps of a new user: mistyped words, lists as spreadsheets save them, and always a next step."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_links_of_a_page_are_told_by_their_paths_and_in_words(
 def test_a_keyword_is_all_that_a_forage_needs(
     server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is looked for is what counts as found."""
+    """Only pages that match the wanted words count as found."""
     assert run(["forage", f"{server}/", "-w", "mine", "--keyword", "contact", *LOOPBACK]) == 0
     told = capsys.readouterr()
     assert told.out == f"{server}/contact\tContact us\n"

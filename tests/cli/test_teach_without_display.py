@@ -1,4 +1,4 @@
-"""Where no window can be opened, teaching happens in a page: `teach` and `demo --by-hand` print its address."""
+"""If no window can be opened, teaching happens in a page: `teach` and `demo --by-hand` print its address."""
 
 from __future__ import annotations
 

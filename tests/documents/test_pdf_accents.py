@@ -9,7 +9,7 @@ from wayhound.documents.letters import repair_text, reseat_accents
 
 
 def read(text: str, above: dict[int, int], wide: frozenset[int] = frozenset()) -> str:
-    """What is read of `text`, in which the accent at each key of `above` stands above the letter at its value.
+    """Return what is read of `text`, in which the accent at each key of `above` stands above the letter at its value.
 
     Blanks have no width, but for those at `wide`.
     """

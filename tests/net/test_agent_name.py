@@ -1,4 +1,4 @@
-"""What a page asks of the name we crawl under holds wherever the page is read again."""
+"""Directives of a page for the name we crawl under hold wherever the page is read again."""
 
 from __future__ import annotations
 

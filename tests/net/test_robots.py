@@ -25,7 +25,7 @@ async def fetch_all(base: str, *paths: str, agent: str = "Wayhound") -> list[str
 
 
 def outcomes(robots: Page | None, *paths: str, agent: str = "Wayhound") -> list[str]:
-    """What comes of fetching `paths` from a site with that robots.txt."""
+    """Return the outcomes of fetching `paths` from a site with that robots.txt."""
     pages: dict[str, Page] = dict.fromkeys(paths, "a page")
     if robots is not None:
         pages["/robots.txt"] = robots

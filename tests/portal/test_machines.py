@@ -1,4 +1,4 @@
-"""What programs read: feeds, metadata, exports, harvesting, discovery."""
+"""Formats for programs: feeds, metadata, exports, harvesting, discovery."""
 
 from __future__ import annotations
 

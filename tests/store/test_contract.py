@@ -1,4 +1,4 @@
-"""What every store of forages must do; see `wayhound.store.protocol.Store`."""
+"""The contract of every store of forages; see `wayhound.store.protocol.Store`."""
 
 from __future__ import annotations
 

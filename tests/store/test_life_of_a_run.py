@@ -26,7 +26,7 @@ picks = st.integers(0, 99)
 
 @dataclass
 class Known:
-    """What a site should be like."""
+    """The expected state of a site."""
 
     owner: str = ""
     until: float = 0.0

@@ -1,4 +1,4 @@
-"""What is asked for every page that is shown is found by an index, however much the workspace holds."""
+"""Queries of pages that people open use an index, however much the workspace holds."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def start(task: str, path: Path, name: str, *more: Path) -> subprocess.Popen[str
 
 
 def run_together(task: str, path: Path, count: int, *more: Path) -> list[list[str]]:
-    """What each of several processes said; all must end well."""
+    """Return the output of each of several processes; all must succeed."""
     with ExitStack() as stack:
         workers = [stack.enter_context(start(task, path, f"here:{n}:0", *more)) for n in range(count)]
         said = [worker.communicate()[0].split() for worker in workers]

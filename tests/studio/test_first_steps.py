@@ -1,4 +1,4 @@
-"""What somebody new meets in the studio: the next step, lists as they were pasted, and forms that are not lost."""
+"""First steps of a new user in the studio: the next step, lists as they were pasted, and forms that are not lost."""
 
 from __future__ import annotations
 

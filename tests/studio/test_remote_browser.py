@@ -1,4 +1,4 @@
-"""What is sent as mouse and keys is read with care, and the studio says when no browser is open."""
+"""Mouse and key events are validated, and the studio says when no browser is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strangers wrote is shown as text: none of their code, addresses or attributes is in it."""
+"""Content of other sites is shown as text: none of their code, addresses or attributes is in it."""
 
 from __future__ import annotations
 

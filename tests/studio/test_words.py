@@ -1,4 +1,4 @@
-"""What models say is put in words, and charts say what they show."""
+"""Results of models in words, and descriptions of charts."""
 
 from __future__ import annotations
 

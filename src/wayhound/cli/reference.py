@@ -154,7 +154,7 @@ odds of a goal. With `--json`, `left_alone` lists the links that would not be fo
     "evaluate": "What is measured, and how: [evaluation.md](evaluation.md).\n",
     "samples": "The sites are described in [samples.md](samples.md).\n",
 }
-"""What the reference says of a command beyond its help."""
+"""Paragraphs of the reference that a command's help does not have."""
 
 
 def reference() -> str:

@@ -33,7 +33,7 @@ TopicPath = tuple[str, ...]
 THREADS = 4
 SLOW_THREADS = 2
 CACHE_SECONDS = 2.0
-"""How long counts over the whole collection are reused: as long as a new record may take to be seen."""
+"""Seconds for which counts over the whole collection are reused: as long as a new record may take to be seen."""
 
 _FACET_LABELS = {"topic": "Topic", "year": "Year", "venue": "Venue", "site": "Site", "type": "Type"}
 

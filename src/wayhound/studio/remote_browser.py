@@ -118,7 +118,7 @@ TAB_SECONDS = 0.02  # between checks for the first tab
 LOOK_SECONDS = 0.3  # how soon another tab is shown
 
 BUTTONS = (*get_args(Action), "back")
-"""What the buttons beside the picture can do."""
+"""Actions of the buttons beside the picture."""
 
 
 @dataclass(frozen=True, slots=True)

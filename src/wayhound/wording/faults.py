@@ -9,7 +9,7 @@ from typing import Literal
 from wayhound.errors import PageUnavailable, WayhoundError
 
 Surface = Literal["command line", "studio"]
-"""Where a sentence is read: the same problem is solved by an option in one place and by a setting in the other."""
+"""The place where a sentence is read: a problem is solved by an option in one, by a setting in the other."""
 
 FAULTS: Mapping[str, str] = {
     "bad_url": "not an address that can be fetched",

@@ -1,4 +1,4 @@
-"""What visitors sent in, and what came of it, in words."""
+"""Submissions of visitors and their outcome, in words."""
 
 from __future__ import annotations
 

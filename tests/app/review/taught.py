@@ -28,7 +28,7 @@ def start_of(server: SampleServer, name: str) -> str:
 
 
 def label_of(server: SampleServer, url: str) -> str:
-    """What a page of the sample web is, as its makers know."""
+    """Return the true label of a page of the sample web."""
     host, _, path = url.removeprefix("http://").partition("/")
     site = server.web.site(host)
     assert site is not None

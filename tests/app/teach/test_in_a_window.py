@@ -1,4 +1,4 @@
-"""What is recorded without a window is recorded in one too: on a screen that nobody looks at."""
+"""A session in a window, on a virtual screen, records the same as a headless one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where there is no browser, a lesson teaches the same by following its links."""
+"""Without a browser, a lesson teaches the same by following its links."""
 
 from __future__ import annotations
 

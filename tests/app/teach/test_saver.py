@@ -1,4 +1,4 @@
-"""What a session was told is on disk at once, and a saver opened anew stands where the last one stood."""
+"""Every event of a session is on disk at once, and a new saver continues where the last one stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bar tells is taken apart with care: no typing is kept, and the right link is found."""
+"""Events of the bar are validated: no typing is kept, and the right link is found."""
 
 from __future__ import annotations
 
