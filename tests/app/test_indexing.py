@@ -14,7 +14,7 @@ from wayhound.app.index import Follower, ScoreKeeper, build, catch_up, is_behind
 from wayhound.citations.citation import Citation
 from wayhound.citations.hubs import HubScores
 from wayhound.cli import cli
-from wayhound.errors import WorkspaceLocked
+from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.record import Record, Value
 from wayhound.search.index import SearchIndex
 from wayhound.search.query import parse
@@ -259,7 +259,7 @@ def test_a_follower_makes_what_is_saved_findable_and_what_is_deleted_not(workspa
         wait_until(lambda: index.search(SearchRequest("slow")).total == 1)
         workspace.database.execute("DELETE FROM record")
         wait_until(lambda: index.search(SearchRequest("insight")).total == 0)
-    assert follower.trouble == ""
+    assert follower.failure is None
 
 
 def test_a_follower_lets_another_writer_finish_first(workspace: Workspace) -> None:
@@ -268,7 +268,7 @@ def test_a_follower_lets_another_writer_finish_first(workspace: Workspace) -> No
     with IndexWriter(workspace.index_folder), Follower(workspace.folder, every_seconds=0.05) as follower:
         time.sleep(0.3)
         assert not index.is_ready
-        assert follower.trouble == ""
+        assert follower.failure is None
     with Follower(workspace.folder, every_seconds=0.05):
         wait_until(lambda: index.search(SearchRequest("waiting")).total == 1)
 
@@ -331,17 +331,19 @@ def test_a_follower_lets_others_write_when_nothing_comes_any_more(workspace: Wor
         wait_until(lambda: index.search(SearchRequest("two")).total == 1)
 
 
-def test_a_follower_tells_its_trouble(workspace: Workspace) -> None:
+def test_a_follower_reports_a_failure_once_and_recovers(workspace: Workspace) -> None:
+    failures: list[Exception] = []
     workspace.stores.records.save([paper("a", "x")])
     catch_up(workspace)
     in_use = current_build(workspace.index_folder)
     assert in_use is not None
     (in_use / "meta.json").write_text("{}")
     workspace.stores.records.save([paper("b", "y")])
-    with Follower(workspace.folder, every_seconds=0.05) as follower:
-        wait_until(lambda: "--rebuild" in follower.trouble)
+    with Follower(workspace.folder, every_seconds=0.05, on_failure=failures.append) as follower:
+        wait_until(lambda: follower.failure is not None)
         wait_until(lambda: built(workspace))
-        wait_until(lambda: follower.trouble == "")
+        wait_until(lambda: follower.failure is None)
+    assert [error.next_step for error in failures if isinstance(error, WayhoundError)] == ["index --rebuild"]
     assert found(workspace) == ["a", "b"]
 
 

@@ -108,8 +108,12 @@ def test_processes_that_share_a_table_count_together() -> None:
     ("address", "client"),
     [
         ("192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2"),
-        ("2001:db8:1:2::9", "2001:db8:1:2"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::"),
+        ("2001:db8::a:b:c:d", "2001:db8::"),
+        ("2001:db8::b:b:c:d", "2001:db8::"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("fe80::1%eth0", "fe80::"),
     ],
 )
 def test_all_addresses_of_a_visitor_are_one_client(address: str, client: str) -> None:

@@ -201,6 +201,9 @@ def test_forms_of_other_sites_are_not_taken(portal: Served) -> None:
     form = {"kind": "paper", "url": "https://example.org/p.pdf"}
     assert portal.post("/submit", form, origin="https://evil.example").status == 400
     assert portal.post("/submit", form, sec_fetch_site="cross-site").status == 400
+    torn = portal.post("/submit", form, origin="http://[")
+    assert torn.status == 400
+    assert "default-src" in torn.headers["content-security-policy"]
     assert portal.post("/submit", form, origin=portal.url).status == 303
 
 

@@ -211,15 +211,16 @@ class Follower:
 
     It also turns new goals into records and keeps the scores of papers up to date. While records keep coming it holds
     the index's lock, so that none waits for files to be merged; after some seconds without any it releases it. If
-    another process holds the lock, that one does the work. `trouble` is the last error message, empty after the next
-    success.
+    another process holds the lock, that one does the work. `failure` is the last error, None after the next success;
+    `on_failure` is told of each one once.
     """
 
     folder: Path
     every_seconds: float = FOLLOW_SECONDS
     scores: ScoreKeeper = field(default_factory=ScoreKeeper)
     goals: GoalFollower = field(default_factory=GoalFollower)
-    trouble: str = ""
+    on_failure: Callable[[Exception], None] = field(default=lambda _: None)
+    failure: Exception | None = None
     _stop: Event = field(default_factory=Event)
     _open: ExitStack = field(default_factory=ExitStack)
     _writer: IndexWriter | None = None
@@ -251,11 +252,13 @@ class Follower:
             if self._writer:
                 self._update(workspace, self._writer)
             self.scores.look(workspace)
-            self.trouble = ""
+            self.failure = None
         except WorkspaceLocked:
             return
         except (WayhoundError, OSError) as error:
-            self.trouble = str(error)
+            if str(error) != str(self.failure):
+                self.on_failure(error)
+            self.failure = error
             self._release()
 
     def _update(self, workspace: Workspace, writer: IndexWriter) -> None:

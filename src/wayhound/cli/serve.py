@@ -18,7 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from wayhound.cli.console import command_for, err, require_extra, write_line
 from wayhound.cli.language import Command, port_option, workers_option, workspace_option
-from wayhound.errors import UsageError, WorkspaceLocked
+from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
+from wayhound.wording.faults import format_error
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def serve_portal(
     with open_socket(address.host, address.port) as listening:
         scored = update_index(folder)
         settings = _portal_settings(folder, name, address), _web_settings(address, rate)
-        follower = Follower(folder, scores=ScoreKeeper(scored))
+        follower = Follower(folder, scores=ScoreKeeper(scored), on_failure=_warn)
         logging.basicConfig(format="%(message)s")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:
@@ -134,6 +135,11 @@ def serve_portal(
                 serving.watch()
         except KeyboardInterrupt:
             err.print("Stopped.")
+
+
+def _warn(error: Exception) -> None:
+    message = format_error(error, "command line") if isinstance(error, WayhoundError) else str(error)
+    err.print(f"New records are not searchable for now. {message}", markup=False)
 
 
 def update_index(folder: Path) -> int:

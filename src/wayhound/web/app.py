@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from wayhound import __version__
 from wayhound.errors import UsageError
+from wayhound.web.connections import ConnectionLimits, limited_protocol
 from wayhound.web.errors import add_error_pages
 from wayhound.web.guards import (
     LOOPBACK_NAMES,
@@ -144,8 +145,9 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{shown}:{port}/"
 
 
-def make_server(app: ASGIApp) -> uvicorn.Server:
+def make_server(app: ASGIApp, limits: ConnectionLimits | None = None) -> uvicorn.Server:
     """Return a server without an access log: what visitors search for is private."""
+    limits = limits or ConnectionLimits.of_this_machine()
     config = uvicorn.Config(
         app,
         lifespan="on",
@@ -154,17 +156,19 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
         server_header=False,
         date_header=True,
         timeout_graceful_shutdown=5,
-        h11_max_incomplete_event_size=32_768,
+        http=limited_protocol(limits),
         forwarded_allow_ips="127.0.0.1",
     )
     return uvicorn.Server(config)
 
 
 @contextmanager
-def running(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+def running(
+    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, limits: ConnectionLimits | None = None
+) -> Iterator[str]:
     """Serve the application in a thread of this process and yield its address."""
     with open_socket(host, port) as listening:
-        server = make_server(app)
+        server = make_server(app, limits)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="server")
         thread.start()
         try:

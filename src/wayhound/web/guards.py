@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -123,7 +124,10 @@ def _name(host: str) -> str:
 
 def _is_from_here(headers: Headers, host: str) -> bool:
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+    try:
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return False
+    except ValueError:  # such as "http://["
         return False
     return headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
 
@@ -231,15 +235,34 @@ class LimitedRate:
         self._limiter = limiter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wait = self._limiter.wait_seconds(client_of(scope)) if scope["type"] == "http" else 0.0
-        if wait:
-            await error_response(scope, TooManyRequests(wait))(scope, receive, send)
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        if refusal:
+            await error_response(scope, refusal)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
+    def _refusal(self, scope: Scope) -> WebError | None:
+        try:
+            wait = self._limiter.wait_seconds(client_of(scope))
+        except BadRequest as refusal:
+            return refusal
+        return TooManyRequests(wait) if wait else None
+
 
 def client_of(scope: Scope) -> str:
-    """Return the address that a request came from; of IPv6 the /64 prefix, since one client has all of it."""
+    """Return the address that a request came from; of IPv6 the /64 prefix, since one client has all of it.
+
+    Raises BadRequest if it is not an IP address. A request over a Unix socket has none, and gives "".
+    """
     client = scope.get("client")
-    host = str(client[0]) if client else ""
-    return ":".join(host.split(":")[:4]) if ":" in host else host
+    if not client:
+        return ""
+    try:
+        address = ip_address(str(client[0]))
+    except ValueError:  # a proxy passed on what somebody wrote into X-Forwarded-For
+        raise BadRequest("The address that this request was forwarded for is not an IP address.") from None
+    if isinstance(address, IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(IPv6Network((int(address), 64), strict=False).network_address)

@@ -212,5 +212,6 @@ def test_a_folder_without_tagged_texts_is_refused(library: PaperLibrary, tmp_pat
 
 def test_a_damaged_choice_of_model_is_refused_with_a_way_out(library: PaperLibrary) -> None:
     (library.models.folder / "papers.json").write_text("{}")
-    with pytest.raises(ModelError, match="papers read --model crf"):
+    with pytest.raises(ModelError, match="does not name a model") as refusal:
         library.models.digest()
+    assert refusal.value.next_step == "papers read --model crf"
