@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from tests.pages.test_html import URL, page_of
 from wayhound.page import Link
-from wayhound.pages.links import MAX_LINKS, link_targets, read_marked_text
+from wayhound.pages.links import MAX_INTERNATIONAL_HOSTS, MAX_LINKS, link_targets, read_marked_text
 
 
 def links_of(html: str) -> tuple[Link, ...]:
@@ -179,3 +179,11 @@ def test_of_too_many_links_the_first_to_every_target_are_kept() -> None:
     assert [link.text for link in links_of(many)] == [str(number) for number in range(500)]
     more = "".join(f"<a href=/{number}>{number}</a> " for number in range(10 * MAX_LINKS))
     assert len(links_of(more)) == MAX_LINKS
+
+
+def test_of_too_many_international_hosts_only_some_are_encoded() -> None:
+    hosts = [
+        f"http://{chr(0x627 + number % 20)}{chr(0x627 + number // 20)}.example/" for number in range(400)
+    ]
+    links = links_of("".join(f"<a href={host}>x</a>" for host in [*hosts, hosts[0] + "again", "/here"]))
+    assert len(links) == MAX_INTERNATIONAL_HOSTS + 2

@@ -114,3 +114,9 @@ def test_braces_of_an_entry_always_balance(title: str, author: str, url: str) ->
 def test_every_format_writes_any_text(text: str) -> None:
     record = paper(title=text, author=[text, text], pages=text, year=text, journal=text)
     assert all(write([record]) for write in FORMATS.values())
+
+
+def test_a_title_that_is_one_long_word_is_written_in_linear_time() -> None:
+    """Backtracking over a million letters would take hours."""
+    word = "a" * 1_000_000
+    assert word in to_bibtex([paper(title=word)])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wayhound.errors import NotFitted
 from wayhound.papers.distant import BIBTEX_IN_HEADERS, DistantWords, parse_bibtex
@@ -96,6 +98,14 @@ Some remark.
 @broken{three, title = {never closed
 @misc{four, title={Last}}
 """
+
+
+@given(st.text(alphabet='@{}=,"\\ \n#ab1²\x00é', max_size=80))
+def test_any_text_can_be_read_as_bibtex(text: str) -> None:
+    assert [entry.kind for entry in parse_bibtex(text)] == [
+        entry.kind for entry in parse_bibtex(text + " no entry")
+    ]
+    assert list(parse_bibtex("")) == []
 
 
 def test_bibtex_is_read_with_braces_quotes_accents_and_breaks() -> None:

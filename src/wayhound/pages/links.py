@@ -7,10 +7,11 @@ taken once and cut at the markers, which costs a fraction of a walk over all tex
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from operator import attrgetter, itemgetter
 from sys import intern
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from selectolax.lexbor import LexborNode
 
@@ -18,7 +19,10 @@ from wayhound.page import Link, LinkKind
 from wayhound.text.words import spaced
 from wayhound.url import normalise
 
+_Item = TypeVar("_Item")
+
 MAX_LINKS = 10_000
+MAX_INTERNATIONAL_HOSTS = 300
 MAX_LINK_CHARS = 500
 WINDOW = 10
 
@@ -51,22 +55,51 @@ def strip_marks(html: str) -> str:
 def link_targets(nodes: Sequence[LexborNode], base: str) -> list[Target]:
     """Return the elements with a URL that can be fetched; fragments of the page itself are left out.
 
-    Of more than `MAX_LINKS`, only the first to each URL are kept, and at most `MAX_LINKS`.
+    Of more than `MAX_LINKS` elements, only the first to each URL are kept, and at most `MAX_LINKS` are looked at. Links
+    to more than `MAX_INTERNATIONAL_HOSTS` are left out.
     """
-    targets = [target for node in nodes if (target := _target(node, base))]
-    if len(targets) <= MAX_LINKS:
-        return targets
-    first = {target.url: target for target in reversed(targets)}
-    return [target for target in targets if first[target.url] is target][:MAX_LINKS]
+    links = [(node, attributes, href) for node in nodes if (href := _address(attributes := node.attributes))]
+    is_crowded = len(links) > MAX_LINKS
+    if is_crowded:
+        links = _first_of_each(links, itemgetter(2))[:MAX_LINKS]
+    hosts = _InternationalHosts()
+    targets = [
+        Target(node, url, _KINDS[node.tag], attributes)
+        for node, attributes, href in links
+        if hosts.accept(href) and (url := normalise(href, base))
+    ]
+    return _first_of_each(targets, attrgetter("url")) if is_crowded else targets
 
 
-def _target(node: LexborNode, base: str) -> Target | None:
-    attributes = node.attributes
-    href = attributes.get("href") or attributes.get("src") or attributes.get("xlink:href")
-    if not href or href[0] == "#":
-        return None
-    url = normalise(href, base)
-    return Target(node, url, _KINDS[node.tag], attributes) if url else None
+def _first_of_each(items: Iterable[_Item], key: Callable[[_Item], str]) -> list[_Item]:
+    first: dict[str, _Item] = {}
+    for item in items:
+        first.setdefault(key(item), item)
+    return list(first.values())
+
+
+def _address(attributes: dict[str, str | None]) -> str:
+    href = attributes.get("href") or attributes.get("src") or attributes.get("xlink:href") or ""
+    return "" if href[:1] == "#" else href
+
+
+class _InternationalHosts:
+    """Counts hosts that need Punycode: encoding one takes most of a millisecond, and a page may have thousands."""
+
+    def __init__(self) -> None:
+        self._hosts: set[str] = set()
+
+    def accept(self, href: str) -> bool:
+        """Return false if the link leads to one international host too many."""
+        if href.isascii():
+            return True
+        host = href.partition("//")[2].partition("/")[0]
+        if host.isascii() or host in self._hosts:
+            return True
+        if len(self._hosts) == MAX_INTERNATIONAL_HOSTS:
+            return False
+        self._hosts.add(host)
+        return True
 
 
 def mark_links(targets: Sequence[Target]) -> list[str]:

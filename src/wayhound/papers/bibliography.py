@@ -26,7 +26,8 @@ _VERBATIM = frozenset({"doi", "url"})  # BibTeX styles print these as they are
 _UNSAFE_VERBATIM = re.compile(r"[{}\\\s]")
 _YEAR = re.compile(r"\d{4}")
 _DASHES = re.compile(r"\s*[-–—]+\s*")
-_CAPITAL_INSIDE = re.compile(r"[^\W_]+?[A-Z][^\W_]*")
+_WORD = re.compile(r"[^\W_]+")
+_CAPITAL = re.compile(r"[A-Z]")
 
 
 def to_bibtex(records: Iterable[Record]) -> str:
@@ -86,7 +87,7 @@ def _tex(name: str, text: str) -> str:
     if (
         name == "title" and not text.isupper()
     ):  # BibTeX styles lower the case of titles, except in braces: {MCMC}
-        return _CAPITAL_INSIDE.sub(r"{\g<0>}", written)
+        return _WORD.sub(lambda word: f"{{{word[0]}}}" if _CAPITAL.search(word[0], 1) else word[0], written)
     return written
 
 

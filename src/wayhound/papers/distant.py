@@ -34,8 +34,8 @@ class BibEntry:
 def parse_bibtex(text: str) -> Iterator[BibEntry]:
     """Yield the entries of a file. Text between entries is ignored; a broken entry ends at the next one."""
     entries = list(_ENTRY.finditer(text))
-    ends = [entry.start() for entry in entries[1:]] + [len(text)]
-    for entry, end in zip(entries, ends, strict=True):
+    ends = [*(entry.start() for entry in entries[1:]), len(text)]
+    for entry, end in zip(entries, ends, strict=False):  # without entries there is one end too many
         if entry[1].lower() not in ("string", "preamble", "comment"):
             yield BibEntry(entry[1].lower(), entry[2], dict(_fields(text, entry.end(), end)))
 

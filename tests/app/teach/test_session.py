@@ -24,6 +24,7 @@ from wayhound.app.teach.events import (
     serialise,
 )
 from wayhound.app.teach.session import PageNode, Session, tidy_label
+from wayhound.errors import TeachingError
 from wayhound.page import Link
 from wayhound.trail import FAIL, GOAL
 
@@ -208,6 +209,12 @@ def test_a_session_read_back_is_the_session_that_was(story: list[Event]) -> None
     session, happened = told(story)
     kept = [(kind, json.loads(json.dumps(body))) for kind, body in map(serialise, happened)]
     assert Session.of((A, D), "trails", [deserialise(kind, body) for kind, body in kept]) == session
+
+
+@pytest.mark.parametrize("kind", ["clicked", "marked", "unheard of"])
+def test_a_stored_event_with_missing_parts_is_refused_with_a_sentence(kind: str) -> None:
+    with pytest.raises(TeachingError, match="teach the site again"):
+        deserialise(kind, {"link": {"url": "http://a.example/"}})
 
 
 @given(stories)

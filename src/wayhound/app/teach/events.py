@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from wayhound.errors import TeachingError
 from wayhound.page import Link
 
 
@@ -121,8 +122,15 @@ def serialise(event: Event) -> tuple[str, dict[str, Any]]:
 
 
 def deserialise(kind: str, body: Mapping[str, Any]) -> Event:
-    values = dict(body)
-    if values.get("link"):
-        link = dict(values["link"])
-        values["link"] = Link(**link | {"before": tuple(link["before"]), "after": tuple(link["after"])})
-    return _KINDS[kind](**values)
+    """Return a stored event. Raises TeachingError if a part of it is missing or unknown to this version."""
+    try:
+        values = dict(body)
+        if values.get("link"):
+            link = dict(values["link"])
+            values["link"] = Link(**link | {"before": tuple(link["before"]), "after": tuple(link["after"])})
+        return _KINDS[kind](**values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TeachingError(
+            f"A stored step of this teaching session cannot be read: {kind} lacks or has an unknown part ({error}). "
+            "Trails that were saved before are kept; teach the site again."
+        ) from None
