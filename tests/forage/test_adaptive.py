@@ -52,6 +52,15 @@ def test_staff_is_found_and_reported_before_anything_else(model: AdaptiveModel) 
     }  # fmt: skip
 
 
+def test_keywords_raise_links_that_the_lesson_does_not_name(model: AdaptiveModel) -> None:
+    scorer = SCORERS["adaptive"](StrategyInput(model=model, keywords=("news",)))
+    page = Page("http://s3.example/", links=(Link("http://s3.example/n.html", "News"),))
+    rated, plain = (
+        own.rate(own.read(own.start(SITE), page), page.links)[0] for own in (scorer, Adaptive(model))
+    )
+    assert rated.score > plain.score
+
+
 def test_probabilities_lie_between_none_and_all_and_come_best_first(model: AdaptiveModel) -> None:
     scorer = Adaptive(model)
     forage(scorer)

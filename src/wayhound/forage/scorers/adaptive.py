@@ -21,6 +21,7 @@ from wayhound.forage.scorers.path_learner import PathLearner, checked_model
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import page_tokens
+from wayhound.paths.keywords import MENU_WORDS, Keywords
 from wayhound.paths.link_prior import link_concepts
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
 from wayhound.paths.site_questions import QUESTIONS_A_SITE, next_question
@@ -28,8 +29,7 @@ from wayhound.paths.site_recognition import MAX_DOUBT, NO_ANSWERS, Answers, Page
 from wayhound.paths.traits import ReachedPage, SourcePage, page_template, url_shape
 from wayhound.site import Site
 
-MENU_WORDS = 4  # a longer link text is a sentence, in which a concept says less about the target
-PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on
+PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
 MEAN_SHARE = (
     0.5  # of the mean over all pages that have a link to the same target; the rest is the best of them
 )
@@ -60,6 +60,7 @@ class _AfterPage:
     path: Reading
     source: SourcePage
     depth: int
+    keywords: float = 0.0  # how well the page's name matches the user's keywords
 
 
 @dataclass
@@ -67,6 +68,7 @@ class Adaptive:
     """Scores the links of one site and recognises its goals."""
 
     model: AdaptiveModel
+    keywords: Keywords = field(default_factory=lambda: Keywords((), frozenset()))
     recogniser: SiteRecogniser = field(init=False)
     path_learner: PathLearner = field(init=False)
     _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
@@ -88,7 +90,8 @@ class Adaptive:
         reading = self.path_learner.read(state.path, page)
         probability = self.recogniser.add(self._evidence(state.reached(page), reading.goal))
         source = SourcePage.from_page(page, use_urls=self.model.use_urls)
-        return Reading(_AfterPage(reading, source, state.depth), reading.label, probability)
+        match = self.keywords.in_name(page) if self.keywords else 0.0
+        return Reading(_AfterPage(reading, source, state.depth, match), reading.label, probability)
 
     def _evidence(self, reached: ReachedPage, path_probability: float) -> PageEvidence:
         traits = reached.traits(use_urls=self.model.use_urls)
@@ -122,7 +125,7 @@ class Adaptive:
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         after: _AfterPage = reading.state
         by_path = self.path_learner.rate(after.path, links)
-        scores = [self._score(link, rated.score) for link, rated in zip(links, by_path, strict=True)]
+        scores = [self._score(link, rated.score, after) for link, rated in zip(links, by_path, strict=True)]
         return [
             Rated(
                 score,
@@ -132,16 +135,17 @@ class Adaptive:
             for link, rated, score in zip(links, by_path, self._over_pages(links, scores), strict=True)
         ]
 
-    def _score(self, link: Link, path_score: float) -> float:
-        """Return the score of a link by the path, mixed with the prior if the lesson switched concepts on."""
+    def _score(self, link: Link, path_score: float, after: _AfterPage) -> float:
+        """Return the score of a link by the path, mixed with the priors: the lesson's concepts, the user's keywords."""
         if self._is_useless_file(link):
             return 0.0
-        prior = self.model.prior
-        if not prior.weights:
-            return path_score
-        concept_score = prior.score(link_concepts(link, use_urls=self.model.use_urls))
-        brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
-        return (1 - PRIOR_SHARE) * path_score + PRIOR_SHARE * concept_score * brevity
+        priors = []
+        if self.model.prior.weights:
+            concepts = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
+            priors.append(concepts * min(1.0, MENU_WORDS / max(len(link.text.split()), 1)))
+        if self.keywords:
+            priors.append(self.keywords.in_link(link, after.keywords))
+        return (1 - PRIOR_SHARE) * path_score + PRIOR_SHARE * max(priors) if priors else path_score
 
     def _is_useless_file(self, link: Link) -> bool:
         """Return True for a link to a file where only pages are goals: a file has no links either."""
@@ -227,4 +231,4 @@ def make_adaptive(strategy_input: StrategyInput) -> Adaptive:
     model = checked_model(ADAPTIVE_STRATEGY, strategy_input)
     if not isinstance(model, AdaptiveModel):
         raise UsageError("The strategy adaptive needs a model of its own: train one for it.")
-    return Adaptive(model)
+    return Adaptive(model, Keywords.from_words(strategy_input.keywords, use_urls=model.use_urls))

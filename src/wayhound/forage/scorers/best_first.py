@@ -1,4 +1,4 @@
-"""Best-first search by similarity to keywords or example pages."""
+"""Best-first search by keywords, or by similarity to example pages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Self
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import GoalPattern, Rated, Reading, State, StrategyInput
 from wayhound.page import Link, Page
+from wayhound.paths.keywords import Keywords
 from wayhound.site import Site
 from wayhound.text.words import words
 from wayhound.url import url_tokens
@@ -18,13 +19,15 @@ from wayhound.url import url_tokens
 
 @dataclass
 class BestFirst:
-    """Scores links by the TF-IDF cosine to example pages or keywords.
+    """Scores links by keywords, and by the TF-IDF cosine to example pages.
 
-    A link's score is the mean of two similarities: of the page it is on, and of its own words. IDF is learned
-    from the pages read so far, so words that are on every page of a site lose their weight.
+    A link's similarity is the mean of two: of the page it is on, and of its own words. IDF is learned from the pages
+    read so far, so words that are on every page of a site lose their weight. That would fade just the navigation
+    words that people give as keywords, so these are matched instead (`Keywords`).
     """
 
-    wanted: Counter[str]
+    keywords: Keywords
+    wanted: Counter[str] = field(default_factory=Counter)
     goal: GoalPattern = field(default_factory=GoalPattern)
     _pages: int = field(default=0, init=False)
     _pages_with: Counter[str] = field(default_factory=Counter, init=False)
@@ -33,26 +36,37 @@ class BestFirst:
     @classmethod
     def from_input(cls, strategy_input: StrategyInput) -> Self:
         """Return the scorer. Raises UsageError without keywords and examples."""
-        wanted = Counter(word for keyword in strategy_input.keywords for word in words(keyword))
+        keywords = Keywords.from_words(strategy_input.keywords)
+        wanted: Counter[str] = Counter()
         for page in strategy_input.examples:
             wanted.update(_page_words(page))
-        if not wanted:
+        if not keywords and not wanted:
             raise UsageError("The strategy best-first needs keywords or example pages to compare with.")
-        return cls(wanted, strategy_input.goal)
+        return cls(keywords, wanted, strategy_input.goal)
 
     def start(self, site: Site) -> State:  # noqa: ARG002
-        return 0.0
+        return None
 
     def read(self, state: State, page: Page) -> Reading:  # noqa: ARG002
+        similarity = self._read_similarity(page) if self.wanted else 0.0
+        return Reading((self.keywords.in_name(page), similarity), goal=self.goal.probability(page))
+
+    def _read_similarity(self, page: Page) -> float:
         counts = _page_words(page)
         self._pages += 1
         self._pages_with.update(counts.keys())
         self._wanted_norm = self._norm(self.wanted)
-        return Reading(self._similarity(counts), goal=self.goal.probability(page))
+        return self._similarity(counts)
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
-        page = reading.state
-        return [Rated(0.5 * page + 0.5 * self._similarity(_link_words(link)), page) for link in links]
+        name, similarity = reading.state
+        if not self.wanted:
+            return [Rated(self.keywords.in_link(link, name)) for link in links]
+        similarities = [0.5 * similarity + 0.5 * self._similarity(_link_words(link)) for link in links]
+        if not self.keywords:
+            return [Rated(score) for score in similarities]
+        matches = [self.keywords.in_link(link, name) for link in links]
+        return [Rated(0.5 * match + 0.5 * score) for match, score in zip(matches, similarities, strict=True)]
 
     def combine(self, current: float, new: float) -> float:
         return max(current, new)
