@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from wayhound.page import Link, Page
 from wayhound.paths.concepts import strip_accents, web_concepts
 from wayhound.paths.traits import url_end_words
+from wayhound.text.words import words
 from wayhound.url import url_tokens
-from wayhound.words import words
 
 SYNONYM = 0.8  # of a match by another word, or a word of another language
 ON_MATCHING_PAGE = 0.3  # of a link that does not match itself, on a page that does: an entry of its list
