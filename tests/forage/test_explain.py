@@ -13,6 +13,7 @@ from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.page import Link, Page
 from wayhound.paths.settings import PathSettings
+from wayhound.paths.spiders import Material, default_settings, train_strategy
 from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.trail import FAIL, GOAL, Step, Trail
@@ -53,7 +54,7 @@ TRAILS = [trail for site in SITES for trail in trails_of(site)]
 
 @pytest.fixture(scope="module", params=TAUGHT_STRATEGIES)
 def scorer(request: pytest.FixtureRequest) -> Scorer:
-    model = TRAINERS[request.param](TRAILS, PathSettings())
+    model = train_strategy(request.param, Material(TRAILS), default_settings(request.param))
     return SCORERS[request.param](StrategyInput(model=model))
 
 

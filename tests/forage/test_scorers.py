@@ -12,8 +12,7 @@ from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.page import Link, Page
-from wayhound.paths.settings import PathSettings
-from wayhound.paths.trainers import TRAINERS
+from wayhound.paths.spiders import Material, default_settings, train_strategy
 from wayhound.site import Site
 
 SITE = Site("http://s.example/")
@@ -21,7 +20,10 @@ BRIEF = StrategyInput(keywords=("contact", "address"), seed=3)
 TRAILS = [*trails_of("s1"), *trails_of("s2")]
 BRIEFS = {
     **dict.fromkeys(SCORERS, BRIEF),
-    **{name: StrategyInput(model=TRAINERS[name](TRAILS, PathSettings())) for name in TAUGHT_STRATEGIES},
+    **{
+        name: StrategyInput(model=train_strategy(name, Material(TRAILS), default_settings(name)))
+        for name in TAUGHT_STRATEGIES
+    },
 }
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.naive_bayes import MultinomialNB
 
 from tests.learn.estimator_checks import EstimatorCase, check_estimator
 from wayhound.errors import NotFitted
@@ -113,3 +114,16 @@ def test_the_estimators_keep_their_contract(make: type[NaiveBayes | ExpectationM
         lambda model, inputs: model.predict(inputs["counts"]),
     )
     check_estimator(case)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_classes_are_those_of_scikit_learn(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    counts = csr_array(generator.poisson(0.8, (30, 12)).astype(float))
+    labels = generator.integers(0, 3, 30)
+    labels[:3] = [0, 1, 2]
+    ours = NaiveBayes().fit(counts, np.eye(3)[labels])
+    # Eq. 11 smooths the priors too; scikit-learn does not
+    theirs = MultinomialNB(alpha=1.0, class_prior=np.exp(ours.log_priors_)).fit(counts, labels)
+    assert ours.log_words_ == pytest.approx(theirs.feature_log_prob_)
+    assert ours.predict(counts) == pytest.approx(theirs.predict_proba(counts))

@@ -308,21 +308,3 @@ def test_leaving_while_a_host_is_asked_for_its_rules_ends_the_asking() -> None:
 def test_a_fetcher_that_was_not_opened_says_so() -> None:
     with pytest.raises(RuntimeError, match="context manager"):
         asyncio.run(HttpFetcher().fetch("http://example.org/"))
-
-
-def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy resolves names itself, so the address guard would see the proxy's address alone."""
-    with serve({"/": "<p>Home"}) as site, serve({}) as proxy:
-        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-            monkeypatch.setenv(name, str(proxy))
-        assert page(f"{site}/").body == b"<p>Home"
-        assert not proxy.seen
-
-
-def test_cookies_are_not_kept() -> None:
-    sent = Answer("<p>Home", headers=(("Set-Cookie", "visitor=1; Path=/"),))
-    with serve({"/": sent, "/people": "<p>People"}) as site:
-        fetcher = HttpFetcher(allow_private=True, timeouts=PATIENT)
-        asyncio.run(fetch_with(fetcher, f"{site}/", f"{site}/people"))
-        names = [name.lower() for request in site.seen for name in dict(request.headers)]
-    assert "cookie" not in names

@@ -6,7 +6,7 @@ import pytest
 
 from tests.paths.small_sites import trails_of
 from wayhound.errors import TeachingError
-from wayhound.forage.scorers import TAUGHT_STRATEGIES
+from wayhound.forage.scorers import PATH_STRATEGIES
 from wayhound.paths.cross_validation import choose_settings, label_scores, leave_one_site_out
 from wayhound.paths.settings import PathSettings
 from wayhound.trail import FAIL, GOAL
@@ -26,7 +26,7 @@ def test_precision_recall_and_f1_are_counted_by_label() -> None:
     assert scores.mean.precision == pytest.approx((2 / 3 + 1 / 3 + 0) / 3)
 
 
-@pytest.mark.parametrize("strategy", TAUGHT_STRATEGIES)
+@pytest.mark.parametrize("strategy", PATH_STRATEGIES)
 def test_similar_sites_are_labelled_without_having_been_taught(strategy: str) -> None:
     scores = leave_one_site_out(TRAILS, strategy, EASY)
     assert scores.goal.support == 6

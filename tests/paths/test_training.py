@@ -15,7 +15,7 @@ from wayhound.fetched import Fetched
 from wayhound.forage.forager import Fetch, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import StrategyInput
-from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
+from wayhound.forage.scorers import PATH_STRATEGIES, SCORERS
 from wayhound.forage.scorers.path_learner import PathLearner
 from wayhound.paths.features import PageContext, link_tokens, page_tokens
 from wayhound.paths.model import ForageModel, unpack
@@ -38,7 +38,7 @@ GOAL_TOKENS = {
     )
 }
 TESTED = {
-    **{name: (name, EASY) for name in TAUGHT_STRATEGIES},
+    **{name: (name, EASY) for name in PATH_STRATEGIES},
     "one state a label": ("path-learner", replace(EASY, topology="labels")),
     "prefix states": ("path-learner", replace(EASY, states="prefix")),
     "the paper's own": ("path-learner", LITERAL),
@@ -178,7 +178,7 @@ def test_scores_alone_and_shared_have_the_same_mean() -> None:
     assert max(shared) - min(shared) < max(alone) - min(alone)
 
 
-@pytest.mark.parametrize("name", TAUGHT_STRATEGIES)
+@pytest.mark.parametrize("name", PATH_STRATEGIES)
 def test_without_a_goal_nothing_can_be_taught(name: str) -> None:
     with pytest.raises(TeachingError, match="No trail ends at a goal"):
         TRAINERS[name]([trail for trail in TRAILS if not trail.reached_goal], PathSettings())

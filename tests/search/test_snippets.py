@@ -61,14 +61,3 @@ def test_pieces_are_the_text_itself_and_short(text: str, query: str, length: int
 
 def test_a_long_text_full_of_hits_is_marked_in_reasonable_steps() -> None:
     assert snippet("word " * 2_000, marker("word")) != ()
-
-
-@given(
-    text=st.text(alphabet="ab' _-O", max_size=40),
-    whole=st.frozensets(st.text(alphabet="ab", min_size=1, max_size=2)),
-    prefixes=st.lists(st.text(alphabet="ab", min_size=1, max_size=2), max_size=2),
-)
-def test_ascii_texts_are_marked_like_others(text: str, whole: frozenset[str], prefixes: list[str]) -> None:
-    """A letter that is not ASCII, apart from the rest, sends the text down the slower path."""
-    highlighter = Highlighter(whole, tuple(prefixes))
-    assert highlighter.spans(text) == highlighter.spans(f"{text} ø")

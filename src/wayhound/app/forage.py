@@ -36,7 +36,7 @@ from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
-    from wayhound.paths.model import ForageModel
+    from wayhound.paths.spiders import TrainedModel
 
 Section = TypeVar("Section", AgentConfig, FetchConfig)
 
@@ -92,7 +92,7 @@ class Order:
         make(given)
         return lambda: make(given)
 
-    def _model(self, workspace: Workspace) -> ForageModel:
+    def _model(self, workspace: Workspace) -> TrainedModel:
         if workspace.forage_models.card(self.model).digest != self.model_digest:
             raise UsageError(
                 f"The model {self.model!r} was trained again after this run began, so the run cannot be resumed. "

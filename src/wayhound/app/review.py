@@ -13,12 +13,17 @@ from wayhound.app.train import OnProgress, load_forage_model, report_of, scorer_
 from wayhound.app.visited_site import VisitedSite, read_path, read_site, read_sites
 from wayhound.errors import TeachingError, UsageError
 from wayhound.forage.scorer import Scorer
-from wayhound.paths.model import ForageModel
 from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking, bootstrap_trails
-from wayhound.paths.settings import PathSettings
+from wayhound.paths.spiders import (
+    SPIDERS,
+    Material,
+    Settings,
+    TrainedModel,
+    settings_from_json,
+    train_strategy,
+)
 from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trail_check import ended_trails
-from wayhound.paths.trainers import TRAINERS
 from wayhound.store.review import KeptCandidate, ReviewAnswer, SiteChange
 from wayhound.trail import FAIL, GOAL, Trail
 from wayhound.workspace import Workspace
@@ -209,8 +214,12 @@ def new_answers(workspace: Workspace) -> int:
 def retrain(workspace: Workspace, run_id: int, *, at: float, on_progress: OnProgress) -> None:
     """Train the model that was trained last again, with the same settings, then prepare the next questions."""
     card = workspace.forage_models.last()
-    settings = PathSettings.from_json(report_of(workspace, card.name).settings)
-    train(workspace, card.name, card.strategy, settings=settings, at=at, on_progress=on_progress)
+    report = report_of(workspace, card.name)
+    settings = settings_from_json(card.strategy, report.settings)
+    source = report.source if card.strategy in SPIDERS else None
+    train(
+        workspace, card.name, card.strategy, settings=settings, source=source, at=at, on_progress=on_progress
+    )
     prepare(workspace, run_id, on_progress=on_progress)
 
 
@@ -219,7 +228,7 @@ def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> No
     questions and the changes of results. Raises UsageError if the run has no pages."""
     card = workspace.forage_models.last()
     model = load_forage_model(workspace, card.name)
-    settings = PathSettings.from_json(report_of(workspace, card.name).settings)
+    settings = settings_from_json(card.strategy, report_of(workspace, card.name).settings)
     trails = workspace.stores.trails.trails()
     committee = train_committee(
         model, trails, card.strategy, settings, lambda done: on_progress("training a committee", done, COMMITTEE)
@@ -238,10 +247,10 @@ def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> No
 
 
 def train_committee(
-    first: ForageModel,
+    first: TrainedModel,
     trails: Sequence[Trail],
     strategy: str,
-    settings: PathSettings,
+    settings: Settings,
     on_member: Callable[[int], None] = lambda _: None,
 ) -> list[Scorer]:
     """Return the scorers of the model in use and of others, each trained on a bootstrap sample of the trails.
@@ -253,7 +262,7 @@ def train_committee(
     for sample in bootstrap_trails(usable, COMMITTEE, np.random.default_rng(len(usable)))[1:]:
         on_member(len(scorers))
         try:
-            scorers.append(scorer_of(strategy, TRAINERS[strategy](sample, settings)))
+            scorers.append(scorer_of(strategy, train_strategy(strategy, Material(sample), settings)))
         except TeachingError:  # a sample without goals: the committee is smaller
             continue
     return scorers

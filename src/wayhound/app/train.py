@@ -12,21 +12,34 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wayhound.app.visited_site import read_site
-from wayhound.errors import ModelError, TeachingError
+from wayhound.errors import ModelError, TeachingError, UsageError
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Page
 from wayhound.paths.cross_validation import LabelScore, LabelScores, choose_settings, leave_one_site_out
-from wayhound.paths.model import ForageModel, unpack
+from wayhound.paths.q_model import Q_STRATEGY
+from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import LITERAL, PathSettings
+from wayhound.paths.spiders import (
+    SPIDERS,
+    Material,
+    Settings,
+    TrainedModel,
+    change_settings,
+    default_settings,
+    settings_from_json,
+    settings_to_json,
+    train_strategy,
+    unpack_model,
+)
 from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trail_check import check_trails, ended_trails
-from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.trail import GOAL, Trail
 from wayhound.workspace import Workspace
@@ -36,6 +49,7 @@ if TYPE_CHECKING:
 
 DEFAULT_NAME = "paths"
 DEFAULT_STRATEGY = "path-learner"
+RECORDED_TRAILS = 60  # of each kind that are made from a recorded site, for the CRF of hops
 STRONGEST = 12  # features that a report keeps for each label
 
 SETTINGS: Mapping[str, PathSettings | None] = {"tuned": None, "default": PathSettings(), "paper": LITERAL}
@@ -44,6 +58,19 @@ DEFAULT_SETTINGS = "tuned"
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, and how many of how many parts of it are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSource:
+    """What a model is trained from beside the trails: site folders with a goal label, and keywords."""
+
+    folders: tuple[str, ...] = ()
+    goal: str = ""
+    keywords: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TrainingSource:
+        return cls(tuple(data.get("folders", ())), data.get("goal", ""), tuple(data.get("keywords", ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +99,7 @@ class TrainingReport:
     chosen: bool  # True if the settings were chosen by cross-validation
     labels: tuple[LabelReport, ...]
     all_labels: tuple[float, float, float] | None  # mean precision, recall and F1
+    source: TrainingSource = field(default_factory=TrainingSource)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -85,7 +113,9 @@ class TrainingReport:
             for label in data["labels"]
         )
         means = None if data["all_labels"] is None else tuple(data["all_labels"])
-        return cls(**{**data, "labels": labels, "sites": tuple(data["sites"]), "all_labels": means})
+        source = TrainingSource.from_json(data.get("source", {}))  # older reports have none
+        changed = {"labels": labels, "sites": tuple(data["sites"]), "all_labels": means, "source": source}
+        return cls(**{**data, **changed})
 
 
 def train(
@@ -93,18 +123,27 @@ def train(
     name: str = DEFAULT_NAME,
     strategy: str = DEFAULT_STRATEGY,
     *,
-    settings: PathSettings | None = None,
+    settings: Settings | None = None,
+    source: TrainingSource | None = None,
     at: float,
     on_progress: OnProgress = lambda *_: None,
 ) -> TrainingReport:
     """Train on all trails of the workspace and save the model under `name`.
 
-    Without settings, they are chosen by cross-validation over sites. Raises TeachingError if the trails cannot be
-    learned from.
+    Without settings, those of a path model are chosen by cross-validation over sites. Raises TeachingError if the
+    material cannot be learned from, and UsageError if the strategy cannot use the source.
     """
     workspace.forage_models.check_name(name)
     trails = workspace.stores.trails.trails()
-    model, report = learn(trails, name, strategy, settings=settings, on_progress=on_progress)
+    if strategy in SPIDERS:
+        material = spider_material(workspace, trails, strategy, source or TrainingSource())
+        model, report = learn_spider(material, name, strategy, settings=settings, on_progress=on_progress)
+        report = replace(report, source=source or TrainingSource())
+    elif source is not None and source != TrainingSource():
+        raise UsageError(f"The strategy {strategy} learns from trails alone: leave out sites and keywords.")
+    else:
+        assert settings is None or isinstance(settings, PathSettings)
+        model, report = learn(trails, name, strategy, settings=settings, on_progress=on_progress)
     workspace.forage_models.save(name, strategy, model.pack(), report.to_json(), at)
     return report
 
@@ -116,8 +155,8 @@ def learn(
     *,
     settings: PathSettings | None = None,
     on_progress: OnProgress = lambda *_: None,
-) -> tuple[ForageModel, TrainingReport]:
-    """Train on trails without a workspace. Return the model and its report."""
+) -> tuple[TrainedModel, TrainingReport]:
+    """Train a path model on trails without a workspace. Return the model and its report."""
     usable = _usable(trails)
     sites = tuple(dict.fromkeys(trail.site for trail in usable))
     chosen = settings or choose_settings(usable, strategy, _stage(on_progress, "choosing settings"))
@@ -125,7 +164,7 @@ def learn(
     if len(sites) > 1:
         scores = leave_one_site_out(usable, strategy, chosen, _stage(on_progress, "holding out each site"))
     on_progress("learning from all trails", 0, 1)
-    model = TRAINERS[strategy](usable, chosen)
+    model = train_strategy(strategy, Material(usable), chosen)
     on_progress("learning from all trails", 1, 1)
     mean = scores.mean if scores else None
     report = TrainingReport(
@@ -140,6 +179,64 @@ def learn(
         all_labels=(mean.precision, mean.recall, mean.f1) if mean else None,
     )
     return model, report
+
+
+def learn_spider(
+    material: Material,
+    name: str,
+    strategy: str,
+    *,
+    settings: Settings | None = None,
+    on_progress: OnProgress = lambda *_: None,
+) -> tuple[TrainedModel, TrainingReport]:
+    """Train a spider on recorded or visited sites. Return the model and its report."""
+    chosen = settings or default_settings(strategy)
+    on_progress("learning from all sites", 0, 1)
+    model = train_strategy(strategy, material, chosen)
+    on_progress("learning from all sites", 1, 1)
+    named = [site.name for site in material.sites] or [trail.site for trail in material.trails]
+    report = TrainingReport(
+        name=name,
+        strategy=strategy,
+        trails=len(material.trails),
+        left_out=0,
+        sites=tuple(dict.fromkeys(named)),
+        settings=settings_to_json(chosen),
+        chosen=False,
+        labels=_labels(model, None),
+        all_labels=None,
+    )
+    return model, report
+
+
+def spider_material(
+    workspace: Workspace, trails: Sequence[Trail], strategy: str, source: TrainingSource
+) -> Material:
+    """Return what a spider learns from: site folders, or what the workspace knows of its taught sites.
+
+    Hop models learn from the pages that were visited while teaching; `q-spider` also from those that runs fetched,
+    since it needs whole sites.
+    """
+    usable = resolve_redirects(ended_trails(trails))
+    if source.folders:
+        return _recorded_material(source)
+    sites: list[RecordedSite] = []
+    if strategy == Q_STRATEGY:
+        for site in dict.fromkeys(trail.site for trail in usable):
+            world = known_world(workspace, [trail for trail in usable if trail.site == site], site)
+            sites.append(replace(world.recorded(GOAL), name=site))
+    return Material(usable, sites, source.keywords)
+
+
+def _recorded_material(source: TrainingSource) -> Material:
+    from wayhound.app.evaluate.lessons import make_trails  # noqa: PLC0415 - a forage loads models, but no evaluation
+    from wayhound.app.evaluate.world import load_worlds  # noqa: PLC0415
+
+    if not source.goal:
+        raise UsageError("Name the label of the goal pages in the site folders (--goal LABEL).")
+    worlds = load_worlds([Path(folder) for folder in source.folders])
+    trails = [trail for world in worlds for trail in make_trails(world, source.goal, RECORDED_TRAILS)]
+    return Material(trails, [world.recorded(source.goal) for world in worlds], source.keywords)
 
 
 def _usable(trails: Sequence[Trail]) -> list[Trail]:
@@ -157,7 +254,7 @@ def _stage(on_progress: OnProgress, what: str) -> Callable[[int, int], None]:
     return lambda done, total: on_progress(what, done, total)
 
 
-def _labels(model: ForageModel, scores: LabelScores | None) -> tuple[LabelReport, ...]:
+def _labels(model: TrainedModel, scores: LabelScores | None) -> tuple[LabelReport, ...]:
     """Return the reports of all labels, the highest reward first."""
     by_label = {score.label: score for score in scores.by_label} if scores else {}
     rewards = dict(zip(model.labels, model.rewards.tolist(), strict=True))
@@ -165,7 +262,7 @@ def _labels(model: ForageModel, scores: LabelScores | None) -> tuple[LabelReport
     return tuple(_label(model, label, rewards[label], by_label.get(label)) for label in ordered)
 
 
-def _label(model: ForageModel, label: str, reward: float, score: LabelScore | None) -> LabelReport:
+def _label(model: TrainedModel, label: str, reward: float, score: LabelScore | None) -> LabelReport:
     return LabelReport(
         label=label,
         reward=reward,
@@ -183,10 +280,19 @@ def train_and_measure(
     strategy: str = DEFAULT_STRATEGY,
     settings: str = DEFAULT_SETTINGS,
     on_progress: OnProgress = lambda *_: None,
+    *,
+    changes: Sequence[str] = (),
+    source: TrainingSource | None = None,
 ) -> TrainingReport:
-    """Train a model with settings of this name (`SETTINGS`), then measure it on each taught site, held out."""
+    """Train a model with settings of this name (`SETTINGS`), then measure it on each taught site, held out.
+
+    `changes` set single settings, as `topology=labels`; then nothing is chosen by cross-validation. Raises
+    UsageError for one that the strategy does not have.
+    """
+    named = None if strategy in SPIDERS else SETTINGS[settings]
+    chosen = change_settings(named or default_settings(strategy), changes) if changes else named
     report = train(
-        workspace, name, strategy, settings=SETTINGS[settings], at=time.time(), on_progress=on_progress
+        workspace, name, strategy, settings=chosen, source=source, at=time.time(), on_progress=on_progress
     )
     measure_held_out(workspace, name, on_progress)
     return report
@@ -195,15 +301,15 @@ def train_and_measure(
 # Trained models
 
 
-def scorer_of(strategy: str, model: ForageModel) -> Scorer:
+def scorer_of(strategy: str, model: TrainedModel) -> Scorer:
     return SCORERS[strategy](StrategyInput(model=model))
 
 
-def load_forage_model(workspace: Workspace, name: str) -> ForageModel:
+def load_forage_model(workspace: Workspace, name: str) -> TrainedModel:
     """Return a trained model, ready for its scorer. Raises ModelError if it is damaged."""
     packed = workspace.forage_models.load(name)
     try:
-        return unpack(*packed)
+        return unpack_model(*packed)
     except ModelError as error:
         raise ModelError(f"{error} (models/{name})") from None
 
@@ -246,13 +352,18 @@ class HeldOutSite:
 def measure_held_out(workspace: Workspace, name: str, on_progress: OnProgress) -> list[HeldOutSite]:
     """Forage each taught site by a model trained on the others, and save the numbers beside the model."""
     card = workspace.forage_models.card(name)
-    settings = PathSettings.from_json(report_of(workspace, name).settings)
+    report = report_of(workspace, name)
+    settings = settings_from_json(card.strategy, report.settings)
     usable = resolve_redirects(ended_trails(workspace.stores.trails.trails()))
-    sites = list(dict.fromkeys(trail.site for trail in usable))
+    material = Material(usable)
+    if card.strategy in SPIDERS:
+        material = spider_material(workspace, usable, card.strategy, report.source)
+    worlds = _taught_worlds(workspace, usable, report.source)
     measured: list[HeldOutSite] = []
-    for number, site in enumerate(sites):
-        on_progress("foraging each site as if it were new", number, len(sites))
-        measured += _measure(workspace, usable, site, card.strategy, settings)
+    for number, (site, world) in enumerate(worlds.items()):
+        on_progress("foraging each site as if it were new", number, len(worlds))
+        goal = report.source.goal or GOAL
+        measured += _measure(world, goal, material.without(site), card.strategy, settings)
     data = {"digest": card.digest, "sites": [asdict(site) for site in measured]}
     (workspace.models_folder / name / HELD_OUT_FILE).write_text(json.dumps(data), "utf-8")
     return measured
@@ -269,25 +380,36 @@ def load_held_out(workspace: Workspace, name: str) -> list[HeldOutSite]:
         return []
 
 
+def _taught_worlds(workspace: Workspace, trails: Sequence[Trail], source: TrainingSource) -> dict[str, World]:
+    """Return all that is known of each taught or recorded site, by the name that the material has for it."""
+    if source.folders:
+        from wayhound.app.evaluate.world import load_worlds  # noqa: PLC0415 - as in `known_world`
+
+        return {world.site.start: world for world in load_worlds([Path(folder) for folder in source.folders])}
+    sites = dict.fromkeys(trail.site for trail in trails)
+    return {
+        site: known_world(workspace, [trail for trail in trails if trail.site == site], site)
+        for site in sites
+    }
+
+
 def _measure(
-    workspace: Workspace, trails: Sequence[Trail], site: str, strategy: str, settings: PathSettings
+    world: World, goal: str, others: Material, strategy: str, settings: Settings
 ) -> Iterator[HeldOutSite]:
     """Yield nothing for a site without a goal, or if no other site has one."""
-    world = known_world(workspace, [trail for trail in trails if trail.site == site], site)
-    goals = world.reachable_goals(GOAL)
-    others = [trail for trail in trails if trail.site != site]
-    if not goals or not any(trail.reached_goal for trail in others):
+    goals = world.reachable_goals(goal)
+    if not goals:
         return
     try:
-        model = TRAINERS[strategy](others, settings)
+        model = train_strategy(strategy, others, settings)
     except TeachingError:
         return
     wanted = math.ceil(SHARE * len(goals))
     pages, breadth_first = (
-        _pages_needed(world, scorer, wanted)
+        _pages_needed(world, goal, scorer, wanted)
         for scorer in (scorer_of(strategy, model), SCORERS["breadth-first"](StrategyInput()))
     )
-    yield HeldOutSite(site, len(world.depths), len(goals), wanted, pages, breadth_first)
+    yield HeldOutSite(world.name, len(world.depths), len(goals), wanted, pages, breadth_first)
 
 
 def known_world(workspace: Workspace, trails: Sequence[Trail], site: str) -> World:
@@ -330,8 +452,8 @@ def _closed(page: Page, pages: Mapping[str, Page]) -> Page:
     return replace(page, links=links, digest=page.url)
 
 
-def _pages_needed(world: World, scorer: Scorer, wanted: int) -> int | None:
+def _pages_needed(world: World, goal: str, scorer: Scorer, wanted: int) -> int | None:
     from wayhound.app.evaluate.world import walk  # noqa: PLC0415 - as above
 
-    goals_after = accumulate(world.labels.get(url) == GOAL for url in walk(world, scorer).urls)
+    goals_after = accumulate(world.labels.get(url) == goal for url in walk(world, scorer).urls)
     return next((number for number, goals in enumerate(goals_after, start=1) if goals >= wanted), None)

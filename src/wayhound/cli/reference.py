@@ -67,6 +67,7 @@ OPTIONS: Mapping[str, str] = {
     "--format": "the format of a file",
     "--goal": "the label of the goal pages",
     "--json": "print JSON to stdout, one object or one a line, and nothing else there",
+    "--keyword": "a word of what is looked for",
     "--limit": "the most rows to show",
     "--model": "the name of a trained model",
     "--out": "the file or folder to write",
@@ -76,6 +77,7 @@ OPTIONS: Mapping[str, str] = {
     "--seed": "the seed for random choices",
     "--site": "the start page of a site",
     "--strategy": "the order in which links are followed",
+    "--teach": "a folder of recorded sites to learn from",
     "--trails": "how many trails to goals to make on a site",
     "--tree": "a shipped topic tree, or a file",
     "--workers": "how many processes",
@@ -94,6 +96,11 @@ STRATEGIES: Mapping[str, str] = {
     "maxent": "the same without the path: every page and link is labelled by itself, by maximum entropy",
     "naive-bayes": "the same, by naive Bayes",
     "focused": "links that look most like links to goals, as focused crawlers do",
+    "q-spider": "the future reward that a link's words predict, learned from whole recorded sites "
+    "([spiders.md](spiders.md))",
+    "hop-hmm": "how few clicks a useful page is away, by a hidden Markov model of marked browsing "
+    "([spiders.md](spiders.md))",
+    "hop-crf": "the same by a conditional random field, with keywords ([spiders.md](spiders.md))",
 }
 
 CHANGES: Mapping[str, str] = {

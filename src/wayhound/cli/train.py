@@ -19,13 +19,14 @@ from wayhound.app.train import (
     SETTINGS,
     OnProgress,
     TrainingReport,
+    TrainingSource,
     load_held_out,
     report_of,
     train_and_measure,
 )
 from wayhound.cli.console import command_for, err, label_text, next_steps, out, plain_table, write_json
 from wayhound.cli.language import Command, RenamedChoice, features_option, json_option, workspace_option
-from wayhound.paths.trainers import TRAINERS
+from wayhound.paths.spiders import STRATEGY_NAMES
 from wayhound.wording.quantities import count
 from wayhound.wording.reasons import format_reasons
 from wayhound.wording.training import format_held_out, format_settings, format_training
@@ -38,16 +39,47 @@ SETTINGS_CHOICE = RenamedChoice(list(SETTINGS), {"chosen": "tuned", "usual": "de
 @workspace_option
 @click.option("--model", "name", default=DEFAULT_NAME, metavar="NAME", show_default=True,
               help="Save the model under this name; one of that name is replaced.")  # fmt: skip
-@click.option("--strategy", type=click.Choice(sorted(TRAINERS)), default=DEFAULT_STRATEGY, show_default=True,
+@click.option("--strategy", type=click.Choice(STRATEGY_NAMES), default=DEFAULT_STRATEGY, show_default=True,
               help="The strategy that the model is for.")  # fmt: skip
 @click.option("--settings", type=SETTINGS_CHOICE, default=DEFAULT_SETTINGS, show_default=True,
               help="Tune settings by cross-validation on the taught sites, use the default ones (faster), or those "
                    "of the paper.")  # fmt: skip
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set one setting of the strategy, as topology=labels; may be repeated. Nothing is tuned then.",
+)
+@click.option(
+    "--teach",
+    "folders",
+    multiple=True,
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, exists=True),
+    help="Learn from the recorded sites in this folder instead of the trails; may be repeated. For "
+    "q-spider, hop-hmm and hop-crf.",
+)
+@click.option(
+    "--goal", "goal_label", default="", metavar="LABEL", help="The label of goal pages in these folders."
+)
+@click.option("--keyword", "keywords", multiple=True, metavar="WORD",
+              help="A word of the topic, for hop-crf; may be repeated.")  # fmt: skip
 @features_option(6, "label")
 @click.option("--show", is_flag=True, help="Train nothing; show the report of the last training.")
 @json_option
 def train(
-    folder: Path, name: str, strategy: str, settings: str, features: int, show: bool, as_json: bool
+    folder: Path,
+    name: str,
+    strategy: str,
+    settings: str,
+    changes: tuple[str, ...],
+    folders: tuple[Path, ...],
+    goal_label: str,
+    keywords: tuple[str, ...],
+    features: int,
+    show: bool,
+    as_json: bool,
 ) -> None:
     """Learn from the trails of the workspace, and save the model as models/NAME.
 
@@ -60,7 +92,10 @@ def train(
             report = report_of(workspace, name)
         else:
             with _progress() as on_progress:
-                report = train_and_measure(workspace, name, strategy, settings, on_progress)
+                source = TrainingSource(tuple(str(path.resolve()) for path in folders), goal_label, keywords)
+                report = train_and_measure(
+                    workspace, name, strategy, settings, on_progress, changes=changes, source=source
+                )
         remarks = len(check(workspace))
         held_out = load_held_out(workspace, name)
     if as_json:

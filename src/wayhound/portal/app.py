@@ -64,8 +64,7 @@ def make_portal(
     buckets = buckets or Buckets()
     readers = Readers(folder)
     slow_readers = Readers(folder, SLOW_THREADS, readers.index)
-    image_readers = Readers(folder, 1, readers.index)
-    portal = Portal(settings, readers, slow_readers, image_readers, make_pages(settings), buckets)
+    portal = Portal(settings, readers, slow_readers, make_pages(settings), buckets)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -73,8 +72,8 @@ def make_portal(
         try:
             yield
         finally:
-            for pool in (readers, slow_readers, image_readers):
-                pool.close()
+            readers.close()
+            slow_readers.close()
 
     app = make_app(settings.name, ABOUT, portal.pages, replace(web, open_types=OPEN_TYPES), lifespan, buckets)
     for routes in _ROUTES:

@@ -57,7 +57,6 @@ class Portal:
     settings: PortalSettings
     readers: Readers
     slow_readers: Readers
-    image_readers: Readers
     pages: Pages
     buckets: Buckets
     submitting: RateLimiter = field(init=False)

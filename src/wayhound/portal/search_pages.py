@@ -7,12 +7,13 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
+from urllib.parse import quote_plus, urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from pydantic import AfterValidator
 
-from wayhound.portal.addresses import field_query, quoted, record_url, search_url
+from wayhound.portal.addresses import field_query, record_url, search_url
 from wayhound.portal.library import Library
 from wayhound.portal.portal import FieldNames, Portal, split_names
 from wayhound.search.results import (
@@ -147,7 +148,7 @@ class SearchParameters:
         )
         pairs += [(name, str(value)) for name, value, default in optional if value != default]
         pairs += [("filter", f"{name}:{value}") for name, value in self.filters]
-        return f"{path}?{'&'.join(f'{name}={quoted(value)}' for name, value in pairs)}" if pairs else path
+        return f"{path}?{urlencode(pairs)}" if pairs else path
 
     def without(self, dropped: tuple[str, str]) -> SearchParameters:
         return replace(self, filters=tuple(pair for pair in self.filters if pair != dropped))
@@ -275,7 +276,9 @@ def _facet(
     choices = []
     for value, count in values:
         chosen = (name, value) in first.filters
-        url = first.without((name, value)).url() if chosen else f"{here}&filter={quoted(f'{name}:{value}')}"
+        url = (
+            first.without((name, value)).url() if chosen else f"{here}&filter={quote_plus(f'{name}:{value}')}"
+        )
         choices.append(Choice(value, url, count, chosen, value_text(library, name, value)))
     all_url = f"/browse/{name}" if len(values) >= FACET_VALUES and not (first.query or first.filters) else ""
     return FacetView(name, library.facet_label(name), tuple(choices), all_url)

@@ -246,7 +246,7 @@ def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Qu
     """Return a query for the words of a document with the largest tf · idf, weighted by it."""
     make, occur = tantivy.Query, tantivy.Occur
     counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
-    weights = {word: (1 + math.log(count)) * snapshot.idf(word) for word, count in counts.items()}
+    weights = {word: (1 + math.log(count)) * _idf(snapshot, word) for word, count in counts.items()}
     best = sorted(weights, key=lambda word: (-weights[word], word))[:SIMILAR_TERMS]
     queries = [
         (
@@ -257,3 +257,9 @@ def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Qu
         for field in ("title", "text")
     ]
     return make.boolean_query(queries) if queries else make.empty_query()
+
+
+def _idf(snapshot: IndexSnapshot, word: str) -> float:
+    """Return the inverse document frequency, 0 for a word that no other document has."""
+    frequency = snapshot.searcher.doc_freq("words", word)
+    return math.log(snapshot.searcher.num_docs / frequency) if frequency > 1 else 0.0

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -104,7 +103,7 @@ SNIPPET_CHARACTERS = 240
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Highlighter:
     """Recognises the words of a query in a text, whole words and prefixes."""
 
@@ -136,26 +135,8 @@ class Highlighter:
         """Return start, end and term of every matching word."""
         if not self.whole and not self.prefixes:
             return []
-        words = self._candidates(text) if text.isascii() else _WORD.finditer(text)
-        spans = ((word.start(), word.end(), self.match(word[0])) for word in words)
+        spans = ((word.start(), word.end(), self.match(word[0])) for word in _WORD.finditer(text))
         return [span for span in spans if span[2]]
-
-    def _candidates(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield the words of an ASCII text around each place where a query term stands, one in a hundred of all."""
-        lower, end = text.lower(), 0
-        for place in self._terms.finditer(lower):
-            if place.start() < end:
-                continue
-            start, end = place.span()
-            while start and (lower[start - 1].isalnum() or lower[start - 1] == "'"):
-                start -= 1
-            while end < len(lower) and (lower[end].isalnum() or lower[end] == "'"):
-                end += 1
-            yield from _WORD.finditer(text, start, end)
-
-    @cached_property
-    def _terms(self) -> re.Pattern[str]:
-        return re.compile("|".join(map(re.escape, (*self.whole, *self.prefixes))))
 
 
 def highlight(text: str, highlighter: Highlighter) -> tuple[Fragment, ...]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import fcntl
 import json
-import math
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -117,7 +115,6 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
 
 
 Stamp = tuple[tuple[int, int, int], ...]
-_MOST_CACHED_WORDS = 100_000
 
 
 @dataclass(frozen=True)
@@ -129,9 +126,8 @@ class IndexSnapshot:
     build: Path
     state: IndexState
     stamp: Stamp
-    _idf: dict[str, float] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def ranking(self) -> Ranking:
         return Ranking(self.searcher, self.index.schema)
 
@@ -141,16 +137,7 @@ class IndexSnapshot:
         read: dict[str, Any] = json.loads(bytes(kept or b"{}"))
         return read
 
-    def idf(self, word: str) -> float:
-        """Return the inverse document frequency of a word, 0 for one that no other document has."""
-        if word not in self._idf:
-            if len(self._idf) >= _MOST_CACHED_WORDS:
-                self._idf.clear()
-            frequency = self.searcher.doc_freq("words", word)
-            self._idf[word] = math.log(self.searcher.num_docs / frequency) if frequency > 1 else 0.0
-        return self._idf.get(word, 0.0)
-
-    @cached_property
+    @property
     def cited_only_query(self) -> tantivy.Query | None:
         """The query for works that are only cited, or None if there are none."""
         if not self.searcher.doc_freq("shelf", CITED_ONLY):

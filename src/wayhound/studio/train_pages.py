@@ -19,8 +19,8 @@ from wayhound.app.train import (
     report_of,
 )
 from wayhound.errors import ModelError
+from wayhound.paths.spiders import STRATEGY_NAMES
 from wayhound.paths.trail_check import Remark
-from wayhound.paths.trainers import TRAINERS
 from wayhound.store.jobs import Job
 from wayhound.store.model_files import ModelCard
 from wayhound.studio.studio import Studio, read_form, to
@@ -62,7 +62,7 @@ class TrainView:
     remarks: list[Remark]
     job: Job | None
     models: tuple[ShownModel, ...]
-    strategies: tuple[str, ...] = tuple(TRAINERS)
+    strategies: tuple[str, ...] = STRATEGY_NAMES
     settings: tuple[tuple[str, str], ...] = tuple((name, SETTINGS_NAMES[name]) for name in SETTINGS)
     default_name: str = DEFAULT_NAME
     default_strategy: str = DEFAULT_STRATEGY
@@ -120,7 +120,7 @@ def train_routes(studio: Studio) -> APIRouter:
             "strategy": form.text("strategy") or DEFAULT_STRATEGY,
             "settings": form.text("settings") or DEFAULT_SETTINGS,
         }
-        if arguments["strategy"] not in TRAINERS or arguments["settings"] not in SETTINGS:
+        if arguments["strategy"] not in STRATEGY_NAMES or arguments["settings"] not in SETTINGS:
             raise BadRequest("There is no such strategy or choice of settings.")
 
         def act(workspace: Workspace) -> None:

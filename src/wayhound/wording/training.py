@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wayhound.paths.settings import PathSettings
+from wayhound.paths.spiders import SPIDERS, default_settings, settings_to_json
 from wayhound.trail import GOAL
 from wayhound.url import host_of
 from wayhound.wording.quantities import count
@@ -17,11 +17,15 @@ def format_training(report: TrainingReport) -> str:
     """Return what was learned from, and how well goals are recognised on held-out sites."""
     left_out = f" ({report.left_out:,} without an ending left out)" if report.left_out else ""
     sites = count(len(report.sites), "site")
+    if report.strategy in SPIDERS and report.source.folders:
+        return f"Learned from {sites}, recorded whole. {_quality(report)}"
     return f"Learned from {count(report.trails, 'trail')}{left_out} on {sites}. {_quality(report)}"
 
 
 def _quality(report: TrainingReport) -> str:
     goal = next((label for label in report.labels if label.label == GOAL), None)
+    if report.strategy in SPIDERS:
+        return "Held-out sites show how many pages it needs, not how well each state is recognised."
     if report.all_labels is None:
         return "With one site, none could be held out, so nothing shows how well it does on other sites."
     if goal is None or goal.recall is None or goal.precision is None:
@@ -35,12 +39,12 @@ def _quality(report: TrainingReport) -> str:
 def format_settings(report: TrainingReport) -> str:
     """Return the strategy, the two settings that cross-validation chooses, and those that differ from the default."""
     how = "by cross-validation" if report.chosen else "given"
-    default = PathSettings().to_json()
+    default = settings_to_json(default_settings(report.strategy))
     shown = {"prior_variance", "body_tokens"} | {
         name for name, value in report.settings.items() if default.get(name) != value
     }
     values = ", ".join(f"{name} {report.settings[name]}" for name in sorted(shown & set(report.settings)))
-    return f"Strategy: {report.strategy}. Settings ({how}): {values}."
+    return f"Strategy: {report.strategy}. Settings ({how}): {values or 'the default ones'}."
 
 
 def format_held_out(held: HeldOutSite) -> str:

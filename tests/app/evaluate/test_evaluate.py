@@ -158,7 +158,8 @@ def test_every_strategy_runs_and_reports_what_it_was_taught_from(tmp_path: Path)
         assert [outcome.strategy for outcome in outcomes] == list(STRATEGIES)
         assert all(outcome.fetched == 10 for outcome in outcomes)
         for outcome in outcomes:
-            assert outcome.taught == ("graphs" if outcome.strategy in ("levels", "url-only") else taught)
+            from_graphs = ("levels", "q-focused", "q-future", "url-only")
+            assert outcome.taught == ("graphs" if outcome.strategy in from_graphs else taught)
 
 
 def test_whole_sites_teach_the_path_to_every_goal(world: World) -> None:

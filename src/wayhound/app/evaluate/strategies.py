@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from time import process_time
 from typing import Literal
 
 import numpy as np
@@ -19,9 +20,14 @@ from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens
+from wayhound.paths.hops import CRF_STRATEGY as HOP_CRF_STRATEGY
+from wayhound.paths.hops import HMM_STRATEGY
 from wayhound.paths.model import ADAPTIVE_STRATEGY, ForageModel
+from wayhound.paths.q_model import FOCUSED as Q_FOCUSED
+from wayhound.paths.q_model import Q_STRATEGY, QSettings
 from wayhound.paths.settings import LITERAL, PathSettings
-from wayhound.paths.trainers import TRAINERS, train_adaptive
+from wayhound.paths.spiders import SPIDERS, Material, Settings, TrainedModel, train_strategy
+from wayhound.paths.trainers import train_adaptive
 from wayhound.site import Site
 from wayhound.trail import Trail
 
@@ -39,7 +45,8 @@ class Lesson:
     size: LessonSize | None = None  # with a size, trails are drawn at random
     seed: tuple[int, ...] = (0,)
     use_urls: bool = True  # whether `adaptive` may take traits and concepts from URLs
-    _models: dict[tuple[str, PathSettings], ForageModel] = field(default_factory=dict, compare=False)
+    _models: dict[tuple[str, Settings], TrainedModel] = field(default_factory=dict, compare=False)
+    training_seconds: dict[tuple[str, Settings], float] = field(default_factory=dict, compare=False)
 
     @cached_property
     def trails(self) -> list[Trail]:
@@ -57,17 +64,24 @@ class Lesson:
             )
         ]
 
-    def model(self, strategy: str, settings: PathSettings) -> ForageModel:
+    def model(self, strategy: str, settings: Settings) -> TrainedModel:
         """Return the model of a strategy, trained once however many sites are tested with it."""
         key = strategy, settings
         if key not in self._models:
-            train = _train_adaptive if strategy == ADAPTIVE_STRATEGY else _trainer(strategy)
-            self._models[key] = train(self, settings)
+            began = process_time()
+            self._models[key] = self._train(strategy, settings)
+            self.training_seconds[strategy, settings] = process_time() - began
         return self._models[key]
 
-
-def _trainer(strategy: str) -> Callable[[Lesson, PathSettings], ForageModel]:
-    return lambda lesson, settings: TRAINERS[strategy](lesson.trails, settings)
+    def _train(self, strategy: str, settings: Settings) -> TrainedModel:
+        if strategy == ADAPTIVE_STRATEGY:
+            assert isinstance(settings, PathSettings)
+            return _train_adaptive(self, settings)
+        whole = strategy == Q_STRATEGY or self.taught == "graphs"
+        sites = [world.recorded(self.goal) for world in self.worlds] if whole and strategy in SPIDERS else []
+        # `q-spider` needs no trails, and those to every goal of whole sites take long to make
+        trails = [] if strategy == Q_STRATEGY else self.trails
+        return train_strategy(strategy, Material(trails, sites), settings)
 
 
 EXPLORED_PAGES = 60  # of each taught site, fetched after teaching without a label
@@ -171,7 +185,7 @@ def _best_first(lesson: Lesson) -> Scorer:
     return SCORERS["best-first"](StrategyInput(examples=tuple(goals)))
 
 
-def _taught(name: str, settings: PathSettings) -> Callable[[Lesson], Scorer]:
+def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:
     return lambda lesson: SCORERS[name](StrategyInput(model=lesson.model(name, settings)))
 
 
@@ -180,20 +194,27 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "best-first": _best_first,
     "breadth-first": _untaught("breadth-first"),
     "focused": _taught("focused", PathSettings()),
+    HMM_STRATEGY: _taught(HMM_STRATEGY, SPIDERS[HMM_STRATEGY]),
+    HOP_CRF_STRATEGY: _taught(HOP_CRF_STRATEGY, SPIDERS[HOP_CRF_STRATEGY]),
     "levels": lambda lesson: train_levels(lesson.worlds, lesson.goal),
     "maxent": _taught("maxent", PathSettings()),
     "naive-bayes": _taught("naive-bayes", PathSettings()),
     "path-learner": _taught("path-learner", PathSettings()),
     "path-learner-literal": _taught("path-learner", LITERAL),
+    "q-focused": _taught(Q_STRATEGY, Q_FOCUSED),
+    "q-future": _taught(Q_STRATEGY, QSettings()),
     "random": _untaught("random"),
     "url-only": lambda lesson: train_url_only(lesson.worlds, lesson.goal),
 }
 ORACLE = "oracle"
 RECOGNISING_STRATEGIES = frozenset(
-    {ADAPTIVE_STRATEGY, "focused", "maxent", "naive-bayes", "path-learner", "path-learner-literal"}
-)
+    {ADAPTIVE_STRATEGY, "focused", HMM_STRATEGY, HOP_CRF_STRATEGY, "maxent", "naive-bayes", "path-learner",
+     "path-learner-literal", "q-focused", "q-future"}
+)  # fmt: skip
 """The strategies that recognise goals; the others only rate links."""
-_FROM_GRAPHS = frozenset({"levels", "url-only"})  # they need the distance of every page to a goal
+_FROM_GRAPHS = frozenset(
+    {"levels", "q-focused", "q-future", "url-only"}
+)  # they need the distance of every page to a goal
 
 
 def taught_from(strategy: str, requested: Taught) -> Taught:

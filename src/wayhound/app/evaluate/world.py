@@ -18,6 +18,7 @@ from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import FoundPage, RecognisingScorer, Scorer, SiteReport
 from wayhound.page import Link, Page, to_page
 from wayhound.pages.reader import read_page
+from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.taught_site import click_distances
 from wayhound.paths.traits import ReachedPage, SourcePage
 from wayhound.site import Site
@@ -73,6 +74,11 @@ class World:
             for target in dict.fromkeys(self.targets(url)):
                 sources[target].append(url)
         return sources
+
+    def recorded(self, label: str) -> RecordedSite:
+        """Return the reachable pages with those of this label as goals, for strategies that learn from sites."""
+        return RecordedSite(self.site.start, {url: self.pages[url] for url in self.depths},
+                            frozenset(self.reachable_goals(label)))  # fmt: skip
 
     def without(self, label: str) -> World:
         """Return the site without the pages of this label and the links to them.

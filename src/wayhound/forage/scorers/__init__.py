@@ -11,7 +11,9 @@ from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
 from wayhound.forage.scorers.best_first import BestFirst
 
-TAUGHT_STRATEGIES = ("adaptive", "path-learner", "maxent", "naive-bayes", "focused")
+PATH_STRATEGIES = ("adaptive", "path-learner", "maxent", "naive-bayes", "focused")
+"""The strategies whose models label pages along a path."""
+TAUGHT_STRATEGIES = (*PATH_STRATEGIES, "q-spider", "hop-hmm", "hop-crf")
 """The strategies that need a model."""
 
 
@@ -22,6 +24,14 @@ def _taught(strategy: str) -> Callable[[StrategyInput], Scorer]:
             from wayhound.forage.scorers.adaptive import make_adaptive  # noqa: PLC0415
 
             return make_adaptive(strategy_input)
+        if strategy == "q-spider":
+            from wayhound.forage.scorers.q_spider import make_q_spider  # noqa: PLC0415
+
+            return make_q_spider(strategy_input)
+        if strategy.startswith("hop-"):
+            from wayhound.forage.scorers.hops import make_hops  # noqa: PLC0415
+
+            return make_hops(strategy, strategy_input)
         from wayhound.forage.scorers.path_learner import make_path_learner  # noqa: PLC0415
 
         return make_path_learner(strategy, strategy_input)

@@ -1,0 +1,677 @@
+"""Hops to the target, learned from marked browsing: the models of the strategies `hop-hmm` and `hop-crf`.
+
+Pages are put into clusters of a latent space; a page's hidden state T_i is that a useful page is i clicks away.
+Section and equation numbers are those of Liu, Milios & Janssen (2004). Their crawler downloads every page that a
+page links to before it orders them; here the cluster behind a link is predicted from the words around the link.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from wayhound.errors import ModelError, TeachingError, UsageError
+from wayhound.learn.arrays import Floats, Ints, log_softmax, softmax
+from wayhound.learn.chain import Chains, Rules, forward_step
+from wayhound.learn.crf import ChainCRF
+from wayhound.learn.hop_hmm import HopHMM, Normalised, possible_steps
+from wayhound.learn.latent import Clusters, LatentSpace
+from wayhound.learn.model_file import Arrays
+from wayhound.learn.naive_bayes import NaiveBayes
+from wayhound.learn.vocabulary import TokenVocabulary
+from wayhound.media import PAGE
+from wayhound.page import Link, Page
+from wayhound.paths.features import PageContext, fold_word
+from wayhound.paths.q_model import own_tokens, shared_tokens
+from wayhound.paths.rollout import RecordedSite
+from wayhound.paths.taught_site import WebGraph, hops_to_nearest
+from wayhound.text.words import words
+from wayhound.trail import Trail, goal_kinds
+from wayhound.url import url_tokens
+
+HMM_STRATEGY = "hop-hmm"
+CRF_STRATEGY = "hop-crf"
+MAX_CHAINS = 20_000  # of the CRF; from larger sites, every second or third link is taken, and so on
+MAX_KEYWORDS = 40
+
+Order = Literal["steps", "marginals"]
+Features = Literal["real", "binary"]
+
+
+@dataclass(frozen=True, slots=True)
+class HopSettings:
+    """How pages are described, and how hops are learned and used."""
+
+    # hidden states: T0 is a useful page, the last one is everything farther, or without a way to one
+    states: int = 5
+    # clusters of pages (K = 5 in 2.1), and whether K-means is refined by EM
+    clusters: int = 5
+    em: bool = True
+    # dimensions of the latent space
+    rank: int = 50
+    # a new page's cluster is that of most of its nearest taught pages; 0 takes the best cluster itself
+    neighbours: int = 5
+    # "column": a_ij is the share of links into T_j that come from T_i (Eq. 1); "row": of those from T_i
+    normalised: Normalised = "column"
+    # extra counts of every possible step and every cluster
+    smoothing: float = 1.0
+    # "steps": by the most probable last step (the Url_order matrix, 3.2), ties by δ; "marginals": by the expected
+    # discounted reward, given the probability of each state
+    order: Order = "steps"
+    # the discount of a reward per click, for marginals
+    gamma: float = 0.5
+    # the variance of the Gaussian prior of the CRF (4.3)
+    prior_variance: float = 1.0
+    # similarities as they are, or as 0 and 1 by `threshold` (4.2.2)
+    features: Features = "real"
+    threshold: float = 0.3
+    # the draw of the first clusters
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a value that cannot be."""
+        choices = ((self.normalised, Normalised), (self.order, Order), (self.features, Features))
+        for value, kind in choices:
+            if value not in get_args(kind):
+                raise UsageError(f"Hop models have no setting {value!r}: use {' or '.join(get_args(kind))}.")
+        if self.states < 2 or self.clusters < 2 or self.rank < 1 or self.neighbours < 0:
+            raise UsageError("Hop models need at least 2 states, 2 clusters and 1 dimension.")
+        if not 0 <= self.gamma < 1:
+            raise UsageError(f"The discount gamma is at least 0 and less than 1, not {self.gamma:g}.")
+
+
+# What the models see of a page or link
+
+
+@dataclass(frozen=True)
+class PageSpace:
+    """Pages as rows of a latent space with clusters, and the clusters that the words around links lead to.
+
+    `targets` (n, rank) are the useful pages. `link_words` (K, V) and `link_priors` (K,) are a naive Bayes model.
+    """
+
+    vocabulary: TokenVocabulary
+    space: LatentSpace
+    clusters: Clusters
+    neighbours: int
+    targets: Floats
+    link_vocabulary: TokenVocabulary
+    link_words: Floats
+    link_priors: Floats
+
+    def rows(self, pages: Sequence[Page]) -> Floats:
+        return self.space.transform(count_rows(self.vocabulary, [page_words(page) for page in pages]))
+
+    def kinds(self, rows: Floats) -> Floats:
+        """Return the cluster of each page as a row with one 1, (n, K)."""
+        return np.asarray(np.eye(self.clusters.n_clusters)[self.clusters.predict(rows, self.neighbours)])
+
+    def similarities(self, rows: Floats) -> Floats:
+        """Return the largest cosine of each page to a target, (n,): 0 to 1."""
+        return np.asarray(np.maximum(rows @ self.targets.T, 0.0).max(axis=1, initial=0.0))
+
+    def predicted_kinds(self, links: Sequence[Link], page: Page, context: PageContext) -> Floats:
+        """Return the probability of each cluster behind each link, (n, K), from the words around it."""
+        own = self.link_vocabulary.rows([own_tokens(link, context, "link") for link in links])
+        shared = self.link_vocabulary.rows([shared_tokens(page, context, "link")])
+        return softmax(own @ self.link_words.T + shared @ self.link_words.T + self.link_priors)
+
+
+def page_words(page: Page) -> list[str]:
+    return [fold_word(word) for word in (*words(page.title), *page.tokens)]
+
+
+def count_rows(vocabulary: TokenVocabulary, texts: Sequence[Sequence[str]]) -> csr_array:
+    """Return the counts of the words that have a column, (n, V)."""
+    columns: list[int] = []
+    counts: list[int] = []
+    ends = [0]
+    for text in texts:
+        counter = Counter(column for word in text if (column := vocabulary.columns_.get(word)) is not None)
+        for column in sorted(counter):
+            columns.append(column)
+            counts.append(counter[column])
+        ends.append(len(columns))
+    shape = (len(texts), len(vocabulary.columns_))
+    return csr_array(
+        (np.array(counts, dtype=float), np.array(columns, dtype=np.int64), np.array(ends)), shape=shape
+    )
+
+
+@dataclass(frozen=True)
+class TopicWords:
+    """The user's keywords, and words of the titles and meta tags of useful pages (4.2.1)."""
+
+    words: frozenset[str]
+
+    def share(self, text: Collection[str]) -> float:
+        """Return the similarity of a text: the share of its words that are keywords."""
+        return sum(word in self.words for word in text) / len(text) if text else 0.0
+
+    def of_url(self, url: str) -> float:
+        return self.share([fold_word(word) for word in url_tokens(url)])
+
+    def of_anchor(self, link: Link | None) -> float:
+        return self.share([fold_word(word) for word in words(link.text)]) if link else 0.0
+
+    def of_head(self, page: Page) -> float:
+        return self.share(head_words(page))
+
+
+def head_words(page: Page) -> list[str]:
+    text = " ".join((page.title, *page.keywords, page.description))
+    return [fold_word(word) for word in words(text)]
+
+
+def gather_keywords(sites: Sequence[RecordedSite], given: Iterable[str]) -> TopicWords:
+    """Return the given keywords, and the words that useful pages have in their heads more often than others."""
+    useful, others = Counter[str](), Counter[str]()
+    n_useful = n_others = 0
+    for site in sites:
+        for url, page in site.pages.items():
+            found = set(head_words(page))
+            if url in site.goals:
+                useful.update(found)
+                n_useful += 1
+            else:
+                others.update(found)
+                n_others += 1
+    shares = {
+        word: count / max(n_useful, 1) - others[word] / max(n_others, 1)
+        for word, count in useful.items()
+        if count > 1 or n_useful == 1
+    }
+    best = sorted((word for word in shares if shares[word] > 0), key=lambda word: (-shares[word], word))
+    own = [fold_word(word) for keyword in given for word in words(keyword)]
+    return TopicWords(frozenset([*own, *best[:MAX_KEYWORDS]]))
+
+
+# The nine features of 4.2.1, seen on a page and expected behind a link
+
+N_FEATURES_BESIDE_CLUSTERS = 4
+FEATURE_NAMES = ("text like a target", "keywords in URL", "keywords in anchor", "keywords in title")
+
+
+@dataclass(frozen=True)
+class NineFeatures:
+    """Clusters 1 to K, similarity to the targets, and keywords in URL, anchor, and title with meta tags.
+
+    Behind a link, clusters are probabilities, the similarity is the mean of the clusters' pages, and the title is
+    not known. These estimates have weights of their own, in columns after those of pages.
+    """
+
+    space: PageSpace
+    keywords: TopicWords
+    cluster_similarities: Floats  # (K,), the mean over the taught pages of each cluster
+    settings: HopSettings
+
+    @property
+    def width(self) -> int:
+        """Columns of one view, the last of them constant."""
+        return self.space.clusters.n_clusters + N_FEATURES_BESIDE_CLUSTERS + 1
+
+    def of_page(self, page: Page, link: Link | None, row: Floats, kinds: Floats) -> Floats:
+        """Return the columns of a page that a link led to, (2 · width,); `row` and `kinds` are its place."""
+        beside = [
+            float(self.space.similarities(row[None])[0]),
+            self.keywords.of_url(page.url),
+            self.keywords.of_anchor(link),
+            self.keywords.of_head(page),
+        ]
+        own = np.concatenate([kinds, self._levels(np.array(beside)), [1.0]])
+        return np.concatenate([own, np.zeros(self.width)])
+
+    def of_links(self, links: Sequence[Link], kinds: Floats) -> Floats:
+        """Return the columns of links, (n, 2 · width); `kinds` (n, K) are predicted."""
+        similar = kinds @ self.cluster_similarities
+        beside = np.array(
+            [[0.0, self.keywords.of_url(link.url), self.keywords.of_anchor(link), 0.0] for link in links]
+        )
+        beside[:, 0] = similar
+        own = np.hstack([kinds, self._levels(beside), np.ones((len(links), 1))])
+        return np.hstack([np.zeros((len(links), self.width)), own])
+
+    def _levels(self, similarities: Floats) -> Floats:
+        if self.settings.features == "real":
+            return similarities
+        return np.asarray((similarities >= self.settings.threshold).astype(float))
+
+
+# The model
+
+
+@dataclass(frozen=True, slots=True)
+class HopBelief:
+    """Logarithms of α and δ over the states, (S,) each, and ψ, the state before each (S,) (Eq. 4 to 6)."""
+
+    alpha: Floats
+    delta: Floats
+    came_from: Ints
+
+    def probabilities(self) -> Floats:
+        return np.asarray(softmax(self.alpha[None])[0])
+
+
+@dataclass(frozen=True)
+class HopModel:
+    """A trained model of hops; `hmm` or `crf` is set, as the strategy says."""
+
+    strategy: str
+    settings: HopSettings
+    space: PageSpace
+    keywords: TopicWords
+    cluster_similarities: Floats
+    hmm: HopHMM | None = None
+    crf: ChainCRF | None = None
+    goal_kinds: tuple[str, ...] = (PAGE,)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"T{hops}" for hops in range(self.settings.states))
+
+    @property
+    def rewards(self) -> Floats:
+        """The value of a page in each state: discounted by the clicks, and nothing beyond the last."""
+        values = np.array([self.settings.gamma**hops for hops in range(self.settings.states)])
+        values[-1] = 0.0
+        return values
+
+    @property
+    def nine_features(self) -> NineFeatures:
+        return NineFeatures(self.space, self.keywords, self.cluster_similarities, self.settings)
+
+    def read_page(self, before: HopBelief | None, page: Page, link: Link | None) -> HopBelief:
+        """Return the belief after a page; `before` is that after the page with the link, None at the start."""
+        row = self.space.rows([page])[0]
+        kinds = self.space.kinds(row[None])[0]
+        if self.hmm is not None:
+            return self._hmm_step(before, kinds[None])[0]
+        return self._crf_step(before, self.nine_features.of_page(page, link, row, kinds)[None])[0]
+
+    def follow_links(
+        self, before: HopBelief, links: Sequence[Link], page: Page, context: PageContext
+    ) -> list[HopBelief]:
+        """Return the belief behind each link, before its page is known."""
+        kinds = self.space.predicted_kinds(links, page, context)
+        return self.follow_clusters(before, kinds, links)
+
+    def follow_clusters(
+        self, before: HopBelief, kinds: Floats, links: Sequence[Link] = ()
+    ) -> list[HopBelief]:
+        """Return the belief behind links to pages of these clusters, (n, K)."""
+        if self.hmm is not None:
+            return self._hmm_step(before, kinds)
+        return self._crf_step(before, self.nine_features.of_links(links or [Link("")] * len(kinds), kinds))
+
+    def follow_known(
+        self, before: HopBelief, links: Sequence[Link], pages: Sequence[Page]
+    ) -> list[HopBelief]:
+        """Return the belief behind each link if its page has been downloaded, as in the paper (2.3)."""
+        return [self.read_page(before, page, link) for page, link in zip(pages, links, strict=True)]
+
+    def _hmm_step(self, before: HopBelief | None, kinds: Floats) -> list[HopBelief]:
+        assert self.hmm is not None
+        if before is None:
+            alpha = delta = self.hmm.begin()
+            came_from = np.arange(self.settings.states)
+        else:
+            alpha = self.hmm.sum_step(before.alpha)
+            delta, came_from = self.hmm.best_step(before.delta)
+        alphas = log_softmax(self.hmm.observe(alpha, kinds))
+        deltas = self.hmm.observe(delta, kinds)
+        return [HopBelief(alphas[n], deltas[n], came_from) for n in range(len(kinds))]
+
+    def _crf_step(self, before: HopBelief | None, columns: Floats) -> list[HopBelief]:
+        assert self.crf is not None
+        if before is None:
+            scores = columns @ self.crf.state_weights_
+            return [HopBelief(row, row, np.arange(len(row))) for row in log_softmax(scores)]
+        steps = self.crf.transitions(csr_array(columns))
+        alphas = log_softmax(forward_step(before.alpha, steps))
+        ways = before.delta[None, :, None] + steps
+        # products of potentials have no scale of their own, so δ is normalised as it goes
+        deltas = log_softmax(ways.max(axis=1))
+        return [HopBelief(alphas[n], deltas[n], ways[n].argmax(axis=0)) for n in range(len(columns))]
+
+    def strongest(self, label: str, n: int) -> list[tuple[str, float]]:
+        """Return what speaks most for a state: words of its clusters, or features of the CRF."""
+        if label not in self.labels:
+            raise UsageError(f"The model has no state {label!r}. Its states are {', '.join(self.labels)}.")
+        state = self.labels.index(label)
+        if self.crf is not None:
+            weights = self.crf.edge_weights_[:, :, state].mean(axis=1)
+            names = self.feature_names()
+        else:
+            assert self.hmm is not None
+            emissions = self.hmm.emissions_
+            lift = np.log(emissions[state] / emissions.mean(axis=0))
+            weights = self.space.space.components_ @ (lift @ self.space.clusters.centres_)
+            names = [f"body {word}" for word in self.space.vocabulary.columns_]
+        best = np.argsort(-weights, kind="stable")[:n]
+        return [(names[at], float(weights[at])) for at in best]
+
+    def feature_names(self) -> list[str]:
+        own = [f"cluster {n + 1}" for n in range(self.settings.clusters)] + [*FEATURE_NAMES, "any page"]
+        return [*own, *(f"link: {name}" for name in own)]
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return arrays and JSON metadata from which `unpack_hop_model` restores the model."""
+        space = self.space
+        arrays: dict[str, Any] = {
+            "idf": space.space.idf_,
+            "components": space.space.components_,
+            "rows": space.clusters.rows_,
+            "cluster_of_row": space.clusters.labels_.astype(float),
+            "centres": space.clusters.centres_,
+            "targets": space.targets,
+            "link_words": space.link_words,
+            "link_priors": space.link_priors,
+            "cluster_similarities": self.cluster_similarities,
+        }
+        if space.clusters.em:
+            arrays |= {"variances": space.clusters.variances_, "cluster_weights": space.clusters.weights_}
+        if self.hmm is not None:
+            arrays |= {"transitions": self.hmm.transitions_, "emissions": self.hmm.emissions_}
+        if self.crf is not None:
+            arrays |= {
+                "state_weights": self.crf.state_weights_,
+                "transition_weights": self.crf.transition_weights_,
+                "edge_weights": self.crf.edge_weights_,
+            }
+        meta = {
+            "strategy": self.strategy,
+            "settings": asdict(self.settings),
+            "words": list(space.vocabulary.columns_),
+            "link_tokens": list(space.link_vocabulary.columns_),
+            "keywords": sorted(self.keywords.words),
+            "goal_kinds": list(self.goal_kinds),
+        }
+        return arrays, meta
+
+
+def unpack_hop_model(arrays: Arrays, meta: Mapping[str, Any]) -> HopModel:
+    """Return the packed model. Raises ModelError if it is incomplete or inconsistent."""
+    try:
+        return _unpack(arrays, meta)
+    except (KeyError, TypeError, ValueError, IndexError, UsageError) as error:
+        raise ModelError(f"The model is damaged: {error} cannot be read. Train it again.") from None
+
+
+def _unpack(arrays: Arrays, meta: Mapping[str, Any]) -> HopModel:
+    settings = HopSettings(**meta["settings"])
+    tokens, links = [str(word) for word in meta["words"]], [str(token) for token in meta["link_tokens"]]
+    n, k = settings.states, settings.clusters
+    width = 2 * (k + N_FEATURES_BESIDE_CLUSTERS + 1)
+    rank, pages = arrays["components"].shape[1], len(arrays["rows"])
+
+    def take(name: str, *shape: int) -> Floats:
+        array = np.asarray(arrays[name], dtype=np.float64)
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(name)
+        return array
+
+    space = LatentSpace(settings.rank)
+    space.idf_, space.components_ = take("idf", len(tokens)), take("components", len(tokens), rank)
+    clusters = Clusters(k, em=settings.em)
+    clusters.rows_, clusters.centres_ = take("rows", pages, rank), take("centres", k, rank)
+    clusters.labels_ = take("cluster_of_row", pages).astype(np.int64)
+    if settings.em:
+        clusters.variances_, clusters.weights_ = take("variances", k, rank), take("cluster_weights", k)
+    hmm, crf = None, None
+    if meta["strategy"] == HMM_STRATEGY:
+        hmm = _make_hmm(settings)
+        hmm.starts_ = np.full(n, 1.0 / n)
+        hmm.transitions_, hmm.emissions_ = take("transitions", n, n), take("emissions", n, k)
+    else:
+        crf = _make_crf(settings)
+        crf.state_weights_, crf.transition_weights_ = (
+            take("state_weights", width, n),
+            take("transition_weights", n, n),
+        )
+        crf.edge_weights_ = take("edge_weights", width, n, n)
+    page_space = PageSpace(
+        vocabulary=TokenVocabulary.from_tokens(tokens),
+        space=space,
+        clusters=clusters,
+        neighbours=settings.neighbours,
+        targets=take("targets", len(arrays["targets"]), rank),
+        link_vocabulary=TokenVocabulary.from_tokens(links),
+        link_words=take("link_words", k, len(links)),
+        link_priors=take("link_priors", k),
+    )
+    return HopModel(
+        strategy=str(meta["strategy"]),
+        settings=settings,
+        space=page_space,
+        keywords=TopicWords(frozenset(map(str, meta["keywords"]))),
+        cluster_similarities=take("cluster_similarities", k),
+        hmm=hmm,
+        crf=crf,
+        goal_kinds=tuple(map(str, meta["goal_kinds"])),
+    )
+
+
+def _make_hmm(settings: HopSettings) -> HopHMM:
+    return HopHMM(
+        settings.states, settings.clusters, smoothing=settings.smoothing, normalised=settings.normalised
+    )
+
+
+def _make_crf(settings: HopSettings) -> ChainCRF:
+    every = np.ones(settings.states, dtype=bool)
+    rules = Rules(possible_steps(settings.states), every, every)
+    return ChainCRF(rules, settings.prior_variance, max_iterations=60)
+
+
+# Training
+
+
+def browsed_sites(trails: Sequence[Trail]) -> list[RecordedSite]:
+    """Return the pages that were visited on each site, with those that a person marked; clicks count as links."""
+    by_site: dict[str, list[Trail]] = {}
+    for trail in trails:
+        by_site.setdefault(trail.site, []).append(trail)
+    sites = []
+    for name, own in by_site.items():
+        pages = {step.page.url: step.page for trail in own for step in trail.steps}
+        goals = {trail.steps[-1].page.url for trail in own if trail.reached_goal}
+        sites.append(RecordedSite.closed(name, pages, goals))
+    return sites
+
+
+@dataclass
+class _Material:
+    """All pages of all sites by number, with their links and hops."""
+
+    sites: Sequence[RecordedSite]
+    settings: HopSettings
+    pages: list[Page] = field(default_factory=list)
+    states: list[int] = field(default_factory=list)
+    links: list[tuple[int, int]] = field(default_factory=list)
+    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        last = self.settings.states - 1
+        for site in self.sites:
+            for url, page in site.pages.items():
+                self.numbers[site.name, url] = len(self.pages)
+                self.pages.append(page)
+                self.names.append(site.name)
+            graph = WebGraph({url: tuple(site.targets(url)) for url in site.pages})
+            hops = hops_to_nearest(graph, site.goals)
+            self.states += [min(hops.get(url, last), last) for url in site.pages]
+            self.links += [(self.numbers[site.name, a], self.numbers[site.name, b]) for a, b in graph.edges()]
+
+
+def train_hops(
+    strategy: str,
+    sites: Sequence[RecordedSite],
+    trails: Sequence[Trail],
+    settings: HopSettings | None = None,
+    keywords: Iterable[str] = (),
+) -> HopModel:
+    """Learn from marked browsing: the visited pages of each site, and for the CRF the sequences walked.
+
+    Raises TeachingError if no page is marked as useful, or if there are fewer pages than clusters.
+    """
+    settings = settings or HopSettings()
+    if not any(site.goals for site in sites):
+        raise TeachingError(
+            "No visited page is marked as useful, so nothing says what to look for. Browse again and mark at least "
+            "one page: wayhound teach --free."
+        )
+    material = _Material(sites, settings)
+    if len(material.pages) < settings.clusters:
+        raise TeachingError(
+            f"{len(material.pages)} visited pages cannot be put into {settings.clusters} clusters. Browse more pages, "
+            f"or train with --set clusters={max(2, len(material.pages) // 2)}."
+        )
+    space, rows = _page_space(material)
+    kinds = space.kinds(rows)
+    similar = space.similarities(rows)
+    sizes = np.maximum(kinds.sum(axis=0), 1.0)
+    model = HopModel(
+        strategy=strategy,
+        settings=settings,
+        space=space,
+        keywords=gather_keywords(sites, keywords),
+        cluster_similarities=np.asarray(similar @ kinds / sizes),
+        goal_kinds=goal_kinds(trails) if trails else (PAGE,),
+    )
+    if strategy == HMM_STRATEGY:
+        links = np.array(material.links, dtype=np.int64).reshape(-1, 2)
+        hmm = _make_hmm(settings).fit(np.array(material.states), kinds.argmax(axis=1), links)
+        return replace(model, hmm=hmm)
+    return replace(model, crf=_CrfLessons(model, material, rows, kinds).fit(trails))
+
+
+def _page_space(material: _Material) -> tuple[PageSpace, Floats]:
+    """Return the space of all pages, and their rows (n, rank)."""
+    settings = material.settings
+    texts = [page_words(page) for page in material.pages]
+    groups = material.names
+    vocabulary = TokenVocabulary(min(2, len(set(groups)))).fit(map(set, texts), groups)
+    if not vocabulary.columns_:
+        raise TeachingError(
+            "The visited pages have no words in common. Browse more pages, or sites in one language."
+        )
+    counts = count_rows(vocabulary, texts)
+    space = LatentSpace(settings.rank).fit(counts)
+    rows = space.transform(counts)
+    clusters = Clusters(settings.clusters, em=settings.em).fit(rows, np.random.default_rng(settings.seed))
+    useful = [number for number, state in enumerate(material.states) if state == 0]
+    link_vocabulary, link_words, link_priors = _link_model(material, clusters.labels_)
+    page_space = PageSpace(
+        vocabulary=vocabulary,
+        space=space,
+        clusters=clusters,
+        neighbours=settings.neighbours,
+        targets=rows[useful],
+        link_vocabulary=link_vocabulary,
+        link_words=link_words,
+        link_priors=link_priors,
+    )
+    return page_space, rows
+
+
+def _link_model(material: _Material, labels: Ints) -> tuple[TokenVocabulary, Floats, Floats]:
+    """Learn which cluster the words around a link lead to, from all links between visited pages."""
+    tokens: list[frozenset[str]] = []
+    classes: list[int] = []
+    groups: list[str] = []
+    for page, name in zip(material.pages, material.names, strict=True):
+        context = PageContext.from_page(page)
+        shared = shared_tokens(page, context, "link")
+        for link in _known_links(page, name, material):
+            tokens.append(own_tokens(link, context, "link").union(shared))
+            classes.append(int(labels[material.numbers[name, link.url]]))
+            groups.append(name)
+    vocabulary = TokenVocabulary(min(2, len(set(groups)) or 1)).fit(tokens, groups)
+    memberships = np.eye(material.settings.clusters)[classes].reshape(-1, material.settings.clusters)
+    model = NaiveBayes().fit(vocabulary.rows(tokens), memberships)
+    return vocabulary, model.log_words_, model.log_priors_
+
+
+def _known_links(page: Page, site: str, material: _Material) -> list[Link]:
+    """Return the links of a page to other visited pages, each target once."""
+    links = {link.url: link for link in reversed(page.links)}
+    return [link for url, link in links.items() if url != page.url and (site, url) in material.numbers]
+
+
+@dataclass
+class _CrfLessons:
+    """The sequences that the CRF learns from (4.3): walks that end at a target, and links as they were met.
+
+    Walks alone would show nothing but the right way. So every known link of a walked page is a sequence too: the
+    pages before it as they were seen, and the link as it was before it was followed.
+    """
+
+    model: HopModel
+    material: _Material
+    rows: Floats
+    kinds: Floats
+
+    def fit(self, trails: Sequence[Trail]) -> ChainCRF:
+        chains = list(self._chains(trails))
+        if not chains:
+            raise TeachingError(
+                "No walk ends at a useful page, so the CRF has no sequence to learn from. Browse from a start page to "
+                "a page that you mark as useful."
+            )
+        step = -(-len(chains) // MAX_CHAINS)
+        chains = chains[::step]
+        columns = np.vstack([rows for rows, _ in chains])
+        states = np.array([state for _, own in chains for state in own])
+        lengths = np.array([len(own) for _, own in chains])
+        matrix = csr_array(columns)
+        first = np.zeros((len(columns), 1))
+        first[np.concatenate(([0], np.cumsum(lengths)[:-1]))] = 1.0
+        chain_data = Chains(csr_array(columns * first), lengths, edges=matrix)
+        return _make_crf(self.model.settings).fit(chain_data, states)
+
+    def _chains(self, trails: Sequence[Trail]) -> Iterator[tuple[Floats, list[int]]]:
+        seen: set[tuple[str, ...]] = set()
+        for trail in trails:
+            urls = tuple(step.page.url for step in trail.steps)
+            numbers = [self.material.numbers.get((trail.site, url)) for url in urls]
+            if None in numbers:
+                continue
+            known = [number for number in numbers if number is not None]
+            rows = np.stack(
+                [self._page_row(number, step.link) for number, step in zip(known, trail.steps, strict=True)]
+            )
+            states = [self.material.states[number] for number in known]
+            if trail.reached_goal and self._allowed(states):
+                yield rows, states
+            for at in range(len(known)):
+                if urls[: at + 1] not in seen and self._allowed(states[: at + 1]):
+                    seen.add(urls[: at + 1])
+                    yield from self._link_chains(trail.site, known[at], rows[: at + 1], states[: at + 1])
+
+    def _page_row(self, number: int, link: Link | None) -> Floats:
+        page = self.material.pages[number]
+        return self.model.nine_features.of_page(page, link, self.rows[number], self.kinds[number])
+
+    def _link_chains(
+        self, site: str, number: int, rows: Floats, states: list[int]
+    ) -> Iterator[tuple[Floats, list[int]]]:
+        page = self.material.pages[number]
+        links = _known_links(page, site, self.material)
+        if not links:
+            return
+        kinds = self.model.space.predicted_kinds(links, page, PageContext.from_page(page))
+        for link, row in zip(links, self.model.nine_features.of_links(links, kinds), strict=True):
+            behind = [*states, self.material.states[self.material.numbers[site, link.url]]]
+            if self._allowed(behind):
+                yield np.vstack([rows, row]), behind
+
+    def _allowed(self, states: Sequence[int]) -> bool:
+        """Return False for a walk along links that the recorded pages do not have."""
+        return all(after >= before - 1 for before, after in pairwise(states))

@@ -1,0 +1,314 @@
+"""Future reward of links, learned from whole recorded sites: the model of the strategy `q-spider`.
+
+Links are put into bins by their value on the recorded site; naive Bayes maps the words around a link to bins, and
+the value of a new link is the mean of the bins' values, weighted by their probabilities. Section numbers are those
+of McCallum, Nigam, Rennie & Seymore (2000).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from wayhound.errors import ModelError, TeachingError, UsageError
+from wayhound.learn.arrays import Floats, softmax
+from wayhound.learn.model_file import Arrays
+from wayhound.learn.naive_bayes import NaiveBayes
+from wayhound.learn.shrinkage import Shrinkage
+from wayhound.learn.vocabulary import TokenVocabulary
+from wayhound.media import PAGE
+from wayhound.page import Link, Page
+from wayhound.paths.features import PageContext, fold_word, own_link_tokens, page_tokens
+from wayhound.paths.rollout import RecordedSite, page_values
+from wayhound.text.words import words
+
+Q_STRATEGY = "q-spider"
+MAX_BINS = 5
+OTHER = "other"
+
+Text = Literal["page", "link", "all"]
+Pooling = Literal["sum", "mean"]
+
+
+@dataclass(frozen=True, slots=True)
+class QSettings:
+    """How values are computed, and how they are learned."""
+
+    # the discount of a reward per page fetched; 0 sees immediate rewards alone, a focused crawler (3.6.1)
+    gamma: float = 0.5
+    # the bins of values: from 1 (a goal at once) down by halves, and what is below the last cut
+    bins: int = 4
+    # the text of a link (3.6.1): "page" is the whole page with the anchor and the words near it marked; "link" the
+    # title and headings of the page, the anchor, the URL and the words near it; "all" adds the position of the link
+    text: Text = "link"
+    # the least number of recorded sites that a token must occur on
+    min_sites: int = 2
+    # extra counts of every token in every bin (5.2.1): 1 is Laplace's
+    smoothing: float = 1.0
+    # whether sparse bins borrow from all bins (5.2.3), with weights learned over the sites
+    shrinkage: bool = True
+    # the words of a link that is met on several pages: all of them (3.5), or their mean
+    pooling: Pooling = "mean"
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a value that cannot be."""
+        if not 0 <= self.gamma < 1:
+            raise UsageError(f"The discount gamma is at least 0 and less than 1, not {self.gamma:g}.")
+        if not 2 <= self.bins <= MAX_BINS:
+            raise UsageError(f"Values are put into 2 to {MAX_BINS} bins, not {self.bins}.")
+        if self.text not in get_args(Text) or self.pooling not in get_args(Pooling):
+            raise UsageError(
+                f"The text of links is {' or '.join(get_args(Text))}, their pooling {' or '.join(get_args(Pooling))}."
+            )
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """The lower bounds of all bins but the first, rising: 0.25, 0.5, 1 for four bins."""
+        return tuple(0.5**power for power in range(self.bins - 2, -1, -1))
+
+
+FOCUSED = QSettings(gamma=0.0, bins=2)
+"""The spider that knows immediate rewards alone, with two bins (3.6.1)."""
+
+
+@dataclass(frozen=True)
+class QModel:
+    """Bins of values with their words, and the words of goal pages.
+
+    `values` (C,) is the mean value of each bin's training links, `log_words` (C, V) and `log_priors` (C,) their
+    naive Bayes model. `page_words` (2, W) and `page_priors` (2,) tell other pages from goals, in this order.
+    """
+
+    settings: QSettings
+    values: Floats
+    vocabulary: TokenVocabulary
+    log_words: Floats
+    log_priors: Floats
+    page_vocabulary: TokenVocabulary
+    page_words: Floats
+    page_priors: Floats
+    goal_kinds: tuple[str, ...] = (PAGE,)
+    strategy: str = Q_STRATEGY
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the bins by their least value, as `Q ≥ 0.5`."""
+        return tuple(f"Q ≥ {cut:g}" for cut in (0.0, *self.settings.cuts))
+
+    @property
+    def rewards(self) -> Floats:
+        return self.values
+
+    def link_values(self, log_likelihoods: Floats) -> Floats:
+        """Return the expected value of links from log P(words | bin), (n, C): the weighted average of 3.5."""
+        return np.asarray(softmax(log_likelihoods + self.log_priors) @ self.values)
+
+    def strongest(self, label: str, n: int) -> list[tuple[str, float]]:
+        """Return the n tokens that speak most for a bin. Raises UsageError if there is no such bin."""
+        if label not in self.labels:
+            raise UsageError(f"The model has no bin {label!r}. Its bins are {', '.join(self.labels)}.")
+        weights = (self.log_words - self.log_words.mean(axis=0))[self.labels.index(label)]
+        # a rare token with a large ratio says little: weigh by how often it is seen in the bin
+        weights = weights * np.exp(self.log_words[self.labels.index(label)])
+        tokens = list(self.vocabulary.columns_)
+        best = np.argsort(-weights, kind="stable")[:n]
+        ratios = self.log_words - self.log_words.mean(axis=0)
+        return [(tokens[at], float(ratios[self.labels.index(label), at])) for at in best]
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return arrays and JSON metadata from which `unpack_q_model` restores the model."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        meta = {
+            "strategy": self.strategy,
+            "settings": asdict(self.settings),
+            "tokens": list(self.vocabulary.columns_),
+            "page_tokens": list(self.page_vocabulary.columns_),
+            "goal_kinds": list(self.goal_kinds),
+        }
+        return arrays, meta
+
+
+_ARRAYS = ("values", "log_words", "log_priors", "page_words", "page_priors")
+
+
+def unpack_q_model(arrays: Arrays, meta: Mapping[str, Any]) -> QModel:
+    """Return the packed model. Raises ModelError if it is incomplete or inconsistent."""
+    try:
+        settings = QSettings(**meta["settings"])
+        tokens, own = [str(token) for token in meta["tokens"]], [str(token) for token in meta["page_tokens"]]
+        kinds = tuple(str(kind) for kind in meta["goal_kinds"])
+        read = {name: np.asarray(arrays[name], dtype=np.float64) for name in _ARRAYS}
+    except (KeyError, TypeError, ValueError, UsageError) as error:
+        raise ModelError(f"The model is damaged: {error} cannot be read. Train it again.") from None
+    bins = settings.bins
+    shapes = [(bins,), (bins, len(tokens)), (bins,), (2, len(own)), (2,)]
+    for name, shape in zip(_ARRAYS, shapes, strict=True):
+        if read[name].shape != shape or not np.isfinite(read[name]).all():
+            raise ModelError(f"The model is damaged: {name} does not fit its tokens. Train it again.")
+    return QModel(
+        settings=settings,
+        values=read["values"],
+        vocabulary=TokenVocabulary.from_tokens(tokens),
+        log_words=read["log_words"],
+        log_priors=read["log_priors"],
+        page_vocabulary=TokenVocabulary.from_tokens(own),
+        page_words=read["page_words"],
+        page_priors=read["page_priors"],
+        goal_kinds=kinds,
+    )
+
+
+# Tokens
+
+
+def shared_tokens(page: Page, context: PageContext, text: Text) -> tuple[str, ...]:
+    """Return the tokens that all links of a page share."""
+    if text == "page":
+        return tuple(f"in {fold_word(word)}" for word in (*words(page.title), *page.tokens))
+    if text == "all":
+        return context.tokens
+    return tuple(token for token in context.tokens if token.startswith(("on title ", "on heading ")))
+
+
+def own_tokens(link: Link, context: PageContext, text: Text) -> frozenset[str]:
+    """Return the tokens of one link: its anchor, the words near it, its URL unless the page is the text."""
+    tokens = own_link_tokens(link, context, added=text == "all")
+    return tokens if text != "page" else frozenset(t for t in tokens if not t.startswith("to "))
+
+
+# Training
+
+
+@dataclass
+class _TokenCounts:
+    """Counts of tokens in each class on one site, and how many links or pages each class has."""
+
+    n_classes: int
+    tokens: list[Counter[str]] = field(init=False)
+    members: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tokens = [Counter() for _ in range(self.n_classes)]
+        self.members = [0] * self.n_classes
+
+    def matrix(self, vocabulary: TokenVocabulary) -> Floats:
+        counts = np.zeros((self.n_classes, len(vocabulary.columns_)))
+        for number, counter in enumerate(self.tokens):
+            for token, count in counter.items():
+                if (column := vocabulary.columns_.get(token)) is not None:
+                    counts[number, column] = count
+        return counts
+
+
+def train_q_spider(sites: Sequence[RecordedSite], settings: QSettings | None = None) -> QModel:
+    """Learn the values of links from whole sites, in time linear in their links.
+
+    Raises TeachingError if no site has a goal, or none has a page that is not one.
+    """
+    settings = settings or QSettings()
+    with_goals = [site for site in sites if site.goals]
+    if not with_goals:
+        raise TeachingError(
+            "None of the recorded sites has a goal page, so no link has a value. Add sites with labelled goals, "
+            "or name another goal label."
+        )
+    links, values = _count_links(with_goals, settings)
+    if sum(map(sum, (counts.members for counts in links))) == 0:
+        raise TeachingError("The recorded sites have no links between their pages. Record whole sites.")
+    pages = [_count_pages(site) for site in with_goals]
+    vocabulary = _vocabulary(links, with_goals, settings.min_sites)
+    page_vocabulary = _vocabulary(pages, with_goals, settings.min_sites)
+    log_words, log_priors = _fit(links, vocabulary, settings)
+    page_words, page_priors = _fit(pages, page_vocabulary, settings)
+    kinds = {site.pages[url].kind: None for site in with_goals for url in sorted(site.goals)}
+    return QModel(
+        settings=settings,
+        values=values,
+        vocabulary=vocabulary,
+        log_words=log_words,
+        log_priors=log_priors,
+        page_vocabulary=page_vocabulary,
+        page_words=page_words,
+        page_priors=page_priors,
+        goal_kinds=tuple(kinds),
+    )
+
+
+def _count_links(sites: Sequence[RecordedSite], settings: QSettings) -> tuple[list[_TokenCounts], Floats]:
+    """Count the tokens of links by bin for each site; return also the mean value of each bin, (C,).
+
+    A link that occurs on several pages is one link with the words of all of them. An empty bin has the value of
+    its lower bound.
+    """
+    cuts = np.array(settings.cuts)
+    sums, members = np.zeros(settings.bins), np.zeros(settings.bins)
+    counted = []
+    for site in sites:
+        values = page_values(site, settings.gamma)
+        bins = {url: int(np.searchsorted(cuts, value, side="right")) for url, value in values.items()}
+        counts = _TokenCounts(settings.bins)
+        linked: set[str] = set()
+        for page in site.pages.values():
+            linked |= _count_page_links(page, bins, counts, settings)
+        for url in linked:
+            counts.members[bins[url]] += 1
+            sums[bins[url]] += values[url]
+            members[bins[url]] += 1
+        counted.append(counts)
+    lowest = np.array([0.0, *settings.cuts])
+    return counted, np.where(members > 0, sums / np.maximum(members, 1), lowest)
+
+
+def _count_page_links(
+    page: Page, bins: Mapping[str, int], counts: _TokenCounts, settings: QSettings
+) -> set[str]:
+    """Count the tokens of one page's links; return the URLs that they lead to."""
+    links = {link.url: link for link in reversed(page.links) if link.url in bins and link.url != page.url}
+    if not links:
+        return set()
+    context = PageContext.from_page(page)
+    for url, link in links.items():
+        counts.tokens[bins[url]].update(own_tokens(link, context, settings.text))
+    # the words of the page count once for every link on it
+    shared = Counter(shared_tokens(page, context, settings.text))
+    for number, times in Counter(bins[url] for url in links).items():
+        tokens = counts.tokens[number]
+        for token, count in shared.items():
+            tokens[token] += times * count
+    return set(links)
+
+
+def _count_pages(site: RecordedSite) -> _TokenCounts:
+    counts = _TokenCounts(2)
+    for url, page in site.pages.items():
+        is_goal = int(url in site.goals)
+        counts.tokens[is_goal].update(page_tokens(page))
+        counts.members[is_goal] += 1
+    return counts
+
+
+def _vocabulary(
+    counted: Sequence[_TokenCounts], sites: Sequence[RecordedSite], min_sites: int
+) -> TokenVocabulary:
+    sets = [set().union(*counts.tokens) for counts in counted]
+    return TokenVocabulary(min(min_sites, len(sites))).fit(sets, [site.name for site in sites])
+
+
+def _fit(
+    counted: Sequence[_TokenCounts], vocabulary: TokenVocabulary, settings: QSettings
+) -> tuple[Floats, Floats]:
+    """Return log P(token | class) (C, V) and log P(class) (C,), both with Laplace smoothing (Eq. 10 and 11)."""
+    folds = np.stack([counts.matrix(vocabulary) for counts in counted])
+    total = folds.sum(axis=0)
+    members = np.sum([counts.members for counts in counted], axis=0) + 1.0
+    if settings.shrinkage:
+        paths = np.array([[number, len(total)] for number in range(len(total))])
+        log_words = np.log(Shrinkage(paths).fit(folds).blend(total))
+    else:
+        log_words = NaiveBayes(settings.smoothing).fit(csr_array(total), np.eye(len(total))).log_words_
+    return log_words, np.log(members / members.sum())
