@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.explain import why_page
-from wayhound.forage.frontier import Frontier, GroupMeans, QueuedLink
+from wayhound.forage.frontier import Frontier, QueuedLink, RevisedScores
 from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
 from wayhound.forage.scope import TrapLimits, documents_first, is_goal_document, refusal_reason
 from wayhound.forage.scorer import Rated, Reading, Scorer, file_kinds
+from wayhound.forage.site_program import Position, RouteYields, SiteProgram
 from wayhound.page import Link, Page, Unreadable, to_page
 from wayhound.site import Site
 from wayhound.url import host_of, registrable_domain
@@ -70,20 +71,22 @@ class Forager:
     scorer: Scorer
     limits: ForageLimits = field(default_factory=ForageLimits)
     politeness: Politeness = field(default_factory=Politeness)
+    program: SiteProgram = field(default_factory=SiteProgram)  # of an earlier run, followed first
 
     frontier: Frontier = field(default_factory=Frontier, init=False)
     spent: int = field(default=0, init=False)
     visits: int = field(default=0, init=False)
     goals: int = field(default=0, init=False)
     _traps: TrapLimits = field(default_factory=TrapLimits, init=False)
-    _means: GroupMeans = field(default_factory=GroupMeans, init=False)
     _digests: set[int] = field(default_factory=set, init=False)
     _best_goal: float = field(default=0.0, init=False)
     _failures: FailureTracker = field(default_factory=FailureTracker, init=False)
+    _scores: RevisedScores = field(init=False)
 
     def __post_init__(self) -> None:
         start = self.scorer.start(self.site)
-        self.frontier.add(self.site.start, 1.0, kind="start", state=start)
+        self._scores = RevisedScores(self.frontier, RouteYields(self.program))
+        self.frontier.add(self.site.start, 1.0, kind="start", state=start, position=self.program.start)
 
     # Deciding
 
@@ -241,14 +244,14 @@ class Forager:
             self._digests.add(hash(visit.digest))
             best_link = 0.0
             if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
-                best_link = self._add_links(visit, page, reading)
-            self._learn(link, max(visit.goal, CLICK_DISCOUNT * best_link))
+                best_link = self._add_links(visit, page, reading, link.position)
+            self._scores.learn(link, max(visit.goal, CLICK_DISCOUNT * best_link), goal=visit.goal)
         else:
             self._fail(visit, link)
-            self._learn(link, 0.0)
+            self._scores.learn(link, 0.0)
 
-    def _add_links(self, visit: Visit, page: Page, reading: Reading) -> float:
-        """Rate the page's links and queue them; return the best score among them."""
+    def _add_links(self, visit: Visit, page: Page, reading: Reading, position: Position) -> float:
+        """Rate the links of a page at this position of the program and queue them; return the best score."""
         depth = visit.depth + 1
         if self.limits.max_depth is not None and depth > self.limits.max_depth:
             return 0.0
@@ -260,24 +263,28 @@ class Forager:
         rated = self.scorer.rate(reading, links)
         if self.limits.take_files and visit.is_goal:
             rated = documents_first(rated, links)
+        host = host_of(self.site.start)
         for link, new in zip(links, rated, strict=True):
-            self._add_link(visit, link, new, depth)
+            after = self.program.advance(position, link, host) if position else ()
+            self._add_link(visit, link, new, after)
         return max((new.score for new in rated), default=0.0)
 
-    def _add_link(self, visit: Visit, link: Link, new: Rated, depth: int) -> None:
+    def _add_link(self, visit: Visit, link: Link, new: Rated, position: Position) -> None:
+        groups = (*new.groups, *position)
         queued = self.frontier.waiting(link.url)
         if queued is None:
             self.frontier.add(
                 link.url,
-                self._means.revise(new.score, new.groups),
+                self._scores.revised(new.score, groups, position),
                 text=link.text,
                 region=link.region,
                 kind=link.kind,
                 parent=visit.number,
-                depth=depth,
+                depth=visit.depth + 1,
                 state=new.state,
-                groups=new.groups,
+                groups=groups,
                 prior=new.score,
+                position=position,
             )
             return
         if new.score > queued.prior:
@@ -285,14 +292,10 @@ class Forager:
             queued.state, queued.parent = new.state, visit.number
             queued.text, queued.region, queued.kind = link.text, link.region, link.kind
         queued.prior = self.scorer.combine(queued.prior, new.score)
-        self.frontier.rescore(queued, self._means.revise(queued.prior, queued.groups))
-
-    def _learn(self, link: QueuedLink, reward: float) -> None:
-        """Revise the scores of the queued links in the same groups by the reward of a fetched one."""
-        if link.groups:
-            self._means.learn(link.groups, reward)
-            for other in self.frontier.members(link.groups):
-                self.frontier.rescore(other, self._means.revise(other.prior, other.groups))
+        if position and not queued.position:
+            queued.position = position
+            self.frontier.join(queued, position)
+        self._scores.rescore(queued)
 
     def _follow_redirect(self, visit: Visit, link: QueuedLink) -> None:
         target = visit.location
@@ -311,6 +314,7 @@ class Forager:
                 state=link.state,
                 groups=link.groups,
                 prior=link.prior,
+                position=link.position,
                 redirects=link.redirects + 1,
                 order=link.order,
             )

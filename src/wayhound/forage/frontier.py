@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from sys import intern
 
 from wayhound.forage.scorer import State
+from wayhound.forage.site_program import Position, RouteYields
 from wayhound.page import LinkKind
 from wayhound.visit import Visit
 
@@ -35,6 +36,7 @@ class QueuedLink:
     state: State = None
     groups: tuple[Hashable, ...] = ()
     prior: float = 0.0  # the score before anything was learned about its groups
+    position: Position = ()  # on the routes of the site's program
     attempt: int = 1
     redirects: int = 0  # followed on the way here
     taken: bool = False
@@ -59,6 +61,7 @@ class QueuedLink:
 
 
 _SPARE_ENTRIES = 1000
+FOLLOWED_FIRST = 0.9  # the least score of a link on a route of the site's program
 
 
 @dataclass
@@ -104,6 +107,7 @@ class Frontier:
         state: State = None,
         groups: tuple[Hashable, ...] = (),
         prior: float = 0.0,
+        position: Position = (),
         redirects: int = 0,
         order: int | None = None,
     ) -> bool:
@@ -125,12 +129,21 @@ class Frontier:
             state=state,
             groups=groups,
             prior=prior,
+            position=position,
             redirects=redirects,
         )
         self.requeue(link)
+        self._register(link, groups)
+        return True
+
+    def join(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
+        """Add a queued link to more groups."""
+        link.groups += groups
+        self._register(link, groups)
+
+    def _register(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
         for group in groups:
             self._members.setdefault(group, []).append(link)
-        return True
 
     def members(self, groups: Iterable[Hashable]) -> list[QueuedLink]:
         """Return the queued links of these groups."""
@@ -204,3 +217,28 @@ class GroupMeans:
             if fetched:
                 score = (self.weight * score + self._sums[group]) / (self.weight + fetched)
         return score
+
+
+@dataclass
+class RevisedScores:
+    """The scores of a frontier's links, revised by the outcomes of those that were fetched."""
+
+    frontier: Frontier
+    yields: RouteYields
+    means: GroupMeans = field(default_factory=GroupMeans)
+
+    def revised(self, prior: float, groups: Sequence[Hashable], position: Position) -> float:
+        """Return a score given the outcomes so far. Links on a route of the program come first while it pays."""
+        score = self.means.revise(prior, groups)
+        return FOLLOWED_FIRST + (1 - FOLLOWED_FIRST) * score if self.yields.leads(position) else score
+
+    def rescore(self, link: QueuedLink) -> None:
+        self.frontier.rescore(link, self.revised(link.prior, link.groups, link.position))
+
+    def learn(self, link: QueuedLink, reward: float, goal: float = 0.0) -> None:
+        """Take in the reward of a fetched link and its page's goal probability; rescore the links of its groups."""
+        self.yields.learn(link.position, goal)
+        if link.groups:
+            self.means.learn(link.groups, reward)
+            for other in self.frontier.members(link.groups):
+                self.rescore(other)
