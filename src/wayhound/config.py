@@ -15,11 +15,18 @@ from wayhound.errors import ConfigError
 FILE_NAME = "wayhound.toml"
 
 
-def _setting(default: Any, about: str, allowed: str, *, least: float = 0, pattern: str = "") -> Any:
+def _setting(
+    default: Any,
+    about: str,
+    allowed: str,
+    *,
+    least: float = 0,
+    most: float = float("inf"),
+    pattern: str = "",
+) -> Any:
     """Return a dataclass field with its documentation; `allowed` completes the sentence "must be …"."""
-    return field(
-        default=default, metadata={"about": about, "allowed": allowed, "least": least, "pattern": pattern}
-    )
+    limits = {"least": least, "most": most, "pattern": pattern}
+    return field(default=default, metadata={"about": about, "allowed": allowed, **limits})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,12 @@ class ForageConfig:
     budget_per_site: int = _setting(100, "Requests per site.", "a whole number from 0 up")
     max_depth: int | None = _setting(
         None, "Clicks from the start page; no limit if unset.", "a whole number from 0 up"
+    )
+    min_probability: float | None = _setting(
+        None,
+        "Report pages from this probability on as goals; if unset, as many as balance misses and false goals best.",
+        "a number from 0 to 1",
+        most=1,
     )
     sites_at_once: int = _setting(
         50, "Sites that one process forages at the same time.", "a whole number above 0", least=1
@@ -168,10 +181,11 @@ def _is_allowed(setting: Field[Any], value: Any) -> bool:
             return isinstance(value, bool)
         case "str":
             return isinstance(value, str) and re.fullmatch(setting.metadata["pattern"], value) is not None
-        case "float":
-            return _is_number(value, int | float) and setting.metadata["least"] <= value < float("inf")
-        case "int | None" if value is None:
+        case "int | None" | "float | None" if value is None:
             return True
+        case "float" | "float | None":
+            low, high = setting.metadata["least"], setting.metadata["most"]
+            return _is_number(value, int | float) and low <= value <= high and value != float("inf")
         case _:
             return _is_number(value, int) and value >= setting.metadata["least"]
 
@@ -194,7 +208,8 @@ def default_toml() -> str:
 def _documented(setting: Field[Any]) -> str:
     """Return the lines of a setting; one without a default is commented out."""
     default = setting.default
-    line = f"# {setting.name} = 5" if default is None else f"{setting.name} = {_to_toml(default)}"
+    example = "0.7" if setting.type == "float | None" else "5"
+    line = f"# {setting.name} = {example}" if default is None else f"{setting.name} = {_to_toml(default)}"
     return f"\n# {setting.metadata['about']}\n{line}"
 
 

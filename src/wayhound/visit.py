@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from wayhound.page import LinkKind
+
+Tier = Literal["", "goal", "likely"]
+"""How certain a goal is. Pages of the tier `likely` may be goals; they are reported apart, best first."""
 
 NOT_CLICKS: frozenset[LinkKind] = frozenset({"start", "redirect"})
 """Kinds of links that nobody clicks."""
@@ -55,6 +59,8 @@ class Visit:
     robots: str = ""  # the page's robots rules: `noindex`, `nofollow`, both or none
     not_modified: bool = False  # the server said so, and the page is the copy that was saved before
     archived: ArchiveRef | None = None
+    tier: Tier = ""  # by all pages of the site together, where a strategy recognises goals so
+    probability: float | None = None  # likewise; None: `goal` is all that is known
     why: tuple[tuple[str, float], ...] = ()  # the reasons of a taught model for a goal, strongest first
 
 

@@ -39,9 +39,7 @@ def test_it_finds_goals_on_sites_that_were_never_taught(demo: tuple[Path, str, s
     }
     right, found = Counter[str](), Counter[str]()
     with Workspace.open(folder) as workspace:
-        run = next(
-            run for run in workspace.stores.forage.runs() if "path-learner" in run.identity["strategy"]
-        )
+        run = next(run for run in workspace.stores.forage.runs() if "adaptive" in run.identity["strategy"])
         for site in workspace.stores.forage.sites(run.id):
             for visit in workspace.stores.forage.visits_of(run.id, site.start):
                 host, path = re.fullmatch(r"http://([^/:]+)[^/]*(/.*)", visit.url).groups()  # type: ignore[union-attr]

@@ -63,7 +63,7 @@ def test_documents_of_any_kind_and_size_are_goals_and_nothing_else_is(
     once_taught: Path, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(once_taught, tmp_path / "w"))
-    visits = foraged(folder, "--strategy", "path-learner")
+    visits = foraged(folder, "--strategy", "adaptive")
     assert {name for name, visit in visits.items() if visit.is_goal} == {
         "large.pdf",
         "saved.pdf",
@@ -75,7 +75,7 @@ def test_documents_of_any_kind_and_size_are_goals_and_nothing_else_is(
 
 def test_a_document_that_is_no_goal_is_rejected_and_learned_from(once_taught: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(once_taught, tmp_path / "w"))
-    wrong = foraged(folder, "--strategy", "path-learner")["word.docx"]
+    wrong = foraged(folder, "--strategy", "adaptive")["word.docx"]
     with Workspace.open(folder) as workspace:
         [last] = workspace.stores.forage.runs()
         number = Review(workspace, last.id).reject(wrong.site, wrong.number, 1.0)

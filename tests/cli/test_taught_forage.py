@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from tests.cli.taught import LOOPBACK, start_of, true_goals
+from tests.servers import serve
+from wayhound.app.review import Review
 from wayhound.cli import run
 from wayhound.samples import SampleServer, sample_web, serve_samples
+from wayhound.workspace import Workspace
 
-BY_MODEL = ["--strategy", "path-learner"]
+BY_MODEL = ["--strategy", "adaptive"]
 
 
 def forage(start: str, workspace: Path, *options: str) -> int:
@@ -72,7 +75,8 @@ def test_every_goal_is_told_with_path_labels_probability_and_reasons(
     goals = exported(trained, "goals", capsys)
     assert goals
     for goal in goals:
-        assert goal["probability"] >= 0.5
+        assert goal["tier"] in ("goal", "likely")
+        assert 0 < goal["probability"] <= 1
         assert goal["path"][0]["url"] == start
         assert goal["path"][-1]["url"] == goal["url"]
         assert goal["path"][-1]["label"] == "Goal"
@@ -168,13 +172,17 @@ def test_a_crash_in_the_middle_ends_with_the_same_pages_and_goals(
     at_once = exported(trained, "visits", capsys)[len(in_parts) :]
     assert [visit["url"] for visit in in_parts] == [visit["url"] for visit in at_once]
     assert [visit["goal"] for visit in in_parts] == [visit["goal"] for visit in at_once]
+    assert [visit["tier"] for visit in in_parts] == [visit["tier"] for visit in at_once]
+    assert [visit["probability"] for visit in in_parts] == [visit["probability"] for visit in at_once]
 
 
-def test_reasons_are_kept_for_goals_alone(trained: Path, samples: SampleServer) -> None:
+def test_reasons_are_kept_for_pages_that_may_be_goals(trained: Path, samples: SampleServer) -> None:
     assert forage(start_of(samples, "math"), trained, *BY_MODEL, "--budget", "30") == 0
     with sqlite3.connect(trained / "wayhound.db") as database:
         [kept] = database.execute("SELECT count(*) FROM goal_reason").fetchone()
-        [goals] = database.execute("SELECT count(*) FROM visit WHERE is_goal").fetchone()
+        [goals] = database.execute(
+            "SELECT count(*) FROM visit WHERE goal >= 0.1 AND outcome = 'ok'"
+        ).fetchone()
     database.close()
     assert kept == goals > 0
 
@@ -206,3 +214,54 @@ def test_a_model_of_the_strategy_adaptive_is_trained_followed_and_explained(
     shown = " ".join(capsys.readouterr().out.split())
     assert "#" not in shown.replace("&#", "")
     assert "@" not in shown
+
+
+def test_another_probability_cuts_a_finished_run_anew_without_a_fetch(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve_samples(sample_web()) as server:
+        start = start_of(server, "math")
+        assert forage(start, trained, "--budget", "25") == 0
+        before = exported(trained, "goals", capsys)
+        asked = server.counts.total()
+        assert forage(start, trained, "--budget", "25", "--min-probability", "0.01") == 0
+        lower = exported(trained, "goals", capsys)
+        assert forage(start, trained, "--budget", "25") == 0
+        again = exported(trained, "goals", capsys)
+        assert server.counts.total() == asked
+    assert sum(row["tier"] == "goal" for row in lower) > sum(row["tier"] == "goal" for row in before)
+    assert again == before
+
+
+def test_a_site_without_goals_is_told_with_how_sure_that_is(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = {"/": "<title>Nothing</title><a href='/a'>Imprint</a>", "/a": "<title>Imprint</title>"}
+    with serve(pages) as site:
+        assert forage(f"{site}/", trained) == 0
+        said = capsys.readouterr().err
+        [row] = exported(trained, "sites", capsys)
+    assert row["goals"] == 0
+    assert row["none_probability"] > 0.9
+    assert "probably none" in said
+    assert "after 2 pages" in said
+
+
+def test_what_a_person_said_about_a_page_counts_more_than_the_model(
+    trained: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = start_of(samples, "math")
+    assert forage(start, trained, "--budget", "25") == 0
+    wrong = next(row for row in exported(trained, "goals", capsys) if row["tier"] == "goal")
+    missed = next(
+        row
+        for row in exported(trained, "visits", capsys)
+        if not row["tier"] and row["outcome"] == "ok" and row["depth"]
+    )
+    with Workspace.open(trained) as workspace:
+        review = Review(workspace, 1)
+        review.answer(start, wrong["number"], "Fail", 1.0)
+        review.answer(start, missed["number"], "Goal", 2.0)
+    told = {row["url"]: row["tier"] for row in exported(trained, "goals", capsys)}
+    assert wrong["url"] not in told
+    assert told[missed["url"]] == "confirmed"

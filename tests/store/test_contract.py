@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.store.samples import BREADTH_FIRST, begin, lease, site, visit_of
 from wayhound.errors import LeaseLost, UsageError, WorkspaceError
+from wayhound.forage.scorer import FoundPage, SiteReport
 from wayhound.page import LinkKind
 from wayhound.site import Site
 from wayhound.store.database import Database
@@ -283,7 +285,10 @@ def test_any_visit_survives_the_store_unchanged(visit: Visit) -> None:
         store = ForageStore(database)
         job = lease(store, begin(store, sites=1))
         store.save_visit(job.id, visit)
-        assert list(store.visits(job.id)) == [visit]
+        tier = visit.tier or (
+            "goal" if visit.is_goal else ""
+        )  # until a report of the whole site says otherwise
+        assert list(store.visits(job.id)) == [replace(visit, tier=tier)]
 
 
 def test_text_that_utf8_cannot_hold_is_saved_with_a_mark_in_its_place(store: ForageStore) -> None:
@@ -427,3 +432,70 @@ def test_without_a_total_budget_every_fetch_may_be_made(store: ForageStore) -> N
 def test_a_total_budget_of_nothing_allows_nothing(store: ForageStore) -> None:
     run = begin(store, sites=1, total_budget=0)
     assert not store.reserve_fetch(run.id, ME)
+
+
+# Tiers
+
+
+def reported(job_start: str, goals: list[int], likely: list[int], none: float = 0.1) -> SiteReport:
+    pages = [
+        tuple(FoundPage(f"{job_start}{n}", 0.9 - n / 10) for n in numbers) for numbers in (goals, likely)
+    ]
+    return SiteReport(pages[0], pages[1], none)
+
+
+def test_the_last_report_of_a_site_decides_its_tiers_and_counts(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    for number in range(5):
+        store.save_visit(job.id, visit_of(job, number, is_goal=number == 1, why=(("says", 1.0),)))
+    assert store.progress(run.id).goals == 1
+    store.save_report(job.id, reported(job.site.start, [2, 3], [4]))
+    found = store.save_report(job.id, reported(job.site.start, [3], [4, 2]))
+    assert [(visit.number, visit.tier) for visit in found] == [(3, "goal"), (2, "likely"), (4, "likely")]
+    assert found[0].probability == pytest.approx(0.6)
+    assert found[0].why == (("says", 1.0),)
+    summary = next(store.sites(run.id))
+    assert (summary.goals, summary.likely, summary.none_probability) == (1, 2, 0.1)
+    progress = store.progress(run.id)
+    assert (progress.goals, progress.likely) == (1, 2)
+
+
+def test_a_report_leaves_what_a_replay_needs_as_it_was(store: ForageStore) -> None:
+    job = lease(store, begin(store, sites=1))
+    store.save_visit(job.id, visit_of(job, 0, is_goal=True, goal=0.7))
+    store.save_report(job.id, reported(job.site.start, [], []))
+    (visit,) = store.visits(job.id)
+    assert (visit.is_goal, visit.goal, visit.tier) == (True, 0.7, "")
+
+
+def test_deleted_visits_leave_no_trace_in_the_counts_of_tiers(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    for number in range(3):
+        store.save_visit(job.id, visit_of(job, number))
+    store.save_report(job.id, reported(job.site.start, [1], [2]))
+    store.delete_visits_from(job.id, 1)
+    summary, progress = next(store.sites(run.id)), store.progress(run.id)
+    assert (summary.goals, summary.likely, progress.goals, progress.likely) == (0, 0, 0, 0)
+
+
+def test_a_report_of_a_site_that_was_lost_is_refused(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    store.release_leases(run.id, ME)
+    with pytest.raises(LeaseLost):
+        store.save_report(job.id, reported(job.site.start, [], []))
+
+
+def test_another_probability_of_goals_reopens_the_sites_that_were_judged(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    judged, plain = lease(store, run), lease(store, run)
+    for job in (judged, plain):
+        store.save_visit(job.id, visit_of(job, 0))
+    store.save_report(judged.id, reported(judged.site.start, [], []))
+    for job in (judged, plain):
+        store.finish_site(job.id, "no links left")
+    store.open_run(BREADTH_FIRST, RunLimits(min_probability=0.7), [], now=1.0)
+    assert [summary.state for summary in store.sites(run.id)] == ["waiting", "done"]
+    assert store.run(run.id).limits.min_probability == 0.7

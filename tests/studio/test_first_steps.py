@@ -121,5 +121,5 @@ def test_a_site_that_gave_nothing_says_why_in_words(newcomer: Visitor) -> None:
 
 def test_a_result_is_told_by_what_spoke_for_it_and_not_against() -> None:
     why = (("says papers", 1.0), ("body logo", -0.5))
-    goal = FoundGoal(1, "http://a.example/", 2, "http://a.example/p", "P", 0.9, 0.8, 0.0, "", (), why)
+    goal = FoundGoal(1, "http://a.example/", 2, "http://a.example/p", "P", "goal", 0.9, 0.8, 0.0, "", (), why)
     assert _shown(goal, 0).why == "“papers” in the link +1.00"

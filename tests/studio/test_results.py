@@ -86,7 +86,7 @@ def test_results_are_a_table_that_spreadsheets_read(visitor: Visitor) -> None:
     assert len(found) == 357
     assert found[0]["title"] == "Über uns"
     assert found[0]["clicks"] == "Contact"
-    assert found[0]["sure"] == ""  # words are there or not: 100 % would be a boast
+    assert found[0]["probability"] == ""  # words are there or not: 100 % would be a boast
     assert found[1]["title"].startswith("'=")
     assert len(rows(visitor.get("/runs/1/goals.csv?q=firm007"))) == 3
 

@@ -105,7 +105,7 @@ def add_trails(workspace: Workspace, *files: AnyPath) -> int:
 def train(
     workspace: Workspace,
     name: str = "default",
-    strategy: str = "path-learner",
+    strategy: str = "adaptive",
     *,
     choose_settings: bool = True,
 ) -> TrainingReport:

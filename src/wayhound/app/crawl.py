@@ -16,7 +16,7 @@ from wayhound.fetched import Failed, Fetched, Fetcher
 from wayhound.forage.forager import Fetch, Finished, ForageLimits, Forager, Wait
 from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import Scorer
+from wayhound.forage.scorer import RecognisingScorer, Scorer
 from wayhound.pages.reader import read_response
 from wayhound.store.protocol import Run, SiteJob, Store
 from wayhound.visit import ArchiveRef, Visit
@@ -27,6 +27,8 @@ LONG_PAUSE_SECONDS = 4.0
 """While a site must pause for longer than this, and longer than usual, another site takes its place."""
 
 MAX_STAND_INS = 200
+FIRST_REPORT = 8  # pages of a site after which its goals are recognised for the first time …
+REPORT_GROWTH = 1.5  # … and again whenever it has so many times as many, which costs little more than once
 
 STOPPED = "stopped"
 TOTAL_SPENT = "total budget spent"
@@ -50,6 +52,8 @@ class Crawl:
     product: str = "Wayhound"  # the crawler's name, by which pages may address it
     lease_seconds: float = LEASE_SECONDS
     on_visit: Callable[[Visit], None] = lambda _: None
+    on_goal: Callable[[Visit], None] = lambda _: None
+    reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
@@ -97,11 +101,15 @@ class Crawl:
         forager = Forager(job.site, self.new_scorer(), self.limits, self.politeness)
         await self._replay(job, forager)
         reason = await self._continue(job, forager)
+        found = await self._recognise(job, forager)
         if reason != STOPPED:
             self.store.finish_site(job.id, reason, forager.site.hosts or None)
+            for visit in found:
+                self.on_goal(visit)
 
     async def _continue(self, job: SiteJob, forager: Forager) -> str:
         clock = asyncio.get_running_loop().time
+        next_report = max(float(FIRST_REPORT), REPORT_GROWTH * forager.visits)
         while not self._stop.is_set():
             match forager.next_action(clock()):
                 case Finished(reason):
@@ -113,7 +121,22 @@ class Crawl:
                     if not self._may_spend():
                         return TOTAL_SPENT
                     await self._visit(job, forager, link)
+                    if forager.visits >= next_report:
+                        next_report = REPORT_GROWTH * forager.visits
+                        await self._recognise(job, forager)
         return STOPPED
+
+    async def _recognise(self, job: SiteJob, forager: Forager) -> list[Visit]:
+        """Save and return the goals by all pages of the site so far, where the strategy recognises goals so.
+
+        A report depends on the pages alone, so after a crash the same pages give the same one.
+        """
+        scorer = forager.scorer
+        if not self.reports_goals or not isinstance(scorer, RecognisingScorer):
+            return []
+        # in a thread: of a site with many thousand pages it takes seconds, and other sites go on meanwhile
+        report = await asyncio.to_thread(scorer.report, self.run.limits.min_probability)
+        return self.store.save_report(job.id, report)
 
     def _let_another_start(self, job: SiteJob, seconds: float) -> None:
         long = seconds > max(LONG_PAUSE_SECONDS, 2 * self.politeness.delay_seconds)
@@ -132,10 +155,14 @@ class Crawl:
         visit = forager.tell(link, response, page, now=now, at=at, archived=archived)
         if response is not answer:
             visit = replace(visit, not_modified=True)
+        if not self.reports_goals:
+            visit = replace(visit, is_goal=False, tier="", why=())
         self.store.save_visit(job.id, visit)
         if not visit.spent:
             self._return_reservation()
         self.on_visit(visit)
+        if visit.is_goal and not isinstance(forager.scorer, RecognisingScorer):
+            self.on_goal(visit)
 
     async def _fetch(self, url: str, cached: CachedPage | None) -> Fetched | Failed:
         if self.revalidator and cached:

@@ -60,6 +60,7 @@ class Order:
     take_files: bool = False  # also documents that goal pages link to
     model: str = ""  # name of the taught model
     model_digest: str = ""  # a model that was trained again makes another order
+    look_around: bool = False  # fetch pages of taught sites, and report no goals
 
     def identity(self) -> dict[str, str]:
         """Return the order as strings, by which the store compares runs.
@@ -68,6 +69,7 @@ class Order:
         """
         omitted = {"model", "model_digest"} if not self.model else set()
         omitted |= set() if self.take_files else {"take_files"}
+        omitted |= set() if self.look_around else {"look_around"}
         return {name: json.dumps(value) for name, value in asdict(self).items() if name not in omitted}
 
     @classmethod
@@ -161,12 +163,14 @@ def run_limits(
     budget: int | None = None,
     total_budget: int | None = None,
     max_depth: int | None = None,
+    min_probability: float | None = None,
 ) -> RunLimits:
     """Return the limits of a run; those of the settings where none are given."""
     return RunLimits(
         config.forage.budget_per_site if budget is None else budget,
         total_budget,
         config.forage.max_depth if max_depth is None else max_depth,
+        config.forage.min_probability if min_probability is None else min_probability,
     )
 
 
@@ -298,9 +302,14 @@ async def run_worker(
     *,
     number: int = 0,
     on_start: Callable[[Crawl], None],
-    on_visit: Callable[[Visit], None],
+    on_visit: Callable[[Visit], None] = lambda _: None,
+    on_goal: Callable[[Visit], None] = lambda _: None,
 ) -> None:
-    """Forage as one worker of a run. `on_start` receives the crawl, so that it can be stopped."""
+    """Forage as one worker of a run. `on_start` receives the crawl, so that it can be stopped.
+
+    `on_goal` is called for every page in a tier: as it is fetched, or when its site ends, if the strategy recognises
+    goals by all pages of a site.
+    """
     order = Order.from_identity(run.identity)
     worker = worker_name(number)
     with workspace.archive_writer(f"w{number}") as writer:
@@ -321,6 +330,8 @@ async def run_worker(
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
                 on_visit=on_visit,
+                on_goal=on_goal,
+                reports_goals=not order.look_around,
             )
             on_start(crawl)
             with _blamed_plugin(order.strategy):

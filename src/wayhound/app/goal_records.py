@@ -185,7 +185,7 @@ def _current_goals(workspace: Workspace, store: GoalPageStore) -> tuple[list[_Go
         if visit.robots.startswith("noindex"):
             hidden += 1
             continue
-        first_seen = min((earlier.at for earlier in visits if earlier.is_goal), default=visit.at)
+        first_seen = min((earlier.at for earlier in visits if earlier.tier), default=visit.at)
         order = orders[visit.run]
         goals.append(_Goal(visit, order, certainty, first_seen, corrections.get(goal_id(url), {})))
     return goals, hidden
@@ -215,7 +215,7 @@ def _surviving(
     for visit in visits:  # oldest run first
         order = orders[visit.run]
         same_run = order in newest and newest[order].run == visit.run
-        if not (same_run and newest[order].is_goal):  # two sites of a run may meet the same page
+        if not (same_run and newest[order].tier):  # two sites of a run may meet the same page
             newest[order] = visit
     goals = [
         (visit, certainty)
@@ -231,7 +231,7 @@ def _certainty(visit: GoalVisit, answer: str) -> str:
         return ""
     if answer:
         return CONFIRMED if answer == GOAL else ""
-    return visit.tier if visit.is_goal else ""
+    return visit.tier
 
 
 # What a record holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from wayhound.app.train import OnProgress, load_forage_model, report_of, scorer_of, train
 from wayhound.app.visited_site import VisitedSite, read_path, read_site, read_sites
 from wayhound.errors import TeachingError, UsageError
-from wayhound.forage.scorer import Scorer
+from wayhound.forage.scorer import NO_ANSWERS, RecognisingScorer, Scorer
 from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking, bootstrap_trails
 from wayhound.paths.spiders import (
     SPIDERS,
@@ -239,7 +239,8 @@ def prepare(workspace: Workspace, run_id: int, *, on_progress: OnProgress) -> No
     for number, site in enumerate(read_sites(workspace, run_id)):
         on_progress("reading visited pages again", number, total)
         candidates += candidates_of(site, committee)
-        changes += change_of(run_id, site, scorer_of(card.strategy, model))
+        said = workspace.stores.review.judged(run_id, site.site.start)
+        changes += change_of(run_id, site, scorer_of(card.strategy, model), said)
     if not candidates:
         raise UsageError("This run has no pages to ask about: its sites could not be reached.")
     workspace.stores.review.replace_candidates(run_id, candidates)
@@ -283,11 +284,16 @@ def candidates_of(site: VisitedSite, committee: Sequence[Scorer]) -> Iterator[Ke
         yield KeptCandidate(site.site.start, number, page.url, chances, f"{parent} {region}", stake)
 
 
-def change_of(run_id: int, site: VisitedSite, scorer: Scorer) -> Iterator[SiteChange]:
-    """Yield how the goals of a site would differ by this scorer; nothing if they would be the same."""
+def change_of(
+    run_id: int, site: VisitedSite, scorer: Scorer, answers: Mapping[str, bool] = NO_ANSWERS
+) -> Iterator[SiteChange]:
+    """Yield how the goals of a site would differ by this scorer and what a person said; nothing if not at all."""
     readings = site.readings_by_replay(scorer)
     after = {number for number, reading in readings.items() if reading.goal >= GOAL_AT}
-    before = {number for number in site.pages if site.visits[number].is_goal}
+    if isinstance(scorer, RecognisingScorer):
+        goals = {page.url for page in scorer.report(answers=answers).goals}
+        after = {number for number in readings if site.pages[number].url in goals}
+    before = {number for number in site.pages if site.visits[number].tier == "goal"}
     if after != before:
         lost, gained = (
             tuple(site.pages[number].url for number in sorted(numbers))

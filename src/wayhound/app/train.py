@@ -17,7 +17,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wayhound.app.look_around import look_around, unlabelled_pages
 from wayhound.app.visited_site import read_site
+from wayhound.config import Config
 from wayhound.errors import ModelError, TeachingError, UsageError
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
@@ -40,6 +42,7 @@ from wayhound.paths.spiders import (
 )
 from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trail_check import check_trails, ended_trails
+from wayhound.paths.trainers import UnlabelledPages
 from wayhound.site import Site
 from wayhound.trail import GOAL, Trail
 from wayhound.workspace import Workspace
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from wayhound.app.evaluate.world import World
 
 DEFAULT_NAME = "paths"
-DEFAULT_STRATEGY = "path-learner"
+DEFAULT_STRATEGY = "adaptive"
 RECORDED_TRAILS = 60  # of each kind that are made from a recorded site, for the CRF of hops
 STRONGEST = 12  # features that a report keeps for each label
 
@@ -58,6 +61,14 @@ DEFAULT_SETTINGS = "tuned"
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, and how many of how many parts of it are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookAround:
+    """Consent to fetch up to so many pages of each taught site before training, with these settings."""
+
+    pages: int
+    config: Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,7 @@ class TrainingReport:
     labels: tuple[LabelReport, ...]
     all_labels: tuple[float, float, float] | None  # mean precision, recall and F1
     source: TrainingSource = field(default_factory=TrainingSource)
+    unlabelled: int = 0  # pages of the taught sites beside the trails
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -125,13 +137,17 @@ def train(
     *,
     settings: Settings | None = None,
     source: TrainingSource | None = None,
+    tuned: bool = False,
+    beside_trails: bool = True,
     at: float,
     on_progress: OnProgress = lambda *_: None,
 ) -> TrainingReport:
     """Train on all trails of the workspace and save the model under `name`.
 
-    Without settings, those of a path model are chosen by cross-validation over sites. Raises TeachingError if the
-    material cannot be learned from, and UsageError if the strategy cannot use the source.
+    With `beside_trails`, other pages of the taught sites that were fetched or seen help too, where the strategy can
+    use them. Without settings, those of a path model are chosen by cross-validation over sites; `tuned` says that
+    those given were. Raises TeachingError if the material cannot be learned from, and UsageError if the strategy
+    cannot use the source.
     """
     workspace.forage_models.check_name(name)
     trails = workspace.stores.trails.trails()
@@ -143,7 +159,11 @@ def train(
         raise UsageError(f"The strategy {strategy} learns from trails alone: leave out sites and keywords.")
     else:
         assert settings is None or isinstance(settings, PathSettings)
-        model, report = learn(trails, name, strategy, settings=settings, on_progress=on_progress)
+        beside = _unlabelled(workspace, trails, strategy) if beside_trails else {}
+        model, report = learn(
+            trails, name, strategy, settings=settings, unlabelled=beside, on_progress=on_progress
+        )
+        report = replace(report, chosen=report.chosen or tuned)
     workspace.forage_models.save(name, strategy, model.pack(), report.to_json(), at)
     return report
 
@@ -154,6 +174,7 @@ def learn(
     strategy: str = DEFAULT_STRATEGY,
     *,
     settings: PathSettings | None = None,
+    unlabelled: UnlabelledPages | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> tuple[TrainedModel, TrainingReport]:
     """Train a path model on trails without a workspace. Return the model and its report."""
@@ -164,7 +185,7 @@ def learn(
     if len(sites) > 1:
         scores = leave_one_site_out(usable, strategy, chosen, _stage(on_progress, "holding out each site"))
     on_progress("learning from all trails", 0, 1)
-    model = train_strategy(strategy, Material(usable), chosen)
+    model = train_strategy(strategy, Material(usable, unlabelled=unlabelled or {}), chosen)
     on_progress("learning from all trails", 1, 1)
     mean = scores.mean if scores else None
     report = TrainingReport(
@@ -177,6 +198,7 @@ def learn(
         chosen=settings is None and len(sites) > 1,
         labels=_labels(model, scores),
         all_labels=(mean.precision, mean.recall, mean.f1) if mean else None,
+        unlabelled=sum(map(len, (unlabelled or {}).values())),
     )
     return model, report
 
@@ -239,6 +261,13 @@ def _recorded_material(source: TrainingSource) -> Material:
     return Material(trails, [world.recorded(source.goal) for world in worlds], source.keywords)
 
 
+def _unlabelled(workspace: Workspace, trails: Sequence[Trail], strategy: str) -> UnlabelledPages:
+    """Return the pages of taught sites beside the trails; none if the strategy learns from trails alone."""
+    if strategy != DEFAULT_STRATEGY:
+        return {}
+    return unlabelled_pages(workspace, list(dict.fromkeys(trail.site for trail in trails)))
+
+
 def _usable(trails: Sequence[Trail]) -> list[Trail]:
     usable = resolve_redirects(ended_trails(trails))
     missing = [remark for remark in check_trails(usable or trails) if remark.weight == "stops"]
@@ -283,16 +312,44 @@ def train_and_measure(
     *,
     changes: Sequence[str] = (),
     source: TrainingSource | None = None,
+    looking_around: LookAround | None = None,
 ) -> TrainingReport:
     """Train a model with settings of this name (`SETTINGS`), then measure it on each taught site, held out.
 
-    `changes` set single settings, as `topology=labels`; then nothing is chosen by cross-validation. Raises
-    UsageError for one that the strategy does not have.
+    `changes` set single settings, as `topology=labels`; then nothing is chosen by cross-validation. With
+    `looking_around`, a first model of the trails walks a little over the taught sites before. Raises UsageError for
+    a setting that the strategy does not have, or if it learns from trails alone and should look around.
     """
     named = None if strategy in SPIDERS else SETTINGS[settings]
     chosen = change_settings(named or default_settings(strategy), changes) if changes else named
+    tuned = False
+    if looking_around is not None:
+        if strategy != DEFAULT_STRATEGY:
+            raise UsageError(
+                f"The strategy {strategy} does not learn from pages beside the trails: leave out the look around."
+            )
+        first = train(
+            workspace,
+            name,
+            strategy,
+            settings=chosen,
+            beside_trails=False,
+            at=time.time(),
+            on_progress=on_progress,
+        )
+        chosen, tuned = settings_from_json(strategy, first.settings), first.chosen
+        look = look_around(workspace, looking_around.config, name, first.sites, looking_around.pages)
+        for done, total in look:
+            on_progress("looking around the taught sites", done, total)
     report = train(
-        workspace, name, strategy, settings=chosen, source=source, at=time.time(), on_progress=on_progress
+        workspace,
+        name,
+        strategy,
+        settings=chosen,
+        source=source,
+        tuned=tuned,
+        at=time.time(),
+        on_progress=on_progress,
     )
     measure_held_out(workspace, name, on_progress)
     return report

@@ -54,23 +54,23 @@ async def forage_run(
     config: Config,
     *,
     workers: int = 1,
-    on_visit: Callable[[Visit], None],
+    on_goal: Callable[[Visit], None],
     stop: asyncio.Event,
 ) -> None:
     """Forage until all sites are done or `stop` is set: here, or with several workers in processes of their own.
 
-    With several workers, `on_visit` is called for goals only. Raises WayhoundError if a worker failed.
+    `on_goal` is called as `run_worker` says. Raises WayhoundError if a worker failed.
     """
     if workers > 1:
         order = WorkerOrder(run.id, run.identity, run.limits, config)
-        await forage_in_processes(workspace.folder, order, workers, on_visit, stop)
+        await forage_in_processes(workspace.folder, order, workers, on_goal, stop)
         return
     tasks: list[asyncio.Task[None]] = []
 
     def on_start(crawl: Crawl) -> None:
         tasks.append(asyncio.create_task(_stop_crawl(stop, crawl)))
 
-    await run_worker(workspace, run, config, on_start=on_start, on_visit=on_visit)
+    await run_worker(workspace, run, config, on_start=on_start, on_goal=on_goal)
     for task in tasks:
         task.cancel()
 
@@ -81,16 +81,16 @@ async def _stop_crawl(stop: asyncio.Event, crawl: Crawl) -> None:
 
 
 async def forage_in_processes(
-    folder: Path, order: WorkerOrder, workers: int, on_visit: Callable[[Visit], None], stop: asyncio.Event
+    folder: Path, order: WorkerOrder, workers: int, on_goal: Callable[[Visit], None], stop: asyncio.Event
 ) -> None:
-    """Run a forage in so many processes until it is done or `stop` is set. `on_visit` receives the goals.
+    """Run a forage in so many processes until it is done or `stop` is set. `on_goal` receives the goals.
 
     Raises WayhoundError if a worker failed.
     """
     processes = [await _start(folder, order, number) for number in range(workers)]
     stopper = asyncio.create_task(_stop_when(stop, processes))
     try:
-        await asyncio.gather(*(_relay(process, on_visit) for process in processes))
+        await asyncio.gather(*(_relay(process, on_goal) for process in processes))
     finally:
         stopper.cancel()
         for process in processes:
@@ -113,10 +113,10 @@ async def _start(folder: Path, order: WorkerOrder, number: int) -> Process:
     return process
 
 
-async def _relay(process: Process, on_visit: Callable[[Visit], None]) -> None:
+async def _relay(process: Process, on_goal: Callable[[Visit], None]) -> None:
     assert process.stdout is not None
     async for line in process.stdout:
-        on_visit(Visit(**json.loads(line)))
+        on_goal(Visit(**json.loads(line)))
 
 
 async def _stop_when(stop: asyncio.Event, processes: list[Process]) -> None:
@@ -138,7 +138,7 @@ async def forage_until_stdin_ends(workspace: Workspace, order: WorkerOrder, numb
     def started(crawl: Crawl) -> None:
         stoppers.append(asyncio.create_task(_stop_at_end_of_input(crawl)))
 
-    await run_worker(workspace, run, order.config, number=number, on_start=started, on_visit=_report)
+    await run_worker(workspace, run, order.config, number=number, on_start=started, on_goal=_report)
     for task in stoppers:
         task.cancel()
 
@@ -152,6 +152,5 @@ async def _stop_at_end_of_input(crawl: Crawl) -> None:
 
 
 def _report(visit: Visit) -> None:
-    if visit.is_goal:
-        sys.stdout.write(json.dumps(asdict(visit) | {"archived": None}) + "\n")
-        sys.stdout.flush()
+    sys.stdout.write(json.dumps(asdict(visit) | {"archived": None}) + "\n")
+    sys.stdout.flush()

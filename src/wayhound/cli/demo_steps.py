@@ -141,7 +141,7 @@ class SampleForage:
     budget: int
 
 
-DEPARTMENTS = SampleForage("department", "publication", Order(strategy="path-learner", take_files=True), 90)
+DEPARTMENTS = SampleForage("department", "publication", Order(strategy="adaptive", take_files=True), 90)
 COMPANIES = SampleForage(
     "company",
     "contact",
@@ -165,7 +165,7 @@ def forage_sites(workspace: Workspace, web: SampleWeb, server: SampleServer, for
     goals: list[Visit] = []
 
     def keep(visit: Visit) -> None:
-        if visit.is_goal:
+        if visit.tier == "goal" or visit.is_goal:
             goals.append(visit)
             if len(goals) <= GOALS_SHOWN:
                 write_line(f"{visit.url}  {visit.title}")

@@ -76,6 +76,9 @@ RENAMED = {
               help="Also fetch the PDF and PostScript files that goal pages link to.")  # fmt: skip
 @click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), metavar="SCORE",
               help="Do not follow links that score below this.")  # fmt: skip
+@click.option("--min-probability", type=click.FloatRange(0, 1), metavar="P",
+              help="Report pages from this probability on as goals, and cut finished sites anew, without a fetch.  "
+                   "[default: wayhound.toml; else as many as balance misses and false goals best]")  # fmt: skip
 @budget_option()
 @click.option("--total-budget", type=click.IntRange(0), metavar="PAGES",
               help="Fetch at most this many pages on all sites together.")  # fmt: skip
@@ -102,7 +105,8 @@ def forage(
 
     SITES are web addresses, or files of them: one a line, or a CSV table with a column of them. The same command
     resumes what was stopped, for whatever reason; with --again, finished sites are foraged once more, and pages
-    that have not changed are not sent again. Goals are printed as they are found.
+    that have not changed are not sent again. Goals are printed as they are found; those of a taught model when
+    their site ends, since all its pages together decide. Pages that may be goals are counted as likely.
 
     \b
     wayhound forage sites.txt --budget 30            look for what was taught
@@ -124,6 +128,7 @@ def forage(
             budget=options["budget"],
             total_budget=options["total_budget"],
             max_depth=options["depth"],
+            min_probability=options["min_probability"],
         )
         run = open_run(workspace, order, limits, requested, time.time(), again=again)
         warn_about(workspace, run, len(requested))
@@ -166,15 +171,15 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
 
 
 def _goal_printer(as_json: bool) -> Callable[[Visit], None]:
-    """Return a callback that prints each goal when it is found: its URL and title, or JSON."""
+    """Return a callback that prints each goal: its URL and title. As JSON, likely goals are printed too."""
 
     def show(visit: Visit) -> None:
-        if not visit.is_goal:
-            return
+        tier = visit.tier or "goal"
         if as_json:
-            goal = {"url": visit.url, "title": visit.title, "site": visit.site, "probability": visit.goal}
-            write_json(goal | {"why": visit.why})
-        else:
+            probability = visit.goal if visit.probability is None else visit.probability
+            goal = {"url": visit.url, "title": visit.title, "site": visit.site, "tier": tier}
+            write_json(goal | {"probability": probability, "why": visit.why})
+        elif tier == "goal":
             write_line(f"{visit.url}\t{visit.title}")
 
     return show

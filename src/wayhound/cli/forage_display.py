@@ -32,6 +32,7 @@ from wayhound.wording.runs import (
     format_resumed,
     format_start,
     format_unchanged,
+    format_verdict,
 )
 from wayhound.workspace import Workspace
 
@@ -41,7 +42,7 @@ PLAIN_SECONDS = 5.0  # between two lines where there is no terminal
 
 
 async def forage_with_display(
-    workspace: Workspace, run: Run, config: Config, workers: int, on_visit: Callable[[Visit], None]
+    workspace: Workspace, run: Run, config: Config, workers: int, on_goal: Callable[[Visit], None]
 ) -> bool:
     """Forage with a live display. Return True if the user stopped it."""
     stop = asyncio.Event()
@@ -50,7 +51,7 @@ async def forage_with_display(
         _stop_on_signals(stop)
         watcher = asyncio.create_task(_watch(workspace, run, display))
         try:
-            await forage_run(workspace, run, config, workers=workers, on_visit=on_visit, stop=stop)
+            await forage_run(workspace, run, config, workers=workers, on_goal=on_goal, stop=stop)
         finally:
             watcher.cancel()
     return stop.is_set()
@@ -113,7 +114,8 @@ class ForageDisplay:
     def _figures(self, now: Progress) -> list[str]:
         seconds = max(time.monotonic() - self.started, 0.001)
         speed = (now.spent - self.before.spent) / seconds
-        figures = [count(now.spent, "page"), count(now.goals, "goal"), f"{speed:.1f} pages/s"]
+        likely = [f"{now.likely} likely"] if now.likely else []
+        figures = [count(now.spent, "page"), count(now.goals, "goal"), *likely, f"{speed:.1f} pages/s"]
         if left := self._time_left(now, seconds):
             figures.append(f"{left} left")
         return [*figures, format_outcomes(now.outcomes)] if now.outcomes else figures
@@ -172,7 +174,7 @@ def _next(
     workspace: Workspace, order: Order, progress: Progress, sites: list[SiteSummary]
 ) -> list[tuple[str, str]]:
     folder = workspace.folder
-    if progress.goals:
+    if progress.goals or progress.likely:
         return [
             (command_for(folder, "status --goals"), "each goal, the clicks that lead there, and why"),
             (command_for(folder, "export goals --out goals.csv"), "all goals as a table"),
@@ -213,20 +215,37 @@ def closing_table(sites: Iterable[SiteSummary]) -> Table:
 
 def _site_rows(rows: list[SiteSummary]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("site", "pages", "goals", "stopped because"):
-        table.add_column(name, justify="right" if name in ("pages", "goals") else "left", overflow="fold")
+    numbers = ("pages", "goals", "likely") if _has_tiers(rows) else ("pages", "goals")
+    for name in ("site", *numbers, "stopped because"):
+        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(Text(short_url(row.start)), str(row.spent), str(row.goals), _ending(row))
+        figures = (row.spent, row.goals, row.likely)[: len(numbers)]
+        ending = "; ".join(filter(None, (format_verdict(row), _ending(row))))
+        table.add_row(Text(short_url(row.start)), *map(str, figures), ending)
     return table
+
+
+def _has_tiers(rows: Iterable[SiteSummary]) -> bool:
+    return any(row.none_probability is not None for row in rows)
 
 
 def _reason_rows(rows: list[SiteSummary]) -> Table:
     table = Table("stopped because", box=None, pad_edge=False, header_style="bold")
-    for name in ("sites", "pages", "goals"):
+    columns = ["sites", "without goals", "pages", "goals", "likely"]
+    if not _has_tiers(rows):
+        columns = ["sites", "pages", "goals"]
+    for name in columns:
         table.add_column(name, justify="right")
     for reason, sites in Counter(map(_ending, rows)).most_common():
         same = [row for row in rows if _ending(row) == reason]
-        table.add_row(reason, str(sites), str(sum(r.spent for r in same)), str(sum(r.goals for r in same)))
+        figures = {
+            "sites": sites,
+            "without goals": sum(not row.goals for row in same),
+            "pages": sum(row.spent for row in same),
+            "goals": sum(row.goals for row in same),
+            "likely": sum(row.likely for row in same),
+        }
+        table.add_row(reason, *(str(figures[name]) for name in columns))
     return table
 
 

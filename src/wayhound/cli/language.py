@@ -144,12 +144,7 @@ def fetch_options(function: Function) -> Function:
     """Add `--depth`, `--delay` and `--allow-private`."""
     for option in (
         allow_private_option,
-        click.option(
-            "--delay",
-            metavar="SECONDS",
-            type=click.FloatRange(0),
-            help="Wait between two requests to a host.  [default: wayhound.toml]",
-        ),
+        delay_option,
         click.option(
             "--depth",
             metavar="CLICKS",
@@ -159,6 +154,17 @@ def fetch_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def delay_option(function: Function) -> Function:
+    """Add `--delay` as `delay`: None stands for the setting of the workspace."""
+    option = click.option(
+        "--delay",
+        metavar="SECONDS",
+        type=click.FloatRange(0),
+        help="Wait between two requests to a host.  [default: wayhound.toml]",
+    )
+    return option(function)
 
 
 def allow_private_option(function: Function) -> Function:

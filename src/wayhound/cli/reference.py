@@ -123,7 +123,8 @@ since an earlier run ([fetching.md](fetching.md)).
 | name | order |
 |---|---|
 {"".join(f"| `{name}` | {words} |{chr(10)}" for name, words in STRATEGIES.items() if name in SCORERS)}
-The last five need a model (`wayhound train`). With a model, a page is a goal if the model gives it a probability of at
+The last five need a model (`wayhound train`). With `adaptive`, all fetched pages of a site together decide
+which are goals and which are likely ones; with the others, a page is a goal if the model gives it a probability of at
 least one half, given the path that led there. A model that is trained again makes another run.
 
 ### Why a site stopped

@@ -94,7 +94,8 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
             write_json(asdict(goal))
         else:
             out.print(_goal_text(goal, by_model=by_model))
-    if not workspace.stores.forage.progress(run.id).goals:
+    progress = workspace.stores.forage.progress(run.id)
+    if not progress.goals and not progress.likely:
         err.print(
             f"Run {run.id} has found no goal yet. To see what it did: {command_for(workspace.folder, 'status')}"
         )
@@ -103,7 +104,10 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
 def _goal_text(goal: FoundGoal, *, by_model: bool) -> Text:
     """Return a goal with its path. Only a model gives a probability; what a pattern matches is a goal."""
     probability = f"{goal.probability:4.0%} " if by_model else "  ·  "
-    text = Text.assemble((probability, "bold green"), (goal.title or "(no title)", "bold"))
+    style = "bold yellow" if goal.tier == "likely" else "bold green"
+    text = Text.assemble((probability, style), (goal.title or "(no title)", "bold"))
+    if goal.tier in ("likely", "confirmed"):
+        text.append(f"  {goal.tier}", style=style)
     text.append(f"  {goal.url}\n")
     for number, line in enumerate(format_path(goal)):
         text.append(f"     {'  ' * number}{line}\n")

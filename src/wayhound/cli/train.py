@@ -11,12 +11,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
+from wayhound.app.forage import override_config
+from wayhound.app.look_around import PAGES_A_SITE
 from wayhound.app.trails import check
 from wayhound.app.train import (
     DEFAULT_NAME,
     DEFAULT_SETTINGS,
     DEFAULT_STRATEGY,
     SETTINGS,
+    LookAround,
     OnProgress,
     TrainingReport,
     TrainingSource,
@@ -25,7 +28,15 @@ from wayhound.app.train import (
     train_and_measure,
 )
 from wayhound.cli.console import command_for, err, label_text, next_steps, out, plain_table, write_json
-from wayhound.cli.language import Command, RenamedChoice, features_option, json_option, workspace_option
+from wayhound.cli.language import (
+    Command,
+    RenamedChoice,
+    allow_private_option,
+    delay_option,
+    features_option,
+    json_option,
+    workspace_option,
+)
 from wayhound.paths.spiders import STRATEGY_NAMES
 from wayhound.wording.quantities import count
 from wayhound.wording.reasons import format_reasons
@@ -65,6 +76,11 @@ SETTINGS_CHOICE = RenamedChoice(list(SETTINGS), {"chosen": "tuned", "usual": "de
 )
 @click.option("--keyword", "keywords", multiple=True, metavar="WORD",
               help="A word of the topic, for hop-crf; may be repeated.")  # fmt: skip
+@click.option("--look-around", "look_around", type=click.IntRange(1), metavar="PAGES",
+              help=f"First fetch up to so many more pages of each taught site, politely, so that the model knows what "
+                   f"is not a goal; {PAGES_A_SITE} are enough.")  # fmt: skip
+@delay_option
+@allow_private_option
 @features_option(6, "label")
 @click.option("--show", is_flag=True, help="Train nothing; show the report of the last training.")
 @json_option
@@ -77,9 +93,12 @@ def train(
     folders: tuple[Path, ...],
     goal_label: str,
     keywords: tuple[str, ...],
+    look_around: int | None,
     features: int,
     show: bool,
     as_json: bool,
+    delay: float | None,
+    allow_private: bool,
 ) -> None:
     """Learn from the trails of the workspace, and save the model as models/NAME.
 
@@ -91,10 +110,19 @@ def train(
         if show:
             report = report_of(workspace, name)
         else:
+            config = override_config(workspace.config, delay_seconds=delay, allow_private=allow_private)
+            consent = LookAround(look_around, config) if look_around else None
             with _progress() as on_progress:
                 source = TrainingSource(tuple(str(path.resolve()) for path in folders), goal_label, keywords)
                 report = train_and_measure(
-                    workspace, name, strategy, settings, on_progress, changes=changes, source=source
+                    workspace,
+                    name,
+                    strategy,
+                    settings,
+                    on_progress,
+                    changes=changes,
+                    source=source,
+                    looking_around=consent,
                 )
         remarks = len(check(workspace))
         held_out = load_held_out(workspace, name)
@@ -109,7 +137,7 @@ def train(
     for held in held_out:
         out.print(format_held_out(held), markup=False)
     if not show:
-        _print_next_steps(folder, name, remarks)
+        _print_next_steps(folder, report, remarks)
 
 
 def labels_table(report: TrainingReport) -> Table:
@@ -137,15 +165,20 @@ def _features_table(report: TrainingReport, most: int) -> Table:
     return table
 
 
-def _print_next_steps(folder: Path, name: str, remarks: int) -> None:
+def _print_next_steps(folder: Path, report: TrainingReport, remarks: int) -> None:
+    look_step = (
+        command_for(folder, f"train --look-around {PAGES_A_SITE}"),
+        "also walk a little over the taught sites, so that it knows what is not a goal",
+    )
     check_step = (
         command_for(folder, "trails check"),
         f"{count(remarks, 'remark')} on what would teach it better",
     )
     next_steps(
         *([check_step] if remarks else []),
+        *([look_step] if report.strategy == DEFAULT_STRATEGY and not report.unlabelled else []),
         (command_for(folder, "explain https://three.example"), "how it rates the links of a page"),
-        (command_for(folder, f"forage sites.txt --model {name}"), "visit a list of sites"),
+        (command_for(folder, f"forage sites.txt --model {report.name}"), "visit a list of sites"),
     )
 
 

@@ -13,7 +13,7 @@ from wayhound.forage.explain import why_page
 from wayhound.forage.frontier import Frontier, QueuedLink, RevisedScores
 from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
 from wayhound.forage.scope import TrapLimits, documents_first, is_goal_document, refusal_reason
-from wayhound.forage.scorer import Rated, Reading, Scorer, file_kinds
+from wayhound.forage.scorer import Rated, Reading, Reason, RecognisingScorer, Scorer, file_kinds
 from wayhound.forage.site_program import Position, RouteYields, SiteProgram
 from wayhound.page import Link, Page, Unreadable, to_page
 from wayhound.site import Site
@@ -22,6 +22,8 @@ from wayhound.visit import ArchiveRef, Visit
 
 MAX_REDIRECTS = 8
 GOAL_THRESHOLD = 0.5  # a page with at least this probability is a goal
+LIKELY_FROM, LIKELY_SHARE = 0.15, 0.7  # of a page that may be a goal: least probability, share of the best's
+EXPLAINED_FROM = 0.1  # a less likely page is hardly ever a goal once all pages of the site are known
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 
 
@@ -80,6 +82,7 @@ class Forager:
     _traps: TrapLimits = field(default_factory=TrapLimits, init=False)
     _digests: set[int] = field(default_factory=set, init=False)
     _best_goal: float = field(default=0.0, init=False)
+    _best_page: float = field(default=0.0, init=False)
     _failures: FailureTracker = field(default_factory=FailureTracker, init=False)
     _scores: RevisedScores = field(init=False)
 
@@ -214,12 +217,13 @@ class Forager:
             label=reading.label if reading else "",
             goal=reading.goal if reading else 0.0,
             is_goal=is_goal,
+            tier="goal" if is_goal else "",
             spent=answer.sent if isinstance(answer, Failed) else True,
             wait_seconds=answer.wait_seconds,
             location=answer.location if isinstance(answer, Fetched) else "",
             robots=_robots_rules(page),
             archived=archived,
-            why=why_page(self.scorer, link.state, page) if is_goal and isinstance(page, Page) else (),
+            why=_reasons(self.scorer, link, page, reading) if not repeated else (),
         )
 
     def _host_pause(self, visit: Visit) -> float:
@@ -234,6 +238,7 @@ class Forager:
     def _apply(self, visit: Visit, link: QueuedLink, page: Content, reading: Reading | None) -> None:
         self.visits += 1
         self.spent += visit.spent
+        self._best_page = max(self._best_page, visit.goal)
         if visit.is_goal:
             self.goals += 1
             self._best_goal = max(self._best_goal, visit.goal)
@@ -261,13 +266,20 @@ class Forager:
             if not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
         ]
         rated = self.scorer.rate(reading, links)
-        if self.limits.take_files and visit.is_goal:
+        if self.limits.take_files and self._may_be_goal(visit):
             rated = documents_first(rated, links)
         host = host_of(self.site.start)
         for link, new in zip(links, rated, strict=True):
             after = self.program.advance(position, link, host) if position else ()
             self._add_link(visit, link, new, after)
         return max((new.score for new in rated), default=0.0)
+
+    def _may_be_goal(self, visit: Visit) -> bool:
+        """Return True if the files of a page are worth fetching: where all pages of a site decide which are goals,
+        also for pages that are nearly as likely as the best so far. After few lessons none may reach one half."""
+        if visit.is_goal or not isinstance(self.scorer, RecognisingScorer):
+            return visit.is_goal
+        return visit.goal >= max(LIKELY_FROM, LIKELY_SHARE * self._best_page)
 
     def _add_link(self, visit: Visit, link: Link, new: Rated, position: Position) -> None:
         groups = (*new.groups, *position)
@@ -336,6 +348,14 @@ class Forager:
         if may_retry(visit):
             link.attempt = visit.attempt + 1
             self.frontier.requeue(link)
+
+
+def _reasons(scorer: Scorer, link: QueuedLink, page: Content, reading: Reading | None) -> tuple[Reason, ...]:
+    """Return the reasons for a page that is a goal, or may be one when all pages of the site are known."""
+    least = EXPLAINED_FROM if isinstance(scorer, RecognisingScorer) else GOAL_THRESHOLD
+    if reading is None or reading.goal < least or not isinstance(page, Page):
+        return ()
+    return why_page(scorer, link.state, page)
 
 
 def _robots_rules(page: Content) -> str:

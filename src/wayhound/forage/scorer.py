@@ -7,8 +7,9 @@ and cut off by one threshold.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from wayhound.errors import UsageError
@@ -128,12 +129,20 @@ class SiteReport:
     none_probability: float
 
 
+NO_ANSWERS: Mapping[str, bool] = MappingProxyType({})
+
+
 @runtime_checkable
 class RecognisingScorer(Protocol):
     """A scorer that recognises goals by all pages of a site together, not by each page as it is read."""
 
-    def report(self) -> SiteReport:
-        """Return the goals among the pages read so far."""
+    def report(
+        self, threshold: float | None = None, *, answers: Mapping[str, bool] = NO_ANSWERS
+    ) -> SiteReport:
+        """Return the goals among the pages read so far: those of this probability, or the best cut.
+
+        `answers` are what a person said about pages, by URL: True for a goal.
+        """
         ...
 
 

@@ -7,7 +7,7 @@ that a person visited and marked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from wayhound.errors import ModelError, TeachingError, UsageError
@@ -21,11 +21,11 @@ from wayhound.paths.hops import (
     train_hops,
     unpack_hop_model,
 )
-from wayhound.paths.model import unpack
+from wayhound.paths.model import ADAPTIVE_STRATEGY, unpack
 from wayhound.paths.q_model import Q_STRATEGY, QSettings, train_q_spider, unpack_q_model
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import PathSettings
-from wayhound.paths.trainers import TRAINERS
+from wayhound.paths.trainers import TRAINERS, UnlabelledPages, train_adaptive
 from wayhound.trail import Trail
 
 Settings = PathSettings | QSettings | HopSettings
@@ -64,11 +64,15 @@ class TrainedModel(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """What a model is trained from: trails, and for spiders whole sites (by default, the pages on the trails)."""
+    """What a model is trained from: trails, and for spiders whole sites (by default, the pages on the trails).
+
+    `unlabelled` pages of the taught sites help the strategy `adaptive`.
+    """
 
     trails: Sequence[Trail] = ()
     sites: Sequence[RecordedSite] = ()
     keywords: tuple[str, ...] = ()
+    unlabelled: UnlabelledPages = field(default_factory=dict)
 
     def without(self, site: str) -> Material:
         """Return the material of the other sites."""
@@ -76,6 +80,7 @@ class Material:
             self,
             trails=[trail for trail in self.trails if trail.site != site],
             sites=[recorded for recorded in self.sites if recorded.name != site],
+            unlabelled={name: pages for name, pages in self.unlabelled.items() if name != site},
         )
 
 
@@ -83,6 +88,8 @@ def train_strategy(strategy: str, material: Material, settings: Settings) -> Tra
     """Return the model of any strategy. Raises TeachingError if the material does not suffice."""
     if strategy not in SPIDERS:
         assert isinstance(settings, PathSettings)
+        if strategy == ADAPTIVE_STRATEGY:
+            return train_adaptive(material.trails, settings, material.unlabelled)
         return TRAINERS[strategy](material.trails, settings)
     sites = material.sites or browsed_sites(material.trails)
     if not sites:

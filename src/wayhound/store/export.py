@@ -42,8 +42,9 @@ def _selecting(sql: str) -> Rows:
 def _pages(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
     read_path = path_reader(database)
     for site_id, *row in database.stream(
-        "SELECT site_id, run_id, start, number, url, title, label, goal, is_goal, depth, content_type, "
-        f"digest, {_AT}, robots, not_modified, archive_file, archive_offset {_OF_RUN} AND outcome = 'ok' "
+        "SELECT site_id, run_id, start, number, url, title, label, coalesce(probability, goal), tier = 'goal', "
+        f"tier, depth, content_type, digest, {_AT}, robots, not_modified, archive_file, archive_offset "
+        f"{_OF_RUN} AND outcome = 'ok' "
         "ORDER BY site.id, number",
         (run_id,),
     ):
@@ -83,12 +84,12 @@ def _goals(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
 
 def _goal_row(goal: FoundGoal) -> tuple[Any, ...]:
     at = datetime.fromtimestamp(goal.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    about = goal.url, goal.title, goal.probability, goal.score, at, goal.robots
+    about = goal.url, goal.title, goal.tier, goal.probability, goal.score, at, goal.robots
     return goal.run, goal.site, goal.number, *about
 
 
 _GOAL: dict[str, ColumnType] = {
-    "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
+    "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text", "tier": "text",
     "probability": "number", "score": "number", "at": "text", "robots": "text",
 }  # fmt: skip
 
@@ -102,10 +103,10 @@ TABLES: Mapping[str, ExportTable] = {
     "sites": ExportTable(
         {
             "run": "integer", "site": "text", "state": "text", "reason": "text", "visits": "integer",
-            "spent": "integer", "goals": "integer",
+            "spent": "integer", "goals": "integer", "likely": "integer", "none_probability": "number",
         },
         _selecting(
-            "SELECT run_id, start, state, reason, visits, spent, goals FROM site "
+            "SELECT run_id, start, state, reason, visits, spent, goals, likely, none_probability FROM site "
             "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
         ),
     ),
@@ -115,13 +116,15 @@ TABLES: Mapping[str, ExportTable] = {
             "at": "text", "parent": "integer", "link_text": "text", "link_region": "text",
             "link_kind": "text", "depth": "integer", "attempt": "integer", "score": "number",
             "status": "integer", "content_type": "text", "title": "text", "digest": "text", "label": "text",
-            "goal": "number", "is_goal": "yes_no", "spent": "yes_no", "wait_seconds": "number",
+            "goal": "number", "is_goal": "yes_no", "tier": "text", "probability": "number", "spent": "yes_no",
+            "wait_seconds": "number",
             "location": "text", "robots": "text", "not_modified": "yes_no", "archive_file": "text",
             "archive_offset": "integer", "archive_length": "integer",
         },
         _selecting(
             f"SELECT run_id, start, number, url, outcome, {_AT}, parent, link_text, link_region, link_kind, "
-            "depth, attempt, score, status, content_type, title, digest, label, goal, is_goal, visit.spent, "
+            "depth, attempt, score, status, content_type, title, digest, label, goal, is_goal, tier, "
+            "probability, visit.spent, "
             f"wait_seconds, location, robots, not_modified, archive_file, archive_offset, archive_length {_OF_RUN} "
             "ORDER BY site.id, number"
         ),
@@ -129,7 +132,7 @@ TABLES: Mapping[str, ExportTable] = {
     "pages": ExportTable(
         {
             "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
-            "label": "text", "goal": "number", "is_goal": "yes_no", "depth": "integer",
+            "label": "text", "goal": "number", "is_goal": "yes_no", "tier": "text", "depth": "integer",
             "content_type": "text", "digest": "text", "at": "text", "robots": "text", "not_modified": "yes_no",
             "archive_file": "text", "archive_offset": "integer", "path": "text",
         },

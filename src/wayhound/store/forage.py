@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from wayhound.errors import LeaseLost, WorkspaceError
+from wayhound.forage.scorer import SiteReport
 from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.protocol import SiteJob
 from wayhound.store.runs import RunStore
-from wayhound.store.visits import INSERT_VISIT, read_visits, visit_row
+from wayhound.store.visits import INSERT_VISIT, found_visits, read_visits, save_tiers, visit_row
 from wayhound.visit import ArchiveRef, Visit
 
 _LAST_PAGE = (
@@ -173,6 +174,17 @@ class ForageStore(RunStore):
             f"number {visits}."
         )
 
+    def save_report(self, job_id: int, report: SiteReport) -> list[Visit]:
+        """Replace the tiers of a site's pages and its verdict by those of a report. Raises LeaseLost.
+
+        Return its goals in the order of their visits, then likely ones, the best first.
+        """
+        lease = self._lease_of(job_id)
+        with self._database.transaction():
+            self._check_owner(job_id, lease)
+            save_tiers(self._database, lease.run_id, job_id, report)
+            return found_visits(self._database, job_id)
+
     def visits(self, job_id: int, first: int = 0) -> Iterator[Visit]:
         """Yield the saved visits of a site in order, from number `first` on."""
         return read_visits(self._database, job_id, first)
@@ -193,9 +205,7 @@ class ForageStore(RunStore):
         """Delete the visits from `number` on, whose pages the archive lost, as in a power cut. Raises LeaseLost."""
         lease = self._lease_of(job_id)
         with self._database.transaction():
-            sql = "SELECT worker FROM site WHERE id = ?"
-            if self._database.execute(sql, (job_id,)).fetchone()[0] != lease.worker:
-                raise self._lost(job_id)
+            self._check_owner(job_id, lease)
             _untally(self._database, lease.run_id, job_id, number)
             self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job_id, number))
 
@@ -215,6 +225,11 @@ class ForageStore(RunStore):
         if lease is None:
             raise self._lost(job_id)
         return lease
+
+    def _check_owner(self, job_id: int, lease: _Lease) -> None:
+        sql = "SELECT worker FROM site WHERE id = ?"
+        if self._database.execute(sql, (job_id,)).fetchone()[0] != lease.worker:
+            raise self._lost(job_id)
 
     def _lost(self, job_id: int) -> LeaseLost:
         self._leases.pop(job_id, None)
@@ -283,17 +298,18 @@ def _release(database: Database, run_id: int, worker: str) -> None:
 
 def _untally(database: Database, run_id: int, site_id: int, number: int) -> None:
     """Subtract the visits of a site from `number` on from the sums of its run and of itself."""
-    for outcome, visits, spent, goals in database.execute(
-        "SELECT outcome, count(*), sum(spent), sum(is_goal) FROM visit "
+    for outcome, visits, spent, goals, likely in database.execute(
+        "SELECT outcome, count(*), sum(spent), sum(tier = 'goal'), sum(tier = 'likely') FROM visit "
         "WHERE site_id = ? AND number >= ? GROUP BY outcome",
         (site_id, number),
     ).fetchall():
         database.execute(
-            "UPDATE tally SET visits = visits - ?, spent = spent - ?, goals = goals - ? "
+            "UPDATE tally SET visits = visits - ?, spent = spent - ?, goals = goals - ?, likely = likely - ? "
             "WHERE run_id = ? AND outcome = ?",
-            (visits, spent, goals, run_id, outcome),
+            (visits, spent, goals, likely, run_id, outcome),
         )
         database.execute(
-            "UPDATE site SET visits = visits - ?, spent = spent - ?, goals = goals - ? WHERE id = ?",
-            (visits, spent, goals, site_id),
+            "UPDATE site SET visits = visits - ?, spent = spent - ?, goals = goals - ?, likely = likely - ? "
+            "WHERE id = ?",
+            (visits, spent, goals, likely, site_id),
         )

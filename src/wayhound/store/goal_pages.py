@@ -19,11 +19,12 @@ Key = tuple[str, str]
 # Every visit of a URL that some run took for a goal, or that a person called one. `INDEXED BY` keeps SQLite from
 # scanning all visits: the partial indexes hold the few rows that matter.
 _WANTED = (
-    "SELECT url FROM visit INDEXED BY visit_goal WHERE is_goal = 1 "
+    "SELECT url FROM visit INDEXED BY visit_tier WHERE tier <> '' "
     "UNION SELECT url FROM review_answer WHERE answer = 'Goal'"
 )
 _COLUMNS = (
-    "run_id, site.id, start, visit.number, visit.url, outcome, at, is_goal, goal, label, title, content_type, robots, "
+    "run_id, site.id, start, visit.number, visit.url, outcome, at, tier, coalesce(probability, goal), label, title, "
+    "content_type, robots, "
     "archive_file, archive_offset, archive_length, features"
 )
 _VISITS = " UNION ALL ".join(
@@ -48,7 +49,7 @@ _PUT = (
 
 @dataclass(frozen=True, slots=True)
 class GoalVisit:
-    """A conclusive visit of a URL that is or was a goal. `tier` is how certain the forage was of a goal."""
+    """A conclusive visit of a URL that is or was a goal. `tier` is how certain the forage was; empty: not a goal."""
 
     run: int
     site_id: int
@@ -57,7 +58,7 @@ class GoalVisit:
     url: str
     outcome: str
     at: float
-    is_goal: bool
+    tier: str
     probability: float
     label: str
     title: str
@@ -65,7 +66,6 @@ class GoalVisit:
     robots: str
     archived: ArchiveRef | None
     why: str  # JSON array of [feature, weight]
-    tier: str = "goal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class GoalPageStore:
 
 
 def _visit(row: tuple[Any, ...]) -> GoalVisit:
-    run, site_id, site, number, url, outcome, at, is_goal, *rest, file, offset, length, why = row
+    run, site_id, site, number, url, outcome, at, tier, *rest, file, offset, length, why = row
     probability, label, title, content_type, robots = rest
     return GoalVisit(
         run=run,
@@ -169,7 +169,7 @@ def _visit(row: tuple[Any, ...]) -> GoalVisit:
         url=url,
         outcome=outcome,
         at=at,
-        is_goal=bool(is_goal),
+        tier=tier,
         probability=probability,
         label=label,
         title=title,

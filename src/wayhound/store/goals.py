@@ -11,14 +11,26 @@ from wayhound.store.database import Database
 from wayhound.store.visits import archive_ref, path_reader
 from wayhound.visit import ArchiveRef
 
+# The last answer of a person that still stands: deleting the trail that it made takes it back.
+_SAID = (
+    "(SELECT run_id, site, number, answer FROM review_answer WHERE id IN (SELECT max(id) FROM review_answer "
+    "WHERE answer <> '' AND trail_id IN (SELECT id FROM trail WHERE deleted = 0) GROUP BY run_id, site, number))"
+)
 _FROM = (
     "FROM site CROSS JOIN visit ON visit.site_id = site.id "
     "LEFT JOIN goal_reason ON goal_reason.site_id = site.id AND goal_reason.number = visit.number "
+    f"LEFT JOIN {_SAID} AS said ON said.run_id = site.run_id AND said.site = start AND said.number = visit.number "
+    "WHERE (tier <> '' OR answer = 'Goal')"
 )
+_TIER = "CASE WHEN answer = 'Goal' THEN 'confirmed' WHEN answer IS NOT NULL THEN 'rejected' ELSE tier END"
+_PROBABILITY = "coalesce(probability, goal)"
 _SELECT = (
-    "SELECT run_id, site.id, start, visit.number, url, title, goal, score, at, robots, features "
-    f"{_FROM} WHERE is_goal = 1"
+    f"SELECT site.run_id, site.id, start, visit.number, url, title, {_TIER}, {_PROBABILITY}, score, at, robots, "
+    f"features {_FROM}"
 )
+_ACCEPTED = "(answer IS NULL OR answer = 'Goal')"
+# goals in the order in which they were found, then likely ones, the best first
+_BY_SITE = f"site.id, {_TIER} = 'likely', CASE {_TIER} WHEN 'likely' THEN -{_PROBABILITY} END, visit.number"
 _MATCHES = "(" + " OR ".join(f"{name} LIKE ? ESCAPE '!'" for name in ("title", "url", "start")) + ")"
 
 
@@ -36,13 +48,17 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class FoundGoal:
-    """A goal page of a run. `path` leads from the start page to the goal itself."""
+    """A goal page of a run. `path` leads from the start page to the goal itself.
+
+    `tier` is `goal`, `likely`, or by a person's answer `confirmed` or `rejected`.
+    """
 
     run: int
     site: str
     number: int
     url: str
     title: str
+    tier: str
     probability: float
     score: float
     at: float
@@ -68,41 +84,42 @@ class GoalStore:
         self._database = database
 
     def goals(self, run_id: int | None = None) -> Iterator[FoundGoal]:
-        """Yield the goals of a run or of all, by site, in the order in which they were found."""
-        sql = f"{_SELECT} AND (?1 IS NULL OR run_id = ?1) ORDER BY site.id, visit.number"
+        """Yield the goals of a run or of all that nobody rejected, by site: goals as found, then likely ones."""
+        sql = f"{_SELECT} AND {_ACCEPTED} AND (?1 IS NULL OR site.run_id = ?1) ORDER BY {_BY_SITE}"
         return self._goals(sql, (run_id,))
 
     def page(
         self, run_id: int, text: str = "", *, unsure_first: bool = False, limit: int, offset: int
     ) -> list[FoundGoal]:
-        """Return some goals of a run with `text` in their title, URL or site.
+        """Return some goals of a run with `text` in their title, URL or site, rejected ones included.
 
-        They come in the order in which they were found, or with `unsure_first` by rising probability.
+        They come by site, goals before likely ones, or with `unsure_first` by rising probability.
         """
-        order = "goal, site.id, visit.number" if unsure_first else "site.id, visit.number"
-        sql = f"{_SELECT} AND run_id = ? AND {_MATCHES} ORDER BY {order} LIMIT ? OFFSET ?"
+        order = f"{_PROBABILITY}, site.id, visit.number" if unsure_first else _BY_SITE
+        sql = f"{_SELECT} AND site.run_id = ? AND {_MATCHES} ORDER BY {order} LIMIT ? OFFSET ?"
         return list(self._goals(sql, (run_id, *3 * [_pattern(text)], limit, offset)))
 
     def count(self, run_id: int, text: str = "") -> int:
         """Return the number of goals of a run with `text` in their title, URL or site."""
-        sql = f"SELECT COUNT(*) {_FROM} WHERE is_goal = 1 AND run_id = ? AND {_MATCHES}"
+        sql = f"SELECT COUNT(*) {_FROM} AND site.run_id = ? AND {_MATCHES}"
         return int(self._database.execute(sql, (run_id, *3 * [_pattern(text)])).fetchone()[0])
 
     def at(self, url: str) -> list[FoundGoal]:
         """Return the goals at this URL, of the last run first."""
-        return list(self._goals(f"{_SELECT} AND url = ? ORDER BY run_id DESC, visit.number", (url,)))
+        return list(self._goals(f"{_SELECT} AND url = ? ORDER BY site.run_id DESC, visit.number", (url,)))
 
     def _goals(self, sql: str, values: tuple[Any, ...]) -> Iterator[FoundGoal]:
         find_path = path_finder(self._database)
         for row in self._database.stream(sql, values):
-            run, site_id, start, number, url, title, goal, score, at, robots, features = row
+            run, site_id, start, number, url, title, tier, probability, score, at, robots, features = row
             yield FoundGoal(
                 run=run,
                 site=start,
                 number=number,
                 url=url,
                 title=title,
-                probability=goal,
+                tier=tier,
+                probability=probability,
                 score=score,
                 at=at,
                 robots=robots,
@@ -154,7 +171,7 @@ _NOT_WALKED = (
 )
 _GOALS = (
     "SELECT url, title, digest, archive_file, archive_offset, archive_length FROM visit "
-    "WHERE site_id = ? AND is_goal = 1 ORDER BY number"
+    "WHERE site_id = ? AND tier = 'goal' ORDER BY number"
 )
 _OUTCOMES = "SELECT url, outcome, digest FROM visit WHERE site_id = ? ORDER BY number"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from wayhound.forage.scorer import SiteReport
 from wayhound.site import Site
 from wayhound.visit import ArchiveRef, Visit
 
@@ -19,6 +20,7 @@ class RunLimits:
     budget_per_site: int | None = None
     total_budget: int | None = None
     max_depth: int | None = None
+    min_probability: float | None = None  # of a goal; None: the cut with the best expected F1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,10 @@ class SiteJob:
 
 @dataclass(frozen=True, slots=True)
 class SiteSummary:
-    """The progress of a run on one site, and why it stopped there."""
+    """The progress of a run on one site, and why it stopped there.
+
+    `none_probability` is the probability that the site has no goal, by all its pages; None if nothing judged that.
+    """
 
     start: str
     state: SiteState
@@ -50,6 +55,8 @@ class SiteSummary:
     visits: int
     spent: int
     goals: int
+    likely: int = 0
+    none_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ class Progress:
     visits: int = 0
     spent: int = 0
     goals: int = 0
+    likely: int = 0
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -81,6 +89,8 @@ class Store(Protocol):
     - A site is leased to one worker at a time, and so is its domain, over all runs.
     - The visits of a site are numbered from 0 without gaps, and each is durable when `save_visit` returns. A worker
       that has lost its lease cannot save: LeaseLost is raised.
+    - The tiers of a site can be saved again and again; the last report holds. A changed `min_probability` reopens
+      the sites of a run, so that they are reported anew.
     - The archive position of the last copy of a page is found by its URL, over all runs and sites.
     - Saved fetches and reservations together never exceed the total budget.
     """
@@ -100,6 +110,7 @@ class Store(Protocol):
     def finish_site(self, job_id: int, reason: str, hosts: tuple[str, ...] | None = None) -> None: ...
 
     def save_visit(self, job_id: int, visit: Visit) -> None: ...
+    def save_report(self, job_id: int, report: SiteReport) -> list[Visit]: ...
     def visits(self, job_id: int, first: int = 0) -> Iterator[Visit]: ...
     def visits_of(self, run_id: int, start: str, first: int = 0) -> Iterator[Visit]: ...
     def last_page(self, url: str) -> ArchiveRef | None: ...

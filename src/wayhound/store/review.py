@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayhound.store.database import Database
+from wayhound.trail import GOAL
 
 _CANDIDATE = "site, number, url, chances, link_group, stake"
+_JUDGED = (
+    "SELECT url, answer FROM review_answer WHERE run_id = ? AND site = ? AND answer <> '' "
+    "AND trail_id IN (SELECT id FROM trail WHERE deleted = 0) ORDER BY id"
+)
 _ANSWER = "id, run_id, site, number, url, link_group, answer, chance, worth, trail_id, at"
 
 
@@ -99,6 +104,14 @@ class ReviewStore:
         """Return the answers of a run in the order in which they were given."""
         sql = f"SELECT {_ANSWER} FROM review_answer WHERE run_id = ? ORDER BY id"  # noqa: S608
         return [_answer(row) for row in self._database.execute(sql, (run_id,))]
+
+    def judged(self, run_id: int, site: str) -> dict[str, bool]:
+        """Return, by URL, whether a person called a page of a site a goal; only what still stands.
+
+        Deleting the trail that an answer became takes the answer back.
+        """
+        rows = self._database.execute(_JUDGED, (run_id, site))
+        return {url: answer == GOAL for url, answer in rows}
 
     def answer_of(self, trail_id: int) -> ReviewAnswer | None:
         """Return the answer that became a trail; None if the trail came from elsewhere."""

@@ -12,13 +12,14 @@ from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.protocol import Progress, Run, RunLimits, SiteSummary
 
-_SELECT_RUN = "SELECT id, identity, budget_per_site, total_budget, max_depth FROM run"
+_LIMITS = "budget_per_site, total_budget, max_depth, min_probability"
+_SELECT_RUN = f"SELECT id, identity, {_LIMITS} FROM run"  # noqa: S608
 
 
 _VISITS = "FROM visit JOIN site ON site.id = site_id WHERE run_id = ?1"
 _BOUNDS = f"SELECT count(*), min(at), max(at) {_VISITS}"
 _STRETCHES = (
-    "SELECT sum(spent), sum(is_goal) FROM (SELECT visit.spent, is_goal, "  # noqa: S608
+    "SELECT sum(spent), sum(tier = 'goal') FROM (SELECT visit.spent, tier, "  # noqa: S608
     f"(row_number() OVER (ORDER BY at, number) - 1) * ?2 / ?3 AS stretch {_VISITS}) "
     "GROUP BY stretch ORDER BY stretch"
 )
@@ -52,18 +53,26 @@ class RunStore:
     ) -> Run:
         """Start the run of this identity or resume it with the new limits, and add sites that it lacks.
 
-        Sites that ended at a limit that has grown since are reopened.
+        Sites that ended at a limit that has grown since are reopened, and all if another probability makes a goal.
         """
         key = json.dumps(dict(identity), sort_keys=True, ensure_ascii=False)
         with self._database.transaction():
             existing = self._database.execute(
-                "SELECT id, budget_per_site, total_budget, max_depth FROM run WHERE identity = ?", (key,)
+                f"SELECT id, {_LIMITS} FROM run WHERE identity = ?",  # noqa: S608
+                (key,),
             ).fetchone()
             run_id = existing[0] if existing else self._add_run(key, now)
             self._database.execute(
-                "UPDATE run SET budget_per_site = ?, total_budget = ?, max_depth = ?, opened_at = ? "
-                "WHERE id = ?",
-                (limits.budget_per_site, limits.total_budget, limits.max_depth, now, run_id),
+                "UPDATE run SET budget_per_site = ?, total_budget = ?, max_depth = ?, min_probability = ?, "
+                "opened_at = ? WHERE id = ?",
+                (
+                    limits.budget_per_site,
+                    limits.total_budget,
+                    limits.max_depth,
+                    limits.min_probability,
+                    now,
+                    run_id,
+                ),
             )
             if existing:
                 self._reopen(run_id, RunLimits(*existing[1:]), limits)
@@ -98,6 +107,8 @@ class RunStore:
         if _grew(old.max_depth, new.max_depth):
             deep = "EXISTS (SELECT 1 FROM visit WHERE site_id = site.id AND depth >= ?)"
             self._reopen_where(run_id, deep, old.max_depth)
+        if old.min_probability != new.min_probability:
+            self._reopen_where(run_id, "none_probability IS NOT NULL AND visits > ?", 0)
 
     def _reopen_where(self, run_id: int, condition: str, value: int | None) -> None:
         sql = (
@@ -122,7 +133,10 @@ class RunStore:
 
     def sites(self, run_id: int) -> Iterator[SiteSummary]:
         """Yield every site of the run, in the order in which they were added."""
-        sql = "SELECT start, state, reason, visits, spent, goals FROM site WHERE run_id = ? ORDER BY id"
+        sql = (
+            "SELECT start, state, reason, visits, spent, goals, likely, none_probability FROM site "
+            "WHERE run_id = ? ORDER BY id"
+        )
         for row in self._database.stream(sql, (run_id,)):
             yield SiteSummary(*row)
 
@@ -135,12 +149,20 @@ class RunStore:
             (run_id,),
         ).fetchone()[0]
         tallies = self._database.execute(
-            "SELECT outcome, visits, spent, goals FROM tally WHERE run_id = ? AND visits > 0", (run_id,)
+            "SELECT outcome, visits, spent, goals, likely FROM tally WHERE run_id = ? AND visits > 0",
+            (run_id,),
         ).fetchall()
-        visits, spent, goals = (sum(row[column] for row in tallies) for column in (1, 2, 3))
+        visits, spent, goals, likely = (sum(row[column] for row in tallies) for column in (1, 2, 3, 4))
         outcomes = {row[0]: row[1] for row in tallies}
         return Progress(
-            sites=sites, leased=leased, done=done, visits=visits, spent=spent, goals=goals, outcomes=outcomes
+            sites=sites,
+            leased=leased,
+            done=done,
+            visits=visits,
+            spent=spent,
+            goals=goals,
+            likely=likely,
+            outcomes=outcomes,
         )
 
     def not_modified(self, run_id: int) -> int:

@@ -1,21 +1,23 @@
-"""Visits as rows of the database, and the paths of clicks that lead to them."""
+"""Visits as rows of the database, the paths of clicks that lead to them, and the tiers of those that are goals."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from wayhound.errors import UsageError
+from wayhound.forage.scorer import SiteReport
 from wayhound.site import Site
 from wayhound.store.database import Database
-from wayhound.visit import NOT_CLICKS, ArchiveRef, Visit, path_to
+from wayhound.visit import NOT_CLICKS, ArchiveRef, Tier, Visit, path_to
 
 VISIT_COLUMNS = (
     "number, url, outcome, at, parent, link_text, link_region, link_kind, depth, attempt, score, status, "
     "content_type, title, digest, label, goal, is_goal, spent, wait_seconds, location, "
-    "robots, not_modified, archive_file, archive_offset, archive_length"
+    "robots, not_modified, archive_file, archive_offset, archive_length, tier, probability"
 )
 _WIDTH = VISIT_COLUMNS.count(",") + 1
 INSERT_VISIT = f"INSERT INTO visit (site_id, {VISIT_COLUMNS}) VALUES (?{', ?' * _WIDTH})"  # noqa: S608
@@ -39,6 +41,16 @@ _LAST_COPY = (
     "WHERE url = ? AND outcome = 'ok' AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
 )
 
+_PAGES = "SELECT number, url FROM visit WHERE site_id = ? AND outcome = 'ok'"
+_CLEAR = "UPDATE visit SET tier = '', probability = NULL WHERE site_id = ? AND (tier <> '' OR probability IS NOT NULL)"
+_SET = "UPDATE visit SET tier = ?, probability = ? WHERE site_id = ? AND number = ?"
+_FOUND = (
+    f"SELECT {', '.join(f'visit.{name}' for name in VISIT_COLUMNS.split(', '))}, features FROM visit "  # noqa: S608
+    "LEFT JOIN goal_reason ON goal_reason.site_id = visit.site_id AND goal_reason.number = visit.number "
+    "WHERE visit.site_id = ? AND tier <> '' "
+    "ORDER BY tier = 'likely', CASE tier WHEN 'likely' THEN -probability END, visit.number"
+)
+
 
 def archive_ref(file: str | None, offset: int, length: int) -> ArchiveRef | None:
     """Return the position in the archive that three columns hold."""
@@ -55,15 +67,30 @@ def visit_row(site_id: int, visit: Visit) -> tuple[Any, ...]:
         visit.is_goal, visit.spent, visit.wait_seconds, visit.location,
         visit.robots, visit.not_modified,
         archived and archived.file, archived and archived.offset, archived and archived.length,
+        visit.tier or ("goal" if visit.is_goal else ""), visit.probability,
     )  # fmt: skip
 
 
 def visit_from(site: str, row: tuple[Any, ...]) -> Visit:
     """Return the visit of a row with `VISIT_COLUMNS`."""
-    *plain, is_goal, spent, wait_seconds, location, robots, not_modified, file, offset, length = row
+    (
+        *plain,
+        is_goal,
+        spent,
+        wait_seconds,
+        location,
+        robots,
+        not_modified,
+        file,
+        offset,
+        length,
+        tier,
+        probability,
+    ) = row
     flags = bool(is_goal), bool(spent)
     archived = archive_ref(file, offset, length)
-    values = (site, *plain, *flags, wait_seconds, location, robots, bool(not_modified), archived)
+    rules = robots, bool(not_modified)
+    values = (site, *plain, *flags, wait_seconds, location, *rules, archived, tier, probability)
     return Visit(*values)
 
 
@@ -132,3 +159,49 @@ class ClickPaths:
         """
         row = self._database.execute(_NEWEST_SITE, (number, site, run)).fetchone()
         return path_reader(self._database)(row[0], number)[-LONGEST_PATH:] if row else ()
+
+
+# Tiers
+
+
+def save_tiers(database: Database, run_id: int, site_id: int, report: SiteReport) -> None:
+    """Replace the tiers of a site by those of a report; call it in a transaction.
+
+    Pages that repeat another one are in no tier: the first of them stands for all.
+    """
+    numbers = {url: number for number, url in database.execute(_PAGES, (site_id,)).fetchall()}
+    database.execute(_CLEAR, (site_id,))
+    tiers: tuple[tuple[Tier, Any], ...] = (("goal", report.goals), ("likely", report.likely))
+    counts = {}
+    for tier, pages in tiers:
+        known = [page for page in pages if page.url in numbers]
+        counts[tier] = len(known)
+        for page in known:
+            database.execute(_SET, (tier, page.probability, site_id, numbers[page.url]))
+    _count(database, run_id, site_id, counts)
+    database.execute("UPDATE site SET none_probability = ? WHERE id = ?", (report.none_probability, site_id))
+
+
+def _count(database: Database, run_id: int, site_id: int, counts: dict[Tier, int]) -> None:
+    """Bring the counts of a site and of its run in line; only pages that were read are in a tier."""
+    goals, likely = database.execute("SELECT goals, likely FROM site WHERE id = ?", (site_id,)).fetchone()
+    database.execute(
+        "UPDATE site SET goals = ?, likely = ? WHERE id = ?", (counts["goal"], counts["likely"], site_id)
+    )
+    database.execute(
+        "UPDATE tally SET goals = goals + ?, likely = likely + ? WHERE run_id = ? AND outcome = 'ok'",
+        (counts["goal"] - goals, counts["likely"] - likely, run_id),
+    )
+
+
+def found_visits(database: Database, site_id: int) -> list[Visit]:
+    """Return the visits of a site that are in a tier, with the reasons for each."""
+    start = str(database.execute("SELECT start FROM site WHERE id = ?", (site_id,)).fetchone()[0])
+    rows = database.execute(_FOUND, (site_id,)).fetchall()
+    return [
+        replace(
+            visit_from(start, row[:-1]),
+            why=tuple((name, weight) for name, weight in json.loads(row[-1] or "[]")),
+        )
+        for row in rows
+    ]

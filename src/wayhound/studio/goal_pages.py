@@ -59,6 +59,7 @@ class GoalView:
     run: int
     what: str
     total: int
+    likely: int
     goals: tuple[ShownGoal, ...]
     filter: GoalFilter
     paging: Paging
@@ -78,6 +79,7 @@ def goal_view(workspace: Workspace, run: Run, chosen: GoalFilter) -> GoalView:
         run=run.id,
         what=format_order(run.identity),
         total=progress.goals,
+        likely=progress.likely,
         goals=tuple(_shown(goal, rejected.get((goal.site, goal.number), 0)) for goal in goals),
         filter=chosen,
         paging=paging,
@@ -123,9 +125,8 @@ def goal_routes(studio: Studio) -> APIRouter:
         with studio.workspace() as workspace:
             run = workspace.stores.forage.run(run_id)
             store = workspace.stores.goals
-            goals = iter(store.page(run.id, words, limit=-1, offset=0)) if words else store.goals(run.id)
-            rejected = Review(workspace, run.id).rejections()
-            rows = goal_rows(goals, rejected, by_model=has_probabilities(run))
+            goals = store.page(run.id, words, limit=-1, offset=0)
+            rows = goal_rows(goals, by_model=has_probabilities(run))
             return download(f"results-{run_id}.csv", csv_text(GOAL_COLUMNS, rows))
 
     return router

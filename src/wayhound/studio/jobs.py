@@ -19,7 +19,7 @@ from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.training import train as train_papers
 from wayhound.app.review import prepare, retrain
 from wayhound.app.topics import Topics
-from wayhound.app.train import OnProgress, train_and_measure
+from wayhound.app.train import LookAround, OnProgress, train_and_measure
 from wayhound.app.workers import forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
@@ -38,8 +38,14 @@ JobFunction = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
 
 
 def train_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    pages = arguments.get("look_around")
     report = train_and_measure(
-        workspace, arguments["name"], arguments["strategy"], arguments["settings"], on_progress
+        workspace,
+        arguments["name"],
+        arguments["strategy"],
+        arguments["settings"],
+        on_progress,
+        looking_around=LookAround(pages, workspace.config) if pages else None,
     )
     return format_training(report)
 
@@ -106,7 +112,7 @@ async def _forage(workspace: Workspace, arguments: Mapping[str, Any], on_progres
     try:
         config = override_config(workspace.config, delay_seconds=arguments["delay"])
         await forage_run(
-            workspace, run, config, workers=arguments["workers"], on_visit=lambda _: None, stop=stop
+            workspace, run, config, workers=arguments["workers"], on_goal=lambda _: None, stop=stop
         )
     finally:
         reporting.cancel()

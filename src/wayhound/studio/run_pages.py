@@ -180,6 +180,11 @@ class RunView:
     outcomes: tuple[ChartBar, ...]
     is_idle: bool  # nobody works on it now
 
+    @property
+    def has_tiers(self) -> bool:
+        """True if goals are recognised by all pages of a site, so that some are likely ones."""
+        return any(site.none_probability is not None for site in self.sites)
+
 
 def has_probabilities(run: Run) -> bool:
     """Return True if a model recognised the goals of a run, so that each has a probability."""

@@ -22,6 +22,7 @@ from wayhound.web.errors import BadRequest
 from wayhound.web.pages import Pages
 from wayhound.wording.faults import format_ending, format_error
 from wayhound.wording.quantities import count, shorten
+from wayhound.wording.runs import format_verdict
 from wayhound.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -204,6 +205,7 @@ _FILTERS: Mapping[str, Any] = {
     "host": host_of,
     "counted": count,
     "ending": lambda reason: format_ending(reason, "studio"),
+    "verdict": format_verdict,
     "quoted": lambda text: quote(text, safe=""),
     "percent": lambda share: f"{100 * share:.0f} %",
     "short": lambda text, most=80: shorten(text, most),

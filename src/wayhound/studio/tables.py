@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,24 +17,23 @@ from wayhound.store.protocol import SiteSummary
 from wayhound.studio.studio import query_number
 from wayhound.wording.faults import format_ending
 from wayhound.wording.reasons import format_reasons, supporting
+from wayhound.wording.runs import format_verdict
 
-GOAL_COLUMNS = ("site", "url", "title", "sure", "clicks", "because", "rejected", "found_at", "run")
-SITE_COLUMNS = ("site", "goals", "pages", "state", "ended_because")
+GOAL_COLUMNS = ("site", "url", "title", "tier", "probability", "clicks", "because", "found_at", "run")
+SITE_COLUMNS = ("site", "goals", "likely", "verdict", "pages", "state", "ended_because")
 
 
-def goal_rows(
-    goals: Iterable[FoundGoal], rejected: Mapping[tuple[str, int], int], *, by_model: bool
-) -> Iterator[tuple[object, ...]]:
-    """Yield one row per goal, with its probability only if a model gave one."""
+def goal_rows(goals: Iterable[FoundGoal], *, by_model: bool) -> Iterator[tuple[object, ...]]:
+    """Yield one row per goal, with its tier, and its probability only if a model gave one."""
     for goal in goals:
         yield (
             goal.site,
             goal.url,
             goal.title,
-            f"{goal.probability:.0%}" if by_model else "",
+            goal.tier,
+            f"{goal.probability:.3f}" if by_model else "",
             goal.clicks,
             format_reasons(supporting(goal.why)),
-            "rejected" if (goal.site, goal.number) in rejected else "",
             f"{datetime.fromtimestamp(goal.at, UTC):%Y-%m-%d %H:%M}",
             goal.run,
         )
@@ -43,7 +42,8 @@ def goal_rows(
 def site_rows(sites: Iterable[SiteSummary]) -> Iterator[tuple[object, ...]]:
     """Yield one row per site, with or without goals."""
     for site in sites:
-        yield site.start, site.goals, site.visits, site.state, format_ending(site.reason, "studio")
+        found = site.goals, site.likely, format_verdict(site)
+        yield site.start, *found, site.visits, site.state, format_ending(site.reason, "studio")
 
 
 _BYTE_ORDER_MARK = "\ufeff"  # without it, spreadsheets on Windows do not recognise UTF-8

@@ -8,8 +8,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from wayhound.app.look_around import PAGES_A_SITE
 from wayhound.app.site_list import start_pages
 from wayhound.app.teach.session import TeachMode
+from wayhound.app.train import DEFAULT_NAME
 from wayhound.errors import WayhoundError
 from wayhound.store.teaching import TeachSession
 from wayhound.studio.access import check_form
@@ -40,6 +42,8 @@ class TeachView:
     labels: tuple[str, ...]
     size: tuple[int, int]
     number: int
+    model: str = DEFAULT_NAME
+    look_around_pages: int = PAGES_A_SITE
 
 
 def teach_routes(studio: Studio, browser: RemoteBrowser) -> APIRouter:

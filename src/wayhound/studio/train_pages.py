@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from wayhound.app.look_around import PAGES_A_SITE
 from wayhound.app.trails import check
 from wayhound.app.train import (
     DEFAULT_NAME,
@@ -67,6 +68,7 @@ class TrainView:
     default_name: str = DEFAULT_NAME
     default_strategy: str = DEFAULT_STRATEGY
     default_settings: str = DEFAULT_SETTINGS
+    look_around_pages: int = PAGES_A_SITE
 
 
 def train_view(workspace: Workspace) -> TrainView:
@@ -115,16 +117,18 @@ def train_routes(studio: Studio) -> APIRouter:
     @router.post("/train")
     async def start(request: Request) -> Response:
         form = await read_form(studio, request)
+        name = form.text("name")
         arguments = {
-            "name": form.text("name"),
+            "name": name,
             "strategy": form.text("strategy") or DEFAULT_STRATEGY,
             "settings": form.text("settings") or DEFAULT_SETTINGS,
+            "look_around": PAGES_A_SITE if form.checked("look_around") else None,
         }
         if arguments["strategy"] not in STRATEGY_NAMES or arguments["settings"] not in SETTINGS:
             raise BadRequest("There is no such strategy or choice of settings.")
 
         def act(workspace: Workspace) -> None:
-            workspace.forage_models.check_name(arguments["name"])
+            workspace.forage_models.check_name(name)
             studio.background.start(workspace, "train", arguments)
 
         await studio.run(act)

@@ -33,6 +33,8 @@ def format_order(identity: Mapping[str, str]) -> str:
         order = Order.from_identity(identity)
     except (TypeError, ValueError):
         return "ordered by another version of Wayhound"
+    if order.look_around:
+        return "a look around taught sites"
     if order.model:
         return f"by the model {order.model}"
     if order.keywords:
@@ -58,12 +60,22 @@ def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
     summaries = list(sites)
     with_goals = sum(site.goals > 0 for site in summaries)
     where = f" on {count(with_goals, 'site')}" if progress.goals else ""
+    likely = f", {progress.likely:,} likely" if progress.likely else ""
     silent = sum(site.reason.startswith("start page failed") for site in summaries)
     result = (
         f"{progress.done:,} of {count(progress.sites, 'site')} done, {count(progress.spent, 'page')}, "
-        f"{count(progress.goals, 'goal')}{where}."
+        f"{count(progress.goals, 'goal')}{where}{likely}."
     )
     return result + (f" {count(silent, 'site')} returned no page." if silent else "")
+
+
+def format_verdict(site: SiteSummary) -> str:
+    """Return `probably none (93 %)` for a site without goals; empty for others, and if nothing judged it."""
+    if site.goals or site.none_probability is None or not site.visits:
+        return ""
+    if site.none_probability >= 0.5:
+        return f"probably none ({site.none_probability:.0%} after {count(site.visits, 'page')})"
+    return f"none certain enough (a goal: {1 - site.none_probability:.0%})"
 
 
 def format_progress(run_id: int, progress: Progress) -> str:

@@ -19,7 +19,8 @@ def format_training(report: TrainingReport) -> str:
     sites = count(len(report.sites), "site")
     if report.strategy in SPIDERS and report.source.folders:
         return f"Learned from {sites}, recorded whole. {_quality(report)}"
-    return f"Learned from {count(report.trails, 'trail')}{left_out} on {sites}. {_quality(report)}"
+    beside = f", and from {count(report.unlabelled, 'other page')} there" if report.unlabelled else ""
+    return f"Learned from {count(report.trails, 'trail')}{left_out} on {sites}{beside}. {_quality(report)}"
 
 
 def _quality(report: TrainingReport) -> str:

@@ -64,4 +64,4 @@ def taught_workspace(folder: Path, server: SampleServer, budget: int = 60) -> in
         for name in TAUGHT:
             teach(workspace, server, shown, name, 5)
         train(workspace, settings=PathSettings(), at=time.time())
-        return forage(workspace, [start_of(server, FORAGED)], budget, "path-learner")
+        return forage(workspace, [start_of(server, FORAGED)], budget, "adaptive")

@@ -92,7 +92,7 @@ def found(taught: Path, server: SampleServer) -> Found:
     site = server.web.site("math.localhost")
     assert site is not None
     start = f"http://math.localhost:{server.port}/"
-    visits = foraged(taught, start, "--strategy", "path-learner")
+    visits = foraged(taught, start, "--strategy", "adaptive")
     return Found(taught, start, visits, [paper for paper in site.truth.publications if paper.pdf])
 
 

@@ -104,7 +104,7 @@ def third(browsed: Path, server: SampleServer) -> Found:
     site = server.web.site("math.localhost")
     assert site is not None
     start = f"http://math.localhost:{server.port}/"
-    visits = foraged(browsed, start, "--strategy", "path-learner")
+    visits = foraged(browsed, start, "--strategy", "adaptive")
     return Found(start, visits, {start[:-1] + paper.path for paper in site.truth.publications})
 
 

@@ -9,6 +9,7 @@ from hashlib import sha1
 from typing import Any
 
 from wayhound.app.teach.session import PageNode
+from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 from wayhound.media import is_page_type, resolve_type
@@ -146,11 +147,8 @@ class SessionPages:
         A document whose content is not archived is returned as a page without words.
         """
         record = self.records[number]
-        ref = record.seen if record.content_type in ("", *_HTML) else record.original
-        page = to_page(self._parsed(record, ref)) if ref is not None else None
-        if page is None and not is_page_type(record.content_type):
-            return Page(record.url, content_type=resolve_type(record.content_type, record.url))
-        return page
+        ref = _shown_ref(record)
+        return _or_document(record, to_page(self._parsed(record, ref)) if ref is not None else None)
 
     def read_all(self) -> list[Page]:
         """Return every page that can be read."""
@@ -159,16 +157,33 @@ class SessionPages:
     def _parsed(self, record: TeachPage, ref: ArchiveRef) -> Page | Unreadable:
         cached = self._cache.get(record.number)
         if cached is None or cached[0] != ref:
-            cached = self._cache[record.number] = (ref, self._parse(record.url, ref))
+            cached = self._cache[record.number] = (ref, _parse(self._reader, record.url, ref))
         return cached[1]
-
-    def _parse(self, url: str, ref: ArchiveRef) -> Page | Unreadable:
-        try:
-            fetched = self._reader.read(ref)
-        except ArchiveError:  # truncated by a crash
-            return Unreadable(url, "empty")
-        return read_page(url, fetched.body, fetched.content_type, fetched.charset)
 
     def _save(self, page: TeachPage) -> None:
         self._store.save_page(self._session_id, page)
         self.records[page.number] = page
+
+
+def read_seen_page(reader: ArchiveReader, record: TeachPage) -> Page | None:
+    """Return a page of a session as a forage would read it, or None if nothing readable was seen."""
+    ref = _shown_ref(record)
+    return _or_document(record, to_page(_parse(reader, record.url, ref)) if ref is not None else None)
+
+
+def _shown_ref(record: TeachPage) -> ArchiveRef | None:
+    return record.seen if record.content_type in ("", *_HTML) else record.original
+
+
+def _or_document(record: TeachPage, page: Page | None) -> Page | None:
+    if page is None and not is_page_type(record.content_type):
+        return Page(record.url, content_type=resolve_type(record.content_type, record.url))
+    return page
+
+
+def _parse(reader: ArchiveReader, url: str, ref: ArchiveRef) -> Page | Unreadable:
+    try:
+        fetched = reader.read(ref)
+    except ArchiveError:  # truncated by a crash
+        return Unreadable(url, "empty")
+    return read_page(url, fetched.body, fetched.content_type, fetched.charset)

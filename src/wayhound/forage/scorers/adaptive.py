@@ -88,7 +88,9 @@ class Adaptive:
 
     def read(self, state: State, page: Page) -> Reading:
         reading = self.path_learner.read(state.path, page)
-        probability = self.recogniser.add(self._evidence(state.reached(page), reading.goal))
+        probability = 0.0
+        if page.kind in self.model.goal_kinds:  # where files were taught, a page cannot be the goal
+            probability = self.recogniser.add(self._evidence(state.reached(page), reading.goal))
         source = SourcePage.from_page(page, use_urls=self.model.use_urls)
         match = self.keywords.in_name(page) if self.keywords else 0.0
         return Reading(_AfterPage(reading, source, state.depth, match), reading.label, probability)
