@@ -188,3 +188,8 @@ def test_every_table_and_column_is_documented() -> None:
     for table, column in columns:
         section = documented.partition(f"### `{table}`\n")[2].partition("\n#")[0]
         assert f"`{column}`" in section, f"{table}.{column}"
+
+
+def test_a_new_workspace_is_for_its_owner_alone(tmp_path: Path) -> None:
+    Workspace.create(tmp_path / "deep" / "workspace").close()
+    assert (tmp_path / "deep" / "workspace").stat().st_mode & 0o077 == 0

@@ -135,10 +135,11 @@ class Workspace:
 
 
 def _make_folder(path: Path) -> None:
-    """Create a folder if it is missing. Raises WorkspaceError if a file has its name."""
+    """Create a folder for its owner alone, if it is missing. Raises WorkspaceError if a file has its name."""
     if path.exists() and not path.is_dir():
         raise WorkspaceError(f"{path} is a file, and a folder must stand there. Move it away.")
-    path.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
 
 
 def _refuse_clashes(path: Path) -> None:

@@ -72,7 +72,12 @@ def test_a_form_needs_the_key_of_our_own_pages(visitor: Visitor) -> None:
 
 
 def test_a_form_from_another_origin_is_refused(visitor: Visitor) -> None:
-    for headers in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
+    for headers in (
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"origin": "null"},
+        {"origin": "http://["},
+    ):
         answer = visitor.client.post("/trails/1/delete", headers=headers)
         assert answer.status_code == 400
 

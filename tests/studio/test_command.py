@@ -17,17 +17,25 @@ import httpx
 from wayhound.cli import run
 from wayhound.workspace import Workspace
 
+ADDRESS = re.compile(r"http://(studio-[0-9a-f]{8}\.localhost):(\d+)/(\?token=[\w-]+)")
+
 
 def test_the_printed_address_opens_the_studio_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     Workspace.create(tmp_path / "workspace").close()
     command = [sys.executable, "-m", "wayhound", "studio", "-w", str(tmp_path / "workspace"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stdout.readline())
+        found = ADDRESS.search(process.stdout.readline())
         assert found is not None
-        with httpx.Client(follow_redirects=True, timeout=30) as client:
-            assert "Show it the way" in client.get(found[0]).text
-        assert httpx.get(found[0].partition("?")[0], timeout=30).status_code == 403
+        loopback = f"http://127.0.0.1:{found[2]}/"
+        with httpx.Client(
+            follow_redirects=True, timeout=30, headers={"host": f"{found[1]}:{found[2]}"}
+        ) as client:
+            assert "Show it the way" in client.get(loopback + found[3]).text
+            client.cookies.clear()
+            assert client.get(loopback).status_code == 403
+            assert client.get(loopback, headers={"host": "studio-00000000.localhost"}).status_code == 400
+        assert "Show it the way" in httpx.get(loopback + found[3], follow_redirects=True, timeout=30).text
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
     assert "Traceback" not in said
@@ -46,16 +54,21 @@ def test_a_second_studio_takes_another_port_than_the_usual_one(tmp_path: Path) -
             process = both.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
             both.callback(process.terminate)
             assert process.stdout is not None
-            found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
+            found = ADDRESS.search(process.stdout.readline())
             assert found is not None
-            addresses.append(found[0])
-    assert addresses[0] != addresses[1]
+            addresses.append(found)
+    assert addresses[0][1] != addresses[1][1]
+    assert addresses[0][2] != addresses[1][2]
 
 
 def test_it_opens_in_the_browser_of_whoever_sits_at_the_terminal(tmp_path: Path) -> None:
     Workspace.create(tmp_path / "workspace").close()
     opened, browser = tmp_path / "opened", tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    browser.write_text(
+        "#!/bin/sh\n"
+        f'path="${{1#file://}}"; {{ stat -c %a "$(dirname "$path")"; cat "$path"; }} > {opened}.part\n'
+        f"mv {opened}.part {opened}\n"
+    )
     browser.chmod(0o755)
     command = [sys.executable, "-m", "wayhound", "studio", "-w", str(tmp_path / "workspace"), "--port", "0"]
     ours, theirs = pty.openpty()
@@ -68,4 +81,6 @@ def test_it_opens_in_the_browser_of_whoever_sits_at_the_terminal(tmp_path: Path)
         process.terminate()
     os.close(theirs)
     os.close(ours)
-    assert re.match(r"http://127\.0\.0\.1:\d+/\?token=\S+", opened.read_text())
+    mode, page = opened.read_text().splitlines()
+    assert mode == "700"
+    assert ADDRESS.search(page)

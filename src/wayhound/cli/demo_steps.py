@@ -40,7 +40,7 @@ from wayhound.portal.portal import PortalSettings
 from wayhound.samples import SampleServer, SampleWeb
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
-from wayhound.studio.access import new_token
+from wayhound.studio.access import new_token, origin_name
 from wayhound.studio.app import make_studio
 from wayhound.trail import GOAL
 from wayhound.url import normalise
@@ -94,8 +94,9 @@ def teach_by_hand(workspace: Workspace, server: SampleServer) -> Iterator[None]:
         return
     token = new_token()
     with running(make_studio(workspace.folder, token)) as address:
-        write_line(f"\nTeach in this page: {address}teach?token={token}")
-        print_how_to_open(int(address.rstrip("/").rpartition(":")[2]))
+        port = int(address.rstrip("/").rpartition(":")[2])
+        write_line(f"\nTeach in this page: http://{origin_name(token)}:{port}/teach?token={token}")
+        print_how_to_open(port)
         err.print("When you press Done there, the demo continues here.")
         _wait_until_taught(workspace)
         _print_trails(workspace)

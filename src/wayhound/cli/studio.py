@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import logging
 import socket
 import sys
 import threading
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -45,22 +48,24 @@ def teach_in_a_page(folder: Path) -> None:
 def serve_studio(folder: Path, port: int | None, page: str = "", *, opens: bool = False) -> None:
     """Serve until Ctrl-C, and print the address of `page`. With `opens` it is opened in the user's browser."""
     require_extra("The studio", "portal", *NEEDED)
-    from wayhound.studio.access import new_token  # noqa: PLC0415
+    from wayhound.studio.access import new_token, origin_name  # noqa: PLC0415
     from wayhound.studio.app import make_studio  # noqa: PLC0415
-    from wayhound.web.app import address_of, make_server  # noqa: PLC0415
+    from wayhound.web.app import make_server  # noqa: PLC0415
 
     with _listening(port) as listening:
         token = new_token()
         logging.basicConfig(format="%(message)s")
         server = make_server(make_studio(folder, token))
-        address = f"{address_of(listening)}{page}?token={token}"
+        port = listening.getsockname()[1]
+        address = f"http://{origin_name(token)}:{port}/{page}?token={token}"
         write_line(f"The studio is at {address} until you press Ctrl-C.")
-        if not (opens and opened(address)):
-            print_how_to_open(listening.getsockname()[1])
-        try:
-            server.run(sockets=[listening])
-        except KeyboardInterrupt:  # the server has shut down, and passes the signal on
-            err.print("Stopped. Everything is saved; the same command opens the studio again.")
+        with ExitStack() as stack:
+            if not (opens and _open_in_browser(address, stack)):
+                print_how_to_open(port)
+            try:
+                server.run(sockets=[listening])
+            except KeyboardInterrupt:  # the server has shut down, and passes the signal on
+                err.print("Stopped. Everything is saved; the same command opens the studio again.")
 
 
 def _listening(port: int | None) -> socket.socket:
@@ -75,18 +80,28 @@ def _listening(port: int | None) -> socket.socket:
         return open_socket(HOST, 0)
 
 
-def opened(address: str) -> bool:
-    """Open the address in the user's browser. Return False if there is no terminal or display."""
+def _open_in_browser(address: str, stack: ExitStack) -> bool:
+    """Open the address in the user's browser. Return False if there is no terminal or display.
+
+    The browser is given a private file that leads to the address, which is removed with `stack`: everybody on this
+    machine can read the arguments of a command, and the address lets in who has it.
+    """
     if not (has_display() and sys.stdout.isatty()):
         return False
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="wayhound-")))  # for its owner alone
+    page = folder / "open-studio.html"
+    page.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={html.escape(address)}">\n')
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
     err.print("It opens in your browser. If it does not, hold Ctrl and click on the address, or copy it.")
     return True
 
 
 def print_how_to_open(port: int) -> None:
     """Print how to open the address, also from another machine by SSH."""
-    err.print("Open this address in a browser: hold Ctrl and click on it, or copy it.")
+    err.print(
+        "Open this address in a browser: hold Ctrl and click on it, or copy it. If the browser does not find "
+        f"it, put {HOST} in place of the name."
+    )
     if not has_display() and sys.platform == "linux":
         err.print(
             f"From another machine: ssh -L {port}:{HOST}:{port} this-machine, and then the same address."

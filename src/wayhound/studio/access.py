@@ -77,6 +77,15 @@ def derived(token: str, use: str) -> str:
     return hmac.digest(token.encode(), use.encode(), "sha256").hex()
 
 
+def origin_name(token: str) -> str:
+    """Return a host name of this machine for one studio alone.
+
+    Cookies ignore ports: under `127.0.0.1`, ours would also be sent to the servers of other people on this machine.
+    Browsers resolve every name below `localhost` to this machine themselves.
+    """
+    return f"studio-{derived(token, 'origin')[:8]}.localhost"
+
+
 def new_token() -> str:
     return secrets.token_urlsafe(24)
 
@@ -90,7 +99,10 @@ def check_form(token: str, key: str) -> None:
 
 
 def _same_origin(headers: Headers) -> bool:
-    return urlsplit(headers.get("origin", "")).netloc == headers.get("host", "")
+    try:
+        return urlsplit(headers.get("origin", "")).netloc == headers.get("host", "")
+    except ValueError:  # such as "http://["
+        return False
 
 
 def _cookies(headers: Headers) -> dict[str, str]:

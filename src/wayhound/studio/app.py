@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.middleware import Middleware
 
 from wayhound.store.jobs import Job
-from wayhound.studio.access import Access
+from wayhound.studio.access import Access, origin_name
 from wayhound.studio.background import Background
 from wayhound.studio.goal_pages import goal_routes, rejection_routes
 from wayhound.studio.home import home_routes
@@ -27,6 +27,7 @@ from wayhound.studio.trail_pages import trail_changes, trail_routes
 from wayhound.studio.train_pages import train_routes
 from wayhound.web.app import WebSettings, make_app
 from wayhound.web.errors import NotFound
+from wayhound.web.guards import LOOPBACK_NAMES
 from wayhound.workspace import Workspace
 
 ABOUT = "The operator's pages of a workspace."
@@ -105,7 +106,9 @@ def make_studio(folder: Path, token: str) -> FastAPI:
             await browser.close()
             studio.background.close()
 
-    settings = WebSettings(requests_per_second=0, most_body_bytes=MOST_BODY_BYTES)
+    settings = WebSettings(
+        hosts=(*LOOPBACK_NAMES, origin_name(token)), requests_per_second=0, most_body_bytes=MOST_BODY_BYTES
+    )
     app = make_app(NAME, ABOUT, studio.pages, settings, lifespan)
     for routes in _ROUTES:
         app.include_router(routes(studio), include_in_schema=False)
