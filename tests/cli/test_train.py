@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.app.evaluate.test_evaluate import folder_of
 from tests.paths.trails import TO_GOAL, TO_NOWHERE
 from wayhound.cli import run
 from wayhound.learn.model_file import META_NAME
-from wayhound.paths.trainers import TRAINERS
+from wayhound.paths.spiders import SPIDERS, STRATEGY_NAMES
 from wayhound.workspace import Workspace
 
 
@@ -56,7 +57,7 @@ def test_the_report_is_a_table_for_people(trained: Path, capsys: pytest.CaptureF
     assert "breadth-first needed" in shown
 
 
-@pytest.mark.parametrize("strategy", sorted(TRAINERS))
+@pytest.mark.parametrize("strategy", STRATEGY_NAMES)
 def test_every_strategy_can_be_trained_and_loaded(strategy: str, trained: Path) -> None:
     command = ["train", "--strategy", strategy, "--model", f"by-{strategy}", "--settings", "default"]
     assert run([*command, "-w", str(trained)]) == 0
@@ -197,3 +198,54 @@ def test_a_training_that_is_stopped_leaves_the_old_model_whole(trained: Path) ->
     training.kill()
     training.communicate()
     assert sorted(path.read_bytes() for path in (trained / "models" / "paths").iterdir()) == before
+
+
+@pytest.mark.parametrize("strategy", sorted(SPIDERS))
+def test_spiders_are_shown_and_explained_like_path_models(
+    strategy: str, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["train", "-w", str(trained), "--strategy", strategy, "--model", "spider"]) == 0
+    capsys.readouterr()
+    assert run(["train", "--show", "-w", str(trained), "--model", "spider"]) == 0
+    shown = capsys.readouterr().out
+    assert f"Strategy: {strategy}." in shown
+    assert "worth" in shown
+    assert "On physics.localhost, held out:" in shown
+    with Workspace.open(trained) as workspace:
+        start = workspace.stores.trails.trails()[0].steps[0].page.url
+    assert run(["explain", start, "-w", str(trained), "--model", "spider", "--json"]) == 0
+    explained = json.loads(capsys.readouterr().out)
+    assert explained["links"]
+    assert explained["links"][0]["why"]
+
+
+def test_a_spider_learns_from_recorded_sites(
+    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        folder_of(tmp_path / "sites", name)
+    command = ["train", "-w", str(workspace), "--strategy", "q-spider", "--teach", str(tmp_path / "sites")]
+    assert run(command) == 2
+    assert "--goal LABEL" in capsys.readouterr().err
+    assert run([*command, "--goal", "person", "--set", "bins=3"]) == 0
+    shown = capsys.readouterr().out
+    assert "Learned from 2 sites, recorded whole." in shown
+    assert "bins 3" in shown
+    assert "held out" in shown
+
+
+def test_a_path_model_refuses_recorded_sites(
+    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder_of(tmp_path / "sites", "a")
+    assert run(["train", "-w", str(workspace), "--teach", str(tmp_path / "sites"), "--goal", "person"]) == 2
+    assert "trails alone" in capsys.readouterr().err
+
+
+def test_one_setting_can_be_changed_by_name(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    command = ["train", "-w", str(trained), "--model", "edges", "--set", "topology=labels", "--json"]
+    assert run(command) == 0
+    assert report(capsys)["settings"]["topology"] == "labels"
+    assert run(["train", "-w", str(trained), "--set", "topology=ring"]) == 2
+    assert "topology" in capsys.readouterr().err
