@@ -15,13 +15,14 @@ from wayhound.app.evaluate.world import World, explore
 from wayhound.forage.scorer import Rated, Reading, Scorer, State, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.adaptive import Adaptive
+from wayhound.forage.scorers.hops import TargetSimilarity
 from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens
 from wayhound.paths.hops import CRF_STRATEGY as HOP_CRF_STRATEGY
-from wayhound.paths.hops import HMM_STRATEGY
+from wayhound.paths.hops import HMM_STRATEGY, HopModel
 from wayhound.paths.model import ADAPTIVE_STRATEGY, ForageModel
 from wayhound.paths.q_model import FOCUSED as Q_FOCUSED
 from wayhound.paths.q_model import Q_STRATEGY, QSettings
@@ -185,6 +186,13 @@ def _best_first(lesson: Lesson) -> Scorer:
     return SCORERS["best-first"](StrategyInput(examples=tuple(goals)))
 
 
+def _target_similarity(lesson: Lesson) -> Scorer:
+    """Compare with the useful pages of the lesson in the latent space of `hop-hmm`."""
+    model = lesson.model(HMM_STRATEGY, SPIDERS[HMM_STRATEGY])
+    assert isinstance(model, HopModel)
+    return TargetSimilarity(model.space)
+
+
 def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:
     return lambda lesson: SCORERS[name](StrategyInput(model=lesson.model(name, settings)))
 
@@ -192,6 +200,7 @@ def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:
 STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     ADAPTIVE_STRATEGY: _taught(ADAPTIVE_STRATEGY, PathSettings()),
     "best-first": _best_first,
+    "best-first-lsi": _target_similarity,
     "breadth-first": _untaught("breadth-first"),
     "focused": _taught("focused", PathSettings()),
     HMM_STRATEGY: _taught(HMM_STRATEGY, SPIDERS[HMM_STRATEGY]),

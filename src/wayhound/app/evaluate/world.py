@@ -22,6 +22,7 @@ from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.taught_site import click_distances
 from wayhound.paths.traits import ReachedPage, SourcePage
 from wayhound.site import Site
+from wayhound.url import host_of
 from wayhound.visit import Visit
 
 
@@ -100,6 +101,25 @@ class World:
     def clicks_to_nearest(self, goals: Iterable[str]) -> dict[str, int]:
         """Return the clicks from each page to the nearest of these goals."""
         return click_distances(goals, self.sources.__getitem__)
+
+
+DIRECTORY = "http://directory.example/"
+
+
+def join_worlds(worlds: Sequence[World], name: str = "joined") -> World:
+    """Return one world of several sites, whose start page links to the start page of each.
+
+    Topical crawling crosses sites; the scope of the joined site has the hosts of all of them.
+    """
+    pages: dict[str, Page] = {}
+    labels: dict[str, str] = {}
+    for world in worlds:
+        pages |= {url: page for url, page in world.pages.items() if url not in pages}
+        labels |= {url: label for url, label in world.labels.items() if url not in labels}
+    links = tuple(Link(world.site.start, text=pages[world.site.start].title) for world in worlds)
+    start = Page(DIRECTORY, title="Directory", links=links, digest=DIRECTORY)
+    hosts = tuple(dict.fromkeys(host_of(url) for url in [DIRECTORY, *pages]))
+    return World(name, Site(DIRECTORY, hosts), {DIRECTORY: start, **pages}, labels)
 
 
 def load_worlds(paths: Sequence[Path]) -> list[World]:

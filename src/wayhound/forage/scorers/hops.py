@@ -17,7 +17,7 @@ from wayhound.learn.hop_hmm import visit_order
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext
-from wayhound.paths.hops import HopBelief, HopModel, page_words
+from wayhound.paths.hops import HopBelief, HopModel, PageSpace, page_words
 from wayhound.paths.q_model import own_tokens, shared_tokens
 from wayhound.site import Site
 from wayhound.trail import GOAL
@@ -155,3 +155,23 @@ def make_hops(strategy: str, strategy_input: StrategyInput) -> Hops:
     if model.strategy != strategy:
         raise UsageError(f"The model was trained for {model.strategy}, not for {strategy}.")
     return Hops(model)
+
+
+@dataclass
+class TargetSimilarity:
+    """The paper's best-first crawler (3.3.2): a link's priority is the largest cosine of its page to any target."""
+
+    space: PageSpace
+
+    def start(self, site: Site) -> State:  # noqa: ARG002
+        return None
+
+    def read(self, state: State, page: Page) -> Reading:  # noqa: ARG002
+        similarity = float(self.space.similarities(self.space.rows([page]))[0])
+        return Reading(similarity)
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        return [Rated(min(reading.state, 1.0))] * len(links)
+
+    def combine(self, current: float, new: float) -> float:
+        return max(current, new)
