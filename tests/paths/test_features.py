@@ -1,7 +1,14 @@
 from __future__ import annotations
 
 from wayhound.page import Link, Page
-from wayhound.paths.features import PageContext, fold_word, link_tokens, page_tokens, token_scale
+from wayhound.paths.features import (
+    PageContext,
+    fold_word,
+    link_tokens,
+    own_link_tokens,
+    page_tokens,
+    token_scale,
+)
 
 HOME = "http://www.example.edu/~smith/index.html"
 PAPERS = Link(
@@ -34,3 +41,13 @@ def test_tokens_of_a_link_are_its_words_its_neighbours_its_url_and_its_position(
 def test_words_lose_numbers_and_plurals() -> None:
     spoken = ("papers", "studies", "cs314", "class", "classes", "bus")
     assert [fold_word(word) for word in spoken] == ["paper", "study", "cs9", "class", "class", "bus"]
+
+
+def test_words_can_be_taken_as_they_stand() -> None:
+    page = Page("http://a.example/papers/1997.html", "Papers of 1997", tokens=("studies",))
+    link = Link("http://a.example/theses.html", "Theses", before=("all", "9", "our"))
+    assert {"title papers", "title 1997", "body studies", "url 1997"} <= page_tokens(
+        page, added=False, folded=False
+    )
+    tokens = own_link_tokens(link, PageContext.from_page(page), window=2, added=False, folded=False)
+    assert tokens == {"says theses", "to theses", "to html", "near 9", "near our"}

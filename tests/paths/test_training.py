@@ -33,6 +33,9 @@ GOAL_TOKENS = {
     if trail.reached_goal
     for token in (
         *page_tokens(trail.steps[2].page, depth=2),
+        *page_tokens(
+            trail.steps[2].page, added=False, folded=False
+        ),  # as the settings of the paper have them
         *link_tokens(trail.steps[1].page.links[0], PageContext.from_page(trail.steps[1].page)),
         *link_tokens(trail.steps[1].page.links[1], PageContext.from_page(trail.steps[1].page)),
     )

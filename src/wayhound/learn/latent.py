@@ -15,6 +15,7 @@ from wayhound.errors import NotFitted
 from wayhound.learn.arrays import Floats, Ints, log_sum_exp, softmax
 
 _DENSE = 400  # documents or words up to which the exact decomposition is as fast as the iterative one
+_BLOCK = 256  # rows compared with all others at once, so that memory stays bounded
 _LEAST_VARIANCE = 1e-4  # of rows of length 1: a cluster of equal pages must not become infinitely sure
 
 
@@ -109,8 +110,8 @@ class Clusters:
             scores = self._log_joint(rows) if self.em else -_squared_distances(rows, self.centres_)
             return np.asarray(scores.argmax(axis=1))
         k = min(neighbours, len(self.rows_))
-        distances = _squared_distances(rows, self.rows_)
-        nearest = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        blocks = [rows[at : at + _BLOCK] for at in range(0, len(rows), _BLOCK)]
+        nearest = np.vstack([_nearest(block, self.rows_, k) for block in blocks])
         votes = np.zeros((len(rows), self.n_clusters))
         for rank in range(k):
             # a little more for nearer ones: this decides ties and nothing else
@@ -174,6 +175,11 @@ class Clusters:
         quadratic += (precisions * self.centres_**2).sum(axis=1)
         volumes = np.log(2 * np.pi * self.variances_).sum(axis=1)
         return np.asarray(np.log(self.weights_) - 0.5 * (quadratic + volumes))
+
+
+def _nearest(rows: Floats, others: Floats, k: int) -> Ints:
+    """Return the numbers of the k nearest others of each row, (n, k), nearest first."""
+    return np.asarray(np.argsort(_squared_distances(rows, others), axis=1, kind="stable")[:, :k])
 
 
 def _squared_distances(rows: Floats, others: Floats) -> Floats:

@@ -39,16 +39,18 @@ def fold_word(word: str) -> str:
 
 
 def page_tokens(
-    page: Page, body_tokens: int = BODY_TOKENS, depth: int = 0, *, added: bool = True
+    page: Page, body_tokens: int = BODY_TOKENS, depth: int = 0, *, added: bool = True, folded: bool = True
 ) -> frozenset[str]:
     """Return the tokens of a page: its title, first words and URL; with `added`, also headings and depth.
 
-    A document has no words: its tokens are its URL and, with `added`, its kind.
+    A document has no words: its tokens are its URL and, with `added`, its kind. Unless `folded`, words are taken as
+    they stand.
     """
+    fold = fold_word if folded else str
     tokens = [
-        *(f"title {fold_word(word)}" for word in words(page.title)),
-        *(f"body {fold_word(word)}" for word in page.tokens[:body_tokens]),
-        *(f"url {fold_word(word)}" for word in url_tokens(page.url)),
+        *(f"title {fold(word)}" for word in words(page.title)),
+        *(f"body {fold(word)}" for word in page.tokens[:body_tokens]),
+        *(f"url {fold(word)}" for word in url_tokens(page.url)),
     ]
     if added:
         tokens += [f"heading {fold_word(word)}" for heading in page.headings[:3] for word in words(heading)]
@@ -56,6 +58,11 @@ def page_tokens(
         if page.is_document:
             tokens.append(f"is {page.kind}")
     return frozenset(tokens)
+
+
+def tokens_used(features: str) -> dict[str, bool]:
+    """Return the arguments of `page_tokens` and `link_tokens` for a setting `features`."""
+    return {"added": features == "all", "folded": features != "literal"}
 
 
 def is_page_token(token: str) -> bool:
@@ -103,22 +110,31 @@ def _region_tokens(region: str, links: int, homes: int) -> tuple[str, str, str]:
 
 
 def link_tokens(
-    link: Link, context: PageContext, window: int = WINDOW, *, added: bool = True
+    link: Link, context: PageContext, window: int = WINDOW, *, added: bool = True, folded: bool = True
 ) -> frozenset[str]:
     """Return the tokens of a link before it is followed; with `added`, also those of the page it is on."""
-    own = own_link_tokens(link, context, window, added=added)
+    own = own_link_tokens(link, context, window, added=added, folded=folded)
     return own.union(context.tokens) if added else own
 
 
 def own_link_tokens(
-    link: Link, context: PageContext, window: int = WINDOW, *, added: bool = True
+    link: Link, context: PageContext, window: int = WINDOW, *, added: bool = True, folded: bool = True
 ) -> frozenset[str]:
     """Return a link's own tokens: its words, those around it, its URL; with `added`, also its position."""
     text = words(link.text)
     target = url_tokens(link.url)
-    before = link.before
+    before = link.before if len(link.before) <= window else link.before[len(link.before) - window :]
+    if not folded:
+        near = (*before, *link.after[:window])
+        return frozenset(
+            [
+                f"{kind} {word}"
+                for kind, some in (("says", text), ("to", target), ("near", near))
+                for word in some
+            ]
+        )
     tokens = [*map(_says, text), *map(_to, target), *map(_near, link.after[:window])]
-    tokens += map(_near, before if len(before) <= window else before[len(before) - window :])
+    tokens += map(_near, before)
     if added:
         _add_position(tokens, link, context, len(text), target)
     return frozenset(tokens)

@@ -39,6 +39,7 @@ HMM_STRATEGY = "hop-hmm"
 CRF_STRATEGY = "hop-crf"
 MAX_CHAINS = 20_000  # of the CRF; from larger sites, every second or third link is taken, and so on
 MAX_KEYWORDS = 40
+_BLOCK = 256  # pages compared with all targets at once, so that memory stays bounded
 
 Order = Literal["steps", "marginals"]
 Features = Literal["real", "binary"]
@@ -114,7 +115,8 @@ class PageSpace:
 
     def similarities(self, rows: Floats) -> Floats:
         """Return the largest cosine of each page to a target, (n,): 0 to 1."""
-        return np.asarray(np.maximum(rows @ self.targets.T, 0.0).max(axis=1, initial=0.0))
+        blocks = [rows[at : at + _BLOCK] @ self.targets.T for at in range(0, len(rows), _BLOCK)]
+        return np.concatenate([np.maximum(block, 0.0).max(axis=1, initial=0.0) for block in blocks])
 
     def predicted_kinds(self, links: Sequence[Link], page: Page, context: PageContext) -> Floats:
         """Return the probability of each cluster behind each link, (n, K), from the words around it."""
@@ -534,7 +536,7 @@ def train_hops(
             f"or train with --set clusters={max(2, len(material.pages) // 2)}."
         )
     space, rows = _page_space(material)
-    kinds = space.kinds(rows)
+    kinds = np.eye(settings.clusters)[space.clusters.labels_]
     similar = space.similarities(rows)
     sizes = np.maximum(kinds.sum(axis=0), 1.0)
     model = HopModel(

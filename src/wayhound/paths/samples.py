@@ -11,7 +11,7 @@ from wayhound.errors import TeachingError
 from wayhound.learn.arrays import Floats
 from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
-from wayhound.paths.features import PageContext, link_tokens, page_tokens, token_scale
+from wayhound.paths.features import PageContext, link_tokens, page_tokens, token_scale, tokens_used
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.taught_site import TaughtSite
 from wayhound.trail import FAIL, Step, Trail
@@ -109,11 +109,14 @@ class SampleMaker:
         labels = (*before.labels, label)
         return PathSample(site.start, tokens, labels, weight, site.values.get(link.url, 0.0))
 
+    @property
+    def _tokens_used(self) -> dict[str, bool]:
+        return tokens_used(self.settings.features)
+
     def _tokens_of_page(self, page: Page, depth: int) -> frozenset[str]:
         tokens = self._page_tokens.get((page.url, depth))
         if tokens is None:
-            added = self.settings.features == "all"
-            tokens = page_tokens(page, self.settings.body_tokens, depth, added=added)
+            tokens = page_tokens(page, self.settings.body_tokens, depth, **self._tokens_used)
             self._page_tokens[page.url, depth] = tokens
         return tokens
 
@@ -122,8 +125,7 @@ class SampleMaker:
         if tokens is None:
             if page.url not in self._contexts:
                 self._contexts[page.url] = PageContext.from_page(page)
-            added = self.settings.features == "all"
-            tokens = link_tokens(link, self._contexts[page.url], self.settings.window, added=added)
+            tokens = link_tokens(link, self._contexts[page.url], self.settings.window, **self._tokens_used)
             self._link_tokens[page.url, link] = tokens
         return tokens
 

@@ -13,7 +13,7 @@ States = Literal["clicks", "prefix", "binary"]
 Lessons = Literal["links", "trails"]
 Rewards = Literal["harvest", "discounted"]
 Combine = Literal["max", "sum"]
-Words = Literal["all", "paper"]
+Words = Literal["all", "paper", "literal"]
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "topology": get_args(Topology),
@@ -33,7 +33,8 @@ class PathSettings:
     body_tokens: int = 100
     # the number of words before and after a link that are used, ten at most (4.2)
     window: int = 10
-    # "paper": words of pages, links and URLs (4.2); "all": also the position of a link and the page it is on
+    # "paper": words of pages, links and URLs (4.2), without plurals and with one digit for all numbers; "literal":
+    # the same as they stand; "all": as "paper", and the position of a link and the page it is on
     features: Words = "all"
     # the least number of taught sites that a token must occur on: a word of one site says nothing about others
     min_sites: int = 2
@@ -83,7 +84,7 @@ class PathSettings:
 
 
 LITERAL = PathSettings(
-    features="paper",
+    features="literal",
     min_sites=1,
     prior_variance=10.0,
     step_variance=10.0,

@@ -17,7 +17,7 @@ from wayhound.forage.scorer import Rated, Reading, Reason, Scorer, State, Strate
 from wayhound.learn.arrays import Floats
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
-from wayhound.paths.features import PageContext, link_tokens, own_link_tokens, page_tokens
+from wayhound.paths.features import PageContext, link_tokens, own_link_tokens, page_tokens, tokens_used
 from wayhound.paths.labellers import Belief
 from wayhound.paths.model import INDEPENDENT_STRATEGIES, ForageModel, centred
 from wayhound.site import Site
@@ -110,7 +110,7 @@ class PathLearner:
         probabilities = labeller.follow_links(after.belief, scores).probabilities[0]
         gain = probabilities * (self.model.rewards - probabilities @ self.model.rewards)
         settings = self.model.settings
-        tokens = link_tokens(link, after.context, settings.window, added=settings.features == "all")
+        tokens = link_tokens(link, after.context, settings.window, **self._tokens_used)
         return self._reasons(tokens, labeller.link_weights() @ gain)
 
     def expected(self, state: State) -> tuple[str, float]:
@@ -135,15 +135,19 @@ class PathLearner:
         grouped = self.model.settings.within_site and after.depth > 0
         return ((after.context.url, link.region),) if grouped else ()
 
+    @property
+    def _tokens_used(self) -> dict[str, bool]:
+        return tokens_used(self.model.settings.features)
+
     def _page_tokens(self, page: Page, depth: int) -> Tokens:
         settings = self.model.settings
-        return page_tokens(page, settings.body_tokens, depth, added=settings.features == "all")
+        return page_tokens(page, settings.body_tokens, depth, **self._tokens_used)
 
     def _link_scores(self, context: PageContext, links: Sequence[Link]) -> Floats:
         """Return the scores of links: of their own tokens, plus those of their page, which are computed once."""
         labeller, settings = self.model.labeller, self.model.settings
         added = settings.features == "all"
-        own = [own_link_tokens(link, context, settings.window, added=added) for link in links]
+        own = [own_link_tokens(link, context, settings.window, **self._tokens_used) for link in links]
         scores = self._scores(own, self._link_cache, labeller.link_scores)
         if not added:
             return scores
