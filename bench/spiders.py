@@ -4,8 +4,8 @@
 75 % of the goals, the early stage, and what each costs. `stages` draws Fig. 5 and 6 of McCallum et al. (2000) for
 `student`. `bins` compares bins and texts of `q-spider`. `one-goal` looks for one page a site, as Table 1 there.
 `hops` compares clusters, states and orders of the hop models (Fig. 8 of Liu et al., 2004, and their section 5).
-`topics` crawls a world of several sites, with relevance as in their 3.3.1. `size` doubles a made site, up to 25,000 pages
-and 500,000 links.
+`topics` crawls a world of several sites, with relevance as in their 3.3.1. `size` doubles a made site, up to 25,000
+pages and 500,000 links.
 """
 
 from __future__ import annotations
