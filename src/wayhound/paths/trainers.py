@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from wayhound.errors import TeachingError
 from wayhound.learn.arrays import Floats, Ints, scale_columns
 from wayhound.learn.chain import Chains, Rules
 from wayhound.learn.crf import ChainCRF
@@ -285,6 +286,11 @@ def train_adaptive(
     path = TRAINERS[CRF_STRATEGY](trails, settings)
     pages = labelled_pages(trails, use_urls=use_urls)
     examples = [example for example, _ in pages]
+    if all(example.truth > 0 for example in examples):
+        raise TeachingError(
+            "Every page that was shown is a goal, so nothing tells a goal from another page. Show goals that are "
+            "at least a click away from the start page, and reject a page or two that you do not want."
+        )
     spied: list[TraitExample] = []
     for site, seen in (unlabelled or {}).items():
         own = [page for page in pages if page[0].site == site]
