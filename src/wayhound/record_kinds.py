@@ -25,12 +25,19 @@ Role = Literal["title", "people", "date", "facet", "text", "link", "data", "plai
 - `plain` is any other value; it is searched.
 """
 
+Compare = Literal["text", "name", "phone", "email", "address", "url", "coordinates"]
+"""How two values of a field are compared and merged when records of one thing are brought together."""
+
+Scope = Literal["page", "site"]
+"""A kind that a page describes, such as a restaurant in a guide, or that a whole site belongs to."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
     """A field of a kind: its role, what people call it, and whether it may have several values.
 
-    A `fact` comes from the file or the visit itself: there is nothing in it that a visitor could correct.
+    A `fact` comes from the file or the visit itself: there is nothing in it that a visitor could correct. `labels` are
+    the words before its value on pages ("Cuisine: …"), by which it is extracted.
     """
 
     name: str
@@ -38,6 +45,8 @@ class FieldSpec:
     label: str = ""
     many: bool = False
     fact: bool = False
+    compare: Compare = "text"
+    labels: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -52,6 +61,7 @@ class KindSpec:
     label: str
     plural: str
     fields: tuple[FieldSpec, ...] = ()
+    scope: Scope = "page"
 
     def with_role(self, role: Role) -> tuple[FieldSpec, ...]:
         return tuple(field for field in self.fields if field.role == role)
@@ -142,7 +152,53 @@ _PAGE = KindSpec(
     ),
 )
 
-KINDS: dict[str, KindSpec] = {spec.kind: spec for spec in (_PAPER, _DOCUMENT, _PAGE)}
+_SOURCES = FieldSpec("url", "link", "Sources", many=True, fact=True)
+_CONTACT = (
+    FieldSpec("email", label="E-mail", many=True, compare="email"),
+    FieldSpec("phone", many=True, compare="phone"),
+    FieldSpec("fax", many=True, compare="phone"),
+    FieldSpec("address", many=True, compare="address"),
+)
+_ABOUT = (
+    FieldSpec("hours", label="Opening hours", many=True),
+    FieldSpec("social", "link", "Social profiles", many=True, compare="url"),
+    FieldSpec("registration", label="VAT or register number", many=True),
+    FieldSpec("country", "facet"),
+    FieldSpec("coordinates", "data", compare="coordinates"),
+)
+_ORGANISATION = KindSpec(
+    "organisation",
+    "Organisation",
+    "Organisations",
+    (FieldSpec("name", "title", compare="name"), *_CONTACT, *_ABOUT, _SOURCES),
+    scope="site",
+)
+_PERSON = KindSpec(
+    "person",
+    "Person",
+    "People",
+    (FieldSpec("name", "title", compare="name"), *_CONTACT, *_ABOUT, _SOURCES),
+)
+_RESTAURANT = KindSpec(
+    "restaurant",
+    "Restaurant",
+    "Restaurants",
+    (
+        FieldSpec("name", "title", compare="name"),
+        FieldSpec("address", compare="address"),
+        FieldSpec("phone", compare="phone"),
+        FieldSpec("cuisine", "facet", many=True, labels=("cuisine", "cuisines", "cuisine type", "food type", "küche")),
+        FieldSpec("price", "facet", labels=("price range", "price", "prices", "cost", "average price")),
+        FieldSpec("email", label="E-mail", many=True, compare="email"),
+        *_ABOUT,
+        _SOURCES,
+    ),
+)
+
+FACT_KINDS = {spec.kind: spec for spec in (_ORGANISATION, _PERSON, _RESTAURANT)}
+"""The kinds that are extracted from pages."""
+
+KINDS: dict[str, KindSpec] = {spec.kind: spec for spec in (_PAPER, _DOCUMENT, _PAGE)} | FACT_KINDS
 """The kinds that Wayhound itself makes; `read_kinds` adds those of plugins and of a workspace."""
 
 _USUAL_ROLES: Mapping[str, Role] = {
@@ -198,22 +254,32 @@ def _guess_role(name: str, title: str) -> Role:
 
 
 def _declared(kind: str, table: Any, where: str) -> KindSpec:
-    if not isinstance(table, dict) or not set(table) <= {"label", "plural", "fields"}:
-        raise ConfigError(f"{where} must be a section with label, plural and fields.")
+    if not isinstance(table, dict) or not set(table) <= {"label", "plural", "fields", "scope"}:
+        raise ConfigError(f"{where} must be a section with label, plural, scope and fields.")
+    scope: Scope = table.get("scope", "page")
+    if scope not in get_args(Scope):
+        raise ConfigError(f"{where}: scope must be one of {', '.join(get_args(Scope))}.")
     label = str(table.get("label", kind.replace("_", " ").capitalize()))
     fields = table.get("fields", {})
     if not isinstance(fields, dict):
         raise ConfigError(f"{where}: fields must be a section.")
     specs = tuple(_declared_field(name, declaration, where) for name, declaration in fields.items())
-    return KindSpec(kind, label, str(table.get("plural", f"{label}s")), specs)
+    return KindSpec(kind, label, str(table.get("plural", f"{label}s")), specs, scope)
 
 
 def _declared_field(name: str, declaration: Any, where: str) -> FieldSpec:
-    """Read a role alone, or a table with role, label and many."""
+    """Read a role alone, or a table with role, label, many, compare and labels."""
     table = {"role": declaration} if isinstance(declaration, str) else declaration
-    if not isinstance(table, dict) or not set(table) <= {"role", "label", "many"}:
-        raise ConfigError(f"{where}: {name} must be a role, or have role, label and many.")
+    if not isinstance(table, dict) or not set(table) <= {"role", "label", "many", "compare", "labels"}:
+        raise ConfigError(f"{where}: {name} must be a role, or have role, label, many, compare and labels.")
+    compare: Compare = table.get("compare", "text")
+    if compare not in get_args(Compare):
+        raise ConfigError(f"{where}: compare of {name} must be one of {', '.join(get_args(Compare))}.")
+    labels = table.get("labels", [])
+    if not isinstance(labels, list):
+        raise ConfigError(f"{where}: labels of {name} must be a list of words.")
     role: Role = table.get("role", "plain")
     if role not in get_args(Role):
         raise ConfigError(f"{where}: the role of {name} must be one of {', '.join(get_args(Role))}.")
-    return FieldSpec(name, role, str(table.get("label", "")), bool(table.get("many", False)))
+    label, many = str(table.get("label", "")), bool(table.get("many", False))
+    return FieldSpec(name, role, label, many, compare=compare, labels=tuple(map(str, labels)))

@@ -1,0 +1,387 @@
+"""Facts from pages, nothing taught: recall and precision for every field, per guide and per country, and speed.
+
+The pages are the restaurant guides (`restaurants/`) and the contact pages of the modern sites (`sites/modern-*`, whose
+`facts.tsv` lists what is printed on them). Beside it in the same run: regular expressions alone, and, with `--peers`,
+extruct, pyap2, usaddress and trafilatura in environments of their own.
+
+A phone or an e-mail is right if its normal form is equal; a name if its words are equal; an address if at least 80 %
+(F1) of its words, with abbreviations of streets and states spelled out, are shared and all numbers of the street and
+post code agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from wayhound.archive.reader import iterate
+from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
+from wayhound.entities.fact import Fact, address_words, name_words
+from wayhound.entities.places import country_of_host, country_of_language
+from wayhound.record_kinds import KINDS
+
+FIELDS = ("name", "phone", "address", "email")
+BARS = {"name": 0.90, "phone": 0.97, "address": 0.80, "email": 0.97}
+TAUGHT_BARS = {"name": 0.98, "phone": 0.98, "address": 0.95}
+PROFILE_PAGES = 50
+PAGES_A_SECOND = 400
+ROOT = Path(__file__).parent.parent
+PEERS = {"extruct": ["extruct"], "pyap2": ["pyap2"], "usaddress": ["usaddress", "lxml"], "trafilatura": ["trafilatura"]}
+
+
+@dataclass(frozen=True, slots=True)
+class TruePage:
+    """A page and the facts printed on it, by field."""
+
+    group: str  # the guide or the site
+    url: str
+    body: bytes
+    content_type: str
+    facts: Mapping[str, tuple[str, ...]]
+    kind: str
+
+
+@dataclass
+class Score:
+    """Counts for one field: values wanted, found, given, and given rightly."""
+
+    wanted: int = 0
+    found: int = 0
+    given: int = 0
+    right: int = 0
+
+    def add(self, other: Score) -> None:
+        self.wanted += other.wanted
+        self.found += other.found
+        self.given += other.given
+        self.right += other.right
+
+    @property
+    def recall(self) -> float | None:
+        return self.found / self.wanted if self.wanted else None
+
+    @property
+    def precision(self) -> float | None:
+        return self.right / self.given if self.given else None
+
+
+# Reading
+
+
+def read_guides(data: Path, most: int) -> dict[str, list[TruePage]]:
+    guides: dict[str, list[TruePage]] = {}
+    for warc in sorted((data / "restaurants").glob("*.warc.gz")):
+        name = warc.name.removesuffix(".warc.gz")
+        lines = warc.with_name(f"{name}.records.jsonl").read_text("utf-8").splitlines()
+        truth = {record["url"]: record for record in map(json.loads, lines)}
+        guides[name] = [
+            TruePage(name, url, body, kind, _guide_facts(truth[url]), "restaurant")
+            for url, body, kind in read_warc(warc)
+            if url in truth
+        ][:most]
+    return guides
+
+
+def _guide_facts(record: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the true values; the parts of an address belong together, and separators around values do not."""
+    facts = {name: tuple(record.get(name, ())[:1]) for name in ("name", "phone")}
+    if record.get("address"):
+        facts["address"] = (", ".join(part.strip(" ,|") for part in record["address"]),)
+    return {name: tuple(value.strip(" :|") for value in values) for name, values in facts.items() if values}
+
+
+def read_organisations(data: Path) -> dict[str, list[TruePage]]:
+    """Return the contact pages of each site first, then other pages of it, which have no known facts."""
+    sites: dict[str, list[TruePage]] = {}
+    for table in sorted((data / "sites").glob("modern-*/*/facts.tsv")):
+        facts: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+        for row in csv.DictReader(table.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE):
+            known = facts[row["url"]].get(row["field"], ())
+            facts[row["url"]][row["field"]] = (*known, row["value"])
+        pages = {url: (body, kind) for url, body, kind in read_warc(table.with_name("site.warc.gz"))}
+        name = table.parent.name
+        sites[name] = [TruePage(name, url, *pages[url], facts[url], "organisation") for url in facts if url in pages]
+        others = [url for url in pages if url not in facts][:PROFILE_PAGES]
+        sites[name] += [TruePage(name, url, *pages[url], {}, "organisation") for url in others]
+    return sites
+
+
+def read_warc(path: Path) -> Iterable[tuple[str, bytes, str]]:
+    for _, response, _ in iterate(path):
+        if response.status == 200:
+            content_type = response.content_type + (f"; charset={response.charset}" if response.charset else "")
+            yield response.url, response.body, content_type
+
+
+# Judging
+
+
+def phone_digits(text: str) -> str:
+    """Return the last nine digits, enough to tell numbers apart and free of country and trunk codes."""
+    return re.sub(r"\D", "", text.replace("(0)", ""))[-9:].lstrip("0")
+
+
+def is_same(name: str, truth: str, answer: str) -> bool:
+    match name:
+        case "phone" | "fax":
+            # a page may print two numbers, or an extension, as one
+            numbers = re.split(r"[;,]|\s(?:or|x)\s?|\sext", truth)
+            return any(_same_phone(number, answer) for number in numbers)
+        case "email":
+            plain = re.sub(r"\s*[\[(]\s*at\s*[\])]\s*", "@", truth.strip().lower())
+            return plain == answer.strip().lower()
+        case "name":
+            return name_words(truth) == name_words(answer)
+        case "address":
+            return _same_address(truth, answer)
+        case _:
+            return _overlap(truth.casefold().split(), answer.casefold().split()) >= 0.5
+
+
+def _same_phone(truth: str, answer: str) -> bool:
+    one, two = sorted((phone_digits(truth), phone_digits(answer)), key=len)
+    return len(one) >= 6 and two.endswith(one)
+
+
+def _same_address(truth: str, answer: str) -> bool:
+    one, two = address_words(truth), address_words(answer)
+    numbers = [{word for word in words if word.isdigit()} for words in (one, two)]
+    return _overlap(one, two) >= 0.8 and (numbers[0] <= numbers[1] or numbers[1] <= numbers[0])
+
+
+def _overlap(one: Sequence[str], two: Sequence[str]) -> float:
+    shared = sum((Counter(one) & Counter(two)).values())
+    return 2 * shared / (len(one) + len(two)) if shared else 0.0
+
+
+def judge(name: str, truths: Sequence[str], answers: Sequence[str]) -> Score:
+    found = sum(any(is_same(name, truth, answer) for answer in answers) for truth in truths)
+    right = sum(any(is_same(name, truth, answer) for truth in truths) for answer in answers)
+    return Score(len(truths), found, len(answers), right)
+
+
+# Systems
+
+Answers = Mapping[str, Sequence[str]]
+
+
+def ours(pages: Sequence[TruePage]) -> tuple[list[list[Fact]], list[FactPage], float]:
+    """Return the facts of the pages of one site, and the CPU seconds they took."""
+    began = time.process_time()
+    read = [read_facts(page.url, page.body, page.content_type) for page in pages]
+    step = max(1, len(read) // PROFILE_PAGES)
+    profile = SiteProfile.learn(read[::step][:PROFILE_PAGES])
+    settled = [settle(page, KINDS[true.kind], profile) for page, true in zip(read, pages, strict=True)]
+    return settled, read, time.process_time() - began
+
+
+_PHONE = re.compile(r"\+?\(?\d[\d ().\-/]{6,16}\d")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
+_ADDRESS = re.compile(r"\d+ [\w .,'#-]{5,60}?,? [A-Z]{2},? \d{5}")
+_TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>|<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
+
+
+def patterns(page: TruePage) -> Answers:
+    """Regular expressions over the page without its tags, as most scripts do it."""
+    html = page.body.decode("utf-8", "replace")
+    text = re.sub(r"<[^>]+>", " ", re.sub(r"<(script|style).*?</\1>", " ", html, flags=re.DOTALL | re.IGNORECASE))
+    title = _TITLE.search(html)
+    name = re.sub(r"<[^>]+>", "", next((part for part in title.groups() if part), "")) if title else ""
+    return {
+        "name": [" ".join(name.split())] if name.strip() else [],
+        "phone": [match.strip() for match in _PHONE.findall(text)][:5],
+        "email": _EMAIL.findall(text)[:5],
+        "address": [" ".join(match.split()) for match in _ADDRESS.findall(text)][:3],
+    }
+
+
+def peer_answers(name: str, groups: Mapping[str, Sequence[TruePage]], folder: Path) -> dict[str, Answers] | None:
+    """Run a peer over all pages in its own environment; None, with the reason said, where it cannot be had."""
+    environment = ROOT / ".bench-venvs" / name
+    python = environment / "bin" / "python"
+    if not (environment / ".ready").exists():
+        print(f"installing {name} into {environment}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", environment], check=False)
+        if subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[name]], check=False).returncode:
+            print(f"{name} cannot be installed here and is left out", file=sys.stderr)
+            return None
+        (environment / ".ready").touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    given = folder / "pages.jsonl"
+    with given.open("w", encoding="utf-8") as file:
+        for pages in groups.values():
+            for page in pages:
+                if page.facts:
+                    html = page.body.decode("utf-8", "replace")
+                    file.write(json.dumps({"url": page.url, "html": html}) + "\n")
+    script = ROOT / "bench" / "peers" / "facts_peer.py"
+    output = subprocess.run([python, script, name, given], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {answer["url"]: answer["facts"] for answer in map(json.loads, output.splitlines())}
+
+
+# The run
+
+
+@dataclass
+class Tally:
+    """Scores by group and field."""
+
+    scores: dict[tuple[str, str], Score] = field(default_factory=lambda: defaultdict(Score))
+
+    def add(self, group: str, truth: Mapping[str, Sequence[str]], answers: Answers, fields: Iterable[str]) -> None:
+        for name in fields:
+            if name in truth:
+                self.scores[group, name].add(judge(name, truth[name], answers.get(name, ())))
+
+    def total(self, name: str, groups: Iterable[str] | None = None) -> Score:
+        total = Score()
+        for (group, each), score in self.scores.items():
+            if each == name and (groups is None or group in set(groups)):
+                total.add(score)
+        return total
+
+
+def shares(score: Score) -> list[Cell]:
+    return [_percent(score.recall), _percent(score.precision)]
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def country_of(page: TruePage, read: FactPage) -> str:
+    address = next((fact.country for fact in read.of("address") if fact.country), "")
+    host = re.sub(r"^https?://([^/:]+).*", r"\1", page.url)
+    return address or country_of_host(host) or country_of_language(read.language) or "unknown"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_option(parser)
+    add_output_options(parser)
+    parser.add_argument("--pages", type=int, default=400, help="of each guide")
+    parser.add_argument("--peers", action="store_true", help="also run extruct, pyap2, usaddress and trafilatura")
+    parser.add_argument("--wrong", action="store_true", help="print what was missed")
+    parser.add_argument("--taught", action="store_true", help="also teach each guide with three of its pages")
+    arguments = parser.parse_args()
+    groups = read_guides(arguments.data, arguments.pages) | read_organisations(arguments.data)
+    tally, by_country, plain = Tally(), Tally(), Tally()
+    certain: dict[int, Score] = defaultdict(Score)
+    seconds, count = 0.0, 0
+    for name, pages in groups.items():
+        settled, read, cost = ours(pages)
+        seconds, count = seconds + cost, count + len(pages)
+        for page, facts, seen in zip(pages, settled, read, strict=True):
+            if not page.facts:
+                continue
+            answers = {field: [fact.text for fact in facts if fact.field == field] for field in (*FIELDS, "fax", "hours")}
+            answers["hours"] = [" ".join(fact.printed for fact in facts if fact.field == "hours")]
+            tally.add(name, page.facts, answers, (*FIELDS, "fax", "hours"))
+            by_country.add(country_of(page, seen), page.facts, answers, FIELDS)
+            plain.add(name, page.facts, patterns(page), FIELDS)
+            _calibrate(certain, page, facts)
+            if arguments.wrong:
+                _print_missed(page, answers)
+    reports = [
+        _by_group(tally, list(groups), count / seconds),
+        _countries(by_country),
+        _calibration(certain),
+        _systems(tally, plain, groups, arguments),
+    ]
+    if arguments.taught:
+        reports.append(_taught(groups))
+    return finish(reports, arguments)
+
+
+def _print_missed(page: TruePage, answers: Answers) -> None:
+    for name, truths in page.facts.items():
+        for truth in truths:
+            if name in answers and not any(is_same(name, truth, answer) for answer in answers[name]):
+                print(f"{page.group}\t{name}\t{truth!r}\t{list(answers[name])!r}\t{page.url}")
+
+
+def _calibrate(certain: dict[int, Score], page: TruePage, facts: Sequence[Fact]) -> None:
+    for fact in facts:
+        if fact.field in FIELDS and fact.field in page.facts:
+            right = any(is_same(fact.field, truth, fact.text) for truth in page.facts[fact.field])
+            certain[min(9, int(fact.confidence * 10))].add(Score(given=1, right=right))
+
+
+def _by_group(tally: Tally, groups: Sequence[str], speed: float) -> Report:
+    names = (*FIELDS, "fax", "hours")
+    header = ["guide or site", *(f"{name} {part}" for name in names for part in ("recall", "prec."))]
+    rows: list[list[Cell]] = [
+        [group, *(cell for name in names for cell in shares(tally.scores[group, name]))] for group in groups
+    ]
+    rows.append(["all", *(cell for name in names for cell in shares(tally.total(name)))])
+    bars = [Bar(f"{name}, nothing taught", tally.total(name).recall, least=least) for name, least in BARS.items()]
+    bars.append(Bar("pages a CPU second", speed, least=PAGES_A_SECOND))
+    return Report("Facts, nothing taught (per cent)", header, rows, bars)
+
+
+def _countries(tally: Tally) -> Report:
+    names = sorted({group for group, _ in tally.scores})
+    rows: list[list[Cell]] = [
+        [country, tally.scores[country, "address"].wanted,
+         *(cell for name in ("address", "phone", "email") for cell in shares(tally.scores[country, name]))]
+        for country in names
+    ]  # fmt: skip
+    countries = [name for name in names if tally.scores[name, "address"].wanted and name != "unknown"]
+    header = ["country", "addresses", "address recall", "prec.", "phone recall", "prec.", "e-mail recall", "prec."]
+    return Report("By country (per cent)", header, rows, [Bar("countries with addresses", len(countries), least=6)])
+
+
+def _calibration(certain: Mapping[int, Score]) -> Report:
+    rows: list[list[Cell]] = [
+        [f"{tenth / 10:.1f}–{(tenth + 1) / 10:.1f}", score.given, _percent(score.precision)]
+        for tenth, score in sorted(certain.items())
+    ]
+    return Report("Confidence and share that is right", ["confidence", "values", "right (per cent)"], rows)
+
+
+def _systems(
+    tally: Tally, plain: Tally, groups: Mapping[str, Sequence[TruePage]], arguments: argparse.Namespace
+) -> Report:
+    systems = {"wayhound": tally, "regular expressions": plain}
+    if arguments.peers:
+        for name in PEERS:
+            answers = peer_answers(name, groups, ROOT / ".bench-venvs" / "facts")
+            if answers is not None:
+                systems[name] = Tally()
+                for group, pages in groups.items():
+                    for page in pages:
+                        systems[name].add(group, page.facts, answers.get(page.url, {}), FIELDS)
+    header = ["system", *(f"{name} {part}" for name in FIELDS for part in ("recall", "prec."))]
+    rows: list[list[Cell]] = [
+        [system, *(cell for name in FIELDS for cell in shares(scores.total(name)))] for system, scores in systems.items()
+    ]
+    bars = [
+        Bar(f"{name} F1 ahead of {system}", _f1(tally.total(name)) - _f1(scores.total(name)), least=0.0)
+        for system, scores in systems.items()
+        if system != "wayhound"
+        for name in FIELDS
+    ]
+    return Report("Beside others (per cent)", header, rows, bars)
+
+
+def _f1(score: Score) -> float:
+    recall, precision = score.recall or 0.0, score.precision or 0.0
+    return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+def _taught(groups: Mapping[str, Sequence[TruePage]]) -> Report:
+    raise SystemExit("not yet")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

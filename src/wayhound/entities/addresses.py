@@ -1,0 +1,384 @@
+"""Postal addresses in running text of many countries, by post codes, states, street words and labels as evidence.
+
+An address is found from an anchor that is hard to mistake (a post code beside a city, a state with a ZIP code, a line
+after the word "address") and grows from there to the lines around it while they look like parts of an address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wayhound.entities.page_lines import PageLines, TextLine
+from wayhound.entities.places import (
+    AU_STATES,
+    BOX_WORDS,
+    BR_STATES,
+    CA_PROVINCES,
+    COUNTRIES,
+    COUNTRY_NAME,
+    STREET,
+    US_STATES,
+    country_named,
+)
+
+MAX_ADDRESSES = 200
+MAX_LINES_ABOVE = 4
+MAX_PART_CHARS = 110
+MAX_ADDRESS_CHARS = 220
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address as printed, on one line, with its place in the text and the evidence for it.
+
+    `country` is a code of ISO 3166-1, or empty where the shape fits several and nothing decides.
+    """
+
+    text: str
+    start: int
+    end: int
+    country: str
+    post_code: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """The part of a line that is certainly of an address: from the city to the post code."""
+
+    line: int
+    start: int  # of the city, or of the code where that comes first; within the line
+    end: int
+    country: str
+    post_code: str
+    weight: float
+    code_first: bool
+
+
+def _names(table: dict[str, str]) -> str:
+    return "|".join(re.escape(name) for name in sorted({*table, *table.values()}, key=lambda name: -len(name)))
+
+
+_CITY = r"(?:[A-ZÀ-ÞĀ-Ž][\w.'’/-]*(?:[ -](?:[A-ZÀ-ÞĀ-Ž(][\w.'’/)-]*|de|do|da|di|del|la|le|les|el|los|sur|am|an|der|im|in|und|of|on|the|upon|bei|ob|nad|u|aan|den|a/d|y))*)"
+_FIVE = re.compile(r"(?<![\w-])\d{5}(?:-\d{4})?(?![\w-])")
+_FOUR = re.compile(r"(?<![\w-])\d{4}(?![\w-])")
+# matched from the digits backwards: to try sixty names at every letter of a page costs ten times as much
+_US_STATE = re.compile(rf"(?:^|[^\w])({_names(US_STATES)})\.?,?\s+$")
+_AU_STATE = re.compile(rf"(?:^|[^\w])({_names(AU_STATES)}),?\s+$")
+_CA = re.compile(rf"(?<!\w)(?:({_names(CA_PROVINCES)}),?\s+)?([ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d)(?!\w)")
+_GB = re.compile(r"(?<!\w)([A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?!\w)")
+_NL = re.compile(rf"(?<!\w)([1-9]\d{{3}} ?[A-Z]{{2}}),?\s+({_CITY})")
+_LETTER_CODE = re.compile(r"\d[A-Z]\d|\d[A-Z]{2}(?!\w)")
+_JP = re.compile(r"(?<![\d-])〒?\s?(\d{3}[-－‐–]\d{4})(?![\d-])\s*")
+_JP_PLACE = re.compile(r"[都道府県市区町村]")
+_IN = re.compile(rf"({_CITY})\s*[-–—,:]?\s*(\d{{3}} ?\d{{3}})(?![\w-])")
+_IN_SURE = re.compile(rf"({_CITY})\s*(?:[-–—]\s?(\d{{3}} ?\d{{3}})(?![\w-])|(\d{{6}}) \([A-Z]\. ?[A-Z]\.\))")
+_BR = re.compile(r"(?<!\d)(\d{5}-\d{3})(?!\d)")
+_CODE_FIRST = re.compile(
+    rf"(?<![\w.,/+-])((?:[A-Z]{{1,2}}[- ])?(?:\d{{4}}-\d{{3}}|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|\d{{4,6}})),?\s+({_CITY})"
+)
+_MX = re.compile(r"C\.? ?P\.? ?(\d{5})(?!\d)", re.IGNORECASE)
+_US_NO_ZIP = re.compile(rf"({_CITY}),\s*({'|'.join(US_STATES.values())})(?![\w'’])")
+_BR_NO_CODE = re.compile(rf"({_CITY})\s*[-–—/,]\s*({'|'.join(sorted(BR_STATES))})(?!\w)")
+
+_STREET_FIRST = re.compile(
+    r"^(?:\([^()]{1,15}\)\s*)?((?:rua|av\.?|avenida|praça|travessa|alameda|estrada|calle|c/|carrera|cra\.?|paseo|plaza|via|"
+    r"viale|piazza|corso|ul\.|ulica|al\.|strada|str\.)\s+[^\W\d].{1,40}?,?\s*(?:n[º°.o]?\s*)?\d{1,5}\w?)\b",
+    re.IGNORECASE,
+)
+_PLACE_LINE = re.compile(r"[A-ZÀ-Ž][\w.'’ ]+(?:\s*[-–,/]\s*[A-ZÀ-Ž][\w.'’ ]+)*")
+_BARE = 0.42  # a street and a place without any code
+
+_LABEL = re.compile(
+    r"^\W*(?:(?:our|postal|street|mailing|office|business|company|unsere|notre|nuestra|nossa)\s+)?(?:address|location|"
+    r"adresse|anschrift|ubicación|ubicacion|standort|postanschrift|sitz|dirección|direccion|domicilio|endereço|endereco|morada|indirizzo|sede|adres|"
+    r"adresa|naslov|cím|osoite|adress|адрес|адреса|διεύθυνση|住所|所在地|地址|주소)\s*(?:[(（][^()（）]{1,12}[)）]\s*)?(?:[:：.\-–]|$)",
+    re.IGNORECASE,
+)
+_ANY_LABEL = re.compile(r"^[^\d:：]{2,28}[:：]\s*")
+_CUT = re.compile(r"\s*(?:[|•·»▪]|\s[-–—]\s(?=(?:map|view|get|tel|phone))|\(?map\b|\btel\b|\btél|\btelef|\bphone\b|\bfon\b"
+                  r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S|\bTEL\b)", re.IGNORECASE)  # fmt: skip
+_NUMBER = re.compile(r"(?<![\w.,])\d{1,6}(?:[-/–]\d{1,5})?\s?[A-Za-z]?(?!\w)")
+_HOUSE_FIRST = re.compile(r"^\W*\d{1,6}(?:[-/–&]\s?\w{1,6})?\s?[A-Za-z]?(?:[ ,]|\s(?:1/2|½))\s*\w")
+_GRID = re.compile(r"\d+ [NSEW]\.? \d+ [NSEW]\b")
+_NAME_NUMBER = re.compile(r"^[^\W\d][\w.'’() -]{2,45}?,?\s(?:(?:n[r.º°o]?|no\.?)\s*)?\d{1,5}\s?(?:[-/–]\s?\w{1,4})?\s?[A-Za-z]?\W*$")
+_UNIT = re.compile(r"^\W*(?:suite|ste|unit|floor|fl|room|apt|building|bldg|level|shop|no|\d+(?:st|nd|rd|th) floor|#)\b", re.IGNORECASE)
+_BOX = re.compile(rf"\b{BOX_WORDS}\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?]\s+[A-Z][a-z]+ [a-z]+ [a-z]+")
+_HAS_DIGITS = re.compile(r"\d{3}|\d [A-Z]|\d[A-Z]")
+
+
+def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
+    """Return the addresses on a page, best first. `hints` are the likeliest countries of the site, likeliest first."""
+    found: dict[str, Address] = {}
+    taken: list[tuple[int, int]] = []
+    for anchor in sorted(_anchors(page, hints), key=lambda anchor: -anchor.weight):
+        address = _grow(page, anchor, hints)
+        if address is None or any(start < address.end and address.start < end for start, end in taken):
+            continue
+        taken.append((address.start, address.end))
+        found.setdefault(address.text.casefold(), address)
+        if len(found) >= MAX_ADDRESSES:
+            break
+    return sorted(found.values(), key=lambda address: (-address.confidence, address.start))
+
+
+# Anchors
+
+
+def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
+    for index, line in enumerate(page.lines):
+        text = line.text
+        if _HAS_DIGITS.search(text) is None:
+            if len(text) < 60 and _LABEL.match(text):
+                yield from _labelled(page, index)
+            continue
+        yield from _post_codes(index, text, hints)
+        if _LABEL.match(text):
+            yield from _labelled(page, index)
+        elif len(text) < 200 and _NUMBER.search(text):
+            yield from _without_code(index, text)
+            if len(text) < 70 and index + 1 < len(page.lines) and (match := _STREET_FIRST.match(text)):
+                below = page.lines[index + 1].text
+                if _PLACE_LINE.fullmatch(below) and len(below) < 60:
+                    yield _Anchor(index, match.start(1), len(text), "", "", _BARE, False)
+
+
+def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
+    yield from _after_state(index, text, _FIVE, _US_STATE, "US")
+    yield from _after_state(index, text, _FOUR, _AU_STATE, "AU")
+    if _LETTER_CODE.search(text):
+        for match in _CA.finditer(text):
+            yield _Anchor(index, _city_start(text, match.start()), match.end(), "CA", match[2], 0.75, False)
+        for match in _GB.finditer(text):
+            yield _Anchor(index, _city_start(text, match.start()), match.end(), "GB", match[1], 0.7, False)
+    for match in _NL.finditer(text):
+        yield _Anchor(index, match.start(), match.end(), "NL", match[1], 0.7, True)
+    for match in _JP.finditer(text):
+        if "〒" in match[0] or _JP_PLACE.search(text, match.end(), match.end() + 12):
+            yield _Anchor(index, match.start(), len(text), "JP", match[1], 0.8, True)
+    for match in _BR.finditer(text):
+        yield _Anchor(index, _city_start(text, match.start()), match.end(), "BR", match[1], 0.65, False)
+    for match in _MX.finditer(text):
+        yield _Anchor(index, match.start(), len(text), "MX", match[1], 0.6, True)
+    for match in (_IN if "IN" in hints or "India" in text else _IN_SURE).finditer(text):
+        code = next(group for group in match.groups()[1:] if group)
+        yield _Anchor(index, match.start(), _with_state(text, match.end()), "IN", code, 0.6, False)
+    for match in _CODE_FIRST.finditer(text):
+        if country := _code_country(match[1], hints):
+            yield _Anchor(index, match.start(), match.end(), country, match[1], 0.55, True)
+
+
+def _after_state(
+    index: int, text: str, code: re.Pattern[str], state: re.Pattern[str], country: str
+) -> Iterator[_Anchor]:
+    for match in code.finditer(text):
+        offset = max(0, match.start() - 32)
+        if before := state.search(text[offset : match.start()]):
+            city = _city_start(text, offset + before.start(1))
+            yield _Anchor(index, city, match.end(), country, match[0], 0.75, False)
+
+
+def _city_start(text: str, end: int) -> int:
+    """Return where the city before a state or a post code begins; streets come before a comma or a digit."""
+    before = text[:end].rstrip(" ,")
+    match = re.search(rf"{_CITY}$", before[-50:])
+    return len(before) - len(before[-50:]) + match.start() if match else end
+
+
+def _with_state(text: str, end: int) -> int:
+    """Include a state in brackets after an Indian post code."""
+    match = re.match(r"\s*\([^()]{2,20}\)", text[end:])
+    return end + match.end() if match else end
+
+
+_SHAPES = {code: re.compile(country.post_code) for code, country in COUNTRIES.items()
+           if country.city == "after" and country.post_code and code not in ("JP", "TW", "IS", "NL")}  # fmt: skip
+
+
+def _code_country(code: str, hints: Sequence[str]) -> str:
+    """Return the likeliest country whose post codes look like this; empty if the hints name none of them."""
+    fitting = [country for country, shape in _SHAPES.items() if shape.fullmatch(code)]
+    return next((country for country in hints if country in fitting), "") or (
+        fitting[0] if fitting and ("-" in code or " " in code or len(code) == 5) else ""
+    )
+
+
+def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
+    """Yield what follows the word "address" on its line, or the line below."""
+    line = page.lines[index]
+    match = _LABEL.match(line.text)
+    assert match is not None
+    rest = line.text[match.end() :].strip()
+    if len(rest) > 5:
+        yield _Anchor(index, match.end(), len(line.text), "", "", 0.5, False)
+    elif not rest and index + 1 < len(page.lines):
+        below = page.lines[index + 1].text
+        if not _ANY_LABEL.match(below) and len(below) < MAX_ADDRESS_CHARS:
+            yield _Anchor(index + 1, 0, len(below), "", "", 0.5, False)
+
+
+def _without_code(index: int, text: str) -> Iterator[_Anchor]:
+    for pattern, country in ((_US_NO_ZIP, "US"), (_BR_NO_CODE, "BR")):
+        for match in pattern.finditer(text):
+            if STREET.search(text, 0, match.start()) or _BOX.search(text):
+                yield _Anchor(index, match.start(), match.end(), country, "", 0.45, False)
+    if (named := COUNTRY_NAME.search(text)) and STREET.search(text, 0, named.start()) and len(text) < 120:
+        yield _Anchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4, False)
+    elif (named and text.endswith(named[0]) and text.count(",") >= 2 and len(text) < 120):
+        yield _Anchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4, False)
+
+
+# Growing
+
+
+def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | None:
+    lines = page.lines
+    line = lines[anchor.line]
+    end_line, end = _grow_down(lines, anchor)
+    if anchor.weight == _BARE:
+        end_line, end = anchor.line + 1, len(lines[anchor.line + 1].text)
+    before = _own_line_start(line.text, anchor)
+    own = line.text[before : anchor.start if anchor.code_first else anchor.end].replace(anchor.post_code, " ")
+    pieces: list[tuple[int, int, int]] = [(anchor.line, before, end if end_line == anchor.line else len(line.text))]
+    street = _is_street(own) or (anchor.country == "JP") or (not anchor.post_code and anchor.weight >= _BARE)
+    if not street and anchor.post_code:
+        above = _lines_above(lines, anchor)
+        street = bool(above)
+        pieces = [*above, *pieces]
+    if end_line != anchor.line:
+        pieces += [(index, 0, len(lines[index].text)) for index in range(anchor.line + 1, end_line)]
+        pieces.append((end_line, 0, end))
+    text = ", ".join(piece for piece in (_tidy(lines[i].text[a:b]) for i, a, b in pieces) if piece)
+    if not text or len(text) > MAX_ADDRESS_CHARS or not re.search(r"\w{2}", text):
+        return None
+    strong_shape = anchor.country in ("US", "CA", "GB", "JP")
+    if not street and not strong_shape:
+        return None
+    if anchor.weight == 0.5 and not (_NUMBER.search(text) or STREET.search(text) or "," in text):
+        return None  # after a label, but nothing of an address in it
+    first, last = pieces[0], pieces[-1]
+    country = anchor.country or _country_in(text) or (hints[0] if hints else "")
+    confidence = anchor.weight + (0.2 if street else -0.25) + (0.05 if country and country in hints[:2] else 0.0)
+    return Address(
+        text, lines[first[0]].start + first[1], lines[last[0]].start + last[2], country, anchor.post_code,
+        round(min(0.97, confidence), 3),
+    )  # fmt: skip
+
+
+def _own_line_start(text: str, anchor: _Anchor) -> int:
+    """Return where the address begins on the anchor's own line: after a label, a separator, or running text."""
+    start = max(0, anchor.start - MAX_PART_CHARS)
+    label = _LABEL.match(text) or _ANY_LABEL.match(text)
+    if label:
+        start = max(start, label.end() if label.end() <= anchor.start else start)
+    head = text[start : anchor.start]
+    for separator in re.finditer(r"[|•·»▪>©]|\s{2,}|[.!?]\s(?=[A-Z][a-z]+\s[a-z]+\s[a-z])", head):
+        start = max(start, anchor.start - len(head) + separator.end())
+    head = text[start : anchor.start]
+    if len(head) > 60 and label is None and (number := re.search(r"(?<![\w.,])\d{1,6}[A-Za-z]?(?:-\d+)?,?\s+[A-Z0-9]", head)):
+        start += number.start()
+    return start + (len(text[start:]) - len(text[start:].lstrip(" ,;:-–—|")))
+
+
+def _grow_down(lines: Sequence[TextLine], anchor: _Anchor) -> tuple[int, int]:
+    """Return the line and the offset where the address ends: a country, or the rest of a labelled line."""
+    text = lines[anchor.line].text
+    end = anchor.end
+    if not anchor.post_code or anchor.country in ("JP", "MX"):
+        cut = _CUT.search(text, anchor.start)
+        end = min(end, cut.start()) if cut and cut.start() > anchor.start else end
+    tail = text[end:]
+    if more := re.match(r"[\s,(–—-]*", tail):
+        named = COUNTRY_NAME.match(tail, more.end())
+        if named:
+            return anchor.line, end + named.end()
+    if not tail.strip(" ,.") and anchor.line + 1 < len(lines):
+        return _lines_below(lines, anchor, end)
+    return anchor.line, end
+
+
+_DISTRICT = re.compile(r"(?:del(?:egación|\.)|alcaldía|col(?:onia|\.)|municipio|ciudad|cdmx|edo\.)", re.IGNORECASE)
+
+
+def _lines_below(lines: Sequence[TextLine], anchor: _Anchor, end: int) -> tuple[int, int]:
+    """Return where an address ends that fills its last line: after a country, a district, or a line announced by a comma."""
+    last, text = (anchor.line, end), lines[anchor.line].text
+    for index in range(anchor.line + 1, min(len(lines), anchor.line + 4)):
+        below = lines[index].text
+        if COUNTRY_NAME.fullmatch(below.strip(" .,")):
+            return index, len(below)
+        japanese = anchor.country == "JP" and index == anchor.line + 1 and bool(_JP_PLACE.search(below))
+        continued = anchor.country in ("MX", "") and (text.endswith(",") or _DISTRICT.match(below))
+        if len(below) > 60 or _ANY_LABEL.match(below) or not (japanese and not _is_place(text) or continued):
+            break
+        last, text = (index, len(below)), below
+    return last
+
+
+def _is_place(text: str) -> bool:
+    return bool(_JP_PLACE.search(text))
+
+
+def _lines_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[tuple[int, int, int]]:
+    """Return the lines above a line with city and post code that hold the street, without the name above them."""
+    taken: list[tuple[int, int, int]] = []
+    skipped = 0
+    for index in range(anchor.line - 1, max(-1, anchor.line - 1 - MAX_LINES_ABOVE), -1):
+        text = lines[index].text
+        start = _after_label(text)
+        part = text[start:]
+        if len(part) > MAX_PART_CHARS or _SENTENCE.search(part):
+            break
+        if _is_street(part) or (_NAME_NUMBER.match(part) and anchor.code_first):
+            taken.insert(0, (index, start, len(text)))
+            if start or not _UNIT.match(part):
+                break
+        elif _UNIT.match(part) or (not taken and skipped == 0 and len(part) < 45 and not start):
+            if _UNIT.match(part):
+                taken.insert(0, (index, start, len(text)))
+            else:
+                skipped += 1  # a button between street and city, or a district of its own
+                if anchor.code_first:
+                    break
+        else:
+            break
+    if taken:
+        first = taken[0][0]
+        for label in range(first - 1, max(-1, first - 3), -1):
+            if _LABEL.match(lines[label].text):
+                between = [(i, 0, len(lines[i].text)) for i in range(label + 1, first)]
+                if all(STREET.search(lines[i].text) or "," in lines[i].text for i, _, _ in between):
+                    taken = [*between, *taken]
+                break
+    return taken
+
+
+def _after_label(text: str) -> int:
+    label = _LABEL.match(text) or _ANY_LABEL.match(text)
+    return label.end() if label else 0
+
+
+def _is_street(text: str) -> bool:
+    """Return True for a street with a number, a box, or a crossing of streets."""
+    if not text.strip() or len(text) > MAX_PART_CHARS:
+        return False
+    if _BOX.search(text):
+        return True
+    has_word = STREET.search(text) is not None
+    if _NUMBER.search(text):
+        return has_word or bool(_GRID.search(text)) or bool(_HOUSE_FIRST.match(text) and re.search(r"[A-Za-zÀ-ž]{3}", text)) or bool(
+            _NAME_NUMBER.match(text.strip(" ,"))
+        )
+    return has_word and bool(re.search(r"\d|&|\band\b| at ", text))
+
+
+def _country_in(text: str) -> str:
+    named = COUNTRY_NAME.search(text)
+    return country_named(named[0]) if named else ""
+
+
+def _tidy(text: str) -> str:
+    return text.strip(" ,;:|–—-\t").strip()

@@ -1,0 +1,252 @@
+"""Phones, fax numbers, e-mail addresses, social profiles and registration numbers in the text of a page.
+
+Phones are checked against the numbering plan of their country (the `phonenumbers` package); which country that is
+follows from the site, its language and the addresses on the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from wayhound.entities.page_lines import PageLines
+from wayhound.errors import MissingExtra
+
+MAX_PHONES = 200
+_FALLBACK_REGIONS = ("US", "GB", "DE", "FR", "IN", "AU")
+"""Tried for a number with a label where no hint fits; the page may be of an emigrant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A phone, fax or e-mail: its field, its normal form, as printed, and its place in the text."""
+
+    field: str
+    text: str
+    printed: str
+    start: int
+    end: int
+    confidence: float
+    country: str = ""
+
+
+# E-mail
+
+_LOCAL_PART = re.compile(r"[A-Za-z0-9][\w.+-]{0,63} ?$")
+_HOST = re.compile(r" ?(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,5}[A-Za-z]{2,18}(?![\w@-])")
+_AT = r"(?:[ ]?[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>] ?| AT )"
+_DOT = r"(?:\.| ?[\[({<] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>] ?| DOT )"
+_DISGUISED = re.compile(
+    rf"(?<![\w.+-])([A-Za-z0-9][\w.+-]{{0,63}}){_AT}((?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}{_DOT}){{1,5}}[A-Za-z]{{2,18}})"
+    r"(?![\w@-])",
+    re.IGNORECASE,
+)
+_HAS_DISGUISE = re.compile(r"[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>]| AT ", re.IGNORECASE)
+_REVERSED = re.compile(r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])")
+_FILE_ENDINGS = frozenset("png jpg jpeg gif svg webp css js html htm php pdf".split())
+_PLACEHOLDER = re.compile(
+    r"@(?:example\.(?:com|org|net)|domain\.(?:com|tld)|email\.com|your[\w-]*\.|mysite\.|sentry)|^(?:your\w*|name|john\.?doe)@",
+    re.IGNORECASE,
+)
+
+
+def find_emails(page: PageLines) -> Iterator[Contact]:
+    """Yield the e-mail addresses in the text, also those written against robots: `(at)`, `[dot]`, backwards."""
+    text = page.text
+    place = text.find("@")
+    while place >= 0:
+        # only the neighbourhood of each sign is searched: a page has few of them, and much text
+        start = max(0, place - 66)
+        name, host = _LOCAL_PART.search(text[start:place]), _HOST.match(text, place + 1)
+        if name and host and (email := clean_email(f"{name[0].strip()}@{host[0].strip()}")):
+            yield Contact("email", email, text[start + name.start() : host.end()], start + name.start(), host.end(), 0.97)
+        elif (match := _REVERSED.search(text, start, place + 66)) and (email := clean_email(match[1][::-1])):
+            yield Contact("email", email, match[0], *match.span(), 0.85)
+        place = text.find("@", place + 1)
+    if _HAS_DISGUISE.search(text):
+        for match in _DISGUISED.finditer(text):
+            if email := clean_email(f"{match[1]}@{re.sub(_DOT, '.', match[2], flags=re.IGNORECASE)}"):
+                yield Contact("email", email, match[0], *match.span(), 0.93)
+
+
+def clean_email(text: str) -> str:
+    """Return an e-mail address in normal form; empty if it is none, or only stands for one."""
+    text = unquote(text.strip().partition("?")[0]).strip().strip(".,;:<>()\"'").lower()
+    name, at, host = text.rpartition("@")
+    ending = host.rsplit(".", 1)[-1]
+    good = at and name and "." in host and re.fullmatch(r"[\w.+'-]+@[\w.-]+\.[^\W\d_]{2,18}", text)
+    if not good or ending in _FILE_ENDINGS or len(text) > 120 or ".." in text:
+        return ""
+    return text
+
+
+def is_placeholder(email: str) -> bool:
+    """Return True for addresses that templates come with."""
+    return bool(_PLACEHOLDER.search(email))
+
+
+def decode_protected(code: str) -> str:
+    """Return the e-mail address of Cloudflare's `data-cfemail`; empty if the code is damaged."""
+    try:
+        data = bytes.fromhex(code)
+    except ValueError:
+        return ""
+    return clean_email(bytes(byte ^ data[0] for byte in data[1:]).decode("utf-8", "replace")) if data else ""
+
+
+# Phone
+
+_CANDIDATE = re.compile(
+    r"(?<![\w.,/=#&?%@$€£-])(?:\(?\+ ?\(?|00 ?)?\(?\d(?:[ \u00a0().\-/–‐‑−·\u2009]{0,3}\d){6,16}(?![\w%€$£]|[.,:/-]\d)"
+)
+_LABEL = re.compile(
+    r"(?:tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|☎|✆|📞|📱|"
+    r"\bphone|\bt:|\bt\.|\bp:|\bph\b|\bm:|telefone|celular|móvil|movil|contact us|dial|ring us|gsm|kontakt|電話|电话|전화|тел|тηλ|"
+    r"τηλ|reserv|puh\b|handy|zadzwoń|ligue|llám)[^\d+(]{0,24}$",
+    re.IGNORECASE,
+)
+_FAX = re.compile(r"(?:fax|telefax|faks|ファックス|传真|факс|φαξ)[^\d+(]{0,16}$|\bf:\W*$", re.IGNORECASE)
+_NOT_PHONE = re.compile(
+    r"(?:isbn|issn|iban|bic|ust|vat|uid|tax|hrb|nip|regon|krs|cnpj|cpf|rut|siret|siren|kvk|btw|abn|acn|gst|pan|id|no|nr|"
+    r"account|konto|steuer|p\.? ?iva|c\.?f\.?|ič|dič|order|invoice|copyright|©|\$|€|£|version|doi|zip|plz|cep|code|lat|"
+    r"lng|lon|#)[^\w(+]{0,4}$",
+    re.IGNORECASE,
+)
+_BANK = re.compile(r"\b(?:blz|bankleitzahl|kto|konto|iban|bic|swift|bank|sort code|bankverbindung)\b", re.IGNORECASE)
+_DATE = re.compile(
+    r"(?:19|20)\d\d ?[-–/.] ?(?:(?:19|20)\d\d|[01]?\d ?[-–/.] ?[0-3]?\d)|[0-3]?\d[-/.][01]?\d[-/.](?:19|20)?\d\d(?:\D.*)?"
+)
+
+
+def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
+    """Yield the phone and fax numbers in the text. `regions` are the likeliest countries, likeliest first."""
+    text = page.text
+    for number, match in enumerate(_CANDIDATE.finditer(text)):
+        if number >= MAX_PHONES:
+            return
+        printed = match[0].strip()
+        before = text[max(0, match.start() - 40) : match.start()]
+        line_start = before.rfind("\n")
+        same_line, above = before[line_start + 1 :], before[: max(0, line_start)].rsplit("\n", 1)[-1]
+        label = same_line if same_line.strip(" :") else above
+        is_labelled = bool(_LABEL.search(label))
+        is_fax = not is_labelled and bool(_FAX.search(label))  # "Phone/Fax:" is a phone
+        if _DATE.fullmatch(printed) or "\n" in printed:
+            continue
+        if not is_labelled and (_NOT_PHONE.search(same_line) or _BANK.search(same_line) or _BANK.search(above[-20:])):
+            continue
+        first, slash, _ = printed.partition(" / ")
+        contact = _checked(first, regions, labelled=is_fax or is_labelled) if slash else None
+        if contact is not None:
+            printed = first  # "0771 - 2443238 / 28" is two numbers, "0711 / 24432" is one
+        else:
+            contact = _checked(printed, regions, labelled=is_fax or is_labelled)
+        if contact is not None:
+            normal, country, sure = contact
+            start = match.start()
+            yield Contact("fax" if is_fax else "phone", normal, printed, start, start + len(printed), sure, country)
+
+
+def _checked(printed: str, regions: Sequence[str], *, labelled: bool) -> tuple[str, str, float] | None:
+    """Return the number in international form, its country and the confidence; None if no plan has it."""
+    international = printed.lstrip("(").startswith(("+", "00"))
+    if international:
+        return _in_plan(printed, "", 0.97 if labelled else 0.93)
+    digits = sum(map(str.isdigit, printed))
+    grouped = bool(re.search(r"\d[ ().\-/–‐]+\d", printed))
+    for rank, region in enumerate(regions):
+        if found := _in_plan(printed, region, (0.96 if labelled else 0.85 if grouped else 0.4) - 0.05 * min(rank, 4)):
+            return found
+    if labelled and digits >= 8:
+        for region in _FALLBACK_REGIONS:
+            if region not in regions and (found := _in_plan(printed, region, 0.55)):
+                return found
+    return None
+
+
+def _in_plan(printed: str, region: str, confidence: float) -> tuple[str, str, float] | None:
+    parsed = normal_phone(printed, region)
+    return (*parsed, confidence) if parsed else None
+
+
+@lru_cache(maxsize=50_000)
+def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
+    """Return a number in E.164 and its country; None if the numbering plan does not have it.
+
+    Raises MissingExtra without the package `phonenumbers`.
+    """
+    phonenumbers = _phonenumbers()
+    text = printed.replace("(0)", " ").lstrip("(")
+    text = re.sub(r"^\+\s+", "+", text)
+    if text.startswith("00"):
+        text = "+" + text[2:].lstrip()
+    try:
+        number = phonenumbers.parse(text, region or None)
+    except phonenumbers.NumberParseException:
+        return None
+    if not phonenumbers.is_valid_number(number):
+        return None
+    normal = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    return normal, phonenumbers.region_code_for_number(number) or region
+
+
+@lru_cache(maxsize=1)
+def _phonenumbers() -> Any:
+    try:
+        import phonenumbers  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError:
+        raise MissingExtra("Reading phone numbers", "phonenumbers", "facts") from None
+    return phonenumbers
+
+
+# Social profiles and registration numbers
+
+_SOCIAL = re.compile(
+    r"https?://(?:[\w-]+\.)?((?:facebook|instagram|linkedin|twitter|youtube|tiktok|pinterest|github|xing|vk)\.com|x\.com|"
+    r"t\.me|mastodon\.\w+|bsky\.app)/[^\s\"'<>]+",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(
+    r"/(?:sharer?|share\.php|share|intent|dialog|plugins|tr|hashtag|search|home|login|privacy|policies|p|embed|watch|"
+    r"sharing|shareArticle|pin/create)(?:[/?#.]|$)",
+    re.IGNORECASE,
+)
+_VAT = re.compile(
+    r"(?:VAT|USt\.?-?Id(?:Nr)?\.?|UID|TVA|IVA|BTW|NIF|CIF|P\. ?IVA|Partita IVA|DIČ|NIP|CVR|ABN|CNPJ|GSTIN?|KvK)"
+    r"(?:[ -]?(?:No|Nr|number|nummer|intracommunautaire|ID|registration)\b)?\.?[^\w]{0,4}"
+    r"((?:[A-Z]{2} ?)?[\dA-Z][\d.\-/ ]{5,18}[\dA-Z]{1,4})(?!\w)"
+)
+_REGISTER = re.compile(
+    r"\b(HR[AB] ?\d{2,7}(?: ?[A-Z]\b)?|(?:SIRET|SIREN|KRS|REGON|IČO?|RCS [A-Z][a-z]+)[^\w]{0,4}\d[\d ]{6,17}\d)"
+)
+
+
+_REGISTERS = ("VAT", "USt", "UID", "TVA", "IVA", "BTW", "NIF", "CIF", "DIČ", "NIP", "CVR", "ABN", "CNPJ", "GST", "KvK",
+              "HRB", "HRA", "SIRE", "KRS", "REGON", "IČ", "RCS")  # fmt: skip
+
+
+def profile_urls(markup: str) -> list[str]:
+    """Return the addresses of profiles on social networks that a page links to, each once."""
+    return list(dict.fromkeys(url for match in _SOCIAL.finditer(markup) if is_profile(url := match[0])))
+
+
+def is_profile(url: str) -> bool:
+    """Return True for a page of an organisation or a person on a social network, and not a button to share."""
+    if not _SOCIAL.match(url) or _SHARE.search(url):
+        return False
+    return len(urlsplit(url).path.strip("/")) > 1
+
+
+def find_registrations(page: PageLines) -> Iterator[Contact]:
+    """Yield VAT and register numbers, which are printed after their names."""
+    if not any(word in page.text for word in _REGISTERS):
+        return
+    for pattern, sure in ((_VAT, 0.85), (_REGISTER, 0.9)):
+        for match in pattern.finditer(page.text):
+            value = " ".join(match[1].split())
+            if sum(map(str.isdigit, value)) >= 4 and "\n" not in match[1]:
+                yield Contact("registration", value, match[1], *match.span(1), sure)

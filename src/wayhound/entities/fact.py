@@ -1,0 +1,122 @@
+"""Facts with their evidence, and how two values of a field are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from wayhound.entities.contacts import normal_phone
+from wayhound.entities.places import AU_STATES, CA_PROVINCES, COUNTRIES, US_STATES
+from wayhound.record_kinds import Compare
+from wayhound.text.folding import fold, plain_words
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One value of a field: its normal form, where it stands, how sure that is, and what it was read from.
+
+    `start` and `end` are offsets in the visible text of the page (`PageLines.text`); both are 0 for what a page states
+    for machines alone. `source` is `json-ld`, `microdata`, `rdfa`, `hcard`, `opengraph`, `tel`, `mailto`, `cloudflare`,
+    `link`, `heading`, `title`, `label`, `taught`, `person` or `text`.
+    """
+
+    field: str
+    text: str
+    confidence: float
+    source: str
+    start: int = 0
+    end: int = 0
+    printed: str = ""
+    country: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+_ABBREVIATIONS = {
+    "st": "street", "str": "strasse", "ave": "avenue", "av": "avenue", "avda": "avenida", "blvd": "boulevard",
+    "bd": "boulevard", "rd": "road", "dr": "drive", "ln": "lane", "ct": "court", "pl": "place", "sq": "square",
+    "hwy": "highway", "pkwy": "parkway", "ste": "suite", "n": "north", "s": "south", "e": "east", "w": "west",
+    "ctr": "center", "centre": "center", "mt": "mount", "ft": "fort", "rte": "route", "bldg": "building",
+    "fl": "floor", "cir": "circle", "plz": "plaza", "ter": "terrace", "tpke": "turnpike", "expy": "expressway",
+}  # fmt: skip
+_STATE_NAMES = {
+    fold(name): fold(code) for table in (US_STATES, CA_PROVINCES, AU_STATES) for name, code in table.items()
+}
+_STATE = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(_STATE_NAMES, key=len, reverse=True)))
+_COUNTRY_WORDS = {fold(name) for country in COUNTRIES.values() for name in country.names}
+_COUNTRY_END = re.compile(rf"[\s,(]*(?:{'|'.join(re.escape(n) for n in sorted(_COUNTRY_WORDS, key=len, reverse=True))})\W*$")
+
+
+@lru_cache(maxsize=100_000)
+def address_words(text: str) -> tuple[str, ...]:
+    """Return the words of an address with abbreviations of streets and states in one spelling, without the country."""
+    folded = _COUNTRY_END.sub("", fold(text))
+    folded = _STATE.sub(lambda match: _STATE_NAMES[match[0]], folded)
+    folded = re.sub(r"(\w)(strasse|str)\b\.?", r"\1strasse", folded)
+    return tuple(_ABBREVIATIONS.get(word, word) for word in plain_words(folded))
+
+
+@lru_cache(maxsize=100_000)
+def canonical(compare: Compare, text: str) -> str:
+    """Return a form in which equal values of a field are equal strings."""
+    match compare:
+        case "phone":
+            return text if text.startswith("+") else re.sub(r"\D", "", text)
+        case "email":
+            return text.strip().lower()
+        case "url":
+            return re.sub(r"^https?://(?:www\.|[a-z]{2}-[a-z]{2}\.|m\.)?|[/?#]+$", "", text.strip().lower())
+        case "address":
+            return " ".join(address_words(text))
+        case "name":
+            return " ".join(name_words(text))
+        case _:
+            return " ".join(plain_words(text))
+
+
+_LEGAL = frozenset(
+    "gmbh mbh ag kg ohg ug ev inc llc ltd limited corp corporation co company sa sas sarl srl spa bv nv oy ab as aps plc pty "
+    "pvt private doo kft zrt sro sp zoo kk sl the".split()
+)
+
+
+@lru_cache(maxsize=100_000)
+def name_words(text: str) -> tuple[str, ...]:
+    """Return the words of a name without articles and legal forms, unless nothing else is left."""
+    words = [word for word in plain_words(text.replace("&", " and ")) if word != "and"]
+    return tuple([word for word in words if word not in _LEGAL] or words)
+
+
+def similarity(compare: Compare, one: str, other: str) -> float:
+    """Return how alike two values are, from 0 to 1; 1 for values of equal form."""
+    first, second = canonical(compare, one), canonical(compare, other)
+    if first == second:
+        return 1.0 if first else 0.0
+    match compare:
+        case "phone":
+            return 1.0 if first[-7:] == second[-7:] and min(len(first), len(second)) >= 7 else 0.0
+        case "email" | "url" | "coordinates":
+            return 0.0
+        case "address" | "name":
+            return _word_overlap(first, second)
+        case _:
+            return SequenceMatcher(None, first[:200], second[:200], autojunk=False).ratio()
+
+
+def _word_overlap(first: str, second: str) -> float:
+    """F1 of the words that two texts share."""
+    one, two = set(first.split()), set(second.split())
+    shared = len(one & two)
+    return 2 * shared / (len(one) + len(two)) if shared else 0.0
+
+
+def normal_value(compare: Compare, text: str, regions: tuple[str, ...] = ()) -> str:
+    """Return a value as it is kept: phones in international form where their country is known."""
+    text = " ".join(text.split())
+    if compare == "phone":
+        for region in ("", *regions):
+            if found := normal_phone(text, region):
+                return found[0]
+    return text.lower() if compare == "email" else text

@@ -1,0 +1,183 @@
+"""Opening hours in free text of several languages, normalised to schema.org form: `Mo-Fr 09:00-18:00`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wayhound.entities.page_lines import PageLines
+from wayhound.text.folding import fold
+
+DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
+CLOSED = "off"
+_MAX_CHARS = 400  # a longer line is prose
+
+_NAMES: tuple[str, ...] = (
+    "monday mon mo montag lundi lun lunes lunedi segunda segunda-feira seg maandag ma pon poniedzialek pondeli "
+    "ponedeljek mandag man mandag hetfo maanantai luni 月曜日 月 月曜 周一 星期一 понедельник пн",
+    "tuesday tues tue tu dienstag di mardi mar martes martedi terca terca-feira ter dinsdag wtorek wt utery ut torek tor "
+    "tirsdag tir tisdag kedd tiistai marti 火曜日 火 火曜 周二 星期二 вторник вт",
+    "wednesday wed we mittwoch mi mercredi mer miercoles mie mercoledi quarta quarta-feira qua woensdag wo sroda sr "
+    "streda st sreda sre onsdag ons szerda keskiviikko miercuri 水曜日 水 水曜 周三 星期三 среда ср",
+    "thursday thurs thur thu th donnerstag do jeudi jeu jueves jue giovedi gio quinta quinta-feira qui donderdag "
+    "czwartek czw ctvrtek ct cetrtek cet torsdag tors csutortok torstai joi 木曜日 木 木曜 周四 星期四 четверг чт",
+    "friday fri fr freitag vendredi ven viernes vie venerdi sexta sexta-feira sex vrijdag vr piatek pt patek pa pet petek "
+    "fredag fre pentek perjantai vineri 金曜日 金 金曜 周五 星期五 пятница пт",
+    "saturday sat sa samstag sonnabend samedi sam sabado sab sabato zaterdag za sobota sob so lordag lor szombat lauantai "
+    "sambata 土曜日 土 土曜 周六 星期六 суббота сб",
+    "sunday sun su sonntag dimanche dim domingo dom domenica zondag zo niedziela nd nedele ne nedelja ned sondag son "
+    "vasarnap sunnuntai duminica 日曜日 日曜 周日 星期日 воскресенье вс",
+)
+_DAY_OF = {name: day for day, names in enumerate(_NAMES) for name in names.split()}
+_SHORT = frozenset("ma di do so mi wo za zo st ne pa ut tor th we su sa fr tu mo son sex pt ct mar mer man pet lun 月 火 水 木 金 土".split())
+"""Names that are also words: they count only beside a time or another day."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:-feira)?", re.UNICODE)
+_TO = re.compile(r"^\W*(?:-|–|—|to|bis|a|à|au|al|ate|até|until|till|through|thru|tot|do|til|till|〜|~|～|по)?\W*$", re.IGNORECASE)
+_RANGE_WORD = re.compile(r"(?:-|–|—|\bto\b|\bbis\b|\ba\b|\bà\b|\bau\b|\bal\b|\bat[eé]\b|\bthrough\b|\bthru\b|\btot\b|\bdo\b|\btil\b|〜|~|～|\bпо\b)", re.I)
+_TIME = r"(\d{1,2})(?:\s?[:.h](\d{2})?|\s?(?=[ap]\.?\s?m|uhr|hrs?|h\b|-|–|—|\s(?:to|bis|a|à|às|ate|até|tot|do)\s)|(?=\s*$))\s*([ap]\.?\s?m\.?)?"
+_TIMES = re.compile(
+    rf"(?<![\d:.])(?:(?:de|das|from|von|ab|od|van|dalle|de las|às)\s+)?{_TIME}\s*(?:uhr|hrs?\.?|h|Uhr)?\s*"
+    rf"(?:-|–|—|to|bis|a las|alle|a|à|às|as|ate|até|until|till|tot|do|〜|~|～|to|and)\s*(?:las\s+)?"
+    rf"(\d{{1,2}})(?:\s?[:.h](\d{{2}})?)?\s*([ap]\.?\s?m\.?|noon|midnight)?",
+    re.IGNORECASE,
+)  # fmt: skip
+_ALL_DAYS = re.compile(r"\b(?:daily|every ?day|täglich|taglich|tous les jours|todos los dias|todos os dias|tutti i giorni|dagelijks|"
+                       r"codziennie|denně|7 days)\b", re.IGNORECASE)  # fmt: skip
+_SHUT = re.compile(r"\b(?:closed|geschlossen|ruhetag|fermé|ferme|cerrado|fechado|chiuso|gesloten|nieczynne|zavřeno|zaprto|stengt|"
+                   r"lukket|stängt|suljettu)\b|定休|休み", re.IGNORECASE)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OpenHours:
+    """Hours in schema.org form with the place of the line that they were read from."""
+
+    text: str
+    printed: str
+    start: int
+    end: int
+    confidence: float
+
+
+# A line without any of these has no hours; most lines of a page have none, and looking closer costs time.
+_HINT = re.compile(r"\d ?(?:[:.h]\d\d|[ap]\.? ?m\b|[AP]\.? ?M\b|[Uu]hr|hrs|h\b|[-–—~～] ?\d)")
+_SHUT_WORDS = ("closed", "geschlossen", "ruhetag", "fermé", "cerrado", "fechado", "chiuso", "gesloten", "nieczynne",
+               "zavřeno", "zaprto", "stengt", "lukket", "stängt", "suljettu", "定休", "休み")  # fmt: skip
+
+
+def _hinted_lines(page: PageLines) -> list[int]:
+    text = page.text
+    places = [match.start() for match in _HINT.finditer(text)]
+    lower = text.lower()
+    if len(lower) == len(text):
+        places += [match.start() for word in _SHUT_WORDS if word in lower for match in re.finditer(word, lower)]
+    return sorted({page.line_at(place) for place in places})
+
+
+def find_hours(page: PageLines) -> Iterator[OpenHours]:
+    """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
+    for number in _hinted_lines(page):
+        line = page.lines[number]
+        if len(line.text) > _MAX_CHARS:
+            continue
+        days, sure = _days(line.text)
+        above = page.lines[number - 1].text if number and not days else ""
+        pending = _days(above)[0] if above and len(above) < 40 else []
+        text = normalise_hours(line.text, pending)
+        if text and (sure or pending or _ALL_DAYS.search(line.text)):
+            yield OpenHours(text, line.text, line.start, line.end, 0.85 if sure else 0.7)
+
+
+def normalise_hours(text: str, days_before: Sequence[int] = ()) -> str:
+    """Return the hours of a line in schema.org form; empty if there are none.
+
+    >>> normalise_hours("Lunes a Sábado de 12:00 a 22:00 hrs.")
+    'Mo-Sa 12:00-22:00'
+    """
+    spans: list[tuple[str, str]] = []
+    rest, days = text, list(days_before)
+    position = 0
+    while True:
+        match = _TIMES.search(rest, position)
+        closed = _SHUT.search(rest, position, match.start() if match else len(rest))
+        if closed:
+            found, _ = _days(rest[position : closed.start()])
+            if found:
+                spans.append((_format_days(found), CLOSED))
+            position = closed.end()
+            continue
+        if match is None:
+            break
+        found, _ = _days(rest[position : match.start()])
+        days = found or days
+        if hours := _format_times(match):
+            every = not days and _ALL_DAYS.search(text)
+            spans.append(("Mo-Su" if every else _format_days(days), hours))
+        position = match.end()
+    return "; ".join(f"{days} {hours}" for days, hours in spans if days)
+
+
+def days_from_schema(days: Sequence[str], opens: str, closes: str) -> str:
+    """Return an `OpeningHoursSpecification` as one line; empty without days."""
+    numbers = sorted({_DAY_OF[name] for day in days if (name := fold(day.rsplit("/", 1)[-1])) in _DAY_OF})
+    if not numbers:
+        return ""
+    return f"{_format_days(numbers)} {opens[:5]}-{closes[:5]}" if opens and closes else f"{_format_days(numbers)} {CLOSED}"
+
+
+def _days(text: str) -> tuple[list[int], bool]:
+    """Return the days that a text names, in order, and whether one of them is named beyond doubt."""
+    found: list[int] = []
+    sure = False
+    last_end, last_day = 0, -1
+    for match in _WORD.finditer(text):
+        name = fold(match[0])
+        day = _DAY_OF.get(name, -1)
+        if day < 0:
+            continue
+        between = text[last_end : match.start()]
+        if last_day >= 0 and _TO.match(between) and _RANGE_WORD.search(between):
+            found += [(last_day + step) % 7 for step in range(1, (day - last_day) % 7 + 1)]
+        else:
+            found.append(day)
+        sure = sure or name not in _SHORT
+        last_end, last_day = match.end(), day
+    unique = list(dict.fromkeys(found))
+    return unique, sure or len(unique) > 1
+
+
+def _format_days(days: Sequence[int]) -> str:
+    if not days:
+        return ""
+    groups: list[list[int]] = []
+    for day in sorted(set(days)):
+        if groups and groups[-1][-1] == day - 1:
+            groups[-1].append(day)
+        else:
+            groups.append([day])
+    return ",".join(
+        DAYS[group[0]] if len(group) == 1 else f"{DAYS[group[0]]}-{DAYS[group[-1]]}" for group in groups
+    )
+
+
+def _format_times(match: re.Match[str]) -> str:
+    hour, minute, half, hour2, minute2, half2 = match.groups()
+    begin, end = _clock(hour, minute, half), _clock(hour2, minute2, half2)
+    if begin is None or end is None:
+        return ""
+    if half2 and not half and half2[0].lower() == "p" and begin < 12 * 60 and begin + 12 * 60 < end:
+        begin += 12 * 60 if begin >= 60 and end - begin > 12 * 60 else 0
+    return f"{begin // 60:02}:{begin % 60:02}-{end // 60:02}:{end % 60:02}"
+
+
+def _clock(hour: str, minute: str | None, half: str | None) -> int | None:
+    hours, minutes = int(hour), int(minute or 0)
+    half = (half or "").lower()
+    if half.startswith("p") and hours < 12:
+        hours += 12
+    elif half.startswith("a") and hours == 12:
+        hours = 0
+    elif half == "midnight":
+        hours = 24
+    return hours * 60 + minutes if hours <= 24 and minutes < 60 else None

@@ -1,0 +1,205 @@
+"""Names of entities: the part of a title or heading that the other pages of the site do not have, or that all have."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from wayhound.entities.fact import Fact, name_words
+from wayhound.entities.page_lines import PageLines, TextLine
+from wayhound.text.folding import fold, plain_words
+from wayhound.url import registrable_domain
+
+FRAME = 0.6
+"""Words at an end of the titles on this share of pages are the site's, not the page's."""
+
+MOST_WORDS = 14
+_LEAST_PAGES = 3
+_SEPARATOR = re.compile(r"\s+[-–—|»«:·•>~/]+\s+|\s*[|»«•]\s*|:\s+|\s-{2,}\s")
+_COPYRIGHT = re.compile(
+    r"(?:©|\(c\)|copyright)\W*(?:\d{4}(?:\s*[-–]\s*\d{4})?)?\W*(?:by\s+)?([^\W\d][^|•·©\n]{1,60}?)(?:\s*[|•·]|\.\s|,?\s*(?:all rights|"
+    r"alle rechte|tous droits|todos los|\d{4})|\.?$)",
+    re.IGNORECASE,
+)
+_LEGAL_FORM = re.compile(
+    r"\b(?:GmbH|AG|e\.\s?V\.|Inc\.?|LLC|Ltd\.?|Limited|Corp\.?|S\.?A\.?S?|S\.?L\.?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|d\.\s?o\.\s?o\.|"
+    r"s\.\s?r\.\s?o\.|Oy|AB|A/S|Sp\. z o\.\s?o\.|Pvt\.?|Ltda\.?|Foundation|Stiftung|Association|Verein)(?!\w)|株式会社|有限公司"
+)
+_NO_NAME = frozenset(
+    "home contact contacto contato kontakt kontakty impressum imprint about welcome startseite accueil inicio index "
+    "restaurant restaurants reviews review menu map login search untitled contactez nous us fale conosco info".split()
+)
+
+
+@dataclass(frozen=True)
+class TitleShape:
+    """The frame of titles and headings on a site: what precedes and follows the part that differs."""
+
+    pages: int = 0
+    title_before: tuple[str, ...] = ()
+    title_after: tuple[str, ...] = ()
+    heading_after: tuple[str, ...] = ()
+    heading_before: tuple[str, ...] = ()
+    common: frozenset[str] = frozenset()  # folded headings and lines on many pages
+    common_words: frozenset[str] = frozenset()  # of titles
+    segments: tuple[str, ...] = ()  # parts of titles on many pages, most frequent first
+
+    @classmethod
+    def learn(
+        cls, pages: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[TextLine]]]
+    ) -> TitleShape:
+        """Return the shape from the titles, headings and lines of some pages."""
+        titles = [tuple(plain_words(title)) for title, _, _ in pages if title]
+        heads = [tuple(plain_words(text)) for _, headings, _ in pages for tag, text in headings[:1] if tag == "h1"]
+        if len(pages) < _LEAST_PAGES:
+            return cls(len(pages))
+        counts = Counter(line for _, _, lines in pages for line in {line.text.casefold() for line in lines})
+        headings = Counter(text for _, texts, _ in pages for text in {text.casefold() for _, text in texts})
+        least = max(2, 0.3 * len(pages))
+        common = {text for counter in (counts, headings) for text, count in counter.items() if count > least}
+        words = Counter(word for title in titles for word in set(title))
+        common_words = {word for word, count in words.items() if count >= FRAME * len(titles)}
+        parts = Counter(part for title, _, _ in pages for part in {p.strip() for p in _SEPARATOR.split(title)} if part)
+        segments = [part for part, count in parts.most_common(5) if count >= max(2, FRAME * len(pages))]
+        return cls(
+            len(pages), _frame(titles), _frame([t[::-1] for t in titles])[::-1],
+            _frame([h[::-1] for h in heads])[::-1], _frame(heads), frozenset(common), frozenset(common_words),
+            tuple(segments),
+        )  # fmt: skip
+
+
+def _frame(sequences: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the longest beginning that most of the sequences share."""
+    frame: tuple[str, ...] = ()
+    for length in range(1, 12):
+        heads = Counter(words[:length] for words in sequences if len(words) > length)
+        best, count = heads.most_common(1)[0] if heads else ((), 0)
+        if count < max(2, FRAME * len(sequences)):
+            break
+        frame = best
+    return frame
+
+
+def strip_frame(text: str, before: tuple[str, ...], after: tuple[str, ...]) -> str:
+    """Return a title without the words that the site puts before and after; unchanged if it has none of them."""
+    words = [(match, fold(match[0])) for match in re.finditer(r"[^\W_]+(?:['’`][^\W_]+)*", text)]
+    plain = [plain_words(word)[0] if plain_words(word) else word for _, word in words]
+    start, end = 0, len(text)
+    if before and tuple(plain[: len(before)]) == before and len(plain) > len(before):
+        start = words[len(before)][0].start()
+        if text[max(0, start - 1)] == "(":
+            start -= 1
+    if after and tuple(plain[-len(after) :]) == after and len(plain) > len(after):
+        end = words[len(words) - len(after)][0].start()
+    return text[start:end].strip(" -–—|»«:·•>~,/\t") if start < end else text
+
+
+def page_name(
+    page: PageLines, stated: Sequence[Fact], og_titles: Sequence[Fact], shape: TitleShape, places: Sequence[str]
+) -> Iterator[Fact]:
+    """Yield names of the entity that a page describes.
+
+    The best name is a heading, without the words that all headings of the site have, that the title repeats.
+    """
+    title = strip_frame(page.title, shape.title_before, shape.title_after)
+    title_words = plain_words(title)
+    for fact in stated:
+        words = plain_words(fact.text)
+        if fact.text.casefold() not in shape.common and words:
+            agrees = _within(words, plain_words(page.title)) or any(words == plain_words(h) for _, h in page.headings)
+            yield Fact("name", fact.text, fact.confidence if agrees else 0.7, fact.source, fact.start, fact.end)
+    seen = [(_HEADING_WEIGHT[tag], text, "heading") for tag, text in page.headings]
+    seen += [(0.0, line.text, "text") for line in page.lines[:400] if len(line.text) <= 90]
+    best: tuple[float, str, str] | None = None
+    for weight, text, source in seen:
+        if text.casefold() in shape.common:
+            continue
+        name = strip_frame(text, shape.heading_before, shape.heading_after) if source == "heading" else text
+        words = plain_words(name)
+        if not words or len(words) > MOST_WORDS or set(words) <= _NO_NAME:
+            continue
+        score = weight + _title_score(words, title_words)
+        if best is None or score > best[0]:
+            best = score, name, source
+    if best is not None and best[0] > _ENOUGH:
+        yield _placed(page, best[1], min(0.96, 0.55 + 0.2 * best[0]), best[2])
+    if title_words:
+        name = _without_place(_first_segment(title) if not shape.pages else title, places)
+        yield _placed(page, name, 0.5, "title")
+
+
+_HEADING_WEIGHT = {"h1": 0.9, "h2": 0.5, "h3": 0.2}
+_ENOUGH = 0.6
+
+
+def _title_score(words: Sequence[str], title: Sequence[str]) -> float:
+    """Return how well a text matches the title: whole and at its beginning is best."""
+    if not title:
+        return 0.0
+    place = _find(words, title)
+    if place < 0:
+        return 0.0
+    at_start = 0.5 if place == 0 else 0.0
+    return 0.5 + at_start + 0.5 * min(1.0, len(words) / len(title))
+
+
+def _find(words: Sequence[str], within: Sequence[str]) -> int:
+    size = len(words)
+    return next((i for i in range(len(within) - size + 1) if list(within[i : i + size]) == list(words)), -1)
+
+
+def _within(words: Sequence[str], title: Sequence[str]) -> bool:
+    return _find(words, title) >= 0
+
+
+def _first_segment(title: str) -> str:
+    parts = [part.strip() for part in _SEPARATOR.split(title) if part.strip()]
+    named = [part for part in parts if not set(plain_words(part)) <= _NO_NAME]
+    return next(iter(named or parts), title)
+
+
+def _without_place(name: str, places: Sequence[str]) -> str:
+    """Remove a place in brackets or after a separator that repeats the city of an address."""
+    cities = {word for place in places for word in plain_words(place)}
+    name = re.sub(r"\s*\([^()]*\)\s*$", lambda m: "" if set(plain_words(m[0])) & cities else m[0], name)
+    parts = re.split(r"(\s[-–—|:]\s|,\s|:\s)", name)
+    while len(parts) > 2 and set(plain_words(parts[-1])) & cities:
+        parts = parts[:-2]
+    return "".join(parts).strip() or name
+
+
+def _placed(page: PageLines, name: str, confidence: float, source: str) -> Fact:
+    start = page.text.find(name)
+    span = (start, start + len(name)) if start >= 0 else (0, 0)
+    return Fact("name", name, round(confidence, 3), source, *span, name)
+
+
+def organisation_name(
+    page: PageLines, stated: Sequence[Fact], site_names: Sequence[Fact], shape: TitleShape
+) -> Iterator[Fact]:
+    """Yield names of the organisation that a site belongs to: stated, in the copyright line, or in all titles.
+
+    A candidate that its domain repeats, or with a legal form, is surer.
+    """
+    label = registrable_domain(page.url).split(".")[0]
+    label = "".join(plain_words(label)) or urlsplit(page.url).netloc
+    candidates = [(fact.text, 0.85, fact.source) for fact in stated]
+    candidates += [(fact.text, 0.75, fact.source) for fact in site_names]
+    for line in page.lines[-60:]:
+        if "©" in line.text or "opyright" in line.text:
+            for match in _COPYRIGHT.finditer(line.text[:300]):
+                candidates.append((match[1].strip(" .,-–"), 0.6, "text"))
+    candidates += [(segment, 0.6, "title") for segment in shape.segments]
+    candidates += [(part.strip(), 0.4, "title") for part in _SEPARATOR.split(page.title)]
+    for text, base, source in candidates:
+        words = name_words(text)
+        if not words or len(words) > 10 or set(words) <= _NO_NAME:
+            continue
+        joined = "".join(words)
+        same = joined == label or (len(joined) > 3 and (joined in label or label in joined))
+        initials = "".join(word[0] for word in words) == label
+        bonus = (0.15 if same or initials else 0.0) + (0.08 if _LEGAL_FORM.search(text) else 0.0)
+        yield _placed(page, text, min(0.97, base + bonus), source)

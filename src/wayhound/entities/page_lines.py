@@ -1,0 +1,145 @@
+"""The visible text of a page as lines with positions, for extractors that need the whole page and not its main part.
+
+A reader that first cuts a page down to its main content loses most phone numbers: they stand in headers, footers and
+sidebars. Every line keeps its offset in `PageLines.text`, which is what the span of a fact refers to.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from selectolax.lexbor import LexborHTMLParser
+
+from wayhound.pages.charset import decode
+from wayhound.pages.guard import MAX_CHARS
+from wayhound.pages.head import language_of, one_line, title_of
+from wayhound.pages.kind import sniff_kind
+from wayhound.pages.reader import prepare_markup
+
+MAX_LINES = 20_000
+MAX_LINE_CHARS = 50_000
+
+_UNSEEN = ["style", "noscript", "template", "noframes", "noembed", "datalist", "svg", "select", "textarea"]
+# Text runs on through these. A link or a span does not end a line: "Tel. <a>030 …</a>" is one.
+_INLINE = [
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "em", "font", "i", "ins", "label",
+    "mark", "nobr", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+]  # fmt: skip
+_BREAK = "\ue000"
+_HEADINGS = ("h1", "h2", "h3")
+# zero-width characters and soft hyphens break words apart for no reader
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """One line of visible text and its offset in the whole text."""
+
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True)
+class PageLines:
+    """A page as extractors read it: the title, headings, and lines of visible text."""
+
+    url: str
+    title: str = ""
+    language: str = ""
+    headings: tuple[tuple[str, str], ...] = ()  # tag and text of h1 to h3
+    lines: tuple[TextLine, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(line.text for line in self.lines)
+
+    def line_at(self, offset: int) -> int:
+        """Return the index of the line that holds an offset of `text`."""
+        return max(0, bisect_right(self.starts, offset) - 1)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return [line.start for line in self.lines]
+
+    def context(self, start: int, end: int, width: int = 60) -> str:
+        """Return the text around a span on one line, for people."""
+        return " ".join(self.text[max(0, start - width) : end + width].split())
+
+
+@dataclass(frozen=True)
+class ParsedPage:
+    """A page before it is flattened into lines: the tree, and the JSON-LD that would be lost with its scripts."""
+
+    url: str
+    markup: str
+    tree: LexborHTMLParser
+    scripts: tuple[str, ...]
+
+    def lines(self) -> PageLines:
+        """Return the lines of the page. The tree cannot be used afterwards."""
+        tree = self.tree
+        tree.strip_tags(["script", *_UNSEEN])
+        title, headings, language = title_of(tree.css("title")), tuple(_heading_texts(tree)), language_of(tree.root)
+        if "hidden" in self.markup:
+            _remove_hidden(tree)
+        body = tree.body
+        if body is None:
+            return PageLines(self.url, title, language, headings)
+        tree.unwrap_tags(_INLINE)
+        tree.merge_text_nodes()
+        text = body.text(separator=_BREAK)
+        return PageLines(self.url, title, language, headings, _placed(text.split(_BREAK)))
+
+
+def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "") -> ParsedPage | PageLines:
+    """Return the tree of a fetched page, or its lines if it is plain text or not a page. Never raises."""
+    media_type, _, parameters = content_type.lower().partition(";")
+    charset = charset or parameters.partition("charset=")[2].partition(";")[0]
+    kind = sniff_kind(body, media_type.strip(), charset)
+    if kind in {"empty", "not_html", "binary"}:
+        return PageLines(url)
+    text, _ = decode(body[: 4 * MAX_CHARS], charset)
+    if kind != "html":
+        return PageLines(url, lines=_placed(text[:MAX_CHARS].splitlines()))
+    return parse_html(url, text, media_type.strip() or "text/html")
+
+
+def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
+    """Return the tree of HTML."""
+    markup = prepare_markup(html, media_type)
+    tree = LexborHTMLParser(markup)
+    scripts = tree.css('script[type*="ld+json"]') if "ld+json" in markup else []
+    return ParsedPage(url, markup, tree, tuple(node.text() for node in scripts))
+
+
+def _heading_texts(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
+    for tag in _HEADINGS:
+        for node in tree.css(tag)[:50]:
+            if text := one_line(node.text(separator=" ")):
+                yield tag, text
+
+
+def _remove_hidden(tree: LexborHTMLParser) -> None:
+    for node in tree.css("[hidden]"):
+        if node.tag not in {"html", "body"}:
+            node.decompose()
+
+
+def _placed(pieces: list[str]) -> tuple[TextLine, ...]:
+    lines, start = [], 0
+    for piece in pieces[:MAX_LINES]:
+        text = " ".join(piece[:MAX_LINE_CHARS].split())
+        if not text.isascii():
+            text = _INVISIBLE.sub("", text)
+        if text:
+            lines.append(TextLine(text, start))
+            start += len(text) + 1
+    return tuple(lines)
