@@ -97,6 +97,7 @@ _LABEL = re.compile(
     r"adresa|naslov|cím|osoite|adress|адрес|адреса|διεύθυνση|住所|所在地|地址|주소)\s*(?:[(（][^()（）]{1,12}[)）]\s*)?(?:[:：.\-–]|$)",
     re.IGNORECASE,
 )
+_LABEL_LINE = re.compile(_LABEL.pattern.replace(r"^\W*", r"^[^\w\n]*"), re.IGNORECASE | re.MULTILINE)
 _ANY_LABEL = re.compile(r"^[^\d:：]{2,28}[:：]\s*")
 _CUT = re.compile(r"\s*(?:[|•·»▪]|\s[-–—]\s(?=(?:map|view|get|tel|phone))|\(?map\b|\btel\b|\btél|\btelef|\bphone\b|\bfon\b"
                   r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S|\bTEL\b)", re.IGNORECASE)  # fmt: skip
@@ -129,19 +130,17 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
 
 
 def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
-    for index, line in enumerate(page.lines):
-        text = line.text
-        if _HAS_DIGITS.search(text) is None:
-            if len(text) < 60 and _LABEL.match(text):
-                yield from _labelled(page, index)
-            continue
-        yield from _post_codes(index, text, hints)
-        if _LABEL.match(text):
+    lines = page.lines
+    for index in sorted({page.line_at(match.start()) for match in _LABEL_LINE.finditer(page.text)}):
+        if _LABEL.match(lines[index].text):
             yield from _labelled(page, index)
-        elif len(text) < 200 and _NUMBER.search(text):
+    for index in sorted({page.line_at(match.start()) for match in _HAS_DIGITS.finditer(page.text)}):
+        text = lines[index].text
+        yield from _post_codes(index, text, hints)
+        if len(text) < 200 and _NUMBER.search(text) and not _LABEL.match(text):
             yield from _without_code(index, text)
-            if len(text) < 70 and index + 1 < len(page.lines) and (match := _STREET_FIRST.match(text)):
-                below = page.lines[index + 1].text
+            if len(text) < 70 and index + 1 < len(lines) and (match := _STREET_FIRST.match(text)):
+                below = lines[index + 1].text
                 if _PLACE_LINE.fullmatch(below) and len(below) < 60:
                     yield _Anchor(index, match.start(1), len(text), "", "", _BARE, False)
 

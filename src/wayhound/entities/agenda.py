@@ -1,0 +1,324 @@
+"""The order in which pages are extracted: those expected to add most to the graph first (Huang & Yu, Algorithms 1–2).
+
+The utility of a page is the probability that it is relevant and can be extracted, times the value that the entities
+on it would add for the workload (Eq. 4–9). Both are estimated from what is cheap to have: the URL, the title, the size,
+and the beginning and the end of the page.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal
+
+from wayhound.entities.workload import GraphValue, Values, Workload, query_words
+from wayhound.text.folding import plain_words
+from wayhound.url import host_of
+
+Strategy = Literal["random", "metadata", "content", "combined"]
+STRATEGIES: tuple[Strategy, ...] = ("random", "metadata", "content", "combined")
+
+HEAD_BYTES, TAIL_BYTES = 3_000, 1_500
+_HEADER_WORDS, _FOOTER_WORDS = 120, 60
+_RECENT = 50  # pages of a host that its rate of success is taken from
+_TAGS = re.compile(rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->|<[^>]*>|&[#\w]+;", re.DOTALL | re.IGNORECASE)
+_BODY = re.compile(rb"<body\b", re.IGNORECASE)
+_HEADING = re.compile(rb"<h([12])\b[^>]*>(.{1,400}?)</h\1>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LightPage:
+    """What is known of a page before it is read: from the crawl, and its bytes if they are at hand."""
+
+    key: str
+    url: str
+    title: str = ""
+    size: int = 0
+    body: Callable[[], bytes] = bytes
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A page that was segmented and tokenised once; its utility may be computed many times."""
+
+    page: LightPage
+    host: str
+    features: tuple[str, ...]
+    metadata: frozenset[str]
+    content: frozenset[str] | None = None
+
+
+def split_words(text: str, known: Mapping[str, object] | frozenset[str]) -> list[str]:
+    """Split a run of letters into known words: `timberlodgesteakhouse` into timber, lodge and steakhouse.
+
+    The fewest words win; letters that no word covers are left out. Linear in the length times the longest word.
+    """
+    longest = 20
+    best: list[tuple[float, int]] = [(0.0, -1)] + [(math.inf, -1)] * len(text)
+    for end in range(1, len(text) + 1):
+        best[end] = (best[end - 1][0] + 1.5, end - 1)  # an unknown letter
+        for start in range(max(0, end - longest), end - 2):
+            if text[start:end] in known and best[start][0] + 1 < best[end][0]:
+                best[end] = (best[start][0] + 1, start)
+    words, end = [], len(text)
+    while end > 0:
+        start = best[end][1]
+        if end - start > 2:
+            words.append(text[start:end])
+        end = start
+    return words[::-1]
+
+
+def segment(body: bytes) -> tuple[list[str], list[str]]:
+    """Return the words of the header and of the footer of a page, from its first and last bytes alone."""
+    start = _BODY.search(body)
+    head = body[start.start() if start else 0 :][:HEAD_BYTES]
+    headings = b" ".join(match[2] for match in _HEADING.finditer(body[: 10 * HEAD_BYTES]))
+    first = _TAGS.sub(b" ", head + b" " + headings).decode("utf-8", "ignore")
+    last = _TAGS.sub(b" ", body[-TAIL_BYTES:]).decode("utf-8", "ignore")
+    return plain_words(first)[:_HEADER_WORDS] + plain_words(headings.decode("utf-8", "ignore"))[:40], plain_words(last)[
+        -_FOOTER_WORDS:
+    ]
+
+
+# The probability that a page is extracted
+
+
+class Relevance:
+    """Pr(p is relevant), learned online by logistic regression on the metadata of pages (URL, title words, size)."""
+
+    def __init__(self, prior: float = 0.2, rate: float = 0.5) -> None:
+        self._weights: dict[str, float] = {}
+        self._squares: dict[str, float] = {}
+        self._bias = math.log(prior / (1 - prior))
+        self._rate = rate
+
+    def probability(self, features: Sequence[str]) -> float:
+        weights = self._weights
+        score = self._bias + sum(weights.get(name, 0.0) for name in features)
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+    def learn(self, features: Sequence[str], relevant: bool) -> None:
+        """Take one step of AdaGrad: rare features learn fast, frequent ones settle."""
+        gradient = relevant - self.probability(features)
+        self._bias += 0.02 * gradient
+        for name in features:
+            squares = self._squares[name] = self._squares.get(name, 1e-3) + gradient * gradient
+            step = self._rate * gradient / math.sqrt(squares)
+            self._weights[name] = self._weights.get(name, 0.0) + step / math.sqrt(len(features))
+
+
+class HostSuccess:
+    """Pr(p is extracted | p is relevant): the recent rate of success on the host, smoothed towards all hosts."""
+
+    def __init__(self, prior: float = 0.7, strength: float = 2.0) -> None:
+        self._prior = prior
+        self._strength = strength
+        self._recent: dict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=_RECENT))
+
+    def probability(self, host: str) -> float:
+        recent = self._recent.get(host, ())
+        return (sum(recent) + self._strength * self._prior) / (len(recent) + self._strength)
+
+    def learn(self, host: str, succeeded: bool) -> None:
+        self._recent[host].append(succeeded)
+
+
+# Utility
+
+
+@dataclass
+class Scorer:
+    """Estimates the utility of pages (Algorithm 2) against a workload and the graph as it is."""
+
+    workload: Workload
+    value: GraphValue
+    strategy: Strategy = "combined"
+    endorsed: Mapping[str, float] = field(default_factory=dict)  # importance of URLs or hosts from outside
+    corroboration: float = 0.0  # worth of a second source for an entity already held, beside that of a new one
+    expected_value: float = 3.0  # V(e, q), taken as constant for all entities (Eq. 9)
+    relevance: Relevance = field(default_factory=Relevance)
+    success: HostSuccess = field(default_factory=HostSuccess)
+    _words: frozenset[str] = field(default=frozenset(), init=False)
+    _names: dict[str, list[frozenset[str]]] = field(default_factory=lambda: defaultdict(list), init=False)
+
+    def __post_init__(self) -> None:
+        self._words = frozenset(word for words in self.workload.needed for word in words if len(word) > 2)
+
+    def see(self, page: LightPage) -> _Seen:
+        """Segment and tokenise a page (Algorithm 2, lines 1–3)."""
+        host = host_of(page.url)
+        path = plain_words(page.url.partition("://")[2].partition("/")[2][:300])
+        label = host.removeprefix("www.").rsplit(".", 1)[0]
+        title = plain_words(page.title[:300])
+        size = f"size:{int(math.log2(page.size + 1))}" if page.size else "size:?"
+        features = dict.fromkeys([f"host:{host}", size, *(f"u:{w}" for w in path if not w.isdigit()),
+                                  *(f"t:{word}" for word in title)])  # fmt: skip
+        metadata = frozenset([*title, *path, *(split_words(label, self._words) if self._words else ())])
+        return _Seen(page, host, tuple(features), metadata)
+
+    def probability(self, seen: _Seen) -> float:
+        """Pr(p), the product of relevance and extraction success."""
+        return self.relevance.probability(seen.features) * self.success.probability(seen.host)
+
+    def utility(self, seen: _Seen) -> float:
+        """U(p) (Eq. 4, 7): probability times the expected gain of what the page seems to describe."""
+        probability = self.probability(seen)
+        importance = self.endorsed.get(seen.page.url, 0.0) + self.endorsed.get(seen.host, 0.0)
+        if not self.workload.queries:
+            return probability * (1 + importance) * self._novelty(seen.metadata)
+        gain = 0.0
+        if self.strategy in ("metadata", "combined"):
+            gain += self._gain(seen.metadata)
+        if self.strategy in ("content", "combined") and probability > _HOPELESS:
+            gain += self._gain(self._content(seen))
+        if self.strategy == "combined":
+            gain /= 2  # an equal-weighted sum
+        # what no query asks for is still worth a little: it may be asked for tomorrow
+        return probability * ((gain + _UNASKED) * (1 + importance))
+
+    def _content(self, seen: _Seen) -> frozenset[str]:
+        if seen.content is None:
+            header, footer = segment(seen.page.body())
+            seen.content = frozenset([*header, *footer])
+        return seen.content
+
+    def _gain(self, words: frozenset[str]) -> float:
+        """Return the expected increase of the graph's value (Eq. 5 and 6)."""
+        total = 0.0
+        novelty = self._novelty(words)
+        for number in self.workload.covered(words):
+            query = self.workload.queries[number]
+            matched = self.value.matched(number)
+            if query.kind == "category":
+                total += query.count * self.value.alpha ** -matched
+            else:
+                known = 1.0 if not matched else max(novelty, self.corroboration)
+                total += query.count * known
+        return total * self.expected_value
+
+    def _novelty(self, words: frozenset[str]) -> float:
+        """Return 1 − Pr(e ∈ CG): the similarity of what the page names to names in the graph is that probability."""
+        best = 0.0
+        for word in words:
+            for name in self._names.get(word, ()):
+                if name <= words:
+                    best = max(best, 0.9)
+        return 1 - best
+
+    def learn(self, seen: _Seen, *, relevant: bool, extracted: bool) -> None:
+        """Take in the result of an extraction."""
+        self.relevance.learn(seen.features, relevant)
+        if relevant:
+            self.success.learn(seen.host, extracted)
+
+    def know(self, values: Values) -> None:
+        """Take in an entity that is in the graph now: its name, with the words of its place."""
+        for name in values.get("name", ()):
+            words = frozenset(query_words(name))
+            if words:
+                rarest = max(words, key=lambda word: (len(word), word))
+                if words not in self._names[rarest]:
+                    self._names[rarest].append(words)
+
+
+_HOPELESS = 0.02  # below this the content of a page is not looked at: its metadata has decided
+_UNASKED = 0.05
+
+
+# Scheduling
+
+
+@dataclass
+class Agenda:
+    """The working set of Algorithm 1: a priority queue of pages by utility, of which the top is kept up to date."""
+
+    scorer: Scorer
+    sample: int = 400  # s, pages scored in each round
+    batch: int = 20  # b, pages extracted in each round
+    threshold: float = 0.0  # δ
+    rescore: int = 100  # k ≥ b, pages whose utility is updated after a batch
+    _heap: list[tuple[float, int, _Seen]] = field(default_factory=list, init=False)
+    _count: int = field(default=0, init=False)
+    scored: int = field(default=0, init=False)
+    discarded: int = field(default=0, init=False)
+
+    def offer(self, page: LightPage) -> None:
+        """Score a page and put it into the working set, unless its utility is not above the threshold."""
+        seen = self.scorer.see(page)
+        utility = self.scorer.utility(seen)
+        self.scored += 1
+        if utility > self.threshold:
+            self._push(utility, seen)
+        else:
+            self.discarded += 1
+
+    def take(self, count: int) -> list[_Seen]:
+        """Remove and return the pages of the highest utility."""
+        return [heapq.heappop(self._heap)[2] for _ in range(min(count, len(self._heap)))]
+
+    def refresh(self) -> None:
+        """Update the utilities of the top k pages to the graph as it is now (line 13)."""
+        top = [heapq.heappop(self._heap)[2] for _ in range(min(self.rescore, len(self._heap)))]
+        for seen in top:
+            self._push(self.scorer.utility(seen), seen)
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def _push(self, utility: float, seen: _Seen) -> None:
+        self._count += 1
+        heapq.heappush(self._heap, (-utility, self._count, seen))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of extracting one page: whether it was relevant, and the entities that changed, with their values."""
+
+    relevant: bool
+    extracted: bool
+    changed: Mapping[int, Values] = field(default_factory=dict)
+
+
+Extract = Callable[[LightPage], Outcome]
+
+
+def run_agenda(
+    corpus: Iterable[LightPage], agenda: Agenda, extract: Extract, rng: Random, most: int | None = None
+) -> Iterator[int]:
+    """Extract a corpus batch by batch (Algorithm 1); yield the number of pages extracted after each batch.
+
+    The caller may stop at any time: what was extracted until then is a valid result. `random` takes pages as they come.
+    """
+    waiting = list(corpus)
+    rng.shuffle(waiting)
+    done = 0
+    scorer = agenda.scorer
+    while (waiting or len(agenda)) and (most is None or done < most):
+        if scorer.strategy == "random":
+            batch = [scorer.see(page) for page in _cut(waiting, agenda.batch)]
+        else:
+            for page in _cut(waiting, agenda.sample):
+                agenda.offer(page)
+            batch = agenda.take(agenda.batch)
+        for seen in batch:
+            outcome = extract(seen.page)
+            done += 1
+            for entity, values in outcome.changed.items():
+                scorer.value.update(entity, values)
+                scorer.know(values)
+            scorer.learn(seen, relevant=outcome.relevant, extracted=outcome.extracted)
+        if scorer.strategy != "random":
+            agenda.refresh()
+        yield done
+
+
+def _cut(waiting: list[LightPage], count: int) -> list[LightPage]:
+    taken = waiting[-count:]
+    del waiting[-count:]
+    return taken
