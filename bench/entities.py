@@ -32,11 +32,15 @@ from wayhound.record_kinds import KINDS
 
 FIELDS = ("name", "phone", "address", "email")
 BARS = {"name": 0.90, "phone": 0.97, "address": 0.80, "email": 0.97}
-TAUGHT_BARS = {"name": 0.98, "phone": 0.98, "address": 0.95}
 PROFILE_PAGES = 50
 PAGES_A_SECOND = 400
 ROOT = Path(__file__).parent.parent
-PEERS = {"extruct": ["extruct"], "pyap2": ["pyap2"], "usaddress": ["usaddress", "lxml"], "trafilatura": ["trafilatura"]}
+PEERS = {
+    "extruct": ["extruct"],
+    "pyap2": ["pyap2"],
+    "usaddress": ["usaddress", "lxml"],
+    "trafilatura": ["trafilatura"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,9 @@ def read_organisations(data: Path) -> dict[str, list[TruePage]]:
             facts[row["url"]][row["field"]] = (*known, row["value"])
         pages = {url: (body, kind) for url, body, kind in read_warc(table.with_name("site.warc.gz"))}
         name = table.parent.name
-        sites[name] = [TruePage(name, url, *pages[url], facts[url], "organisation") for url in facts if url in pages]
+        sites[name] = [
+            TruePage(name, url, *pages[url], facts[url], "organisation") for url in facts if url in pages
+        ]
         others = [url for url in pages if url not in facts][:PROFILE_PAGES]
         sites[name] += [TruePage(name, url, *pages[url], {}, "organisation") for url in others]
     return sites
@@ -119,7 +125,9 @@ def read_organisations(data: Path) -> dict[str, list[TruePage]]:
 def read_warc(path: Path) -> Iterable[tuple[str, bytes, str]]:
     for _, response, _ in iterate(path):
         if response.status == 200:
-            content_type = response.content_type + (f"; charset={response.charset}" if response.charset else "")
+            content_type = response.content_type + (
+                f"; charset={response.charset}" if response.charset else ""
+            )
             yield response.url, response.body, content_type
 
 
@@ -194,7 +202,9 @@ _TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>|<title[^>]*>(.*?)</title>", re.DOTALL 
 def patterns(page: TruePage) -> Answers:
     """Regular expressions over the page without its tags, as most scripts do it."""
     html = page.body.decode("utf-8", "replace")
-    text = re.sub(r"<[^>]+>", " ", re.sub(r"<(script|style).*?</\1>", " ", html, flags=re.DOTALL | re.IGNORECASE))
+    text = re.sub(
+        r"<[^>]+>", " ", re.sub(r"<(script|style).*?</\1>", " ", html, flags=re.DOTALL | re.IGNORECASE)
+    )
     title = _TITLE.search(html)
     name = re.sub(r"<[^>]+>", "", next((part for part in title.groups() if part), "")) if title else ""
     return {
@@ -205,7 +215,9 @@ def patterns(page: TruePage) -> Answers:
     }
 
 
-def peer_answers(name: str, groups: Mapping[str, Sequence[TruePage]], folder: Path) -> dict[str, Answers] | None:
+def peer_answers(
+    name: str, groups: Mapping[str, Sequence[TruePage]], folder: Path
+) -> dict[str, Answers] | None:
     """Run a peer over all pages in its own environment; None, with the reason said, where it cannot be had."""
     environment = ROOT / ".bench-venvs" / name
     python = environment / "bin" / "python"
@@ -225,7 +237,9 @@ def peer_answers(name: str, groups: Mapping[str, Sequence[TruePage]], folder: Pa
                     html = page.body.decode("utf-8", "replace")
                     file.write(json.dumps({"url": page.url, "html": html}) + "\n")
     script = ROOT / "bench" / "peers" / "facts_peer.py"
-    output = subprocess.run([python, script, name, given], check=True, stdout=subprocess.PIPE, text=True).stdout
+    output = subprocess.run(
+        [python, script, name, given], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
     return {answer["url"]: answer["facts"] for answer in map(json.loads, output.splitlines())}
 
 
@@ -238,7 +252,9 @@ class Tally:
 
     scores: dict[tuple[str, str], Score] = field(default_factory=lambda: defaultdict(Score))
 
-    def add(self, group: str, truth: Mapping[str, Sequence[str]], answers: Answers, fields: Iterable[str]) -> None:
+    def add(
+        self, group: str, truth: Mapping[str, Sequence[str]], answers: Answers, fields: Iterable[str]
+    ) -> None:
         for name in fields:
             if name in truth:
                 self.scores[group, name].add(judge(name, truth[name], answers.get(name, ())))
@@ -270,9 +286,10 @@ def main() -> int:
     add_data_option(parser)
     add_output_options(parser)
     parser.add_argument("--pages", type=int, default=400, help="of each guide")
-    parser.add_argument("--peers", action="store_true", help="also run extruct, pyap2, usaddress and trafilatura")
+    parser.add_argument(
+        "--peers", action="store_true", help="also run extruct, pyap2, usaddress and trafilatura"
+    )
     parser.add_argument("--wrong", action="store_true", help="print what was missed")
-    parser.add_argument("--taught", action="store_true", help="also teach each guide with three of its pages")
     arguments = parser.parse_args()
     groups = read_guides(arguments.data, arguments.pages) | read_organisations(arguments.data)
     tally, by_country, plain = Tally(), Tally(), Tally()
@@ -284,7 +301,10 @@ def main() -> int:
         for page, facts, seen in zip(pages, settled, read, strict=True):
             if not page.facts:
                 continue
-            answers = {field: [fact.text for fact in facts if fact.field == field] for field in (*FIELDS, "fax", "hours")}
+            answers = {
+                field: [fact.text for fact in facts if fact.field == field]
+                for field in (*FIELDS, "fax", "hours")
+            }
             answers["hours"] = [" ".join(fact.printed for fact in facts if fact.field == "hours")]
             tally.add(name, page.facts, answers, (*FIELDS, "fax", "hours"))
             by_country.add(country_of(page, seen), page.facts, answers, FIELDS)
@@ -298,8 +318,6 @@ def main() -> int:
         _calibration(certain),
         _systems(tally, plain, groups, arguments),
     ]
-    if arguments.taught:
-        reports.append(_taught(groups))
     return finish(reports, arguments)
 
 
@@ -324,7 +342,9 @@ def _by_group(tally: Tally, groups: Sequence[str], speed: float) -> Report:
         [group, *(cell for name in names for cell in shares(tally.scores[group, name]))] for group in groups
     ]
     rows.append(["all", *(cell for name in names for cell in shares(tally.total(name)))])
-    bars = [Bar(f"{name}, nothing taught", tally.total(name).recall, least=least) for name, least in BARS.items()]
+    bars = [
+        Bar(f"{name}, nothing taught", tally.total(name).recall, least=least) for name, least in BARS.items()
+    ]
     bars.append(Bar("pages a CPU second", speed, least=PAGES_A_SECOND))
     return Report("Facts, nothing taught (per cent)", header, rows, bars)
 
@@ -337,8 +357,19 @@ def _countries(tally: Tally) -> Report:
         for country in names
     ]  # fmt: skip
     countries = [name for name in names if tally.scores[name, "address"].wanted and name != "unknown"]
-    header = ["country", "addresses", "address recall", "prec.", "phone recall", "prec.", "e-mail recall", "prec."]
-    return Report("By country (per cent)", header, rows, [Bar("countries with addresses", len(countries), least=6)])
+    header = [
+        "country",
+        "addresses",
+        "address recall",
+        "prec.",
+        "phone recall",
+        "prec.",
+        "e-mail recall",
+        "prec.",
+    ]
+    return Report(
+        "By country (per cent)", header, rows, [Bar("countries with addresses", len(countries), least=6)]
+    )
 
 
 def _calibration(certain: Mapping[int, Score]) -> Report:
@@ -363,7 +394,8 @@ def _systems(
                         systems[name].add(group, page.facts, answers.get(page.url, {}), FIELDS)
     header = ["system", *(f"{name} {part}" for name in FIELDS for part in ("recall", "prec."))]
     rows: list[list[Cell]] = [
-        [system, *(cell for name in FIELDS for cell in shares(scores.total(name)))] for system, scores in systems.items()
+        [system, *(cell for name in FIELDS for cell in shares(scores.total(name)))]
+        for system, scores in systems.items()
     ]
     bars = [
         Bar(f"{name} F1 ahead of {system}", _f1(tally.total(name)) - _f1(scores.total(name)), least=0.0)
@@ -377,10 +409,6 @@ def _systems(
 def _f1(score: Score) -> float:
     recall, precision = score.recall or 0.0, score.precision or 0.0
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
-
-
-def _taught(groups: Mapping[str, Sequence[TruePage]]) -> Report:
-    raise SystemExit("not yet")
 
 
 if __name__ == "__main__":

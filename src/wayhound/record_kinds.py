@@ -187,7 +187,12 @@ _RESTAURANT = KindSpec(
         FieldSpec("name", "title", compare="name"),
         FieldSpec("address", compare="address"),
         FieldSpec("phone", compare="phone"),
-        FieldSpec("cuisine", "facet", many=True, labels=("cuisine", "cuisines", "cuisine type", "food type", "küche")),
+        FieldSpec(
+            "cuisine",
+            "facet",
+            many=True,
+            labels=("cuisine", "cuisines", "cuisine type", "food type", "küche"),
+        ),
         FieldSpec("price", "facet", labels=("price range", "price", "prices", "cost", "average price")),
         FieldSpec("email", label="E-mail", many=True, compare="email"),
         *_ABOUT,
@@ -255,7 +260,7 @@ def _guess_role(name: str, title: str) -> Role:
 
 def _declared(kind: str, table: Any, where: str) -> KindSpec:
     if not isinstance(table, dict) or not set(table) <= {"label", "plural", "fields", "scope"}:
-        raise ConfigError(f"{where} must be a section with label, plural, scope and fields.")
+        raise ConfigError(f"{where} must be a section with scope, label, plural and fields.")
     scope: Scope = table.get("scope", "page")
     if scope not in get_args(Scope):
         raise ConfigError(f"{where}: scope must be one of {', '.join(get_args(Scope))}.")

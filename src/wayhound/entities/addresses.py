@@ -54,28 +54,39 @@ class _Anchor:
     country: str
     post_code: str
     weight: float
-    code_first: bool
+
+    @property
+    def code_first(self) -> bool:
+        return bool(self.post_code) and COUNTRIES[self.country].city == "after"
 
 
 def _names(table: dict[str, str]) -> str:
-    return "|".join(re.escape(name) for name in sorted({*table, *table.values()}, key=lambda name: -len(name)))
+    return "|".join(
+        re.escape(name) for name in sorted({*table, *table.values()}, key=lambda name: -len(name))
+    )
 
 
-_CITY = r"(?:[A-ZÀ-ÞĀ-Ž][\w.'’/-]*(?:[ -](?:[A-ZÀ-ÞĀ-Ž(][\w.'’/)-]*|de|do|da|di|del|la|le|les|el|los|sur|am|an|der|im|in|und|of|on|the|upon|bei|ob|nad|u|aan|den|a/d|y))*)"
+_PARTICLES = (
+    "de do da di del la le les el los sur am an der im in und of on the upon bei ob nad u aan den a/d y"
+)
+_CITY = r"(?:[A-ZÀ-ÞĀ-Ž][\w.'’/-]*(?:[ -](?:[A-ZÀ-ÞĀ-Ž(][\w.'’/)-]*|" + "|".join(_PARTICLES.split()) + r"))*)"
 _FIVE = re.compile(r"(?<![\w-])\d{5}(?:-\d{4})?(?![\w-])")
 _FOUR = re.compile(r"(?<![\w-])\d{4}(?![\w-])")
 # matched from the digits backwards: to try sixty names at every letter of a page costs ten times as much
 _US_STATE = re.compile(rf"(?:^|[^\w])({_names(US_STATES)})\.?,?\s+$")
 _AU_STATE = re.compile(rf"(?:^|[^\w])({_names(AU_STATES)}),?\s+$")
-_CA = re.compile(rf"(?<!\w)(?:({_names(CA_PROVINCES)}),?\s+)?([ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d)(?!\w)")
-_GB = re.compile(r"(?<!\w)([A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?!\w)")
+_CA = re.compile(
+    rf"(?<!\w)(?:(?:{_names(CA_PROVINCES)}),?\s+)?(?P<code>[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d)(?!\w)"
+)
+_GB = re.compile(r"(?<!\w)(?P<code>[A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?!\w)")
 _NL = re.compile(rf"(?<!\w)([1-9]\d{{3}} ?[A-Z]{{2}}),?\s+({_CITY})")
 _LETTER_CODE = re.compile(r"\d[A-Z]\d|\d[A-Z]{2}(?!\w)")
 _JP = re.compile(r"(?<![\d-])〒?\s?(\d{3}[-－‐–]\d{4})(?![\d-])\s*")
 _JP_PLACE = re.compile(r"[都道府県市区町村]")
 _IN = re.compile(rf"({_CITY})\s*[-–—,:]?\s*(\d{{3}} ?\d{{3}})(?![\w-])")
 _IN_SURE = re.compile(rf"({_CITY})\s*(?:[-–—]\s?(\d{{3}} ?\d{{3}})(?![\w-])|(\d{{6}}) \([A-Z]\. ?[A-Z]\.\))")
-_BR = re.compile(r"(?<!\d)(\d{5}-\d{3})(?!\d)")
+_BR = re.compile(r"(?<!\d)(?P<code>\d{5}-\d{3})(?!\d)")
+_CITY_FIRST = ((_CA, "CA", 0.75), (_GB, "GB", 0.7), (_BR, "BR", 0.65))
 _CODE_FIRST = re.compile(
     rf"(?<![\w.,/+-])((?:[A-Z]{{1,2}}[- ])?(?:\d{{4}}-\d{{3}}|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|\d{{4,6}})),?\s+({_CITY})"
 )
@@ -89,6 +100,7 @@ _STREET_FIRST = re.compile(
     re.IGNORECASE,
 )
 _PLACE_LINE = re.compile(r"[A-ZÀ-Ž][\w.'’ ]+(?:\s*[-–,/]\s*[A-ZÀ-Ž][\w.'’ ]+)*")
+_REST_OF_CITY = re.compile(r"(?:[ /,(]+[^\W\d]+){1,2}\)?")
 _BARE = 0.42  # a street and a place without any code
 
 _LABEL = re.compile(
@@ -99,13 +111,21 @@ _LABEL = re.compile(
 )
 _LABEL_LINE = re.compile(_LABEL.pattern.replace(r"^\W*", r"^[^\w\n]*"), re.IGNORECASE | re.MULTILINE)
 _ANY_LABEL = re.compile(r"^[^\d:：]{2,28}[:：]\s*")
-_CUT = re.compile(r"\s*(?:[|•·»▪]|\s[-–—]\s(?=(?:map|view|get|tel|phone))|\(?map\b|\btel\b|\btél|\btelef|\bphone\b|\bfon\b"
-                  r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S|\bTEL\b)", re.IGNORECASE)  # fmt: skip
+_CUT = re.compile(
+    r"\s*(?:[|•·»▪]|\s[-–—]\s(?=(?:map|view|get|tel|phone))|\(?map\b|\btel\b|\btél|\btelef|\bphone\b|\bfon\b"
+    r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S)",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,6}(?:[-/–]\d{1,5})?\s?[A-Za-z]?(?!\w)")
 _HOUSE_FIRST = re.compile(r"^\W*\d{1,6}(?:[-/–&]\s?\w{1,6})?\s?[A-Za-z]?(?:[ ,]|\s(?:1/2|½))\s*\w")
 _GRID = re.compile(r"\d+ [NSEW]\.? \d+ [NSEW]\b")
-_NAME_NUMBER = re.compile(r"^[^\W\d][\w.'’() -]{2,45}?,?\s(?:(?:n[r.º°o]?|no\.?)\s*)?\d{1,5}\s?(?:[-/–]\s?\w{1,4})?\s?[A-Za-z]?\W*$")
-_UNIT = re.compile(r"^\W*(?:suite|ste|unit|floor|fl|room|apt|building|bldg|level|shop|no|\d+(?:st|nd|rd|th) floor|#)\b", re.IGNORECASE)
+_NAME_NUMBER = re.compile(
+    r"^[^\W\d][\w.'’() -]{2,45}?,?\s(?:(?:n[r.º°o]?|no\.?)\s*)?\d{1,5}\s?(?:[-/–]\s?\w{1,4})?\s?[A-Za-z]?\W*$"
+)
+_UNIT = re.compile(
+    r"^\W*(?:suite|ste|unit|floor|fl|room|apt|building|bldg|level|shop|no|\d+(?:st|nd|rd|th) floor|#)\b",
+    re.IGNORECASE,
+)
 _BOX = re.compile(rf"\b{BOX_WORDS}\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?]\s+[A-Z][a-z]+ [a-z]+ [a-z]+")
 _HAS_DIGITS = re.compile(r"\d{3}|\d [A-Z]|\d[A-Z]")
@@ -142,32 +162,33 @@ def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
             if len(text) < 70 and index + 1 < len(lines) and (match := _STREET_FIRST.match(text)):
                 below = lines[index + 1].text
                 if _PLACE_LINE.fullmatch(below) and len(below) < 60:
-                    yield _Anchor(index, match.start(1), len(text), "", "", _BARE, False)
+                    yield _Anchor(index, match.start(1), len(text), "", "", _BARE)
 
 
 def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
     yield from _after_state(index, text, _FIVE, _US_STATE, "US")
     yield from _after_state(index, text, _FOUR, _AU_STATE, "AU")
-    if _LETTER_CODE.search(text):
-        for match in _CA.finditer(text):
-            yield _Anchor(index, _city_start(text, match.start()), match.end(), "CA", match[2], 0.75, False)
-        for match in _GB.finditer(text):
-            yield _Anchor(index, _city_start(text, match.start()), match.end(), "GB", match[1], 0.7, False)
+    for pattern, country, weight in _CITY_FIRST if _LETTER_CODE.search(text) else _CITY_FIRST[2:]:
+        for match in pattern.finditer(text):
+            city = _city_start(text, match.start())
+            yield _Anchor(index, city, match.end(), country, match["code"], weight)
     for match in _NL.finditer(text):
-        yield _Anchor(index, match.start(), match.end(), "NL", match[1], 0.7, True)
-    for match in _JP.finditer(text):
-        if "〒" in match[0] or _JP_PLACE.search(text, match.end(), match.end() + 12):
-            yield _Anchor(index, match.start(), len(text), "JP", match[1], 0.8, True)
-    for match in _BR.finditer(text):
-        yield _Anchor(index, _city_start(text, match.start()), match.end(), "BR", match[1], 0.65, False)
+        yield _Anchor(index, match.start(), match.end(), "NL", match[1], 0.7)
     for match in _MX.finditer(text):
-        yield _Anchor(index, match.start(), len(text), "MX", match[1], 0.6, True)
-    for match in (_IN if "IN" in hints or "India" in text else _IN_SURE).finditer(text):
-        code = next(group for group in match.groups()[1:] if group)
-        yield _Anchor(index, match.start(), _with_state(text, match.end()), "IN", code, 0.6, False)
+        yield _Anchor(index, match.start(), len(text), "MX", match[1], 0.6)
+    yield from _asian_codes(index, text, hints)
     for match in _CODE_FIRST.finditer(text):
         if country := _code_country(match[1], hints):
-            yield _Anchor(index, match.start(), match.end(), country, match[1], 0.55, True)
+            yield _Anchor(index, match.start(), match.end(), country, match[1], 0.55)
+
+
+def _asian_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
+    for match in _JP.finditer(text):
+        if "〒" in match[0] or _JP_PLACE.search(text, match.end(), match.end() + 12):
+            yield _Anchor(index, match.start(), len(text), "JP", match[1], 0.8)
+    for match in (_IN if "IN" in hints or "India" in text else _IN_SURE).finditer(text):
+        code = next(group for group in match.groups()[1:] if group)
+        yield _Anchor(index, match.start(), _with_state(text, match.end()), "IN", code, 0.6)
 
 
 def _after_state(
@@ -177,7 +198,7 @@ def _after_state(
         offset = max(0, match.start() - 32)
         if before := state.search(text[offset : match.start()]):
             city = _city_start(text, offset + before.start(1))
-            yield _Anchor(index, city, match.end(), country, match[0], 0.75, False)
+            yield _Anchor(index, city, match.end(), country, match[0], 0.75)
 
 
 def _city_start(text: str, end: int) -> int:
@@ -212,22 +233,22 @@ def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
     assert match is not None
     rest = line.text[match.end() :].strip()
     if len(rest) > 5:
-        yield _Anchor(index, match.end(), len(line.text), "", "", 0.5, False)
+        yield _Anchor(index, match.end(), len(line.text), "", "", 0.5)
     elif not rest and index + 1 < len(page.lines):
         below = page.lines[index + 1].text
         if not _ANY_LABEL.match(below) and len(below) < MAX_ADDRESS_CHARS:
-            yield _Anchor(index + 1, 0, len(below), "", "", 0.5, False)
+            yield _Anchor(index + 1, 0, len(below), "", "", 0.5)
 
 
 def _without_code(index: int, text: str) -> Iterator[_Anchor]:
     for pattern, country in ((_US_NO_ZIP, "US"), (_BR_NO_CODE, "BR")):
         for match in pattern.finditer(text):
             if STREET.search(text, 0, match.start()) or _BOX.search(text):
-                yield _Anchor(index, match.start(), match.end(), country, "", 0.45, False)
-    if (named := COUNTRY_NAME.search(text)) and STREET.search(text, 0, named.start()) and len(text) < 120:
-        yield _Anchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4, False)
-    elif (named and text.endswith(named[0]) and text.count(",") >= 2 and len(text) < 120):
-        yield _Anchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4, False)
+                yield _Anchor(index, match.start(), match.end(), country, "", 0.45)
+    named = COUNTRY_NAME.search(text) if len(text) < 120 else None
+    listed = named is not None and text.endswith(named[0]) and text.count(",") >= 2
+    if named is not None and (listed or STREET.search(text, 0, named.start())):
+        yield _Anchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4)
 
 
 # Growing
@@ -241,7 +262,9 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
         end_line, end = anchor.line + 1, len(lines[anchor.line + 1].text)
     before = _own_line_start(line.text, anchor)
     own = line.text[before : anchor.start if anchor.code_first else anchor.end].replace(anchor.post_code, " ")
-    pieces: list[tuple[int, int, int]] = [(anchor.line, before, end if end_line == anchor.line else len(line.text))]
+    pieces: list[tuple[int, int, int]] = [
+        (anchor.line, before, end if end_line == anchor.line else len(line.text))
+    ]
     street = _is_street(own) or (anchor.country == "JP") or (not anchor.post_code and anchor.weight >= _BARE)
     if not street and anchor.post_code:
         above = _lines_above(lines, anchor)
@@ -260,7 +283,9 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
         return None  # after a label, but nothing of an address in it
     first, last = pieces[0], pieces[-1]
     country = anchor.country or _country_in(text) or (hints[0] if hints else "")
-    confidence = anchor.weight + (0.2 if street else -0.25) + (0.05 if country and country in hints[:2] else 0.0)
+    confidence = (
+        anchor.weight + (0.2 if street else -0.25) + (0.05 if country and country in hints[:2] else 0.0)
+    )
     return Address(
         text, lines[first[0]].start + first[1], lines[last[0]].start + last[2], country, anchor.post_code,
         round(min(0.97, confidence), 3),
@@ -277,7 +302,11 @@ def _own_line_start(text: str, anchor: _Anchor) -> int:
     for separator in re.finditer(r"[|•·»▪>©]|\s{2,}|[.!?]\s(?=[A-Z][a-z]+\s[a-z]+\s[a-z])", head):
         start = max(start, anchor.start - len(head) + separator.end())
     head = text[start : anchor.start]
-    if len(head) > 60 and label is None and (number := re.search(r"(?<![\w.,])\d{1,6}[A-Za-z]?(?:-\d+)?,?\s+[A-Z0-9]", head)):
+    if (
+        len(head) > 60
+        and label is None
+        and (number := re.search(r"(?<![\w.,])\d{1,6}[A-Za-z]?(?:-\d+)?,?\s+[A-Z0-9]", head))
+    ):
         start += number.start()
     return start + (len(text[start:]) - len(text[start:].lstrip(" ,;:-–—|")))
 
@@ -289,6 +318,8 @@ def _grow_down(lines: Sequence[TextLine], anchor: _Anchor) -> tuple[int, int]:
     if not anchor.post_code or anchor.country in ("JP", "MX"):
         cut = _CUT.search(text, anchor.start)
         end = min(end, cut.start()) if cut and cut.start() > anchor.start else end
+    if anchor.code_first and _REST_OF_CITY.fullmatch(text, end):
+        end = len(text)  # "Novo mesto", "Pentling / Poign"
     tail = text[end:]
     if more := re.match(r"[\s,(–—-]*", tail):
         named = COUNTRY_NAME.match(tail, more.end())
@@ -299,11 +330,13 @@ def _grow_down(lines: Sequence[TextLine], anchor: _Anchor) -> tuple[int, int]:
     return anchor.line, end
 
 
-_DISTRICT = re.compile(r"(?:del(?:egación|\.)|alcaldía|col(?:onia|\.)|municipio|ciudad|cdmx|edo\.)", re.IGNORECASE)
+_DISTRICT = re.compile(
+    r"(?:del(?:egación|\.)|alcaldía|col(?:onia|\.)|municipio|ciudad|cdmx|edo\.)", re.IGNORECASE
+)
 
 
 def _lines_below(lines: Sequence[TextLine], anchor: _Anchor, end: int) -> tuple[int, int]:
-    """Return where an address ends that fills its last line: after a country, a district, or a line announced by a comma."""
+    """Return where an address ends that fills its last line: after a country, a district, or a comma's line."""
     last, text = (anchor.line, end), lines[anchor.line].text
     for index in range(anchor.line + 1, min(len(lines), anchor.line + 4)):
         below = lines[index].text
@@ -311,7 +344,11 @@ def _lines_below(lines: Sequence[TextLine], anchor: _Anchor, end: int) -> tuple[
             return index, len(below)
         japanese = anchor.country == "JP" and index == anchor.line + 1 and bool(_JP_PLACE.search(below))
         continued = anchor.country in ("MX", "") and (text.endswith(",") or _DISTRICT.match(below))
-        if len(below) > 60 or _ANY_LABEL.match(below) or not (japanese and not _is_place(text) or continued):
+        if (
+            len(below) > 60
+            or _ANY_LABEL.match(below)
+            or not ((japanese and not _is_place(text)) or continued)
+        ):
             break
         last, text = (index, len(below)), below
     return last
@@ -321,38 +358,40 @@ def _is_place(text: str) -> bool:
     return bool(_JP_PLACE.search(text))
 
 
-def _lines_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[tuple[int, int, int]]:
+_Piece = tuple[int, int, int]
+"""A line, and where a part of it begins and ends."""
+
+
+def _lines_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
     """Return the lines above a line with city and post code that hold the street, without the name above them."""
-    taken: list[tuple[int, int, int]] = []
-    skipped = 0
+    taken: list[_Piece] = []
+    may_skip = not anchor.code_first
     for index in range(anchor.line - 1, max(-1, anchor.line - 1 - MAX_LINES_ABOVE), -1):
         text = lines[index].text
         start = _after_label(text)
         part = text[start:]
         if len(part) > MAX_PART_CHARS or _SENTENCE.search(part):
             break
-        if _is_street(part) or (_NAME_NUMBER.match(part) and anchor.code_first):
+        is_unit = _UNIT.match(part) is not None
+        if _is_street(part) or (anchor.code_first and _NAME_NUMBER.match(part)) or is_unit:
             taken.insert(0, (index, start, len(text)))
-            if start or not _UNIT.match(part):
+            if start or not is_unit:
                 break
-        elif _UNIT.match(part) or (not taken and skipped == 0 and len(part) < 45 and not start):
-            if _UNIT.match(part):
-                taken.insert(0, (index, start, len(text)))
-            else:
-                skipped += 1  # a button between street and city, or a district of its own
-                if anchor.code_first:
-                    break
+        elif may_skip and not taken and len(part) < 45 and not start:
+            may_skip = False  # a button between street and city, or a district of its own
         else:
             break
-    if taken:
-        first = taken[0][0]
-        for label in range(first - 1, max(-1, first - 3), -1):
-            if _LABEL.match(lines[label].text):
-                between = [(i, 0, len(lines[i].text)) for i in range(label + 1, first)]
-                if all(STREET.search(lines[i].text) or "," in lines[i].text for i, _, _ in between):
-                    taken = [*between, *taken]
-                break
-    return taken
+    return [*_up_to_label(lines, taken[0][0]), *taken] if taken else []
+
+
+def _up_to_label(lines: Sequence[TextLine], first: int) -> list[_Piece]:
+    """Return the lines between the word "address" and the street, if they look like parts of an address."""
+    for label in range(first - 1, max(-1, first - 3), -1):
+        if _LABEL.match(lines[label].text):
+            between = range(label + 1, first)
+            fits = all(STREET.search(lines[index].text) or "," in lines[index].text for index in between)
+            return [(index, 0, len(lines[index].text)) for index in between] if fits else []
+    return []
 
 
 def _after_label(text: str) -> int:
@@ -368,8 +407,11 @@ def _is_street(text: str) -> bool:
         return True
     has_word = STREET.search(text) is not None
     if _NUMBER.search(text):
-        return has_word or bool(_GRID.search(text)) or bool(_HOUSE_FIRST.match(text) and re.search(r"[A-Za-zÀ-ž]{3}", text)) or bool(
-            _NAME_NUMBER.match(text.strip(" ,"))
+        return (
+            has_word
+            or bool(_GRID.search(text))
+            or bool(_HOUSE_FIRST.match(text) and re.search(r"[A-Za-zÀ-ž]{3}", text))
+            or bool(_NAME_NUMBER.match(text.strip(" ,")))
         )
     return has_word and bool(re.search(r"\d|&|\band\b| at ", text))
 

@@ -17,16 +17,19 @@ from random import Random
 from typing import Literal
 
 from wayhound.entities.workload import GraphValue, Values, Workload, query_words
-from wayhound.text.folding import plain_words
+from wayhound.text.words import plain_words
 from wayhound.url import host_of
 
 Strategy = Literal["random", "metadata", "content", "combined"]
 STRATEGIES: tuple[Strategy, ...] = ("random", "metadata", "content", "combined")
 
-HEAD_BYTES, TAIL_BYTES = 3_000, 1_500
+HEAD_BYTES, TAIL_BYTES = 2_000, 1_000
 _HEADER_WORDS, _FOOTER_WORDS = 120, 60
 _RECENT = 50  # pages of a host that its rate of success is taken from
-_TAGS = re.compile(rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->|<[^>]*>|&[#\w]+;", re.DOTALL | re.IGNORECASE)
+_TAGS = re.compile(
+    rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->|<[^>]*>|&[#\w]+;",
+    re.DOTALL | re.IGNORECASE,
+)
 _BODY = re.compile(rb"<body\b", re.IGNORECASE)
 _HEADING = re.compile(rb"<h([12])\b[^>]*>(.{1,400}?)</h\1>", re.DOTALL | re.IGNORECASE)
 
@@ -78,12 +81,12 @@ def segment(body: bytes) -> tuple[list[str], list[str]]:
     """Return the words of the header and of the footer of a page, from its first and last bytes alone."""
     start = _BODY.search(body)
     head = body[start.start() if start else 0 :][:HEAD_BYTES]
-    headings = b" ".join(match[2] for match in _HEADING.finditer(body[: 10 * HEAD_BYTES]))
+    headings = b" ".join(match[2] for match in _HEADING.finditer(body, 0, 10 * HEAD_BYTES))
     first = _TAGS.sub(b" ", head + b" " + headings).decode("utf-8", "ignore")
     last = _TAGS.sub(b" ", body[-TAIL_BYTES:]).decode("utf-8", "ignore")
-    return plain_words(first)[:_HEADER_WORDS] + plain_words(headings.decode("utf-8", "ignore"))[:40], plain_words(last)[
-        -_FOOTER_WORDS:
-    ]
+    return plain_words(first)[:_HEADER_WORDS] + plain_words(headings.decode("utf-8", "ignore"))[
+        :40
+    ], plain_words(last)[-_FOOTER_WORDS:]
 
 
 # The probability that a page is extracted
@@ -133,14 +136,16 @@ class HostSuccess:
 
 
 @dataclass
-class Scorer:
+class PageScorer:
     """Estimates the utility of pages (Algorithm 2) against a workload and the graph as it is."""
 
     workload: Workload
     value: GraphValue
     strategy: Strategy = "combined"
     endorsed: Mapping[str, float] = field(default_factory=dict)  # importance of URLs or hosts from outside
-    corroboration: float = 0.0  # worth of a second source for an entity already held, beside that of a new one
+    corroboration: float = (
+        0.0  # worth of a second source for an entity already held, beside that of a new one
+    )
     expected_value: float = 3.0  # V(e, q), taken as constant for all entities (Eq. 9)
     relevance: Relevance = field(default_factory=Relevance)
     success: HostSuccess = field(default_factory=HostSuccess)
@@ -196,7 +201,7 @@ class Scorer:
             query = self.workload.queries[number]
             matched = self.value.matched(number)
             if query.kind == "category":
-                total += query.count * self.value.alpha ** -matched
+                total += query.count * self.value.alpha**-matched
             else:
                 known = 1.0 if not matched else max(novelty, self.corroboration)
                 total += query.count * known
@@ -227,7 +232,7 @@ class Scorer:
                     self._names[rarest].append(words)
 
 
-_HOPELESS = 0.02  # below this the content of a page is not looked at: its metadata has decided
+_HOPELESS = 0.1  # below this the content of a page is not looked at: its metadata has decided
 _UNASKED = 0.05
 
 
@@ -238,7 +243,7 @@ _UNASKED = 0.05
 class Agenda:
     """The working set of Algorithm 1: a priority queue of pages by utility, of which the top is kept up to date."""
 
-    scorer: Scorer
+    scorer: PageScorer
     sample: int = 400  # s, pages scored in each round
     batch: int = 20  # b, pages extracted in each round
     threshold: float = 0.0  # δ
@@ -277,7 +282,7 @@ class Agenda:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PageResult:
     """The result of extracting one page: whether it was relevant, and the entities that changed, with their values."""
 
     relevant: bool
@@ -285,7 +290,7 @@ class Outcome:
     changed: Mapping[int, Values] = field(default_factory=dict)
 
 
-Extract = Callable[[LightPage], Outcome]
+Extract = Callable[[LightPage], PageResult]
 
 
 def run_agenda(

@@ -38,15 +38,19 @@ class Contact:
 
 _LOCAL_PART = re.compile(r"[A-Za-z0-9][\w.+-]{0,63} ?$")
 _HOST = re.compile(r" ?(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,5}[A-Za-z]{2,18}(?![\w@-])")
-_AT = r"(?:[ ]?[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>] ?| AT )"
-_DOT = r"(?:\.| ?[\[({<] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>] ?| DOT )"
+_AT = r"(?:[ ]?[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>] ?|(?-i: AT ))"
+_DOT = r"(?:\.| ?[\[({<] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>] ?|(?-i: DOT ))"
 _DISGUISED = re.compile(
     rf"(?<![\w.+-])([A-Za-z0-9][\w.+-]{{0,63}}){_AT}((?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}{_DOT}){{1,5}}[A-Za-z]{{2,18}})"
     r"(?![\w@-])",
     re.IGNORECASE,
 )
-_HAS_DISGUISE = re.compile(r"[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>]| AT ", re.IGNORECASE)
-_REVERSED = re.compile(r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])")
+_HAS_DISGUISE = re.compile(
+    r"[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>]| AT ", re.IGNORECASE
+)
+_REVERSED = re.compile(
+    r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])"
+)
 _FILE_ENDINGS = frozenset("png jpg jpeg gif svg webp css js html htm php pdf".split())
 _PLACEHOLDER = re.compile(
     r"@(?:example\.(?:com|org|net)|domain\.(?:com|tld)|email\.com|your[\w-]*\.|mysite\.|sentry)|^(?:your\w*|name|john\.?doe)@",
@@ -63,14 +67,21 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
         start = max(0, place - 66)
         name, host = _LOCAL_PART.search(text[start:place]), _HOST.match(text, place + 1)
         if name and host and (email := clean_email(f"{name[0].strip()}@{host[0].strip()}")):
-            yield Contact("email", email, text[start + name.start() : host.end()], start + name.start(), host.end(), 0.97)
+            yield Contact(
+                "email",
+                email,
+                text[start + name.start() : host.end()],
+                start + name.start(),
+                host.end(),
+                0.97,
+            )
         elif (match := _REVERSED.search(text, start, place + 66)) and (email := clean_email(match[1][::-1])):
-            yield Contact("email", email, match[0], *match.span(), 0.85)
+            yield Contact("email", email, match[0], *match.span(), confidence=0.85)
         place = text.find("@", place + 1)
     if _HAS_DISGUISE.search(text):
         for match in _DISGUISED.finditer(text):
             if email := clean_email(f"{match[1]}@{re.sub(_DOT, '.', match[2], flags=re.IGNORECASE)}"):
-                yield Contact("email", email, match[0], *match.span(), 0.93)
+                yield Contact("email", email, match[0], *match.span(), confidence=0.93)
 
 
 def clean_email(text: str) -> str:
@@ -104,9 +115,9 @@ _CANDIDATE = re.compile(
     r"(?<![\w.,/=#&?%@$€£-])(?:\(?\+ ?\(?|00 ?)?\(?\d(?:[ \u00a0().\-/–‐‑−·\u2009]{0,3}\d){6,16}(?![\w%€$£]|[.,:/-]\d)"
 )
 _LABEL = re.compile(
-    r"(?:tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|☎|✆|📞|📱|"
-    r"\bphone|\bt:|\bt\.|\bp:|\bph\b|\bm:|telefone|celular|móvil|movil|contact us|dial|ring us|gsm|kontakt|電話|电话|전화|тел|тηλ|"
-    r"τηλ|reserv|puh\b|handy|zadzwoń|ligue|llám)[^\d+(]{0,24}$",
+    r"(?:tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|"
+    r"☎|✆|📞|📱|\bt:|\bt\.|\bp:|\bph\b|\bm:|telefone|celular|móvil|movil|contact us|dial|ring us|gsm|kontakt|"
+    r"電話|电话|전화|тел|τηλ|reserv|puh\b|handy|zadzwoń|ligue|llám)[^\d+(]{0,24}$",
     re.IGNORECASE,
 )
 _FAX = re.compile(r"(?:fax|telefax|faks|ファックス|传真|факс|φαξ)[^\d+(]{0,16}$|\bf:\W*$", re.IGNORECASE)
@@ -116,9 +127,12 @@ _NOT_PHONE = re.compile(
     r"lng|lon|#)[^\w(+]{0,4}$",
     re.IGNORECASE,
 )
-_BANK = re.compile(r"\b(?:blz|bankleitzahl|kto|konto|iban|bic|swift|bank|sort code|bankverbindung)\b", re.IGNORECASE)
+_BANK = re.compile(
+    r"\b(?:blz|bankleitzahl|kto|konto|iban|bic|swift|bank|sort code|bankverbindung)\b", re.IGNORECASE
+)
 _DATE = re.compile(
-    r"(?:19|20)\d\d ?[-–/.] ?(?:(?:19|20)\d\d|[01]?\d ?[-–/.] ?[0-3]?\d)|[0-3]?\d[-/.][01]?\d[-/.](?:19|20)?\d\d(?:\D.*)?"
+    r"(?:19|20)\d\d ?[-–/.] ?(?:(?:19|20)\d\d|[01]?\d ?[-–/.] ?[0-3]?\d)|"
+    r"[0-3]?\d[-/.][01]?\d[-/.](?:19|20)?\d\d(?:\D.*)?"
 )
 
 
@@ -137,7 +151,9 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
         is_fax = not is_labelled and bool(_FAX.search(label))  # "Phone/Fax:" is a phone
         if _DATE.fullmatch(printed) or "\n" in printed:
             continue
-        if not is_labelled and (_NOT_PHONE.search(same_line) or _BANK.search(same_line) or _BANK.search(above[-20:])):
+        if not is_labelled and (
+            _NOT_PHONE.search(same_line) or _BANK.search(same_line) or _BANK.search(above[-20:])
+        ):
             continue
         first, slash, _ = printed.partition(" / ")
         contact = _checked(first, regions, labelled=is_fax or is_labelled) if slash else None
@@ -148,7 +164,15 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
         if contact is not None:
             normal, country, sure = contact
             start = match.start()
-            yield Contact("fax" if is_fax else "phone", normal, printed, start, start + len(printed), sure, country)
+            yield Contact(
+                "fax" if is_fax else "phone",
+                normal,
+                printed,
+                start,
+                start + len(printed),
+                confidence=sure,
+                country=country,
+            )
 
 
 def _checked(printed: str, regions: Sequence[str], *, labelled: bool) -> tuple[str, str, float] | None:
@@ -159,7 +183,9 @@ def _checked(printed: str, regions: Sequence[str], *, labelled: bool) -> tuple[s
     digits = sum(map(str.isdigit, printed))
     grouped = bool(re.search(r"\d[ ().\-/–‐]+\d", printed))
     for rank, region in enumerate(regions):
-        if found := _in_plan(printed, region, (0.96 if labelled else 0.85 if grouped else 0.4) - 0.05 * min(rank, 4)):
+        if found := _in_plan(
+            printed, region, (0.96 if labelled else 0.85 if grouped else 0.4) - 0.05 * min(rank, 4)
+        ):
             return found
     if labelled and digits >= 8:
         for region in _FALLBACK_REGIONS:
@@ -205,8 +231,10 @@ def _phonenumbers() -> Any:
 
 # Social profiles and registration numbers
 
-_NETWORKS = ("facebook.com/", "instagram.com/", "linkedin.com/", "twitter.com/", "youtube.com/", "tiktok.com/",
-             "pinterest.com/", "github.com/", "xing.com/", "vk.com/", "/x.com/", "/t.me/", "mastodon.", "bsky.app/")  # fmt: skip
+_NETWORKS = (
+    *(f"{name}.com/" for name in "facebook instagram linkedin twitter youtube tiktok pinterest github xing vk".split()),
+    "/x.com/", "/t.me/", "mastodon.", "bsky.app/",
+)  # fmt: skip
 _SOCIAL = re.compile(
     r"https?://(?:[\w-]+\.)?((?:facebook|instagram|linkedin|twitter|youtube|tiktok|pinterest|github|xing|vk)\.com|x\.com|"
     r"t\.me|mastodon\.\w+|bsky\.app)/[^\s\"'<>]+",
@@ -261,4 +289,4 @@ def find_registrations(page: PageLines) -> Iterator[Contact]:
         for match in pattern.finditer(page.text):
             value = " ".join(match[1].split())
             if sum(map(str.isdigit, value)) >= 4 and "\n" not in match[1]:
-                yield Contact("registration", value, match[1], *match.span(1), sure)
+                yield Contact("registration", value, match[1], *match.span(1), confidence=sure)

@@ -13,7 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from wayhound.entities.addresses import find_addresses
-from wayhound.entities.contacts import find_emails, find_phones, find_registrations, is_placeholder, normal_phone
+from wayhound.entities.contacts import (
+    find_emails,
+    find_phones,
+    find_registrations,
+    is_placeholder,
+    normal_phone,
+)
 from wayhound.entities.fact import Fact, canonical, similarity
 from wayhound.entities.hours import find_hours, normalise_hours
 from wayhound.entities.markup import Stated, read_markup
@@ -71,21 +77,30 @@ def read_facts(
         lines = parsed.lines()
     hints = _hints(url, lines.language, stated, countries)
     addresses = find_addresses(lines, hints)
-    hints = tuple(dict.fromkeys([*(a.country for a in addresses[:3] if a.country and a.confidence >= 0.6), *hints]))
+    hints = tuple(
+        dict.fromkeys([*(a.country for a in addresses[:3] if a.country and a.confidence >= 0.6), *hints])
+    )
     phones = list(find_phones(lines, hints))
     international = [phone.country for phone in phones if phone.printed.lstrip("(").startswith(("+", "00"))]
     facts = [
         *_from_markup(stated, lines, hints),
         *(
-            Fact(c.field, c.text, c.confidence, "text", c.start, c.end, c.printed, c.country)
+            Fact(c.field, c.text, c.confidence, "text", c.start, c.end, printed=c.printed, country=c.country)
             for c in (*phones, *find_emails(lines), *find_registrations(lines))
             if c.field != "email" or not is_placeholder(c.text)
         ),
-        *(Fact("address", a.text, a.confidence, "text", a.start, a.end, a.text, a.country) for a in addresses),
-        *(Fact("hours", h.text, h.confidence, "text", h.start, h.end, h.printed) for h in find_hours(lines)),
+        *(
+            Fact("address", a.text, a.confidence, "text", a.start, a.end, printed=a.text, country=a.country)
+            for a in addresses
+        ),
+        *(
+            Fact("hours", h.text, h.confidence, "text", h.start, h.end, printed=h.printed)
+            for h in find_hours(lines)
+        ),
     ]
     found = tuple(dict.fromkeys([*international, *hints]))
-    return FactPage(url, lines.title, lines.language, lines.headings, lines, tuple(_unified(facts)), found)
+    about = lines.title, lines.language, lines.headings
+    return FactPage(url, *about, lines=lines, facts=tuple(_unified(facts)), countries=found)
 
 
 def _hints(url: str, language: str, stated: Sequence[Stated], known: Sequence[str]) -> tuple[str, ...]:
@@ -113,7 +128,16 @@ def _from_markup(stated: Iterable[Stated], lines: PageLines, hints: Sequence[str
             country = country_named(fact.parts.get("addressCountry", ""))
         start = lines.text.find(fact.text) if len(fact.text) > 3 else -1
         span = (start, start + len(fact.text)) if start >= 0 else (0, 0)
-        yield Fact(fact.field, text, confidence, fact.source, *span, fact.text, country, fact.parts)
+        yield Fact(
+            fact.field,
+            text,
+            confidence,
+            fact.source,
+            *span,
+            printed=fact.text,
+            country=country,
+            parts=fact.parts,
+        )
 
 
 def _unified(facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -127,7 +151,9 @@ def _unified(facts: Iterable[Fact]) -> Iterator[Fact]:
             continue
         surer, other = (known, fact) if known.confidence >= fact.confidence else (fact, known)
         if surer.source != other.source:
-            surer = replace(surer, confidence=round(1 - (1 - surer.confidence) * (1 - 0.5 * other.confidence), 4))
+            surer = replace(
+                surer, confidence=round(1 - (1 - surer.confidence) * (1 - 0.5 * other.confidence), 4)
+            )
         if not surer.end and other.end:
             surer = replace(surer, start=other.start, end=other.end)
         by_value[key] = surer
@@ -154,7 +180,9 @@ class SiteProfile:
         """Return the profile of a site from some of its pages; the more, the better, but fifty are enough."""
         if not pages:
             return cls()
-        shape = TitleShape.learn([(page.title, page.headings, page.lines.lines[:KEPT_LINES]) for page in pages])
+        shape = TitleShape.learn(
+            [(page.title, page.headings, page.lines.lines[:KEPT_LINES]) for page in pages]
+        )
         counts = Counter(
             key
             for page in pages
@@ -180,7 +208,9 @@ def settle(page: FactPage, kind: KindSpec, profile: SiteProfile | None = None) -
         if spec.fact:
             continue
         facts = list(_candidates(page, kind, profile, spec.name))
-        if spec.labels or (not facts and spec.compare == "text" and spec.name not in ("hours", "registration")):
+        if spec.labels or (
+            not facts and spec.compare == "text" and spec.name not in ("hours", "registration")
+        ):
             facts += _labelled(page, spec.name, (*spec.labels, spec.shown.lower()))
         ranked = sorted(facts, key=lambda fact: (-fact.confidence, fact.start))
         good = [fact for fact in ranked if fact.confidence >= MIN_CONFIDENCE]
@@ -194,7 +224,7 @@ def _candidates(page: FactPage, kind: KindSpec, profile: SiteProfile, name: str)
         if kind.scope == "site":
             yield from organisation_name(page.lines, page.of("name"), page.of("site_name"), profile.shape)
         else:
-            yield from page_name(page.lines, page.of("name"), page.of("og_title"), profile.shape, place)
+            yield from page_name(page.lines, page.of("name"), profile.shape, place)
         return
     if name == "country":
         yield from _country(page)
@@ -202,9 +232,8 @@ def _candidates(page: FactPage, kind: KindSpec, profile: SiteProfile, name: str)
     for fact in page.of(name):
         if kind.scope == "page" and profile.is_shared(fact):
             continue
-        if kind.scope == "site" and profile.is_shared(fact):
-            fact = replace(fact, confidence=min(0.99, fact.confidence + 0.02))
-        yield fact
+        surer = kind.scope == "site" and profile.is_shared(fact)
+        yield replace(fact, confidence=min(0.99, fact.confidence + 0.02)) if surer else fact
 
 
 def _country(page: FactPage) -> Iterator[Fact]:
@@ -220,7 +249,9 @@ def _labelled(page: FactPage, name: str, labels: Sequence[str]) -> Iterator[Fact
     """Yield values that stand after one of the labels, on its line or on the next."""
     lines = page.lines.lines
     wanted = {label.casefold() for label in labels}
-    pattern = re.compile(rf"^\W*({'|'.join(map(re.escape, sorted(wanted, key=len, reverse=True)))})\s*(?:[:：]\s*|$)", re.I)
+    pattern = re.compile(
+        rf"^\W*({'|'.join(map(re.escape, sorted(wanted, key=len, reverse=True)))})\s*(?:[:：]\s*|$)", re.I
+    )
     for index, line in enumerate(lines):
         match = pattern.match(line.text)
         if match is None:
@@ -230,7 +261,7 @@ def _labelled(page: FactPage, name: str, labels: Sequence[str]) -> Iterator[Fact
             rest, start = lines[index + 1].text, lines[index + 1].start
         value = re.split(r"\s*[|•]\s*", rest.strip())[0]
         if value and len(value) <= 120 and value.lower() not in ("n/a", "-", "none"):
-            yield Fact(name, value, 0.85, "label", start, start + len(value), value)
+            yield Fact(name, value, 0.85, "label", start, start + len(value), printed=value)
             return
 
 

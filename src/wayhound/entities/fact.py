@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 from wayhound.entities.contacts import normal_phone
 from wayhound.entities.places import AU_STATES, CA_PROVINCES, COUNTRIES, US_STATES
 from wayhound.record_kinds import Compare
-from wayhound.text.folding import fold, plain_words
+from wayhound.text.words import fold, plain_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Fact:
     end: int = 0
     printed: str = ""
     country: str = ""
-    parts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    parts: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
 
 
 _ABBREVIATIONS = {
@@ -44,9 +45,13 @@ _ABBREVIATIONS = {
 _STATE_NAMES = {
     fold(name): fold(code) for table in (US_STATES, CA_PROVINCES, AU_STATES) for name, code in table.items()
 }
-_STATE = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(_STATE_NAMES, key=len, reverse=True)))
+_STATE = re.compile(
+    "|".join(rf"\b{re.escape(name)}\b" for name in sorted(_STATE_NAMES, key=len, reverse=True))
+)
 _COUNTRY_WORDS = {fold(name) for country in COUNTRIES.values() for name in country.names}
-_COUNTRY_END = re.compile(rf"[\s,(]*(?:{'|'.join(re.escape(n) for n in sorted(_COUNTRY_WORDS, key=len, reverse=True))})\W*$")
+_COUNTRY_END = re.compile(
+    rf"[\s,(]*(?:{'|'.join(re.escape(n) for n in sorted(_COUNTRY_WORDS, key=len, reverse=True))})\W*$"
+)
 
 
 @lru_cache(maxsize=100_000)
@@ -77,8 +82,8 @@ def canonical(compare: Compare, text: str) -> str:
 
 
 _LEGAL = frozenset(
-    "gmbh mbh ag kg ohg ug ev inc llc ltd limited corp corporation co company sa sas sarl srl spa bv nv oy ab as aps plc pty "
-    "pvt private doo kft zrt sro sp zoo kk sl the".split()
+    "gmbh mbh ag kg ohg ug ev inc llc ltd limited corp corporation co company sa sas sarl srl spa bv nv oy ab as aps "
+    "plc pty pvt private doo kft zrt sro sp zoo kk sl the".split()
 )
 
 
@@ -96,7 +101,10 @@ def similarity(compare: Compare, one: str, other: str) -> float:
         return 1.0 if first else 0.0
     match compare:
         case "phone":
-            return 1.0 if first[-7:] == second[-7:] and min(len(first), len(second)) >= 7 else 0.0
+            if first.startswith("+") and second.startswith("+"):
+                return 0.0
+            shorter, longer = sorted((first.lstrip("+0"), second.lstrip("+0")), key=len)
+            return 1.0 if len(shorter) >= 7 and longer.endswith(shorter) else 0.0
         case "email" | "url" | "coordinates":
             return 0.0
         case "address" | "name":

@@ -184,7 +184,9 @@ class ConsensusGraph:
 
     def _bound(self, description: Description) -> int | None:
         """Return the entity that a person put this description into."""
-        return next((self._of_key[key] for key in self._together[description.key] if key in self._of_key), None)
+        return next(
+            (self._of_key[key] for key in self._together[description.key] if key in self._of_key), None
+        )
 
     def _best(self, description: Description) -> int | None:
         nearby = {
@@ -223,7 +225,9 @@ class ConsensusGraph:
                 of_field.append([claim])
         return groups
 
-    def consensus(self, entity: int, reliability: Mapping[str, float] | None = None) -> dict[str, list[Consensus]]:
+    def consensus(
+        self, entity: int, reliability: Mapping[str, float] | None = None
+    ) -> dict[str, list[Consensus]]:
         """Return the values of an entity by field, likeliest first, with what else is claimed.
 
         Claims of several sources for one value are taken as independent (noisy or); of a field with one true value,
@@ -242,7 +246,9 @@ class ConsensusGraph:
             result[name] = sorted(values, key=lambda value: (-value.probability, value.text))
         return result
 
-    def learn_reliability(self, rounds: int = 5, prior: float = 0.8, strength: float = 4.0) -> dict[str, float]:
+    def learn_reliability(
+        self, rounds: int = 5, prior: float = 0.8, strength: float = 4.0
+    ) -> dict[str, float]:
         """Return the reliability of each source (host): the mean probability of the values it claims, iterated."""
         reliability: dict[str, float] = {}
         for _ in range(rounds):

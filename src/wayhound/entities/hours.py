@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wayhound.entities.page_lines import PageLines
-from wayhound.text.folding import fold
+from wayhound.text.words import fold
 
 DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 CLOSED = "off"
@@ -16,37 +16,57 @@ _MAX_CHARS = 400  # a longer line is prose
 _NAMES: tuple[str, ...] = (
     "monday mon mo montag lundi lun lunes lunedi segunda segunda-feira seg maandag ma pon poniedzialek pondeli "
     "ponedeljek mandag man mandag hetfo maanantai luni 月曜日 月 月曜 周一 星期一 понедельник пн",
-    "tuesday tues tue tu dienstag di mardi mar martes martedi terca terca-feira ter dinsdag wtorek wt utery ut torek tor "
-    "tirsdag tir tisdag kedd tiistai marti 火曜日 火 火曜 周二 星期二 вторник вт",
+    "tuesday tues tue tu dienstag di mardi mar martes martedi terca terca-feira ter dinsdag wtorek wt utery ut torek "
+    "tor tirsdag tir tisdag kedd tiistai marti "
+    "火曜日 火 火曜 周二 星期二 вторник вт",
     "wednesday wed we mittwoch mi mercredi mer miercoles mie mercoledi quarta quarta-feira qua woensdag wo sroda sr "
     "streda st sreda sre onsdag ons szerda keskiviikko miercuri 水曜日 水 水曜 周三 星期三 среда ср",
     "thursday thurs thur thu th donnerstag do jeudi jeu jueves jue giovedi gio quinta quinta-feira qui donderdag "
-    "czwartek czw ctvrtek ct cetrtek cet torsdag tors csutortok torstai joi 木曜日 木 木曜 周四 星期四 четверг чт",
-    "friday fri fr freitag vendredi ven viernes vie venerdi sexta sexta-feira sex vrijdag vr piatek pt patek pa pet petek "
-    "fredag fre pentek perjantai vineri 金曜日 金 金曜 周五 星期五 пятница пт",
-    "saturday sat sa samstag sonnabend samedi sam sabado sab sabato zaterdag za sobota sob so lordag lor szombat lauantai "
-    "sambata 土曜日 土 土曜 周六 星期六 суббота сб",
+    "czwartek czw ctvrtek ct cetrtek cet torsdag tors csutortok torstai joi "
+    "木曜日 木 木曜 周四 星期四 четверг чт",
+    "friday fri fr freitag vendredi ven viernes vie venerdi sexta sexta-feira sex vrijdag vr piatek pt patek pa pet "
+    "petek fredag fre pentek perjantai vineri 金曜日 金 金曜 周五 星期五 пятница пт",
+    "saturday sat sa samstag sonnabend samedi sam sabado sab sabato zaterdag za sobota sob so lordag lor szombat "
+    "lauantai sambata 土曜日 土 土曜 周六 星期六 суббота сб",
     "sunday sun su sonntag dimanche dim domingo dom domenica zondag zo niedziela nd nedele ne nedelja ned sondag son "
     "vasarnap sunnuntai duminica 日曜日 日曜 周日 星期日 воскресенье вс",
 )
 _DAY_OF = {name: day for day, names in enumerate(_NAMES) for name in names.split()}
-_SHORT = frozenset("ma di do so mi wo za zo st ne pa ut tor th we su sa fr tu mo son sex pt ct mar mer man pet lun 月 火 水 木 金 土".split())
+_SHORT = frozenset(
+    "ma di do so mi wo za zo st ne pa ut tor th we su sa fr tu mo son sex pt ct mar mer man pet lun "
+    "月 火 水 木 金 土".split()
+)
 """Names that are also words: they count only beside a time or another day."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:-feira)?", re.UNICODE)
-_TO = re.compile(r"^\W*(?:-|–|—|to|bis|a|à|au|al|ate|até|until|till|through|thru|tot|do|til|till|〜|~|～|по)?\W*$", re.IGNORECASE)
-_RANGE_WORD = re.compile(r"(?:-|–|—|\bto\b|\bbis\b|\ba\b|\bà\b|\bau\b|\bal\b|\bat[eé]\b|\bthrough\b|\bthru\b|\btot\b|\bdo\b|\btil\b|〜|~|～|\bпо\b)", re.I)
-_TIME = r"(\d{1,2})(?:\s?[:.h](\d{2})?|\s?(?=[ap]\.?\s?m|uhr|hrs?|h\b|-|–|—|\s(?:to|bis|a|à|às|ate|até|tot|do)\s)|(?=\s*$))\s*([ap]\.?\s?m\.?)?"
+_TO = re.compile(
+    r"^\W*(?:-|–|—|to|bis|a|à|au|al|ate|até|until|till|through|thru|tot|do|til|till|〜|~|～|по)?\W*$",
+    re.IGNORECASE,
+)
+_RANGE_WORD = re.compile(
+    r"(?:-|–|—|\bto\b|\bbis\b|\ba\b|\bà\b|\bau\b|\bal\b|\bat[eé]\b|\bthrough\b|\bthru\b|\btot\b|\bdo\b|\btil\b|〜|~|～|\bпо\b)",
+    re.I,
+)
+_TIME = (
+    r"(\d{1,2})(?:\s?[:.h](\d{2})?|\s?(?=[ap]\.?\s?m|uhr|hrs?|h\b|-|–|—|\s(?:to|bis|a|à|às|ate|até|tot|do)\s)|(?=\s*$))"
+    r"\s*([ap]\.?\s?m\.?)?"
+)
 _TIMES = re.compile(
     rf"(?<![\d:.])(?:(?:de|das|from|von|ab|od|van|dalle|de las|às)\s+)?{_TIME}\s*(?:uhr|hrs?\.?|h|Uhr)?\s*"
     rf"(?:-|–|—|to|bis|a las|alle|a|à|às|as|ate|até|until|till|tot|do|〜|~|～|to|and)\s*(?:las\s+)?"
     rf"(\d{{1,2}})(?:\s?[:.h](\d{{2}})?)?\s*([ap]\.?\s?m\.?|noon|midnight)?",
     re.IGNORECASE,
 )  # fmt: skip
-_ALL_DAYS = re.compile(r"\b(?:daily|every ?day|täglich|taglich|tous les jours|todos los dias|todos os dias|tutti i giorni|dagelijks|"
-                       r"codziennie|denně|7 days)\b", re.IGNORECASE)  # fmt: skip
-_SHUT = re.compile(r"\b(?:closed|geschlossen|ruhetag|fermé|ferme|cerrado|fechado|chiuso|gesloten|nieczynne|zavřeno|zaprto|stengt|"
-                   r"lukket|stängt|suljettu)\b|定休|休み", re.IGNORECASE)  # fmt: skip
+_ALL_DAYS = re.compile(
+    r"\b(?:daily|every ?day|täglich|taglich|tous les jours|todos los dias|todos os dias|tutti i giorni|dagelijks|"
+    r"codziennie|denně|7 days)\b",
+    re.IGNORECASE,
+)
+_SHUT = re.compile(
+    r"\b(?:closed|geschlossen|ruhetag|fermé|ferme|cerrado|fechado|chiuso|gesloten|nieczynne|zavřeno|zaprto|stengt|"
+    r"lukket|stängt|suljettu)\b|定休|休み",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +91,9 @@ def _hinted_lines(page: PageLines) -> list[int]:
     places = [match.start() for match in _HINT.finditer(text)]
     lower = text.lower()
     if len(lower) == len(text):
-        places += [match.start() for word in _SHUT_WORDS if word in lower for match in re.finditer(word, lower)]
+        places += [
+            match.start() for word in _SHUT_WORDS if word in lower for match in re.finditer(word, lower)
+        ]
     return sorted({page.line_at(place) for place in places})
 
 
@@ -123,7 +145,11 @@ def days_from_schema(days: Sequence[str], opens: str, closes: str) -> str:
     numbers = sorted({_DAY_OF[name] for day in days if (name := fold(day.rsplit("/", 1)[-1])) in _DAY_OF})
     if not numbers:
         return ""
-    return f"{_format_days(numbers)} {opens[:5]}-{closes[:5]}" if opens and closes else f"{_format_days(numbers)} {CLOSED}"
+    return (
+        f"{_format_days(numbers)} {opens[:5]}-{closes[:5]}"
+        if opens and closes
+        else f"{_format_days(numbers)} {CLOSED}"
+    )
 
 
 def _days(text: str) -> tuple[list[int], bool]:

@@ -5,10 +5,11 @@ Each syntax is read into `Item`s with schema.org property names; `item_facts` th
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,7 +29,7 @@ class Item:
 
     types: tuple[str, ...] = ()
     source: str = ""
-    properties: dict[str, list[str | Item]] = field(default_factory=dict)
+    properties: dict[str, list[str | Item]] = dataclasses.field(default_factory=dict)
 
     def add(self, name: str, value: str | Item) -> None:
         if isinstance(value, str):
@@ -55,7 +56,7 @@ class Stated:
     source: str
     item: int = -1
     types: tuple[str, ...] = ()
-    parts: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 ORGANISATIONS = re.compile(
@@ -126,7 +127,11 @@ def _flattened(items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
         yield item
         for values in item.properties.values():
-            nested = [value for value in values if isinstance(value, Item) and ORGANISATIONS.search(" ".join(value.types))]
+            nested = [
+                value
+                for value in values
+                if isinstance(value, Item) and ORGANISATIONS.search(" ".join(value.types))
+            ]
             yield from _flattened(nested)
 
 
@@ -292,7 +297,9 @@ def _links(tree: LexborHTMLParser, markup: str) -> Iterator[Stated]:
                 yield Stated("email", email, "mailto")
     if "cfemail" in markup or "email-protection#" in markup:
         for node in tree.css('[data-cfemail], a[href*="email-protection#"]')[:MAX_ITEMS]:
-            code = node.attributes.get("data-cfemail") or (node.attributes.get("href") or "").partition("#")[2]
+            code = (
+                node.attributes.get("data-cfemail") or (node.attributes.get("href") or "").partition("#")[2]
+            )
             if email := decode_protected(code):
                 yield Stated("email", email, "cloudflare")
     for profile in profile_urls(markup):
@@ -304,7 +311,9 @@ def _open_graph(tree: LexborHTMLParser, markup: str) -> Iterator[Stated]:
         return
     values: dict[str, str] = {}
     for node in tree.css("meta[property]")[:200]:
-        values.setdefault((node.attributes.get("property") or "").lower(), node.attributes.get("content") or "")
+        values.setdefault(
+            (node.attributes.get("property") or "").lower(), node.attributes.get("content") or ""
+        )
     for name, field_name in (("og:site_name", "site_name"), ("og:title", "og_title"), ("og:phone_number", "phone"),
                              ("og:email", "email"), ("business:contact_data:phone_number", "phone")):  # fmt: skip
         if text := " ".join(values.get(name, "")[:MAX_VALUE_CHARS].split()):

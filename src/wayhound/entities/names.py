@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from wayhound.entities.fact import Fact, name_words
 from wayhound.entities.page_lines import PageLines, TextLine
-from wayhound.text.folding import fold, plain_words
+from wayhound.text.words import fold, plain_words
 from wayhound.url import registrable_domain
 
 FRAME = 0.6
@@ -20,13 +20,14 @@ MOST_WORDS = 14
 _LEAST_PAGES = 3
 _SEPARATOR = re.compile(r"\s+[-–—|»«:·•>~/]+\s+|\s*[|»«•]\s*|:\s+|\s-{2,}\s")
 _COPYRIGHT = re.compile(
-    r"(?:©|\(c\)|copyright)\W*(?:\d{4}(?:\s*[-–]\s*\d{4})?)?\W*(?:by\s+)?([^\W\d][^|•·©\n]{1,60}?)(?:\s*[|•·]|\.\s|,?\s*(?:all rights|"
-    r"alle rechte|tous droits|todos los|\d{4})|\.?$)",
+    r"(?:©|\(c\)|copyright)\W*(?:\d{4}(?:\s*[-–]\s*\d{4})?)?\W*(?:by\s+)?([^\W\d][^|•·©\n]{1,60}?)"
+    r"(?:\s*[|•·]|\.\s|,?\s*(?:all rights|alle rechte|tous droits|todos los|\d{4})|\.?$)",
     re.IGNORECASE,
 )
 _LEGAL_FORM = re.compile(
-    r"\b(?:GmbH|AG|e\.\s?V\.|Inc\.?|LLC|Ltd\.?|Limited|Corp\.?|S\.?A\.?S?|S\.?L\.?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|d\.\s?o\.\s?o\.|"
-    r"s\.\s?r\.\s?o\.|Oy|AB|A/S|Sp\. z o\.\s?o\.|Pvt\.?|Ltda\.?|Foundation|Stiftung|Association|Verein)(?!\w)|株式会社|有限公司"
+    r"\b(?:GmbH|AG|e\.\s?V\.|Inc\.?|LLC|Ltd\.?|Limited|Corp\.?|S\.?A\.?S?|S\.?L\.?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|"
+    r"d\.\s?o\.\s?o\.|s\.\s?r\.\s?o\.|Oy|AB|A/S|Sp\. z o\.\s?o\.|Pvt\.?|Ltda\.?|Foundation|Stiftung|Association|"
+    r"Verein)(?!\w)|株式会社|有限公司"
 )
 _NO_NAME = frozenset(
     "home contact contacto contato kontakt kontakty impressum imprint about welcome startseite accueil inicio index "
@@ -48,12 +49,12 @@ class TitleShape:
     segments: tuple[str, ...] = ()  # parts of titles on many pages, most frequent first
 
     @classmethod
-    def learn(
-        cls, pages: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[TextLine]]]
-    ) -> TitleShape:
+    def learn(cls, pages: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[TextLine]]]) -> TitleShape:
         """Return the shape from the titles, headings and lines of some pages."""
         titles = [tuple(plain_words(title)) for title, _, _ in pages if title]
-        heads = [tuple(plain_words(text)) for _, headings, _ in pages for tag, text in headings[:1] if tag == "h1"]
+        heads = [
+            tuple(plain_words(text)) for _, headings, _ in pages for tag, text in headings[:1] if tag == "h1"
+        ]
         if len(pages) < _LEAST_PAGES:
             return cls(len(pages))
         counts = Counter(line for _, _, lines in pages for line in {line.text.casefold() for line in lines})
@@ -62,13 +63,20 @@ class TitleShape:
         common = {text for counter in (counts, headings) for text, count in counter.items() if count > least}
         words = Counter(word for title in titles for word in set(title))
         common_words = {word for word, count in words.items() if count >= FRAME * len(titles)}
-        parts = Counter(part for title, _, _ in pages for part in {p.strip() for p in _SEPARATOR.split(title)} if part)
+        parts = Counter(
+            part for title, _, _ in pages for part in {p.strip() for p in _SEPARATOR.split(title)} if part
+        )
         segments = [part for part, count in parts.most_common(5) if count >= max(2, FRAME * len(pages))]
         return cls(
-            len(pages), _frame(titles), _frame([t[::-1] for t in titles])[::-1],
-            _frame([h[::-1] for h in heads])[::-1], _frame(heads), frozenset(common), frozenset(common_words),
-            tuple(segments),
-        )  # fmt: skip
+            pages=len(pages),
+            title_before=_frame(titles),
+            title_after=_frame([words[::-1] for words in titles])[::-1],
+            heading_after=_frame([words[::-1] for words in heads])[::-1],
+            heading_before=_frame(heads),
+            common=frozenset(common),
+            common_words=frozenset(common_words),
+            segments=tuple(segments),
+        )
 
 
 def _frame(sequences: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -98,7 +106,10 @@ def strip_frame(text: str, before: tuple[str, ...], after: tuple[str, ...]) -> s
 
 
 def page_name(
-    page: PageLines, stated: Sequence[Fact], og_titles: Sequence[Fact], shape: TitleShape, places: Sequence[str]
+    page: PageLines,
+    stated: Sequence[Fact],
+    shape: TitleShape,
+    places: Sequence[str],
 ) -> Iterator[Fact]:
     """Yield names of the entity that a page describes.
 
@@ -109,8 +120,12 @@ def page_name(
     for fact in stated:
         words = plain_words(fact.text)
         if fact.text.casefold() not in shape.common and words:
-            agrees = _within(words, plain_words(page.title)) or any(words == plain_words(h) for _, h in page.headings)
-            yield Fact("name", fact.text, fact.confidence if agrees else 0.7, fact.source, fact.start, fact.end)
+            agrees = _within(words, plain_words(page.title)) or any(
+                words == plain_words(h) for _, h in page.headings
+            )
+            yield Fact(
+                "name", fact.text, fact.confidence if agrees else 0.7, fact.source, fact.start, fact.end
+            )
     seen = [(_HEADING_WEIGHT[tag], text, "heading") for tag, text in page.headings]
     seen += [(0.0, line.text, "text") for line in page.lines[:400] if len(line.text) <= 90]
     best: tuple[float, str, str] | None = None
@@ -174,7 +189,7 @@ def _without_place(name: str, places: Sequence[str]) -> str:
 def _placed(page: PageLines, name: str, confidence: float, source: str) -> Fact:
     start = page.text.find(name)
     span = (start, start + len(name)) if start >= 0 else (0, 0)
-    return Fact("name", name, round(confidence, 3), source, *span, name)
+    return Fact("name", name, round(confidence, 3), source, *span, printed=name)
 
 
 def organisation_name(

@@ -87,7 +87,11 @@ class ParsedPage:
         """Return the lines of the page. The tree cannot be used afterwards."""
         tree = self.tree
         tree.strip_tags(["script", *_UNSEEN])
-        title, headings, language = title_of(tree.css("title")), tuple(_heading_texts(tree)), language_of(tree.root)
+        title, headings, language = (
+            title_of(tree.css("title")),
+            tuple(_heading_texts(tree)),
+            language_of(tree.root),
+        )
         if "hidden" in self.markup:
             _remove_hidden(tree)
         body = tree.body

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from wayhound.text.folding import fold
+from wayhound.text.words import fold
 
 Placed = Literal["before", "after"]
 
@@ -31,70 +31,70 @@ class Country:
     names: tuple[str, ...]
 
 
-def _country(code: str, post_code: str, city: Placed, languages: str, *names: str) -> Country:
-    return Country(code, post_code, city, tuple(languages.split()), names)
+def _country(code: str, post_code: str, city: Placed, languages: str, names: str) -> Country:
+    return Country(code, post_code, city, tuple(languages.split()), tuple(names.split(" | ")))
 
 
 _5, _4, _6 = r"\d{5}", r"\d{4}", r"\d{6}"
 COUNTRIES: dict[str, Country] = {country.code: country for country in (
-    _country("US", r"\d{5}(?:-\d{4})?", "before", "en", "United States of America", "United States", "USA", "U.S.A."),
+    _country("US", r"\d{5}(?:-\d{4})?", "before", "en", "United States of America | United States | USA | U.S.A."),
     _country("CA", r"[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d", "before", "en fr", "Canada"),
-    _country("GB", r"(?:GIR 0AA|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})", "before", "en", "United Kingdom", "England",
-             "Scotland", "Wales", "Northern Ireland", "Great Britain", "UK"),
-    _country("IE", r"[ACDEFHKNPRTVWXY]\d[\dW] ?[A-Z\d]{4}", "before", "en ga", "Ireland", "Éire"),
+    _country("GB", r"(?:GIR 0AA|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})", "before", "en",
+             "United Kingdom | England | Scotland | Wales | Northern Ireland | Great Britain | UK"),
+    _country("IE", r"[ACDEFHKNPRTVWXY]\d[\dW] ?[A-Z\d]{4}", "before", "en ga", "Ireland | Éire"),
     _country("AU", _4, "before", "en", "Australia"),
-    _country("NZ", _4, "before", "en mi", "New Zealand", "Aotearoa"),
-    _country("IN", r"\d{3} ?\d{3}", "before", "en hi", "India", "Bharat"),
+    _country("NZ", _4, "before", "en mi", "New Zealand | Aotearoa"),
+    _country("IN", r"\d{3} ?\d{3}", "before", "en hi", "India | Bharat"),
     _country("ZA", _4, "before", "en af zu", "South Africa"),
     _country("SG", _6, "before", "en", "Singapore"),
-    _country("DE", rf"(?:D[- ])?{_5}", "after", "de", "Germany", "Deutschland"),
-    _country("AT", rf"(?:A[- ])?{_4}", "after", "de", "Austria", "Österreich"),
-    _country("CH", rf"(?:CH[- ])?{_4}", "after", "de fr it rm", "Switzerland", "Schweiz", "Suisse", "Svizzera"),
+    _country("DE", rf"(?:D[- ])?{_5}", "after", "de", "Germany | Deutschland"),
+    _country("AT", rf"(?:A[- ])?{_4}", "after", "de", "Austria | Österreich"),
+    _country("CH", rf"(?:CH[- ])?{_4}", "after", "de fr it rm", "Switzerland | Schweiz | Suisse | Svizzera"),
     _country("LI", rf"(?:FL[- ])?{_4}", "after", "de", "Liechtenstein"),
-    _country("FR", rf"(?:F[- ])?{_5}", "after", "fr", "France", "Frankreich"),
-    _country("BE", rf"(?:B[- ])?{_4}", "after", "nl fr de", "Belgium", "Belgique", "België", "Belgien"),
-    _country("LU", rf"(?:L[- ])?{_4}", "after", "fr de lb", "Luxembourg", "Luxemburg"),
-    _country("NL", r"(?:NL[- ])?[1-9]\d{3} ?[A-Z]{2}", "after", "nl fy", "Netherlands", "The Netherlands", "Nederland",
-             "Niederlande", "Holland"),
-    _country("IT", rf"(?:I[- ])?{_5}", "after", "it", "Italy", "Italia", "Italien"),
-    _country("SM", r"4789\d", "after", "it", "San Marino", "Repubblica di San Marino", "Rep. San Marino"),
-    _country("ES", rf"(?:E[- ])?{_5}", "after", "es ca gl eu", "Spain", "España", "Espanya", "Spanien"),
+    _country("FR", rf"(?:F[- ])?{_5}", "after", "fr", "France | Frankreich"),
+    _country("BE", rf"(?:B[- ])?{_4}", "after", "nl fr de", "Belgium | Belgique | België | Belgien"),
+    _country("LU", rf"(?:L[- ])?{_4}", "after", "fr de lb", "Luxembourg | Luxemburg"),
+    _country("NL", r"(?:NL[- ])?[1-9]\d{3} ?[A-Z]{2}", "after", "nl fy",
+             "Netherlands | The Netherlands | Nederland | Niederlande | Holland"),
+    _country("IT", rf"(?:I[- ])?{_5}", "after", "it", "Italy | Italia | Italien"),
+    _country("SM", r"4789\d", "after", "it", "San Marino | Repubblica di San Marino | Rep. San Marino"),
+    _country("ES", rf"(?:E[- ])?{_5}", "after", "es ca gl eu", "Spain | España | Espanya | Spanien"),
     _country("PT", r"\d{4}-\d{3}", "after", "pt", "Portugal"),
-    _country("BR", r"\d{5}-?\d{3}", "before", "pt", "Brazil", "Brasil"),
-    _country("MX", rf"(?:C\. ?P\. ?|CP )?{_5}", "after", "es", "Mexico", "México"),
+    _country("BR", r"\d{5}-?\d{3}", "before", "pt", "Brazil | Brasil"),
+    _country("MX", rf"(?:C\. ?P\. ?|CP )?{_5}", "after", "es", "Mexico | México"),
     _country("AR", r"(?:[A-Z]?\d{4}(?:[A-Z]{3})?)", "after", "es", "Argentina"),
     _country("CL", r"\d{7}", "before", "es", "Chile"),
     _country("CO", _6, "before", "es", "Colombia"),
-    _country("PE", _5, "before", "es", "Peru", "Perú"),
+    _country("PE", _5, "before", "es", "Peru | Perú"),
     _country("EC", _6, "before", "es", "Ecuador"),
     _country("UY", _5, "after", "es", "Uruguay"),
-    _country("PL", r"(?:PL[- ])?\d{2}-\d{3}", "after", "pl", "Poland", "Polska", "Polen"),
-    _country("CZ", r"(?:CZ[- ])?\d{3} ?\d{2}", "after", "cs", "Czech Republic", "Czechia", "Česká republika", "Česko"),
-    _country("SK", r"(?:SK[- ])?\d{3} ?\d{2}", "after", "sk", "Slovakia", "Slovensko", "Slovenská republika"),
-    _country("SI", rf"(?:SI[- ])?{_4}", "after", "sl", "Slovenia", "Slovenija"),
-    _country("HR", rf"(?:HR[- ])?{_5}", "after", "hr", "Croatia", "Hrvatska"),
-    _country("RS", _5, "after", "sr", "Serbia", "Srbija"),
-    _country("HU", rf"(?:H[- ])?{_4}", "after", "hu", "Hungary", "Magyarország"),
-    _country("RO", _6, "after", "ro", "Romania", "România"),
-    _country("BG", _4, "after", "bg", "Bulgaria", "България"),
-    _country("GR", r"\d{3} ?\d{2}", "after", "el", "Greece", "Ελλάδα"),
-    _country("SE", r"(?:SE?[- ])?\d{3} ?\d{2}", "after", "sv", "Sweden", "Sverige"),
-    _country("NO", rf"(?:N[- ])?{_4}", "after", "no nb nn", "Norway", "Norge"),
-    _country("DK", rf"(?:DK[- ])?{_4}", "after", "da", "Denmark", "Danmark"),
-    _country("FI", rf"(?:FI[- ])?{_5}", "after", "fi sv", "Finland", "Suomi"),
-    _country("IS", r"\d{3}", "after", "is", "Iceland", "Ísland"),
-    _country("EE", _5, "after", "et", "Estonia", "Eesti"),
-    _country("LV", r"LV-\d{4}", "before", "lv", "Latvia", "Latvija"),
-    _country("LT", r"(?:LT-)?\d{5}", "after", "lt", "Lithuania", "Lietuva"),
-    _country("RU", _6, "after", "ru", "Russia", "Россия", "Russian Federation"),
-    _country("UA", _5, "after", "uk ru", "Ukraine", "Україна"),
-    _country("TR", _5, "after", "tr", "Turkey", "Türkiye"),
-    _country("IL", r"\d{7}|\d{5}", "before", "he", "Israel", "ישראל"),
-    _country("AE", "", "before", "ar en", "United Arab Emirates", "UAE"),
-    _country("JP", r"〒? ?\d{3}[-－‐]\d{4}", "after", "ja", "Japan", "日本"),
-    _country("CN", _6, "before", "zh", "China", "P.R. China", "PR China", "中国"),
-    _country("TW", r"\d{3}(?:\d{2,3})?", "after", "zh", "Taiwan", "台灣", "臺灣"),
-    _country("KR", _5, "before", "ko", "South Korea", "Korea", "Republic of Korea", "대한민국"),
+    _country("PL", r"(?:PL[- ])?\d{2}-\d{3}", "after", "pl", "Poland | Polska | Polen"),
+    _country("CZ", r"(?:CZ[- ])?\d{3} ?\d{2}", "after", "cs", "Czech Republic | Czechia | Česká republika | Česko"),
+    _country("SK", r"(?:SK[- ])?\d{3} ?\d{2}", "after", "sk", "Slovakia | Slovensko | Slovenská republika"),
+    _country("SI", rf"(?:SI[- ])?{_4}", "after", "sl", "Slovenia | Slovenija"),
+    _country("HR", rf"(?:HR[- ])?{_5}", "after", "hr", "Croatia | Hrvatska"),
+    _country("RS", _5, "after", "sr", "Serbia | Srbija"),
+    _country("HU", rf"(?:H[- ])?{_4}", "after", "hu", "Hungary | Magyarország"),
+    _country("RO", _6, "after", "ro", "Romania | România"),
+    _country("BG", _4, "after", "bg", "Bulgaria | България"),
+    _country("GR", r"\d{3} ?\d{2}", "after", "el", "Greece | Ελλάδα"),
+    _country("SE", r"(?:SE?[- ])?\d{3} ?\d{2}", "after", "sv", "Sweden | Sverige"),
+    _country("NO", rf"(?:N[- ])?{_4}", "after", "no nb nn", "Norway | Norge"),
+    _country("DK", rf"(?:DK[- ])?{_4}", "after", "da", "Denmark | Danmark"),
+    _country("FI", rf"(?:FI[- ])?{_5}", "after", "fi sv", "Finland | Suomi"),
+    _country("IS", r"\d{3}", "after", "is", "Iceland | Ísland"),
+    _country("EE", _5, "after", "et", "Estonia | Eesti"),
+    _country("LV", r"LV-\d{4}", "before", "lv", "Latvia | Latvija"),
+    _country("LT", r"(?:LT-)?\d{5}", "after", "lt", "Lithuania | Lietuva"),
+    _country("RU", _6, "after", "ru", "Russia | Россия | Russian Federation"),
+    _country("UA", _5, "after", "uk ru", "Ukraine | Україна"),
+    _country("TR", _5, "after", "tr", "Turkey | Türkiye"),
+    _country("IL", r"\d{7}|\d{5}", "before", "he", "Israel | ישראל"),
+    _country("AE", "", "before", "ar en", "United Arab Emirates | UAE"),
+    _country("JP", r"〒? ?\d{3}[-－‐]\d{4}", "after", "ja", "Japan | 日本"),
+    _country("CN", _6, "before", "zh", "China | P.R. China | PR China | 中国"),
+    _country("TW", r"\d{3}(?:\d{2,3})?", "after", "zh", "Taiwan | 台灣 | 臺灣"),
+    _country("KR", _5, "before", "ko", "South Korea | Korea | Republic of Korea | 대한민국"),
     _country("UG", "", "before", "en", "Uganda"),
     _country("KE", _5, "before", "en sw", "Kenya"),
     _country("NG", _6, "before", "en", "Nigeria"),
@@ -103,7 +103,7 @@ COUNTRIES: dict[str, Country] = {country.code: country for country in (
     _country("TH", _5, "before", "th", "Thailand"),
     _country("PH", _4, "before", "en tl", "Philippines"),
     _country("ID", _5, "before", "id", "Indonesia"),
-    _country("VN", _6, "before", "vi", "Vietnam", "Việt Nam"),
+    _country("VN", _6, "before", "vi", "Vietnam | Việt Nam"),
 )}  # fmt: skip
 
 TOP_LEVEL = {"uk": "GB"}
@@ -141,7 +141,9 @@ AU_STATES = {
     "New South Wales": "NSW", "Victoria": "VIC", "Queensland": "QLD", "South Australia": "SA",
     "Western Australia": "WA", "Tasmania": "TAS", "Northern Territory": "NT", "Australian Capital Territory": "ACT",
 }  # fmt: skip
-BR_STATES = frozenset("AC AL AP AM BA CE DF ES GO MA MT MS MG PA PB PR PE PI RJ RN RS RO RR SC SP SE TO".split())
+BR_STATES = frozenset(
+    "AC AL AP AM BA CE DF ES GO MA MT MS MG PA PB PR PE PI RJ RN RS RO RR SC SP SE TO".split()
+)
 
 STREET_WORDS: dict[str, tuple[str, str]] = {
     # language: words that stand alone, endings of compounds
@@ -175,7 +177,9 @@ STREET_WORDS: dict[str, tuple[str, str]] = {
     "el": ("οδός λεωφόρος πλατεία", ""),
 }  # fmt: skip
 
-BOX_WORDS = r"(?:p\.? ?o\.? ?box|post(?:al)? box|postfach|casilla|apartado|apdo|caixa postal|boîte postale|b\.?p\.?)"
+BOX_WORDS = (
+    r"(?:p\.? ?o\.? ?box|post(?:al)? box|postfach|casilla|apartado|apdo|caixa postal|boîte postale|b\.?p\.?)"
+)
 
 
 def _alternatives(words: Iterable[str]) -> str:

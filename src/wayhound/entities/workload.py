@@ -1,4 +1,4 @@
-"""Query workloads, and the value of a graph of entities for them (Huang & Yu, Eq. 1–3).
+"""AskedQuery workloads, and the value of a graph of entities for them (Huang & Yu, Eq. 1–3).
 
 The value of a graph is the sum over all queries of the value of the entities that match them: every piece of
 information that an entity has and the query does not name counts, each further value of one relationship less (β), and
@@ -7,7 +7,6 @@ for a category query each further entity less (α).
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,15 +14,15 @@ from functools import lru_cache
 from typing import Literal
 
 from wayhound.errors import UsageError
-from wayhound.text.folding import plain_words
+from wayhound.text.words import plain_words
 
 QueryKind = Literal["instance", "category"]
 Values = Mapping[str, Sequence[str]]
 """The relationships of an entity: atomic values by label."""
 
+KINDS: dict[str, QueryKind] = {"instance": "instance", "category": "category"}
 MAX_QUERIES = 1_000_000
 _STOP = frozenset("a an and at by de der die das el for in la le of on the und".split())
-_PLURALS = re.compile(r"(?<=\w{3})s$")
 
 
 @lru_cache(maxsize=200_000)
@@ -34,7 +33,7 @@ def query_words(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class AskedQuery:
     """A query with how often it was asked; the same query asked by many counts as often (a multiset)."""
 
     text: str
@@ -50,7 +49,7 @@ class Query:
 class Workload:
     """The queries of a time range, and an index of them by their rarest word."""
 
-    queries: tuple[Query, ...] = ()
+    queries: tuple[AskedQuery, ...] = ()
     types: frozenset[str] = frozenset()
     """Words for the kind itself ("restaurants"): they match the label of the type and narrow nothing."""
 
@@ -58,14 +57,14 @@ class Workload:
     needed: tuple[frozenset[str], ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, queries: Iterable[Query], types: Iterable[str] = ()) -> Workload:
+    def of(cls, queries: Iterable[AskedQuery], types: Iterable[str] = ()) -> Workload:
         """Return a workload; equal queries are counted together."""
         counts: dict[tuple[str, QueryKind], float] = {}
         for query in queries:
             key = " ".join(query.text.split()).casefold(), query.kind
             if query.words and query.count > 0:
                 counts[key] = counts.get(key, 0.0) + query.count
-        merged = tuple(Query(text, kind, count) for (text, kind), count in counts.items())
+        merged = tuple(AskedQuery(text, kind, count) for (text, kind), count in counts.items())
         kinds = frozenset(word for name in types for word in (*query_words(name), f"{name.lower()}s"))
         needed = tuple(frozenset(query.words) - kinds or frozenset(query.words) for query in merged)
         frequency: dict[str, int] = defaultdict(int)
@@ -92,7 +91,7 @@ def read_workload(lines: Iterable[str], types: Iterable[str] = ()) -> Workload:
     cannot be read.
     """
     types = tuple(types)
-    queries: list[Query] = []
+    queries: list[AskedQuery] = []
     for number, line in enumerate(lines, 1):
         if number > MAX_QUERIES:
             raise UsageError(f"The workload has more than {MAX_QUERIES:,} lines.")
@@ -103,18 +102,18 @@ def read_workload(lines: Iterable[str], types: Iterable[str] = ()) -> Workload:
     return Workload.of(queries, types)
 
 
-def _parsed(cells: Sequence[str], number: int, types: Sequence[str]) -> Query:
+def _parsed(cells: Sequence[str], number: int, types: Sequence[str]) -> AskedQuery:
     if len(cells) == 1:
-        return Query(cells[0], guess_kind(cells[0], types))
+        return AskedQuery(cells[0], guess_kind(cells[0], types))
     try:
         kind, count, text = cells
-        if kind == "instance" or kind == "category":  # noqa: PLR1714 - narrows the type
-            return Query(text, kind, float(count))
+        if kind in KINDS:
+            return AskedQuery(text, KINDS[kind], float(count))
     except ValueError:
         pass
     raise UsageError(
-        f"Line {number} of the workload cannot be read: it should be `instance` or `category`, a count and a query, with "
-        "tabs between, or a query alone."
+        f"Line {number} of the workload cannot be read: it should be `instance` or `category`, a count and a query, "
+        "with tabs between, or a query alone."
     )
 
 
@@ -122,7 +121,11 @@ def guess_kind(text: str, types: Sequence[str]) -> QueryKind:
     """Return `category` for a query that asks for a group: it names the type in the plural, or asks for the best."""
     words = set(plain_words(text))
     plurals = {f"{word}s" for name in types for word in plain_words(name)}
-    return "category" if words & (plurals | {"best", "cheap", "near", "nearby", "list", "all", "top"}) else "instance"
+    return (
+        "category"
+        if words & (plurals | {"best", "cheap", "near", "nearby", "list", "all", "top"})
+        else "instance"
+    )
 
 
 # The value of a graph
@@ -133,7 +136,7 @@ def value_words(values: Values) -> frozenset[str]:
     return frozenset(word for texts in values.values() for text in texts for word in query_words(text))
 
 
-def matches(query: Query, values: Values, needed: frozenset[str], words: frozenset[str]) -> bool:
+def matches(query: AskedQuery, values: Values, needed: frozenset[str], words: frozenset[str]) -> bool:
     """Return True if an entity is an answer to a query.
 
     All words of the query must occur among the entity's values; for an instance query, the query must also name the
@@ -147,7 +150,7 @@ def matches(query: Query, values: Values, needed: frozenset[str], words: frozens
     return any(frozenset(query_words(name)) <= asked for name in values.get("name", ()))
 
 
-def entity_value(values: Values, query: Query, beta: float = 2.0, c: float = 1.0) -> float:
+def entity_value(values: Values, query: AskedQuery, beta: float = 2.0, c: float = 1.0) -> float:
     """Return the value of a matching entity for a query (Eq. 2 and 3): values that the query names do not count."""
     asked = frozenset(query.words)
     total = 0.0
@@ -164,7 +167,9 @@ def ranked_value(values: Sequence[float], kind: QueryKind, alpha: float = 2.0) -
     return sum(alpha ** (1 - rank) * value for rank, value in enumerate(sorted(values, reverse=True), 1))
 
 
-def graph_value(entities: Iterable[Values], workload: Workload, alpha: float = 2.0, beta: float = 2.0) -> float:
+def graph_value(
+    entities: Iterable[Values], workload: Workload, alpha: float = 2.0, beta: float = 2.0
+) -> float:
     """Return the value of a graph, computed in full (Eq. 1). `GraphValue` keeps the same number up to date."""
     described = [(values, value_words(values)) for values in entities]
     total = 0.0

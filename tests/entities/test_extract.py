@@ -1,0 +1,200 @@
+"""Facts of pages, nothing taught: contacts, addresses of many countries, names, hours."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wayhound.entities.addresses import find_addresses
+from wayhound.entities.contacts import decode_protected, find_emails, find_phones
+from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
+from wayhound.entities.hours import normalise_hours
+from wayhound.entities.page_lines import PageLines, parse_html
+from wayhound.record_kinds import KINDS
+
+
+def lines_of(html: str, url: str = "https://acme.example/contact") -> PageLines:
+    return parse_html(url, html).lines()
+
+
+def facts_of(html: str, url: str = "https://acme.example/contact") -> FactPage:
+    return read_facts(url, html.encode(), "text/html; charset=utf-8")
+
+
+def texts(page: FactPage, field: str) -> list[str]:
+    return [fact.text for fact in page.of(field)]
+
+
+def test_every_value_has_its_span_in_the_visible_text() -> None:
+    page = facts_of(
+        "<p>Call <b>+44 20 7946 0958</b> or write to <a>info@acme.co.uk</a></p><footer>10115 Berlin</footer>"
+    )
+    printed = {fact.field: page.lines.text[fact.start : fact.end] for fact in page.facts}
+    assert printed["phone"] == "+44 20 7946 0958"
+    assert printed["email"] == "info@acme.co.uk"
+
+
+@pytest.mark.parametrize(
+    ("text", "email"),
+    [
+        ("info@acme.example.org", "info@acme.example.org"),
+        ("info (at) acme (dot) org", "info@acme.org"),
+        ("team[at]akamu.de", "team@akamu.de"),
+        ("Info&#64;Acme.ORG", "info@acme.org"),
+        ("gro.emca@ofni", "info@acme.org"),
+    ],
+)
+def test_emails_are_read_also_where_they_are_disguised(text: str, email: str) -> None:
+    assert [contact.text for contact in find_emails(lines_of(f"<p>Mail: {text}</p>"))] == [email]
+
+
+def test_an_email_that_cloudflare_protects_is_decoded() -> None:
+    code = "2a" + "".join(f"{ord(letter) ^ 0x2A:02x}" for letter in "me@acme.org")
+    assert decode_protected(code) == "me@acme.org"
+    assert texts(facts_of(f'<a data-cfemail="{code}">[protected]</a>'), "email") == ["me@acme.org"]
+    assert decode_protected("zz") == ""
+
+
+def test_a_sentence_with_the_word_at_is_no_email() -> None:
+    assert list(find_emails(lines_of("<p>Meet us at home. Look at acme.org (a story)</p>"))) == []
+
+
+def test_the_country_of_a_phone_follows_from_the_page() -> None:
+    german = lines_of("<p>Tel. 030 901820</p>")
+    assert [(c.text, c.country) for c in find_phones(german, ["DE"])] == [("+4930901820", "DE")]
+
+
+def test_a_fax_number_is_not_a_phone() -> None:
+    found = [
+        (c.field, c.text) for c in find_phones(lines_of("<p>Tel: 030 901820<br>Fax: 030 901821</p>"), ["DE"])
+    ]
+    assert found == [("phone", "+4930901820"), ("fax", "+4930901821")]
+
+
+def test_dates_accounts_and_prices_are_no_phones() -> None:
+    text = (
+        "<p>1999-2004<br>12.05.2024<br>IBAN DE02 1203 0000 0000 2020 51<br>Kto 7048748<br>$ 1 250 000 00</p>"
+    )
+    assert list(find_phones(lines_of(text), ["DE", "US"])) == []
+
+
+@pytest.mark.parametrize(
+    ("country", "html", "address"),
+    [
+        (
+            "US",
+            "1219 Filbert Street<br>Philadelphia, PA 19107",
+            "1219 Filbert Street, Philadelphia, PA 19107",
+        ),
+        ("GB", "10 Downing Street<br>London SW1A 2AA", "10 Downing Street, London SW1A 2AA"),
+        ("DE", "Karolinenplatz 5<br>64289 Darmstadt", "Karolinenplatz 5, 64289 Darmstadt"),
+        ("FR", "81 rue de Lille<br>75007 Paris", "81 rue de Lille, 75007 Paris"),
+        ("NL", "Kampenringweg 45A<br>2803PE Gouda", "Kampenringweg 45A, 2803PE Gouda"),
+        (
+            "AU",
+            "Unit 6/38 Wannan St<br>Highett VIC 3190<br>Australia",
+            "Unit 6/38 Wannan St, Highett VIC 3190, Australia",
+        ),
+        ("JP", "〒100-0001 東京都千代田区千代田1-1", "〒100-0001 東京都千代田区千代田1-1"),
+        ("IN", "45 Shakespeare Sarani,<br>Kolkata – 700017", "45 Shakespeare Sarani, Kolkata – 700017"),
+        ("SI", "Podbreznik 15<br>8000 Novo mesto", "Podbreznik 15, 8000 Novo mesto"),
+        ("PL", "ul. Piękna 3<br>00-539 Warszawa", "ul. Piękna 3, 00-539 Warszawa"),
+        ("CA", "290 Bremner Blvd<br>Toronto, ON M5V 3L9", "290 Bremner Blvd, Toronto, ON M5V 3L9"),
+        ("IT", "Via Marino Moretti, 23<br>47921 Rimini", "Via Marino Moretti, 23, 47921 Rimini"),
+    ],
+)
+def test_addresses_of_many_countries_are_read(country: str, html: str, address: str) -> None:
+    found = find_addresses(lines_of(f"<h1>Acme</h1><p>{html}</p><p>Copyright 2024</p>"), [country])
+    assert [(one.text, one.country) for one in found[:1]] == [(address, country)]
+
+
+def test_what_a_page_states_for_machines_is_read_in_every_syntax() -> None:
+    data = {
+        "@type": "Restaurant", "name": "Chez Nous", "telephone": "+33 1 42 68 53 00",
+        "geo": {"latitude": 48.8, "longitude": 2.3},
+        "address": {"streetAddress": "1 rue X", "postalCode": "75001", "addressLocality": "Paris"},
+        "openingHoursSpecification": {"dayOfWeek": ["Monday", "Tuesday"], "opens": "09:00", "closes": "18:00"},
+    }  # fmt: skip
+    json_ld = facts_of(f'<script type="application/ld+json">{json.dumps(data)}</script>')
+    microdata = facts_of(
+        '<div itemscope itemtype="http://schema.org/Restaurant"><h1 itemprop="name">Chez Nous</h1>'
+        '<span itemprop="telephone">+33 1 42 68 53 00</span><div itemprop="address" itemscope '
+        'itemtype="http://schema.org/PostalAddress"><span itemprop="streetAddress">1 rue X</span>'
+        '<span itemprop="postalCode">75001</span><span itemprop="addressLocality">Paris</span></div></div>'
+    )
+    hcard = facts_of(
+        '<div class="vcard"><b class="fn org">Chez Nous</b><i class="tel">+33 1 42 68 53 00</i><p class="adr">'
+        '<i class="street-address">1 rue X</i> <i class="postal-code">75001</i> <i class="locality">Paris</i></p></div>'
+    )
+    for page in (json_ld, microdata, hcard):
+        assert texts(page, "name")[0] == "Chez Nous"
+        assert texts(page, "phone") == ["+33142685300"]
+        assert texts(page, "address")[0].startswith("1 rue X, 75001 Paris")
+    assert texts(json_ld, "coordinates") == ["48.8,2.3"]
+    assert texts(json_ld, "hours") == ["Mo-Tu 09:00-18:00"]
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("Monday - Thursday: 4:30pm - 10:00pm", "Mo-Th 16:30-22:00"),
+        ("Dienstag, Donnerstag und Freitag von 16:30 - 23:00 Uhr", "Tu,Th-Fr 16:30-23:00"),
+        ("de segunda a sexta das 9h às 18h", "Mo-Fr 09:00-18:00"),
+        ("Sábado Cerrado", "Sa off"),
+        ("Daily 6:30am-10pm", "Mo-Su 06:30-22:00"),
+        ("no hours here", ""),
+    ],
+)
+def test_opening_hours_are_normalised(text: str, hours: str) -> None:
+    assert normalise_hours(text) == hours
+
+
+def guide_page(name: str, city: str, phone: str) -> FactPage:
+    html = (
+        f"<title>{name} Review | {city} | Good Food Guide</title><h1>{name} Review</h1><p>12 Main St<br>"
+        f"{city}, TX 75001<br>{phone}</p><p>Cuisine: Thai</p><footer>Good Food Guide, call 800-555-0199</footer>"
+    )
+    return facts_of(html, f"https://guide.example/{name}")
+
+
+def test_words_and_numbers_that_all_pages_share_are_not_the_restaurants() -> None:
+    names = ("Blue Door", "Casa Luna", "The Ferry", "Old Mill", "Thai Basil", "Pho 75")
+    pages = [guide_page(name, f"Town{n}", f"214-555-01{n:02}") for n, name in enumerate(names, 10)]
+    profile = SiteProfile.learn(pages)
+    settled = [settle(page, KINDS["restaurant"], profile) for page in pages]
+    assert [next(f.text for f in facts if f.field == "name") for facts in settled] == list(names)
+    assert all("+18005550199" not in [f.text for f in facts] for facts in settled)
+    assert {f.text for facts in settled for f in facts if f.field == "cuisine"} == {"Thai"}
+
+
+def test_a_field_that_a_user_declares_is_read_after_its_label() -> None:
+    talk = KINDS["restaurant"].__class__("talk", "Talk", "Talks", (KINDS["restaurant"].fields[3],))
+    page = facts_of("<dl><dt>Cuisine</dt><dd>Nordic</dd></dl>")
+    assert [fact.text for fact in settle(page, talk)] == ["Nordic"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="<>/=\"' abctel:@.+0123456789\n{}[]itemproscd", max_size=400))
+def test_no_markup_makes_extraction_fail(html: str) -> None:
+    page = read_facts("https://x.example/", html.encode(), "text/html")
+    for kind in ("organisation", "restaurant"):
+        for fact in settle(page, KINDS[kind]):
+            assert 0 <= fact.start <= fact.end <= len(page.lines.text)
+            assert 0 < fact.confidence <= 1
+
+
+def test_bytes_that_are_no_page_have_no_facts() -> None:
+    assert read_facts("https://x.example/a.png", b"\x89PNG\r\n\x1a\n" + bytes(50), "image/png").facts == ()
+    assert read_facts("https://x.example/", b"", "text/html").facts == ()
+
+
+def test_ten_thousand_entities_on_a_page_are_cut_to_a_bounded_number() -> None:
+    rows = "".join(
+        f"<li>Firm {n}, {n} Main St, Town, TX {10000 + n}, 214-555-{n:04}</li>" for n in range(10_000)
+    )
+    page = facts_of(f"<ul>{rows}</ul>")
+    assert 1 <= len(page.of("address")) <= 200
+    assert 1 <= len(page.of("phone")) <= 200
