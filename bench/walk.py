@@ -93,7 +93,7 @@ def _teach_and_forage(workspace: Workspace, server: SampleServer) -> None:
     train(workspace, settings=PathSettings(), at=time.time())
     fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=0.0)
     sites = [Site(normalise(f"http://{host}:{server.port}/")) for host in FORAGED]
-    run = open_run(workspace, Order(strategy="path-learner"), RunLimits(BUDGET), sites, time.time())
+    run = open_run(workspace, Order(strategy="adaptive"), RunLimits(BUDGET), sites, time.time())
     config = replace(workspace.config, fetch=fetch)
     asyncio.run(run_worker(workspace, run, config, on_start=lambda _: None, on_visit=lambda _: None))
 

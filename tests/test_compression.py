@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.compression import MAX_GZIP_MEMBERS, Body, DecompressionError, accept_encoding, decompress
+from wayhound.files import MAX_GZIP_MEMBERS, Body, DecompressionError, accept_encoding, decompress
 
 TEXT = b"<p>Professors and their papers</p>" * 20
 

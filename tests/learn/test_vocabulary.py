@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wayhound.errors import NotFitted
-from wayhound.learn.vocabulary import TokenVocabulary
+from wayhound.learn.arrays import TokenVocabulary
 
 
 def test_tokens_of_one_group_alone_get_no_column_and_the_others_are_counted_once() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.page import Page, Unreadable
-from wayhound.pages.guard import MAX_CHARS, MAX_DEPTH, limit_markup
+from wayhound.pages.kind import MAX_CHARS, MAX_DEPTH, limit_markup
 from wayhound.pages.reader import MAX_TOKENS, read_page
 from wayhound.url import normalise
 

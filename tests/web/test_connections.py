@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI, Request
 
 from wayhound.web.app import running
-from wayhound.web.connections import ConnectionLimits
+from wayhound.web.guards import ConnectionLimits
 
 LIMITS = ConnectionLimits(head_bytes=4_000, request_seconds=120.0, waiting=20)
 

@@ -23,9 +23,9 @@ from wayhound.archive.warc_read import (
     records,
 )
 from wayhound.archive.warc_write import RENAMED_PREFIX, Original, parse_digest
-from wayhound.compression import DecompressionError, decompress
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched, parse_content_type, redirect_target
+from wayhound.files import DecompressionError, decompress
 from wayhound.page import Page, Unreadable
 from wayhound.pages.reader import read_response
 from wayhound.visit import ArchiveRef

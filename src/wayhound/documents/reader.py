@@ -14,11 +14,11 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from wayhound.compression import DecompressionError, decompress
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits, run_limited
 from wayhound.documents.pdf import PdfReader
 from wayhound.documents.plain_text import read_plain
+from wayhound.files import DecompressionError, decompress
 
 _GHOSTSCRIPT_OPTIONS = ("-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dNOPLATFONTS")
 

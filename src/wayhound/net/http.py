@@ -15,9 +15,9 @@ from yarl import URL
 
 from wayhound import __version__
 from wayhound.archive.revalidation import NOT_MODIFIED, Headers
-from wayhound.compression import accept_encoding
 from wayhound.errors import UsageError
 from wayhound.fetched import Failed, Fetched, parse_content_type
+from wayhound.files import accept_encoding
 from wayhound.media import is_page_type
 from wayhound.net.guard import Guard, GuardedResolver
 from wayhound.net.http_response import (

@@ -12,7 +12,6 @@ from aiohttp.base_protocol import BaseProtocol
 from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 
-from wayhound.compression import Body, DecompressionError, decompress
 from wayhound.fetched import (
     Failed,
     FailureReason,
@@ -23,6 +22,7 @@ from wayhound.fetched import (
     restore_bytes,
     retry_after_seconds,
 )
+from wayhound.files import Body, DecompressionError, decompress
 from wayhound.net.guard import PrivateAddressError
 from wayhound.net.robots import MAX_ROBOTS_BYTES
 

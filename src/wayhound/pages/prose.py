@@ -13,9 +13,8 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.pages.charset import decode
-from wayhound.pages.guard import MAX_CHARS
 from wayhound.pages.head import RobotsTag, language_of, read_head, title_of
-from wayhound.pages.kind import sniff_kind
+from wayhound.pages.kind import MAX_CHARS, sniff_kind
 from wayhound.pages.reader import join_words, parse_markup, prepare_markup
 
 MAX_TEXT_CHARS = 20_000

@@ -11,9 +11,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from wayhound.fetched import Failed, Fetched
 from wayhound.page import Page, Unreadable
 from wayhound.pages.charset import decode
-from wayhound.pages.guard import MAX_CHARS, limit_markup
 from wayhound.pages.head import RobotsTag, base_url, language_of, one_line, read_head, title_of
-from wayhound.pages.kind import sniff_kind, sniff_media_type
+from wayhound.pages.kind import MAX_CHARS, limit_markup, sniff_kind, sniff_media_type
 from wayhound.pages.links import (
     Target,
     link_targets,

@@ -17,14 +17,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wayhound.errors import ModelError, TeachingError, UsageError
-from wayhound.learn.arrays import Floats, Ints, log_softmax, softmax
+from wayhound.learn.arrays import Floats, Ints, TokenVocabulary, log_softmax, softmax
 from wayhound.learn.chain import Chains, Rules, forward_step
 from wayhound.learn.crf import ChainCRF
 from wayhound.learn.hop_hmm import HopHMM, Normalised, possible_steps
 from wayhound.learn.latent import Clusters, LatentSpace
 from wayhound.learn.model_file import Arrays
 from wayhound.learn.naive_bayes import NaiveBayes
-from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, fold_word

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from wayhound.errors import ModelError, UsageError
-from wayhound.learn.arrays import Floats
+from wayhound.learn.arrays import Floats, TokenVocabulary
 from wayhound.learn.chain import Rules
 from wayhound.learn.crf import ChainCRF
 from wayhound.learn.model_file import Arrays
-from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.media import PAGE
 from wayhound.paths.features import is_page_token
 from wayhound.paths.labellers import (

@@ -16,11 +16,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wayhound.errors import ModelError, TeachingError, UsageError
-from wayhound.learn.arrays import Floats, softmax
+from wayhound.learn.arrays import Floats, TokenVocabulary, softmax
 from wayhound.learn.model_file import Arrays
 from wayhound.learn.naive_bayes import NaiveBayes
 from wayhound.learn.shrinkage import Shrinkage
-from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, fold_word, own_link_tokens, page_tokens

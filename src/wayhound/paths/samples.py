@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wayhound.errors import TeachingError
-from wayhound.learn.arrays import Floats
-from wayhound.learn.vocabulary import TokenVocabulary
+from wayhound.learn.arrays import Floats, TokenVocabulary
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens, page_tokens, token_scale, tokens_used
 from wayhound.paths.settings import PathSettings

@@ -12,12 +12,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from wayhound.errors import TeachingError
-from wayhound.learn.arrays import Floats, Ints, scale_columns
+from wayhound.learn.arrays import Floats, Ints, TokenVocabulary, scale_columns
 from wayhound.learn.chain import Chains, Rules
 from wayhound.learn.crf import ChainCRF
 from wayhound.learn.logistic import LogisticRegression
 from wayhound.learn.naive_bayes import NaiveBayes
-from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.paths.labellers import (
     EdgeCrfLabeller,
     IndependentLabeller,

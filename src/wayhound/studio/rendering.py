@@ -13,8 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.fetched import Fetched
 from wayhound.pages.charset import decode
-from wayhound.pages.guard import limit_markup
-from wayhound.pages.kind import sniff_kind
+from wayhound.pages.kind import limit_markup, sniff_kind
 from wayhound.url import normalise
 
 FRAME_HEADERS = {

@@ -18,16 +18,17 @@ from starlette.types import ASGIApp
 
 from wayhound import __version__
 from wayhound.errors import UsageError
-from wayhound.web.connections import ConnectionLimits, limited_protocol
 from wayhound.web.errors import add_error_pages
 from wayhound.web.guards import (
     LOOPBACK_NAMES,
     MOST_BODY_BYTES,
     Buckets,
+    ConnectionLimits,
     Guards,
     LimitedRate,
     RateLimiter,
     SafeHeaders,
+    limited_protocol,
 )
 from wayhound.web.pages import Pages, add_static_files
 

@@ -16,9 +16,8 @@ from wayhound.forage.scorer import Rated, Reading, Scorer, State, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.forage.scorers.hops import TargetSimilarity
-from wayhound.learn.arrays import Floats
+from wayhound.learn.arrays import Floats, TokenVocabulary
 from wayhound.learn.logistic import LogisticRegression
-from wayhound.learn.vocabulary import TokenVocabulary
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens
 from wayhound.paths.hops import CRF_STRATEGY as HOP_CRF_STRATEGY

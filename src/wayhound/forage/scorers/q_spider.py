@@ -12,8 +12,7 @@ import numpy as np
 
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import Rated, Reading, Reason, State, StrategyInput
-from wayhound.learn.arrays import Floats, softmax
-from wayhound.learn.vocabulary import TokenVocabulary
+from wayhound.learn.arrays import Floats, TokenVocabulary, softmax
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, page_tokens
