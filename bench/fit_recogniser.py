@@ -15,7 +15,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
@@ -107,24 +107,28 @@ def _tasks(name: str, data: Path) -> Iterator[FitTask]:
 
 
 def _fit(tasks: Sequence[FitTask]) -> RecogniserWeights:
-    """Fit page weights on tasks with goals, then the weights of "this site has no goal" on all tasks."""
-    with_goals = [task for task in tasks if not task.without_goals]
-    rows = np.concatenate([task.rows for task in with_goals])
-    truth = np.concatenate([task.goals for task in with_goals])
-    counts = np.concatenate([np.full(len(task.goals), TASK_WEIGHT / len(task.goals)) for task in with_goals])
-    pages = _logistic(rows, truth, counts)
-    verdicts = [_verdict_row(task, pages) for task in tasks]
+    """Fit page weights on tasks with goals and on all tasks, then the weights of "this site has no goal"."""
+    pages = _fit_pages([task for task in tasks if not task.without_goals])
+    weights = RecogniserWeights(pages, _fit_pages(tasks), (0.0,) * len(NONE_FEATURES))
+    verdicts = [_verdict_row(task, weights) for task in tasks]
     removed = np.array([float(task.without_goals) for task in tasks])
-    return RecogniserWeights(pages, _logistic(np.array(verdicts), removed, np.ones(len(tasks))))
+    return replace(weights, none=_logistic(np.array(verdicts), removed, np.ones(len(tasks))))
 
 
-def _verdict_row(task: FitTask, pages: tuple[float, ...]) -> Floats:
+def _fit_pages(tasks: Sequence[FitTask]) -> tuple[float, ...]:
+    rows = np.concatenate([task.rows for task in tasks])
+    truth = np.concatenate([task.goals for task in tasks])
+    counts = np.concatenate([np.full(len(task.goals), TASK_WEIGHT / len(task.goals)) for task in tasks])
+    return _logistic(rows, truth, counts)
+
+
+def _verdict_row(task: FitTask, weights: RecogniserWeights) -> Floats:
     """Return the features of "this site has no goal" under these page weights.
 
     The weights of the recogniser stay: a held-out task is measured by weights that were fitted without it.
     """
     saved = task.recogniser.weights
-    task.recogniser.weights = RecogniserWeights(pages, (0.0,) * len(NONE_FEATURES))
+    task.recogniser.weights = weights
     row = task.recogniser.none_row(task.recogniser.probabilities())
     task.recogniser.weights = saved
     return row
@@ -132,7 +136,8 @@ def _verdict_row(task: FitTask, pages: tuple[float, ...]) -> Floats:
 
 def _logistic(rows: Floats, truth: Floats, counts: Floats) -> tuple[float, ...]:
     """Return weights with the bias first; the first column, all ones, stands for it."""
-    scales = PRIOR_SCALE / (rows[:, 1:].std(axis=0) + 1e-9)
+    deviations = rows[:, 1:].std(axis=0)
+    scales = np.where(deviations > 1e-6, PRIOR_SCALE / np.maximum(deviations, 1e-6), 1e-6)
     weights, bias = fit_log_odds(csr_array(rows[:, 1:]), scales, truth, counts, bias_scale=30.0)
     return (bias, *weights.tolist())
 
@@ -194,6 +199,7 @@ def _mean(values: Sequence[float]) -> float | None:
 def _write(weights: RecogniserWeights) -> None:
     data = {
         "pages": dict(zip(FEATURES, [round(weight, 4) for weight in weights.pages], strict=True)),
+        "doubtful": dict(zip(FEATURES, [round(weight, 4) for weight in weights.doubtful], strict=True)),
         "none": dict(zip(NONE_FEATURES, [round(weight, 4) for weight in weights.none], strict=True)),
     }
     path = Path(wayhound.paths.__file__).parent / "data" / "recogniser.json"

@@ -48,6 +48,10 @@ NAMES = [*sorted(STRATEGIES), ORACLE]
 @click.option("--budget", default=BUDGET, metavar="PAGES", type=click.IntRange(1), show_default=True,
               help="Recognise goals among this many pages, the first that are fetched.")  # fmt: skip
 @click.option("--without-goals", is_flag=True, help="Test every site also with its goal pages removed.")
+@click.option("--complete-lists", is_flag=True,
+              help="Teach the strategy adaptive all goals among the first pages of each taught site.")  # fmt: skip
+@click.option("--questions", default=0, metavar="N", type=click.IntRange(0), show_default=True,
+              help="Let the strategy adaptive ask about N pages of each tested site; the labels answer.")  # fmt: skip
 @click.option(
     "--blind-to-urls", is_flag=True, help="Let the strategy adaptive use no words and shapes of URLs."
 )
@@ -67,6 +71,8 @@ def evaluate(
     seed: int,
     budget: int,
     without_goals: bool,
+    complete_lists: bool,
+    questions: int,
     blind_to_urls: bool,
     strategies: tuple[str, ...],
     plot_path: Path | None,
@@ -94,6 +100,8 @@ def evaluate(
         without_goals=without_goals,
         seed=seed,
         use_urls=not blind_to_urls,
+        complete_lists=complete_lists,
+        questions=questions,
     )
     outcomes: list[Outcome] = []
     with Progress(console=err, transient=True) as progress:

@@ -147,6 +147,22 @@ class RecognisingScorer(Protocol):
 
 
 @runtime_checkable
+class AskingScorer(Protocol):
+    """A scorer that recognises goals better if a person answers questions about pages of the site.
+
+    Answers are True for a goal, by the URL of the page.
+    """
+
+    def next_question(self, answers: Mapping[str, bool], most: int) -> FoundPage | None:
+        """Return the page to ask about next, or None if `most` are answered or no page is worth asking about."""
+        ...
+
+    def report(self, *, answers: Mapping[str, bool]) -> SiteReport:
+        """Return the goals among the pages read so far, given these answers."""
+        ...
+
+
+@runtime_checkable
 class ExplainingScorer(Protocol):
     """A scorer that can explain itself. Strategies without a model cannot."""
 

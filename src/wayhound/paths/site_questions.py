@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wayhound.paths.site_recognition import NO_ANSWERS, Answers, SiteRecogniser, group_means, group_numbers
+from wayhound.paths.site_recognition import NO_ANSWERS, Answers, SiteRecogniser
 
 QUESTIONS_A_SITE = 3
 
@@ -32,17 +32,14 @@ def next_question(
 ) -> PageQuestion | None:
     """Return the page to ask about next, or None if `most` are answered or no page is left.
 
-    Until a goal is confirmed, ask about the likeliest page: a "yes" proves that the site has goals. Then ask where
-    most depends on the answer: uncertain pages in large lists.
+    Until a goal is confirmed, ask about the likeliest page: a "yes" proves that the site has goals. Then ask about
+    the most uncertain page. Where one goal is expected, a confirmed one ends the questions.
     """
     asked = [page.url in answers for page in recogniser.pages]
-    if sum(asked) >= most or all(asked):
+    found = any(answers.get(page.url) for page in recogniser.pages)
+    if sum(asked) >= most or all(asked) or (found and recogniser.one_goal):
         return None
     probabilities = recogniser.probabilities(answers)
-    value = probabilities
-    if any(answers.values()):
-        lists = group_numbers([page.groups[0] for page in recogniser.pages])
-        _, sizes = group_means(probabilities, lists)
-        value = probabilities * (1 - probabilities) * np.sqrt(sizes)
+    value = probabilities * (1 - probabilities) if found else probabilities
     number = int(np.where(asked, -1.0, value).argmax())
     return PageQuestion(recogniser.pages[number].url, float(probabilities[number]))

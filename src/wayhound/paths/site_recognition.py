@@ -10,6 +10,7 @@ that have them.
 from __future__ import annotations
 
 import json
+import math
 from bisect import insort
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +26,13 @@ from wayhound.paths.trait_model import trait_rows
 
 MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of four must not decide alone
 BEST_CHILDREN = 5
-MAX_DOUBT = 0.9  # above this probability that a site has no goal, none is reported
+MAX_DOUBT = 0.8  # above this probability that a site has no goal, none is reported
+MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
-ANSWER_WEIGHT = 10.0  # of a page that a person answered, in the second pass; any other page has 1
+ANSWER_WEIGHT = 30.0  # of a page that a person answered, in the second pass; any other page has 1
+ANSWER_LOG_ODDS = (
+    2.0  # at least this, or at most its negative, for the pages that belong with an answered one
+)
 _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
 _MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
 FEATURES = (
@@ -36,7 +41,10 @@ FEATURES = (
     "one site, below best", "sites", "list best", "spread", "highest", "contrast", "is best", "parent",
     "parent is goal",
 )  # fmt: skip
-NONE_FEATURES = ("bias", "best chance", "goals expected", "best odds", "contrast", "pages", "sites")
+NONE_FEATURES = (
+    "bias", "best", "doubtful best", "doubtful top", "doubtful sum", "doubtful none",
+    "contrast", "small", "wide", "pages", "sites", "one goal",
+)  # fmt: skip
 
 
 Answers = Mapping[str, bool]
@@ -66,9 +74,14 @@ class PageEvidence:
 
 @dataclass(frozen=True, slots=True)
 class RecogniserWeights:
-    """The general weights, of `FEATURES` and of `NONE_FEATURES`."""
+    """The general weights.
+
+    `pages` and `doubtful` are weights of `FEATURES`: `pages` for a site that has goals, `doubtful` for one that may
+    have none. `none` are weights of `NONE_FEATURES`.
+    """
 
     pages: tuple[float, ...]
+    doubtful: tuple[float, ...]
     none: tuple[float, ...]
 
 
@@ -77,10 +90,8 @@ def shipped_weights() -> RecogniserWeights:
     """Return the weights that the package ships, read once."""
     text = files("wayhound.paths").joinpath("data", "recogniser.json").read_text(encoding="utf-8")
     data = json.loads(text)
-    pages, none = data["pages"], data["none"]
-    return RecogniserWeights(
-        tuple(pages[name] for name in FEATURES), tuple(none[name] for name in NONE_FEATURES)
-    )
+    pages, doubtful = (tuple(data[part][name] for name in FEATURES) for part in ("pages", "doubtful"))
+    return RecogniserWeights(pages, doubtful, tuple(data["none"][name] for name in NONE_FEATURES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,24 +160,27 @@ class SiteRecogniser:
         ])  # fmt: skip
 
     def rows(self, answers: Answers = NO_ANSWERS) -> Floats:
-        """Return the features of all pages, (pages, len(FEATURES)). Answers count as certain log odds."""
+        """Return the features of all pages, (pages, len(FEATURES)).
+
+        Answers move the features of the pages that belong with an answered one, not the best of the site: a page
+        that a person confirmed does not make other pages worse.
+        """
         odds = np.clip(np.array([page.odds for page in self.pages]), -MAX_LOG_ODDS, MAX_LOG_ODDS)
-        for number, page in enumerate(self.pages):
-            if page.url in answers:
-                odds[number] = MAX_LOG_ODDS if answers[page.url] else -MAX_LOG_ODDS
         mean = odds.mean(axis=1)
+        told = self._told(mean, answers)
         n, best, median = len(mean), mean.max(), np.median(mean)
         lists, templates, shapes = (
             group_numbers(groups) for groups in zip(*(p.groups for p in self.pages), strict=True)
         )
-        (total, size), (template, template_size) = group_means(mean, lists), group_means(mean, templates)
+        (total, size), (template, template_size) = group_means(told, lists), group_means(told, templates)
         list_best = np.full(lists.max() + 1, -MAX_LOG_ODDS)
-        np.maximum.at(list_best, lists, mean)
-        child, count = self._child_means(mean)
+        np.maximum.at(list_best, lists, told)
+        child, count = self._child_means(told)
         one = float(self.sites == 1)
-        parent = np.array([self._by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
+        by_url = {page.url: value for page, value in zip(self.pages, told.tolist(), strict=True)}
+        parent = np.array([by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
         columns = [
-            np.ones(n), *odds.T, total, template, group_means(mean, shapes)[0], mean - best, best, median,
+            np.ones(n), *odds.T, total, template, group_means(told, shapes)[0], mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
             child - mean, np.log1p(count), np.log(n), one, one * (mean - best), np.log(self.sites),
             list_best[lists] - mean, odds.std(axis=1), odds.max(axis=1) - mean,
@@ -174,6 +188,15 @@ class SiteRecogniser:
             sigmoid(parent),
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
+
+    def _told(self, mean: Floats, answers: Answers) -> Floats:
+        """Return the mean log odds of the pages, with those of answered ones as far as the answer says."""
+        told = mean.copy()
+        for number, page in enumerate(self.pages):
+            if page.url in answers:
+                low, high = -ANSWER_LOG_ODDS, ANSWER_LOG_ODDS
+                told[number] = max(mean[number], high) if answers[page.url] else min(mean[number], low)
+        return told
 
     def _child_means(self, mean: Floats) -> tuple[Floats, Floats]:
         """Return the mean of the best pages that were reached from each page, and the number of all of them."""
@@ -219,15 +242,40 @@ class SiteRecogniser:
         return np.asarray(rows @ weights + bias)
 
     def none_row(self, probabilities: Floats) -> Floats:
-        """Return the features for the probability that the site has no goal, (len(NONE_FEATURES),)."""
-        if not len(probabilities):
-            return np.zeros(len(NONE_FEATURES))
-        best = float(np.clip(probabilities.max(), 1e-4, 1 - 1e-4))
-        means = np.array(self._means)
+        """Return the features for the probability that the site has no goal, (len(NONE_FEATURES),).
+
+        The probabilities of pages are for a site that has goals; the doubtful ones do not presume that.
+        """
+        odds = np.clip(np.array([page.odds for page in self.pages]), -MAX_LOG_ODDS, MAX_LOG_ODDS)
+        doubtful = sigmoid(self.rows() @ np.array(self.weights.doubtful))
+        ordered = np.sort(doubtful)[::-1]
+        best = _log_odds(probabilities.max())
         return np.array([
-            1.0, np.log(best / (1 - best)), np.log1p(probabilities.sum()), means.max(),
-            means.max() - np.median(means), np.log(len(probabilities)), np.log(self.sites),
+            1.0, best, _log_odds(ordered[0]), _log_odds(ordered[:3].mean()), np.log1p(doubtful.sum()),
+            np.log1p(-np.minimum(doubtful, 0.999)).sum(), best - _log_odds(np.median(probabilities)),
+            odds[:, 2].max(), odds[:, 3].max(), np.log(len(probabilities)), np.log(self.sites), float(self.one_goal),
         ])  # fmt: skip
+
+    def none_probability(self, answers: Answers = NO_ANSWERS) -> float:
+        """Return the probability that the site has no goal: 0 if a person found one.
+
+        By Bayes' rule every "no" divides the odds of "has goals" by 1 − p, where p is the probability of that page
+        on a site with goals, given the answers before it.
+        """
+        if any(answers.get(page.url) for page in self.pages):
+            return 0.0
+        probabilities = self.probabilities()
+        if not len(probabilities):
+            return 1.0
+        log_odds = float(self.none_row(probabilities) @ np.array(self.weights.none))
+        numbers = {page.url: number for number, page in enumerate(self.pages)}
+        earlier: dict[str, bool] = {}
+        for url in answers:
+            if url in numbers:
+                log_odds -= math.log(1 - min(float(probabilities[numbers[url]]), 0.99))
+                earlier[url] = False
+                probabilities = self.probabilities(earlier)
+        return float(sigmoid(np.array(log_odds)))
 
     def ranked(
         self,
@@ -238,12 +286,13 @@ class SiteRecogniser:
         """Return the pages by the probability that they are goals, cut into two tiers.
 
         Goals are as many of the likeliest pages as have the best expected F1, or those of at least `threshold`;
-        none if the probability that the site has none is above `max_doubt`. Likely pages are those that would be
+        none if the probability that the site has none is above `max_doubt`, or if a person refused `MAX_REFUSED`
+        pages and confirmed none. Likely pages are those that would be
         goals without that doubt, and others at least half as likely as the last of them. Pages that a person
         answered are what the answer says: goals come first, others are in neither tier.
         """
         probabilities = self.probabilities(answers)
-        none = self.none_probability(probabilities, answers)
+        none = self.none_probability(answers)
         order = np.argsort(-probabilities, kind="stable")
         ordered = probabilities[order]
         confirmed = int((ordered == 1.0).sum())
@@ -252,14 +301,10 @@ class SiteRecogniser:
             count = min(count, 1)
         count = min(max(count, confirmed), int((ordered > 0.0).sum()))
         likely = int((ordered >= ordered[count - 1] / 2).sum()) if count else 0
-        goals = 0 if none > max_doubt else count
+        refused = sum(not answers.get(page.url, True) for page in self.pages)
+        is_doubted = none > max_doubt or (refused >= MAX_REFUSED and not confirmed)
+        goals = 0 if is_doubted else count
         return RankedPages(tuple(order.tolist()), tuple(ordered.tolist()), goals, likely - goals, none)
-
-    def none_probability(self, probabilities: Floats, answers: Answers = NO_ANSWERS) -> float:
-        """Return the probability that the site has no goal: 0 if a person found one."""
-        if any(answers.get(page.url) for page in self.pages):
-            return 0.0
-        return float(sigmoid(self.none_row(probabilities) @ np.array(self.weights.none)))
 
 
 _SiteTrait = tuple[str | int, ...]
@@ -281,6 +326,11 @@ def group_numbers(names: Sequence[Hashable]) -> Ints:
     """Number the names in order of their first occurrence; equal ones have the same number."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def _log_odds(probability: float) -> float:
+    bounded = min(max(float(probability), 1e-4), 1 - 1e-4)
+    return math.log(bounded / (1 - bounded))
 
 
 def sigmoid(log_odds: Floats) -> Floats:

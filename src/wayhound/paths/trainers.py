@@ -5,7 +5,7 @@ Sections and equations are those of Vydiswaran & Sarawagi (2005).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -35,7 +35,13 @@ from wayhound.paths.samples import (
     trails_by_site,
 )
 from wayhound.paths.settings import PathSettings
-from wayhound.paths.trait_model import TraitExample, fit_trait_model, labelled_pages, spied_examples
+from wayhound.paths.trait_model import (
+    TraitExample,
+    complete_examples,
+    fit_trait_model,
+    labelled_pages,
+    spied_examples,
+)
 from wayhound.paths.traits import ReachedPage
 from wayhound.trail import GOAL, Trail, goal_kinds
 
@@ -274,14 +280,34 @@ UnlabelledPages = Mapping[str, Sequence[ReachedPage]]
 """Further pages of taught sites, by the start page of the site."""
 
 
+CompleteLists = Mapping[str, Collection[str]]
+"""The URLs of all goals among the pages seen of a taught site, as a person confirmed them, by its start page."""
+
+
+def spied_goals(
+    trails: Sequence[Trail], unlabelled: UnlabelledPages, *, use_urls: bool = True
+) -> dict[str, list[str]]:
+    """Return the further pages of each taught site that spies call goals: the list to show for "are these all?"."""
+    pages = labelled_pages(trails, use_urls=use_urls)
+    found = {
+        site: spied_examples(site, [page for page in pages if page[0].site == site], seen, use_urls=use_urls)
+        for site, seen in unlabelled.items()
+    }
+    return {site: [example.url for example in own if example.truth] for site, own in found.items()}
+
+
 def train_adaptive(
     trails: Sequence[Trail],
     settings: PathSettings,
     unlabelled: UnlabelledPages | None = None,
     *,
+    complete: CompleteLists | None = None,
     use_urls: bool = True,
 ) -> AdaptiveModel:
-    """Train the model of the strategy `adaptive` from trails, and from further pages of the taught sites."""
+    """Train the model of the strategy `adaptive` from trails, and from further pages of the taught sites.
+
+    On sites with a complete list, the further pages are goals or others as the list says; on the rest spies decide.
+    """
     path = TRAINERS[CRF_STRATEGY](trails, settings)
     pages = labelled_pages(trails, use_urls=use_urls)
     examples = [example for example, _ in pages]
@@ -290,17 +316,20 @@ def train_adaptive(
             "Every page that was shown is a goal, so nothing tells a goal from another page. Show goals that are "
             "at least a click away from the start page, and reject a page or two that you do not want."
         )
-    spied: list[TraitExample] = []
+    further: list[TraitExample] = []
     for site, seen in (unlabelled or {}).items():
         own = [page for page in pages if page[0].site == site]
-        spied += spied_examples(site, own, seen, use_urls=use_urls)
+        if complete is not None and site in complete:
+            further += complete_examples(site, own, seen, complete[site], use_urls=use_urls)
+        else:
+            further += spied_examples(site, own, seen, use_urls=use_urls)
     from_trails = fit_trait_model(examples)
     by_site = trails_by_site(trails)
     return AdaptiveModel(
         **{part.name: getattr(path, part.name) for part in fields(path)} | {"strategy": ADAPTIVE_STRATEGY},
         maxent=TRAINERS["maxent"](trails, settings),
         from_trails=from_trails,
-        from_sites=fit_trait_model([*examples, *spied]) if spied else from_trails,
+        from_sites=fit_trait_model([*examples, *further]) if further else from_trails,
         prior=learn_link_prior(trails, use_urls=use_urls),
         sites=len(by_site),
         goals=sum(example.truth > 0 for example in examples),

@@ -8,7 +8,7 @@ goal are taken for goals, those below the lowest for others. 94 % of 1,495 goals
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -149,6 +149,25 @@ def spied_examples(
         TraitExample(site, fresh[at].page.url, traits[at], truth, SPIED_WEIGHT)
         for truth, chosen in ((1.0, above), (0.0, below))
         for at in chosen
+    ]
+
+
+def complete_examples(
+    site: str,
+    labelled: Sequence[LabelledPage],
+    seen: Sequence[ReachedPage],
+    goals: Collection[str],
+    *,
+    use_urls: bool = True,
+) -> list[TraitExample]:
+    """Return the further pages of a taught site of which a person listed all goals: all others are none."""
+    urls = {example.url for example, _ in labelled}
+    return [
+        TraitExample(
+            site, reached.page.url, reached.traits(use_urls=use_urls), float(reached.page.url in goals)
+        )
+        for reached in seen
+        if reached.page.url not in urls
     ]
 
 

@@ -101,6 +101,26 @@ def test_lessons_are_tested_on_every_site_that_is_not_taught_with_and_without_go
     assert next(row for row in data["means"] if row["strategy"] == "oracle")["f1"] is None
 
 
+def test_with_questions_goals_are_confirmed_and_none_is_reported_where_there_is_none() -> None:
+    evaluation = Evaluation(
+        WORLDS,
+        [],
+        ["person"],
+        ["adaptive"],
+        lesson=SIZE,
+        without_goals=True,
+        complete_lists=True,
+        questions=3,
+    )
+    outcomes = {run.without_goals: run.recognition for run in evaluation.run()}
+    with_goals, without = outcomes[False], outcomes[True]
+    assert with_goals
+    assert without
+    assert (with_goals.right, with_goals.none_probability) == (with_goals.fetched_goals, 0.0)
+    assert without.reported == 0
+    assert without.none_probability > 0.5
+
+
 def test_the_command_draws_lessons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "b", "c"):
         folder_of(tmp_path, name)
@@ -114,7 +134,19 @@ def test_the_command_draws_lessons(tmp_path: Path, capsys: pytest.CaptureFixture
         "--strategy",
         "oracle",
     ]
-    options = ["--lesson", "2x1", "--draws", "2", "--seed", "5", "--budget", "8"]
+    options = [
+        "--questions",
+        "1",
+        "--complete-lists",
+        "--lesson",
+        "2x1",
+        "--draws",
+        "2",
+        "--seed",
+        "5",
+        "--budget",
+        "8",
+    ]
     assert run([*command, *options, "--without-goals", "--blind-to-urls", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [(outcome["lesson"], outcome["draw"]) for outcome in data["runs"]] == [("2x1", 0)] * 4 + [

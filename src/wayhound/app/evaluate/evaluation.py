@@ -7,7 +7,7 @@ reported, and rightly.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import accumulate
 from pathlib import Path
@@ -22,9 +22,10 @@ from wayhound.app.evaluate.strategies import (
     Taught,
     taught_from,
 )
-from wayhound.app.evaluate.world import Walk, World, oracle, walk
+from wayhound.app.evaluate.world import Walk, World, ask_truthfully, oracle, walk
 from wayhound.errors import MissingExtra
-from wayhound.forage.scorer import SiteReport
+from wayhound.forage.scorer import Scorer, SiteReport
+from wayhound.paths.site_recognition import Answers
 
 BUDGET = 100  # pages among which goals are recognised
 SHARES = (50, 75, 90, 95)  # per cent of the reachable goals
@@ -134,6 +135,8 @@ class Evaluation:
     without_goals: bool = False
     seed: int = 0
     use_urls: bool = True
+    complete_lists: bool = False  # whether all goals among the pages seen of taught sites are listed
+    questions: int = 0  # about pages of each tested site, answered from the labels
 
     def __len__(self) -> int:
         return sum(1 for _ in self.tasks()) * len(self.strategies)
@@ -145,9 +148,15 @@ class Evaluation:
             for strategy in self.strategies:
                 taken = best
                 if strategy != ORACLE:
-                    taken = walk(task.world, STRATEGIES[strategy](lesson), self.budget)
+                    taken = walk(task.world, STRATEGIES[strategy](lesson), self.budget, self._ask(task))
                 taught = taught_from(strategy, self.taught)
                 yield measure(task, strategy, taught, taken, best, budget=self.budget)
+
+    def _ask(self, task: EvaluationTask) -> Callable[[Scorer], Answers] | None:
+        if not self.questions:
+            return None
+        goals = set(task.world.reachable_goals(task.goal))
+        return lambda scorer: ask_truthfully(scorer, goals, self.questions)
 
     def tasks(self) -> Iterator[tuple[EvaluationTask, Lesson]]:
         """Yield every task with its lesson; a site without a reachable goal has nothing to measure."""
@@ -183,6 +192,7 @@ class Evaluation:
             size=self.lesson,
             seed=seed,
             use_urls=self.use_urls,
+            complete=self.complete_lists,
         )
 
     def _teaching_for(self, tested: World) -> list[World]:

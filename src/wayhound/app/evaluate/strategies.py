@@ -45,6 +45,7 @@ class Lesson:
     size: LessonSize | None = None  # with a size, trails are drawn at random
     seed: tuple[int, ...] = (0,)
     use_urls: bool = True  # whether `adaptive` may take traits and concepts from URLs
+    complete: bool = False  # whether a person lists all goals among the pages seen of the taught sites
     _models: dict[tuple[str, Settings], TrainedModel] = field(default_factory=dict, compare=False)
     training_seconds: dict[tuple[str, Settings], float] = field(default_factory=dict, compare=False)
 
@@ -96,7 +97,10 @@ def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
         for world in lesson.worlds
         if world.site.start in taught
     }
-    return train_adaptive(lesson.trails, settings, unlabelled, use_urls=lesson.use_urls)
+    goals = (
+        {world.site.start: world.goals(lesson.goal) for world in lesson.worlds} if lesson.complete else None
+    )
+    return train_adaptive(lesson.trails, settings, unlabelled, complete=goals, use_urls=lesson.use_urls)
 
 
 LinkFeatures = Callable[[Link, PageContext], frozenset[str]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +15,11 @@ from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.forage.forager import MAX_REDIRECTS, Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import FoundPage, RecognisingScorer, Scorer, SiteReport
+from wayhound.forage.scorer import AskingScorer, FoundPage, RecognisingScorer, Scorer, SiteReport
 from wayhound.page import Link, Page, to_page
 from wayhound.pages.reader import read_page
 from wayhound.paths.rollout import RecordedSite
+from wayhound.paths.site_recognition import Answers
 from wayhound.paths.taught_site import click_distances
 from wayhound.paths.traits import ReachedPage, SourcePage
 from wayhound.site import Site
@@ -163,10 +164,13 @@ class Walk:
     report: SiteReport | None = None
 
 
-def walk(world: World, scorer: Scorer, budget: int | None = None) -> Walk:
+def walk(
+    world: World, scorer: Scorer, budget: int | None = None, ask: Callable[[Scorer], Answers] | None = None
+) -> Walk:
     """Forage the world until the strategy stops, with the same core as on the live web.
 
-    Goals are reported after the first `budget` pages, by default after all.
+    Goals are reported after the first `budget` pages, by default after all; `ask` returns what a person answered
+    about those pages.
     """
     began = process_time()
     visits: list[Visit] = []
@@ -174,8 +178,8 @@ def walk(world: World, scorer: Scorer, budget: int | None = None) -> Walk:
     for visit in _visits(world, scorer, ForageLimits()):
         visits.append(visit)
         if len(visits) == budget:
-            report = _site_report(scorer, visits)
-    report = report or _site_report(scorer, visits)
+            report = _site_report(scorer, visits, ask)
+    report = report or _site_report(scorer, visits, ask)
     return Walk(tuple(visit.url for visit in visits), process_time() - began, report)
 
 
@@ -203,8 +207,20 @@ def _visits(world: World, scorer: Scorer, limits: ForageLimits) -> Iterator[Visi
         yield forager.tell(action.link, response, world.pages[url], now=0.0, at=0.0)
 
 
-def _site_report(scorer: Scorer, visits: Sequence[Visit]) -> SiteReport:
+def ask_truthfully(scorer: Scorer, goals: Container[str], questions: int) -> dict[str, bool]:
+    """Answer a scorer's questions about the pages read so far as a person would who never errs."""
+    answers: dict[str, bool] = {}
+    while isinstance(scorer, AskingScorer) and (page := scorer.next_question(answers, questions)) is not None:
+        answers[page.url] = page.url in goals
+    return answers
+
+
+def _site_report(
+    scorer: Scorer, visits: Sequence[Visit], ask: Callable[[Scorer], Answers] | None = None
+) -> SiteReport:
     """Return the goals that a strategy reports; by default, the pages that it took for goals one by one."""
+    if isinstance(scorer, AskingScorer) and ask is not None:
+        return scorer.report(answers=ask(scorer))
     if isinstance(scorer, RecognisingScorer):
         return scorer.report()
     goals = tuple(FoundPage(visit.url, visit.goal) for visit in visits if visit.is_goal)
