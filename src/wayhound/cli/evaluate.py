@@ -18,6 +18,7 @@ from wayhound.app.evaluate.evaluation import (
     means,
     outcomes_to_json,
     plot,
+    recommend,
 )
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Taught
@@ -25,6 +26,7 @@ from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.cli.console import err, out, plain_table, write_json
 from wayhound.cli.language import Command, goal_label_option, json_option, seed_option, trails_option
 from wayhound.errors import UsageError
+from wayhound.wording.training import format_recommendation
 
 NAMES = [*sorted(STRATEGIES), ORACLE]
 
@@ -119,6 +121,8 @@ def evaluate(
     out.print(_order_table(rows))
     if any(row["f1"] is not None for row in rows):
         out.print(_recognition_table(rows, budget))
+    if best := recommend(outcomes):
+        out.print(format_recommendation(best, len({outcome.task for outcome in outcomes})))
 
 
 def _check_goals(worlds: Sequence[World], goals: Sequence[str]) -> None:

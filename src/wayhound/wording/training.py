@@ -57,3 +57,22 @@ def format_held_out(held: HeldOutSite) -> str:
         f"On {host_of(held.site)}, held out: {goals} {pages}; breadth-first {other}. "
         f"Known pages: {held.known_pages:,}."
     )
+
+
+_TRAINED_AS = {
+    "q-future": "q-spider",
+    "q-focused": "q-spider --set gamma=0 --set bins=2",
+    "path-learner-literal": "path-learner --settings paper",
+    "path-learner-10-words": "path-learner --set body_tokens=10",
+}
+
+
+def format_recommendation(strategy: str, tasks: int) -> str:
+    """Return which strategy to take for sites like those that were compared, and how to train it."""
+    untrained = strategy in ("breadth-first", "random", "best-first")
+    command = "forage" if untrained else "train"
+    name = _TRAINED_AS.get(strategy, strategy)
+    return (
+        f"For sites like these, {strategy} needed the fewest pages ({count(tasks, 'site')} with goals): "
+        f"wayhound {command} --strategy {name}"
+    )

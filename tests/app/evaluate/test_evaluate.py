@@ -6,14 +6,23 @@ from typing import get_args
 
 import pytest
 
-from wayhound.app.evaluate.evaluation import Evaluation, EvaluationTask, means, measure
+from wayhound.app.evaluate.evaluation import (
+    Evaluation,
+    EvaluationTask,
+    irrelevant_slope,
+    means,
+    measure,
+    recommend,
+)
 from wayhound.app.evaluate.lessons import make_trails
-from wayhound.app.evaluate.strategies import STRATEGIES, Lesson, Taught
-from wayhound.app.evaluate.world import World, load_worlds, oracle, walk
+from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson, Taught
+from wayhound.app.evaluate.world import World, join_worlds, load_worlds, oracle, walk
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli import run
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
+from wayhound.forage.scorer import StrategyInput
+from wayhound.forage.scorers import SCORERS
 from wayhound.trail import FAIL, GOAL
 
 PAGES = {
@@ -213,3 +222,27 @@ def test_an_unknown_goal_label_is_reported_with_the_known_ones(
     output = capsys.readouterr()
     assert "labelled persn" in " ".join(output.err.split())
     assert "breadth-first" in output.out
+
+
+def test_a_strategy_is_recommended_by_the_pages_that_it_needs(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        folder_of(tmp_path, name)
+    worlds = load_worlds([tmp_path])
+    outcomes = list(
+        Evaluation(worlds, [], ["person"], ["breadth-first", "path-learner", "levels", ORACLE]).run()
+    )
+    assert recommend(outcomes) in ("breadth-first", "path-learner")
+    assert recommend([run for run in outcomes if run.strategy == "breadth-first"]) is None
+    assert all(0 <= irrelevant_slope(run) <= 1 for run in outcomes)
+    assert all(
+        irrelevant_slope(run) == pytest.approx(1 - 3 / 5) for run in outcomes if run.strategy == ORACLE
+    )
+
+
+def test_sites_are_joined_by_a_directory_page(tmp_path: Path) -> None:
+    worlds = [World.load(folder_of(tmp_path, name)) for name in ("a", "b")]
+    joined = join_worlds(worlds)
+    assert len(joined.depths) == 1 + sum(len(world.depths) for world in worlds)
+    urls = walk(joined, SCORERS["breadth-first"](StrategyInput())).urls
+    assert set(urls) == set(joined.depths)
+    assert {url.split("/")[2] for url in urls} == {"directory.example", "a.example", "b.example"}

@@ -200,7 +200,8 @@ class Evaluation:
 
 
 def outcomes_to_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    return {"runs": [outcome.to_json() for outcome in outcomes], "means": means(outcomes)}
+    runs = [outcome.to_json() for outcome in outcomes]
+    return {"runs": runs, "means": means(outcomes), "recommended": recommend(outcomes)}
 
 
 def measure(
@@ -284,6 +285,25 @@ def means(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     return rows
 
 
+def recommend(outcomes: Sequence[Outcome]) -> str | None:
+    """Return the strategy for material like that of the tested sites: fewest pages until 75 % of the goals.
+
+    Only strategies that can be trained or used in a forage count. None without two of them to compare.
+    """
+    tasks = {run.task for run in outcomes if not run.without_goals}
+    needed: dict[str, list[float]] = {}
+    for run in outcomes:
+        if not run.without_goals and run.strategy not in _NOT_FORAGED:
+            needed.setdefault(run.strategy, []).append(_pages_needed(run, "75"))
+    whole = {name: _geometric_mean(pages) for name, pages in needed.items() if len(pages) == len(tasks)}
+    ranked = sorted((mean, name) for name, mean in whole.items() if mean is not None)
+    return ranked[0][1] if len(ranked) > 1 else None
+
+
+_NOT_FORAGED = frozenset({ORACLE, "levels", "url-only", "best-first-lsi"})
+"""Strategies that are here for comparison, and that no forage can use."""
+
+
 def _mean_recognition(recognitions: Sequence[Recognition]) -> dict[str, float | None]:
     """Return macro means. A site on which nothing was reported has no precision, and its F1 counts as 0."""
     return {
@@ -320,10 +340,23 @@ def _geometric_mean(values: Iterable[float]) -> float | None:
     return math.exp(sum(logs) / len(logs)) if logs else None
 
 
-def plot(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Write a picture of goals found against pages fetched, one panel per site and goal.
+_SLOPE_SHARE = 95  # per cent of the goals up to which a slope is taken: the last ones may be anywhere
 
-    Raises MissingExtra without matplotlib.
+
+def irrelevant_slope(outcome: Outcome) -> float:
+    """Return irrelevant pages per page fetched until nearly all goals are found; 1 is the worst.
+
+    Fig. 4 and 5 of Vydiswaran & Sarawagi (2005) draw this line.
+    """
+    end = outcome.pages_to[str(_SLOPE_SHARE)] or len(outcome.curve)
+    return 1 - outcome.curve[end - 1] / end if outcome.curve else 1.0
+
+
+def plot(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Write a picture with a row for each site and goal.
+
+    Goals found, harvest rate, and irrelevant pages with their slope, all against pages fetched. Raises MissingExtra
+    without matplotlib.
     """
     try:
         import matplotlib as mpl  # noqa: PLC0415 - an extra
@@ -332,20 +365,28 @@ def plot(outcomes: Sequence[Outcome], path: Path) -> None:
         from matplotlib import pyplot as plt  # noqa: PLC0415
     except ImportError:
         raise MissingExtra("A plot", "matplotlib", "plot") from None
-    panels = list(dict.fromkeys((run.goal, run.site) for run in outcomes))
-    columns = min(3, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(5 * columns, 3.6 * rows), squeeze=False)
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    for (goal, site), axis in zip(panels, axes.flat, strict=False):
+    rows = list(dict.fromkeys((run.goal, run.site) for run in outcomes))
+    figure, axes = plt.subplots(len(rows), 3, figsize=(15, 3.6 * len(rows)), squeeze=False)
+    for (goal, site), (found, harvest, irrelevant) in zip(rows, axes, strict=True):
         for run in outcomes:
-            if (run.goal, run.site) == (goal, site):
-                axis.plot(range(1, len(run.curve) + 1), run.curve, label=run.strategy, linewidth=1.4)
-        axis.set_title(f"{site}: {goal}", fontsize=10)
-        axis.set_xlabel("pages fetched")
-        axis.set_ylabel("goals found")
-    axes.flat[0].legend(fontsize=8)
+            if (run.goal, run.site) != (goal, site):
+                continue
+            pages = range(1, len(run.curve) + 1)
+            goals = list(zip(pages, run.curve, strict=True))
+            found.plot(pages, run.curve, label=run.strategy, linewidth=1.4)
+            harvest.plot(pages, [goals / page for page, goals in goals], linewidth=1.4)
+            slope = f"{run.strategy}, slope {irrelevant_slope(run):.2f}"
+            irrelevant.plot(pages, [page - goals for page, goals in goals], label=slope, linewidth=1.4)
+        found.set_title(f"{site}: {goal}", fontsize=10)
+        for axis, name in (
+            (found, "goals found"),
+            (harvest, "harvest rate"),
+            (irrelevant, "irrelevant pages"),
+        ):
+            axis.set_xlabel("pages fetched")
+            axis.set_ylabel(name)
+        irrelevant.legend(fontsize=7)
+    axes.flat[0].legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)

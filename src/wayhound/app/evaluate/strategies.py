@@ -212,6 +212,7 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "maxent": _taught("maxent", PathSettings()),
     "naive-bayes": _taught("naive-bayes", PathSettings()),
     "path-learner": _taught("path-learner", PathSettings()),
+    "path-learner-10-words": _taught("path-learner", PathSettings(body_tokens=10)),  # Fig. 6 of its paper
     "path-learner-literal": _taught("path-learner", LITERAL),
     "q-focused": _taught(Q_STRATEGY, Q_FOCUSED),
     "q-future": _taught(Q_STRATEGY, QSettings()),
@@ -221,7 +222,7 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
 ORACLE = "oracle"
 RECOGNISING_STRATEGIES = frozenset(
     {ADAPTIVE_STRATEGY, "focused", HMM_STRATEGY, HOP_CRF_STRATEGY, "maxent", "naive-bayes", "path-learner",
-     "path-learner-literal", "q-focused", "q-future"}
+     "path-learner-10-words", "path-learner-literal", "q-focused", "q-future"}
 )  # fmt: skip
 """The strategies that recognise goals; the others only rate links."""
 _FROM_GRAPHS = frozenset(
