@@ -247,7 +247,7 @@ def spider_material(
         for site in dict.fromkeys(trail.site for trail in usable):
             world = known_world(workspace, [trail for trail in usable if trail.site == site], site)
             sites.append(replace(world.recorded(GOAL), name=site))
-    return Material(usable, sites, source.keywords)
+    return Material(usable, sites, source.keywords or workspace.stores.teaching.keywords())
 
 
 def _recorded_material(source: TrainingSource) -> Material:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from wayhound.app.teach.teaching import Taught, open_session, teach
 from wayhound.cli.console import command_for, err, next_steps
 from wayhound.cli.language import Command, workspace_option
 from wayhound.cli.studio import teach_in_a_page
+from wayhound.errors import UsageError
 from wayhound.net.browser import BrowserOptions, find_browser, has_display
 from wayhound.wording.quantities import count
 from wayhound.wording.teaching import format_keys, format_never_loaded, format_session
@@ -22,12 +24,20 @@ from wayhound.workspace import Workspace
 @click.argument("sites", nargs=-1)
 @workspace_option
 @click.option("--free", is_flag=True, help="Browse as you like, and mark only the pages that are useful.")
+@click.option("--keyword", "keywords", multiple=True, metavar="WORD",
+              help="With --free: a word of your topic; name three to five. hop-crf uses them.")  # fmt: skip
 @click.option("--profile", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False),
               help="Keep logins and cookies in this folder from one session to the next.")  # fmt: skip
 @click.option("--browser", default="", metavar="PATH", help="The Chromium to use.  [default: the system's]")
 @click.option("--by", "taught_by", default="", metavar="NAME", help="Who teaches.  [default: your user name]")
 def teach_command(
-    sites: tuple[str, ...], folder: Path, free: bool, profile: Path | None, browser: str, taught_by: str
+    sites: tuple[str, ...],
+    folder: Path,
+    free: bool,
+    keywords: tuple[str, ...],
+    profile: Path | None,
+    browser: str,
+    taught_by: str,
 ) -> None:
     """Open a browser on SITES, and record the way you show.
 
@@ -40,6 +50,12 @@ def teach_command(
         find_browser(browser)
         starts = tuple(read_sites(sites).sites) if sites else ()
         record = open_session(workspace, starts, "free" if free else "trails", taught_by)
+        if keywords and record.way != "free":
+            raise UsageError("Keywords are for free browsing: add --free.")
+        if record.way == "free" and not (keywords or record.keywords):
+            keywords = _ask_keywords()
+        if keywords:
+            workspace.stores.teaching.set_keywords(record.id, keywords)
         if not has_display():
             teach_in_a_page(workspace.folder)
             return
@@ -49,6 +65,15 @@ def teach_command(
         err.print(format_keys(free=record.way == "free"))
         options = BrowserOptions(browser, profile.absolute() if profile else None)
         print_session(workspace, asyncio.run(teach(workspace, record, options)))
+
+
+def _ask_keywords() -> tuple[str, ...]:
+    """Ask for the words of the topic; nothing if nobody can answer."""
+    if not sys.stdin.isatty():
+        return ()
+    answer = click.prompt("Three to five keywords of what you look for, or Enter for none", default="", err=True,
+                          show_default=False)  # fmt: skip
+    return tuple(answer.replace(",", " ").split())
 
 
 def print_session(workspace: Workspace, taught: Taught) -> None:

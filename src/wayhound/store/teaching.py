@@ -11,7 +11,7 @@ from wayhound.store.database import Database
 from wayhound.store.visits import archive_ref
 from wayhound.visit import ArchiveRef
 
-_SESSION_COLUMNS = "id, way, sites, taught_by, began_at, ended_at"
+_SESSION_COLUMNS = "id, way, sites, taught_by, began_at, ended_at, keywords"
 _PAGE_COLUMNS = (
     "number, url, title, at, status, content_type, digest, seen_file, seen_offset, seen_length, "
     "original_file, original_offset, original_length, hops"
@@ -28,6 +28,7 @@ class TeachSession:
     taught_by: str
     began_at: float
     ended_at: float | None = None
+    keywords: tuple[str, ...] = ()  # of the topic, as the teacher named them
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,16 @@ class TeachingStore:
 
     def end(self, session: int, now: float) -> None:
         self._database.execute("UPDATE teach_session SET ended_at = ? WHERE id = ?", (now, session))
+
+    def set_keywords(self, session: int, keywords: Iterable[str]) -> None:
+        self._database.execute(
+            "UPDATE teach_session SET keywords = ? WHERE id = ?", (json.dumps(list(keywords)), session)
+        )
+
+    def keywords(self) -> tuple[str, ...]:
+        """Return the keywords of all submitted sessions, each once, the latest session first."""
+        submitted = (session for session in self.sessions() if session.ended_at is not None)
+        return tuple(dict.fromkeys(word for session in submitted for word in session.keywords))
 
     def sessions(self) -> list[TeachSession]:
         """Return all sessions, the latest first."""
@@ -160,8 +171,16 @@ class TeachingStore:
 
 
 def _session(row: tuple[Any, ...]) -> TeachSession:
-    number, way, sites, taught_by, began_at, ended_at = row
-    return TeachSession(number, way, tuple(json.loads(sites)), taught_by, began_at, ended_at)
+    number, way, sites, taught_by, began_at, ended_at, keywords = row
+    return TeachSession(
+        number,
+        way,
+        tuple(json.loads(sites)),
+        taught_by,
+        began_at,
+        ended_at,
+        keywords=tuple(json.loads(keywords)),
+    )
 
 
 def _page_row(page: TeachPage) -> tuple[Any, ...]:

@@ -348,7 +348,7 @@ def irrelevant_slope(outcome: Outcome) -> float:
 
     Fig. 4 and 5 of Vydiswaran & Sarawagi (2005) draw this line.
     """
-    end = outcome.pages_to[str(_SLOPE_SHARE)] or len(outcome.curve)
+    end = int(outcome.pages_to[str(_SLOPE_SHARE)] or len(outcome.curve))
     return 1 - outcome.curve[end - 1] / end if outcome.curve else 1.0
 
 
