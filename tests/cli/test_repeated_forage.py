@@ -173,8 +173,31 @@ def test_sites_that_were_not_walked_again_are_told(
         "--allow-private",
     ]
     assert run([*command, "--again"]) == 0
-    _, err = compared(changed, capsys)
+    _, err = compared(changed, capsys, "2")
     assert "Left out: 1 site of run 2 that run 3 did not visit." in err
+
+
+def test_only_the_sites_that_are_named_are_walked(
+    department: Department, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = f"{department.server.at('other.localhost')}/"
+    options = ["-w", department.workspace, "--goal-pattern", "/goal", "--delay", "0", "--allow-private"]
+    assert run(["forage", f"{department.server}/", *options, "--budget", "1"]) == 0
+    asked = department.server.requests.total()
+    capsys.readouterr()
+    assert run(["forage", other, *options, "--budget", "9"]) == 0
+    first = capsys.readouterr().err
+    with Workspace.open(Path(department.workspace)) as workspace:
+        newest, *earlier = workspace.stores.forage.runs()
+        assert [site.start for site in workspace.stores.forage.sites(newest.id)] == [other]
+        assert workspace.stores.forage.progress(earlier[0].id).spent == 1
+    assert f"--into {earlier[0].id}" in first
+    assert department.server.requests.total() > asked
+    assert run(["forage", other, *options, "--budget", "9", "--into", str(earlier[0].id)]) == 0
+    with Workspace.open(Path(department.workspace)) as workspace:
+        assert workspace.stores.forage.progress(earlier[0].id).sites == 2
+    assert run(["forage", other, "-w", department.workspace, "--keyword", "x", "--into", "1"]) == 2
+    assert "looks for something else" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["7"], ["1", "7"]])

@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -30,8 +30,7 @@ from wayhound.plugins import SCORERS as PLUGIN_SCORERS
 from wayhound.plugins import find_plugins
 from wayhound.processes import process_runs
 from wayhound.site import Site
-from wayhound.store.forage import ForageStore
-from wayhound.store.protocol import Run, RunLimits
+from wayhound.store.protocol import Run, RunLimits, Store
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
@@ -222,15 +221,22 @@ def open_run(
     now: float,
     *,
     again: bool = False,
+    into: int | None = None,
 ) -> Run:
-    """Start the run of an order, or resume it after a stop or a crash.
+    """Start the run of an order and a list of sites, or resume it after a stop or a crash.
 
     Torn tails of the archive are cut and the sites of dead workers released. With `again`, a finished run is not
-    resumed: a new one is started. Raises UsageError if the order cannot be carried out.
+    resumed: a new one is started. With `into`, the sites are added to that run. Raises UsageError if the order cannot
+    be carried out, or is not that of the run.
     """
     order = resolve_model(workspace, order)
     order.scorers(workspace)
-    identity = _identity(workspace.stores.forage, order, again=again)
+    sites, store = list(sites), workspace.stores.forage
+    identity = (
+        _identity_of(store.run(into), order)
+        if into is not None
+        else _identity(store, order, {site.start for site in sites}, again=again)
+    )
     return _opened(workspace, identity, limits, sites, now)
 
 
@@ -249,19 +255,43 @@ def _opened(
     return run
 
 
-def _identity(store: ForageStore, order: Order, *, again: bool) -> Mapping[str, str]:
-    """Return the identity of the order's last run if that is to be resumed, else a new one."""
-    last = None if order.fresh else _last_run(store, order)
-    if last is None:
+def _identity_of(run: Run, order: Order) -> Mapping[str, str]:
+    if _without_nonce(run) != replace(order, fresh=""):
+        raise UsageError(
+            f"Run {run.id} looks for something else, or with other options. Repeat the options of its command."
+        )
+    return run.identity
+
+
+def _identity(store: Store, order: Order, starts: Collection[str], *, again: bool) -> Mapping[str, str]:
+    """Return the identity of the last run of the order and these sites if that is to be resumed, else a new one.
+
+    Other sites are another run: who names one site does not want an earlier list to be continued.
+    """
+    if order.fresh:
         return order.identity()
-    if again and store.progress(last.id).is_over:
-        return replace(order, fresh=new_nonce()).identity()
+    earlier = runs_of(store, order)
+    last = next((run for run in earlier if has_sites(store, run, starts)), None)
+    if last is None or (again and store.progress(last.id).is_over):
+        return replace(order, fresh=new_nonce() if earlier else "").identity()
     return last.identity
 
 
-def _last_run(store: ForageStore, order: Order) -> Run | None:
-    same = (run for run in store.runs() if replace(Order.from_identity(run.identity), fresh="") == order)
-    return max(same, key=lambda run: run.id, default=None)
+def runs_of(store: Store, order: Order) -> list[Run]:
+    """Return the runs of an order, whatever their sites, the newest first."""
+    same = [run for run in store.runs() if _without_nonce(run) == replace(order, fresh="")]
+    return sorted(same, key=lambda run: -run.id)
+
+
+def _without_nonce(run: Run) -> Order:
+    return replace(Order.from_identity(run.identity), fresh="")
+
+
+def has_sites(store: Store, run: Run, starts: Collection[str]) -> bool:
+    """Return True if a run has exactly the sites with these start pages."""
+    return store.progress(run.id).sites == len(starts) and all(
+        site.start in starts for site in store.sites(run.id)
+    )
 
 
 def new_nonce() -> str:
@@ -269,11 +299,16 @@ def new_nonce() -> str:
     return str(time.time_ns())
 
 
-def previous_run(store: ForageStore, run: Run) -> Run | None:
-    """Return the run that this one repeats: the last one before it of the same order, with any model digest."""
-    order = repeated_order(run)
-    same = (other for other in store.runs() if other.id < run.id and repeated_order(other) == order)
-    return max(same, key=lambda other: other.id, default=None)
+def previous_run(store: Store, run: Run) -> Run | None:
+    """Return the run that this one repeats: the last one before it of the same order, with any model digest.
+
+    The two share at least one site.
+    """
+    order, starts = repeated_order(run), {site.start for site in store.sites(run.id)}
+    same = [other for other in store.runs() if other.id < run.id and repeated_order(other) == order]
+    newest_first = sorted(same, key=lambda other: -other.id)
+    shared = (other for other in newest_first if any(site.start in starts for site in store.sites(other.id)))
+    return next(shared, None)
 
 
 def repeated_order(run: Run) -> Order:

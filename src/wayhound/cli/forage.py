@@ -91,6 +91,8 @@ RENAMED = {
 @click.option("--again", is_flag=True,
               help="Forage finished sites again, as a new run; an unfinished run is resumed.")  # fmt: skip
 @click.option("--new-run", is_flag=True, help="Start a new run, even if one can be resumed.")
+@click.option("--into", type=int, metavar="RUN",
+              help="Add SITES to this run of the same options.  [default: other sites are another run]")  # fmt: skip
 @json_option
 def forage(
     sites: tuple[str, ...],
@@ -99,14 +101,16 @@ def forage(
     as_json: bool,
     again: bool,
     new_run: bool,
+    into: int | None,
     **options: Any,
 ) -> None:
     """Visit SITES, and keep their pages and goals: the pages that you look for.
 
     SITES are web addresses, or files of them: one a line, or a CSV table with a column of them. The same command
-    resumes what was stopped, for whatever reason; with --again, finished sites are foraged once more, and pages
-    that have not changed are not sent again. Goals are printed as they are found; those of a taught model when
-    their site ends, since all its pages together decide. Pages that may be goals are counted as likely.
+    with the same SITES resumes what was stopped, for whatever reason; other SITES are another run. With --again,
+    finished sites are foraged once more, and pages that have not changed are not sent again. Goals are printed as
+    they are found; those of a taught model when their site ends, since all its pages together decide. Pages that may
+    be goals are counted as likely.
 
     \b
     wayhound forage sites.txt --budget 30            look for what was taught
@@ -130,7 +134,7 @@ def forage(
             max_depth=options["depth"],
             min_probability=options["min_probability"],
         )
-        run = open_run(workspace, order, limits, requested, time.time(), again=again)
+        run = open_run(workspace, order, limits, requested, time.time(), again=again, into=into)
         warn_about(workspace, run, len(requested))
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, _goal_printer(as_json)))
         conclude(workspace, run, stopped=stopped, new_run=new_run)

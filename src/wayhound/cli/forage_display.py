@@ -16,12 +16,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.forage import Order, previous_run
+from wayhound.app.forage import Order, has_sites, previous_run, runs_of
 from wayhound.app.workers import forage_run
 from wayhound.cli.compare import since_before
 from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.config import Config
-from wayhound.store.protocol import Progress, Run, SiteSummary
+from wayhound.store.protocol import Progress, Run, SiteSummary, Store
 from wayhound.visit import Visit
 from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count, format_duration, short_url
@@ -142,13 +142,25 @@ def _announce(workspace: Workspace, run: Run) -> None:
 
 
 def warn_about(workspace: Workspace, run: Run, requested: int) -> None:
-    """Warn of sites from an earlier list that belong to the same run, and of a forage without a goal."""
+    """Warn of an earlier run of the same options with other sites, and of a forage without a goal."""
     order = Order.from_identity(run.identity)
     others = workspace.stores.forage.progress(run.id).sites - requested
     if others > 0:
-        err.print(f"The run also has {count(others, 'site')} of earlier lists; --new-run starts a new one.")
+        err.print(f"The run also has {count(others, 'site')} of earlier lists.")
+    if run.is_new and (other := _run_of_other_sites(workspace.stores.forage, run, order)):
+        err.print(
+            f"Run {other.id} looked for the same on another list of sites, and is left as it is. To add these sites "
+            f"to it instead: --into {other.id}",
+            markup=False,
+        )
     if not (order.model or order.goal):
         err.print(NO_GOALS)
+
+
+def _run_of_other_sites(store: Store, run: Run, order: Order) -> Run | None:
+    starts = {site.start for site in store.sites(run.id)}
+    last = next((other for other in runs_of(store, order) if other.id < run.id), None)
+    return last if last and not has_sites(store, last, starts) else None
 
 
 def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) -> None:
