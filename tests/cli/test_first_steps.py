@@ -212,11 +212,14 @@ def test_a_forage_that_looks_for_nothing_says_so(
     assert "add --again" in capsys.readouterr().err
 
 
-def test_sites_of_an_earlier_list_in_the_same_run_are_told(
+def test_another_list_of_sites_is_another_run_and_that_is_said(
     server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("a", "b"):
         assert run(["forage", f"{server.at(f'{name}.localhost')}/", "-w", "mine", *LOOPBACK]) == 0
+    assert "To add these sites to it instead: --into 1" in capsys.readouterr().err
+    added = ["forage", f"{server.at('b.localhost')}/", "-w", "mine", *LOOPBACK, "--into", "1"]
+    assert run(added) == 0
     assert "The run also has 1 site of earlier lists" in capsys.readouterr().err
 
 

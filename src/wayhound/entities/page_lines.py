@@ -15,9 +15,8 @@ from functools import cached_property
 from selectolax.lexbor import LexborHTMLParser
 
 from wayhound.pages.charset import decode
-from wayhound.pages.guard import MAX_CHARS
 from wayhound.pages.head import language_of, one_line, title_of
-from wayhound.pages.kind import sniff_kind
+from wayhound.pages.kind import MAX_CHARS, sniff_kind
 from wayhound.pages.reader import prepare_markup
 
 MAX_LINES = 20_000
