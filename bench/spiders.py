@@ -5,7 +5,7 @@
 `student`. `bins` compares bins and texts of `q-spider`. `one-goal` looks for one page a site, as Table 1 there.
 `hops` compares clusters, states and orders of the hop models (Fig. 8 of Liu et al., 2004, and their section 5).
 `topics` crawls a world of several sites, with relevance as in their 3.3.1. `size` doubles a made site, up to 25,000
-pages and 500,000 links.
+pages and 500,000 links. `university` is about sites where only the path to a page tells what it is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; 
 import numpy as np
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.evaluation import Evaluation, Outcome, outcomes_to_json
+from wayhound.app.evaluate.evaluation import Evaluation, Outcome, means, outcomes_to_json
 from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson
 from wayhound.app.evaluate.world import World, join_worlds, load_worlds, oracle, walk
@@ -34,11 +34,14 @@ from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.hops import Hops, TargetSimilarity
 from wayhound.forage.scorers.q_spider import QSpider
-from wayhound.page import Link, Page
+from wayhound.page import Link, Page, to_page
+from wayhound.pages.reader import read_page
 from wayhound.paths.hops import HMM_STRATEGY, HopModel, HopSettings, browsed_sites, train_hops
 from wayhound.paths.q_model import FOCUSED, QSettings, train_q_spider
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.spiders import SPIDERS, Material, train_strategy
+from wayhound.samples.university import GOALS as UNIVERSITY_GOALS
+from wayhound.samples.university import University
 from wayhound.site import Site
 
 GOALS = ("faculty", "student", "course", "project")
@@ -52,12 +55,17 @@ ONE_GOAL_LABELS = ("contact", "person", "publication", "project", "news-item", "
 LITERATURE = {"oracle": 3.0, "q-future, 4 bins": 13.0, "q-future, 3 bins": 22.0, "q-future, 5 bins": 27.0,
               "q-focused": 27.0, "breadth-first": 38.0}  # fmt: skip
 LEAST_PAGES, LEAST_SITES = 20, 4
-PARTS = ("order", "stages", "bins", "one-goal", "hops", "topics", "size")
+PARTS = ("order", "stages", "bins", "one-goal", "hops", "topics", "university", "size")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", action="append", choices=PARTS, help="[default: all]")
+    parser.add_argument("--compare", action="append", choices=list(STRATEGIES), metavar="STRATEGY",
+                        help="for the part order; may be repeated  [default: all]")  # fmt: skip
+    parser.add_argument(
+        "--trails-only", action="store_true", help="in the part order, do not teach whole graphs too"
+    )
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="also draw the curves into this folder")
     parser.add_argument(
         "--size", type=int, help=argparse.SUPPRESS
@@ -69,7 +77,7 @@ def main() -> int:
     if arguments.size:
         return _train_made_site(arguments.size, arguments.strategy)
     parts = arguments.part or PARTS
-    if arguments.data is None and set(parts) - {"size"}:
+    if arguments.data is None and set(parts) - {"size", "university"}:
         parser.error("--data is needed for recorded sites; or set WAYHOUND_DATA")
     reports: list[Report] = []
     for part in parts:
@@ -115,30 +123,38 @@ def progress(*parts: object) -> None:
 
 def order(arguments: argparse.Namespace) -> list[Report]:
     tested, teaching = department_worlds(arguments.data)
-    names = [FLOOR, *(name for name in STRATEGIES if name != FLOOR), ORACLE]
+    compared = arguments.compare or list(STRATEGIES)
+    lessons = {"trails": list(dict.fromkeys([FLOOR, *_BARRED, *compared, ORACLE]))}
+    if not arguments.trails_only:
+        lessons["graphs"] = [FLOOR, "hop-hmm", "hop-crf", "focused", "path-learner", ORACLE]
     outcomes: list[Outcome] = []
     training: dict[str, float] = {}
-    for taught in ("trails", "graphs"):
-        chosen = (
-            names if taught == "trails" else [FLOOR, "hop-hmm", "hop-crf", "focused", "path-learner", ORACLE]
-        )
+    for taught, names in lessons.items():
         for goal in GOALS:
-            for world in tested:
-                lesson = Lesson(
-                    others(teaching, world), goal, 15, "graphs" if taught == "graphs" else "trails"
-                )
-                _ = lesson.trails  # made from labels, so not a part of the training
-                evaluation = Evaluation([world], teaching, [goal], chosen, taught=lesson.taught)
-                for outcome in evaluation.run():
-                    progress(taught, goal, world.name, outcome.strategy)
-                    name = outcome.strategy if taught == "trails" else f"{outcome.strategy} (graphs)"
-                    outcomes.append(replace(outcome, strategy=name))
-                if world is tested[0] and goal == GOALS[0] and taught == "trails":
-                    for name in names[:-1]:
-                        began = process_time()
-                        STRATEGIES[name](Lesson(lesson.worlds, goal, 15))
-                        training[name] = process_time() - began
+            evaluation = Evaluation(
+                tested, teaching, [goal], names, taught="graphs" if taught == "graphs" else "trails"
+            )
+            for outcome in evaluation.run():
+                progress(taught, goal, outcome.site, outcome.strategy)
+                name = outcome.strategy if taught == "trails" else f"{outcome.strategy} (graphs)"
+                outcomes.append(replace(outcome, strategy=name))
+    known = others(teaching, tested[0])
+    for name in lessons["trails"][:-1]:
+        lesson = Lesson(known, GOALS[0], 15)
+        _ = lesson.trails  # made from labels, so not a part of the training
+        began = process_time()
+        STRATEGIES[name](lesson)
+        training[name] = process_time() - began
     return [_order_report(outcomes, training), _early_report(outcomes)]
+
+
+_BARRED = (
+    "best-first",
+    "best-first-lsi",
+    "focused",
+    "q-future",
+    "hop-hmm",
+)  # the strategies that bars are about
 
 
 class Table:
@@ -511,6 +527,47 @@ def _merged(world: World, labels: Sequence[str]) -> World:
     return World(world.name, world.site, world.pages, {**world.labels, **useful})
 
 
+# Universities whose departments look alike
+
+UNIVERSITIES = 6
+UNIVERSITY_STRATEGIES = (FLOOR, "path-learner", "path-learner-literal", "maxent", "focused", "q-future", "hop-hmm",
+                         "hop-crf", ORACLE)  # fmt: skip
+
+
+def universities(count: int) -> list[World]:
+    worlds = []
+    for seed in range(count):
+        made = University(seed)
+        host = f"http://{made.host}"
+        pages: dict[str, Page] = {}
+        for path, text in made.pages.items():
+            page = to_page(read_page(host + path, text.encode(), "text/html"))
+            assert page is not None
+            links = tuple(link for link in page.links if link.url != page.url)
+            pages[page.url] = replace(page, links=links, digest=page.url)
+        labels = {host + path: label for path, label in made.labels.items()}
+        worlds.append(World(made.host, Site(f"{host}/"), pages, labels))
+    return worlds
+
+
+def university(arguments: argparse.Namespace) -> list[Report]:  # noqa: ARG001
+    """Only the path tells whose publications a page lists: path models against models of single pages."""
+    worlds = universities(UNIVERSITIES)
+    half = UNIVERSITIES // 2
+    reports = []
+    for goal in UNIVERSITY_GOALS:
+        evaluation = Evaluation(worlds[half:], worlds[:half], [goal], UNIVERSITY_STRATEGIES, trails_a_site=6)
+        outcomes = list(evaluation.run())
+        progress("university", goal)
+        rows: list[list[Cell]] = []
+        for row in means(outcomes):
+            order_ = [row["pages_to_vs_breadth_first"]["75"], row["ratio"]["75"]]
+            rows.append([row["strategy"], *order_, row["precision"], row["recall"], row["f1"]])
+        header = ["strategy", "× breadth-first", "× oracle", "precision", "recall", "F1"]
+        reports.append(Report(f"Universities: {goal}", header, rows))
+    return reports
+
+
 # Size
 
 SIZES = (3_125, 6_250, 12_500, 25_000)
@@ -580,8 +637,16 @@ def _train_made_site(n_pages: int, strategy: str) -> int:
     return 0
 
 
-_RUN = {"order": order, "stages": stages, "bins": bins, "one-goal": one_goal, "hops": hops, "topics": topics,
-        "size": size}  # fmt: skip
+_RUN = {
+    "order": order,
+    "stages": stages,
+    "bins": bins,
+    "one-goal": one_goal,
+    "hops": hops,
+    "topics": topics,
+    "university": university,
+    "size": size,
+}
 
 if __name__ == "__main__":
     sys.exit(main())
