@@ -112,7 +112,7 @@ def test_what_an_extractor_made_leaves_with_its_goal(
     forage(installed, samples, folder, "harbour-first")
     with Workspace.open(folder) as workspace:
         assert list(workspace.stores.records.iterate("phone"))
-        workspace.database.execute("UPDATE visit SET is_goal = 0")
+        workspace.database.execute("UPDATE visit SET is_goal = 0, tier = ''")
     wayhound(installed, "index", "-w", str(folder))
     with Workspace.open(folder) as workspace:
         assert list(workspace.stores.records.iterate()) == []

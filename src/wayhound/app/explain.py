@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from wayhound.app.forage import make_fetcher
+from wayhound.app.forage import Order, make_fetcher
 from wayhound.app.trails import step_page
 from wayhound.app.train import load_forage_model, scorer_of
 from wayhound.app.visited_site import read_path
@@ -26,7 +26,8 @@ class PagePath:
     """A page and how it was reached: the pages from a start page to it, each with the link that led there.
 
     `source` says where the path is from, in words. `visits` are the visit numbers of the pages if a run made the
-    path. `response` is what the server sent for the last page, if it is archived or was just fetched.
+    path, and `probability` is that of a goal by all pages of the site together, as the run's model saw them.
+    `response` is what the server sent for the last page, if it is archived or was just fetched.
     """
 
     site: Site
@@ -34,6 +35,7 @@ class PagePath:
     source: str
     run_id: int | None = None
     visits: tuple[int, ...] = ()
+    probability: float | None = None
     response: Fetched | None = None
 
     @property
@@ -47,9 +49,22 @@ class PagePath:
 
 
 def explain_page(workspace: Workspace, model: str, path: PagePath) -> Explanation:
-    """Return how a model of the workspace rates the last page of a path and its links."""
+    """Return how a model of the workspace rates the last page of a path and its links.
+
+    For a page of a run by this model, the probability of a goal is the run's, which knows the rest of the site.
+    """
     loaded = load_forage_model(workspace, model)
-    return explain(scorer_of(loaded.strategy, loaded), path.site, path.steps)
+    explanation = explain(scorer_of(loaded.strategy, loaded), path.site, path.steps)
+    if path.probability is None or not _is_by_model(workspace, path.run_id, model):
+        return explanation
+    return replace(explanation, goal=path.probability)
+
+
+def _is_by_model(workspace: Workspace, run_id: int | None, model: str) -> bool:
+    if run_id is None:
+        return False
+    digest = Order.from_identity(workspace.stores.forage.run(run_id).identity).model_digest
+    return digest == workspace.forage_models.card(model).digest
 
 
 def find_path(workspace: Workspace, url: str) -> PagePath | None:
@@ -73,6 +88,7 @@ def visited_path(workspace: Workspace, run_id: int, start: str, number: int) -> 
         source=f"as run {run_id} reached it ({clicks})",
         run_id=run_id,
         visits=tuple(site.path(number)),
+        probability=site.visits[number].probability,
         response=workspace.archive.read(archived) if archived else None,
     )
 
