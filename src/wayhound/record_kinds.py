@@ -152,6 +152,33 @@ _PAGE = KindSpec(
     ),
 )
 
+_INSTANCE = KindSpec(
+    "instance",
+    "Concept page",
+    "Concept pages",
+    (
+        FieldSpec("title", "title"),
+        FieldSpec("concept", "facet", "Is a", many=True),
+        FieldSpec("snippet", "text", "Summary"),
+        FieldSpec("url", "link", "Address", fact=True),
+    ),
+)
+
+_RELATION = KindSpec(
+    "relation",
+    "Relation",
+    "Relations",
+    (
+        FieldSpec("title", "title"),
+        FieldSpec("relationship", "facet", fact=True),
+        FieldSpec("source", "plain", "From", fact=True),
+        FieldSpec("target", "plain", "To", fact=True),
+        FieldSpec("guide", "plain", "Links to click", many=True, fact=True),
+        FieldSpec("source_url", "link", "Source page", fact=True),
+        FieldSpec("target_url", "link", "Target page", fact=True),
+    ),
+)
+
 _SOURCES = FieldSpec("url", "link", "Sources", many=True, fact=True)
 _CONTACT = (
     FieldSpec("email", label="E-mail", many=True, compare="email"),
@@ -203,7 +230,9 @@ _RESTAURANT = KindSpec(
 FACT_KINDS = {spec.kind: spec for spec in (_ORGANISATION, _PERSON, _RESTAURANT)}
 """The kinds that are extracted from pages."""
 
-KINDS: dict[str, KindSpec] = {spec.kind: spec for spec in (_PAPER, _DOCUMENT, _PAGE)} | FACT_KINDS
+KINDS: dict[str, KindSpec] = {
+    spec.kind: spec for spec in (_PAPER, _DOCUMENT, _PAGE, _INSTANCE, _RELATION)
+} | FACT_KINDS
 """The kinds that Wayhound itself makes; `read_kinds` adds those of plugins and of a workspace."""
 
 _USUAL_ROLES: Mapping[str, Role] = {

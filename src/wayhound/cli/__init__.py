@@ -20,6 +20,7 @@ from wayhound.errors import WayhoundError, WorkspaceError
 from wayhound.wording.faults import format_error
 
 COMMANDS = {
+    "chains": "wayhound.cli.chains:chains",
     "compare": "wayhound.cli.compare:compare_command",
     "demo": "wayhound.cli.demo:demo",
     "evaluate": "wayhound.cli.evaluate:evaluate",
@@ -54,6 +55,7 @@ SECTIONS = {
         "status": "See what runs did, and why each goal was taken.",
         "compare": "See which goals are new, changed or gone since the run before.",
         "export": "Write pages, goals and records as JSON lines, CSV or Parquet.",
+        "chains": "Extract relationships between pages, from a few example links.",
         "papers": "Read papers: fields, references, who cites whom.",
         "topics": "Place documents in a tree of topics, from a few keywords a topic.",
         "index": "Bring the search index up to date.",

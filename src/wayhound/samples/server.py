@@ -64,7 +64,7 @@ class SampleServer(ThreadingHTTPServer):
         with self._lock:
             self.counts[name, path] += 1
             first_time = self.counts[name, path] == 1
-        site = self.web.site(name)
+        site = self.web.served(name)
         if site is None:
             return index_page(self.web, self.port) if name in PLAIN_HOSTS else UNKNOWN_HOST
         page = site.respond(path)

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from wayhound.samples.builder import SamplePage, SiteBuilder, Truth
 from wayhound.samples.company import make_company
 from wayhound.samples.department import make_department
+from wayhound.samples.films import FilmSite
 from wayhound.samples.grammar import slug, words
 from wayhound.samples.sites import COMPANY_STYLES, DEPARTMENT_STYLES
 
@@ -90,10 +91,11 @@ class SampleSite:
 
 
 class SampleWeb:
-    """All sample sites, generated from one seed."""
+    """All sample sites, generated from one seed; `films` stands beside them: it is not foraged by the examples."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self.films = FilmSite(seed)
         self.sites: tuple[SampleSite, ...] = (
             *(SampleSite(name, "department", seed) for name in DEPARTMENT_STYLES),
             *(SampleSite(name, "company", seed) for name in COMPANY_STYLES),
@@ -101,13 +103,20 @@ class SampleWeb:
 
     def site(self, host: str) -> SampleSite | None:
         """Return the site of a Host header, with or without a port, or None."""
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        return next((site for site in self.sites if site.host == name.lower()), None)
+        return next((site for site in self.sites if site.host == _host_name(host)), None)
+
+    def served(self, host: str) -> SampleSite | FilmSite | None:
+        """Return what answers at a Host header: a site or the film catalogue."""
+        return self.films if _host_name(host) == self.films.host else self.site(host)
 
     def seeds(self, base_port: int, kind: Kind | None = None) -> list[str]:
         """Return start URLs, such as http://physics.localhost:8765/, of one kind of site or of all."""
         chosen = (site for site in self.sites if kind in (None, site.kind))
         return [f"http://{site.host}:{base_port}{site.start}" for site in chosen]
+
+
+def _host_name(host: str) -> str:
+    return (host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host).lower()
 
 
 def sample_web(seed: int = 7) -> SampleWeb:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from wayhound.store.database import Database
 
 if TYPE_CHECKING:
+    from wayhound.store.chains import ChainStore
     from wayhound.store.citations import CitationStore, ScoreStore
     from wayhound.store.document_files import DocumentFileStore
     from wayhound.store.forage import ForageStore
@@ -148,3 +149,9 @@ class Stores:
         from wayhound.store.topics import TopicStore
 
         return TopicStore(self._database)
+
+    @cached_property
+    def chains(self) -> ChainStore:
+        from wayhound.store.chains import ChainStore
+
+        return ChainStore(self._database)

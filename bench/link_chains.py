@@ -1,0 +1,490 @@
+"""Link chains from one to four examples on recorded sites: Table 1 of Naing, Lim and Goh (2003), next to two peers.
+
+Truth comes from the page structure, read with CSS selectors by code that shares nothing with the rules, or from the
+labels of a site (a URL rule); each relationship says which. Precision is N_lc / N_le and recall N_lc / N_lr over
+chains, each a tuple of addresses. The paper's Eq. 2 has N_le / N_lr for recall, a misprint.
+
+Peers get the same example links: an XPath generalisation (the common path of the examples with indices dropped), and
+autoscraper from PyPI, in an environment of its own (`.bench-venvs/`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urljoin
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from bench.report import add_data_option, add_output_options
+from wayhound.archive.site_folder import SiteFolder, find_site_folders
+from wayhound.chains.construction import (
+    ChainRules,
+    ExampleChain,
+    ExampleLink,
+    Extraction,
+    construct_chains,
+    learn_chains,
+)
+from wayhound.chains.tokens import TokenPage
+from wayhound.errors import TeachingError
+from wayhound.pages.charset import decode
+from wayhound.url import normalise
+
+ROOT = Path(__file__).parent.parent
+ENVIRONMENTS = ROOT / ".bench-venvs"
+MOST_SOURCES = 1_000
+Chain = tuple[str, ...]
+Step = Callable[["RecordedSite", str], list[LexborNode]]
+
+
+@dataclass
+class RecordedSite:
+    """A site folder with its pages parsed when they are asked for."""
+
+    folder: SiteFolder
+    _texts: dict[str, str] = field(default_factory=dict)
+    _tree: tuple[str, LexborHTMLParser] | None = None
+
+    def text(self, url: str) -> str | None:
+        if url not in self._texts:
+            response = self.folder.responses.get(url)
+            seen = {url}
+            while response is not None and response.is_redirect and response.location not in seen:
+                seen.add(response.location)
+                response = self.folder.responses.get(response.location)
+            if response is None or not response.is_page:
+                return None
+            fetched = response.load()
+            self._texts[url] = decode(fetched.body, fetched.charset)[0]
+        return self._texts[url]
+
+    def tree(self, url: str) -> LexborHTMLParser | None:
+        if self._tree is None or self._tree[0] != url:
+            text = self.text(url)
+            if text is None:
+                return None
+            self._tree = url, LexborHTMLParser(text)
+        return self._tree[1]
+
+    def page(self, url: str) -> TokenPage | None:
+        text = self.text(url)
+        return None if text is None else TokenPage(url, text)
+
+    def base(self, url: str) -> str:
+        tree = self.tree(url)
+        base = tree.css_first("base[href]") if tree else None
+        return urljoin(url, base.attributes.get("href") or "") if base else url
+
+    def labelled(self, *labels: str) -> list[str]:
+        return [
+            url
+            for url, label in self.folder.labels.items()
+            if label in labels and url in self.folder.responses
+        ]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A relationship of a site: its sources, the true links of every step, and how the truth is known."""
+
+    site: RecordedSite
+    name: str
+    sources: tuple[str, ...]
+    steps: tuple[Step, ...]
+    truth_by: str
+    several: bool = False
+
+    def links(self, step: int, url: str) -> list[str]:
+        """Return the targets of the true links of a page."""
+        return [target for target, _ in self._nodes(step, url)]
+
+    def _nodes(self, step: int, url: str) -> list[tuple[str, LexborNode]]:
+        tree = self.site.tree(url)
+        if tree is None:
+            return []
+        base = self.site.base(url)
+        nodes = ((_target(node, base), node) for node in self.steps[step](self.site, url))
+        return [(target, node) for target, node in nodes if target]
+
+    def chains(self) -> set[Chain]:
+        """Return all true chains."""
+        chains: list[Chain] = [(source,) for source in self.sources]
+        for step in range(len(self.steps)):
+            targets = {url: self.links(step, url) for url in {chain[-1] for chain in chains}}
+            chains = [(*chain, target) for chain in chains for target in targets[chain[-1]]]
+        return set(chains)
+
+    def example(self, chain: Chain) -> ExampleChain:
+        links = []
+        for step, (url, target) in enumerate(itertools.pairwise(chain)):
+            page, tree = self.site.page(url), self.site.tree(url)
+            assert page is not None
+            assert tree is not None
+            wanted = next(node for other, node in self._nodes(step, url) if other == target)
+            base = self.site.base(url)
+            same = [node.mem_id for node in tree.css("a[href]") if _target(node, base) == target]
+            places = [anchor for anchor in page.anchors if anchor.target == target]
+            anchor = places[min(same.index(wanted.mem_id), len(places) - 1)]
+            links.append(ExampleLink(url, target, anchor.pos, anchor.text))
+        return ExampleChain(tuple(links), name=f"{chain[0]} → {chain[-1]}")
+
+
+def _target(node: LexborNode, base: str) -> str:
+    href = (node.attributes.get("href") or "").strip()
+    if not href or href[0] == "#" or href.lower().startswith(("javascript:", "mailto:")):
+        return ""
+    return normalise(href, base)
+
+
+# Truth of javadoc
+
+
+def _main(tree: LexborHTMLParser) -> LexborNode | None:
+    return tree.css_first("main") or tree.body
+
+
+def _by_caption(site: RecordedSite, url: str, wanted: Callable[[str], bool]) -> list[LexborNode]:
+    """The first link of each row of the summary tables with a caption, or of the one table of newer versions."""
+    tree = site.tree(url)
+    assert tree is not None
+    links = []
+    for table in tree.css("table"):
+        caption = table.css_first("caption") or table.css_first("th")
+        if caption is None or not wanted(" ".join(caption.text(separator=" ").split())):
+            continue
+        for row in table.css("tr"):
+            cell = row.css_first("th[scope=row], td")
+            link = cell.css_first("a[href]") if cell else None
+            if link is not None:
+                links.append(link)
+    newer = "#class-summary .col-first > a[href], #class-summary .colFirst > a[href]"
+    return [*links, *tree.css(newer)]
+
+
+def classes_of_package(site: RecordedSite, url: str) -> list[LexborNode]:
+    return _by_caption(site, url, lambda caption: caption.lower().startswith("class"))
+
+
+_TYPES = ("class", "interface", "enum", "exception", "error", "annotation", "record")
+
+
+def types_of_package(site: RecordedSite, url: str) -> list[LexborNode]:
+    return _by_caption(site, url, lambda caption: caption.lower().startswith(_TYPES))
+
+
+def packages_of_start(site: RecordedSite, url: str) -> list[LexborNode]:
+    tree = site.tree(url)
+    assert tree is not None
+    main = _main(tree)
+    base = site.base(url)
+    links = main.css("a[href]") if main else []
+    first: dict[str, LexborNode] = {}
+    for link in links:
+        target = _target(link, base)
+        if site.folder.labels.get(target) == "package":
+            first.setdefault(target, link)
+    return list(first.values())
+
+
+def _listed(label: str) -> Step:
+    def links(site: RecordedSite, url: str) -> list[LexborNode]:
+        tree = site.tree(url)
+        assert tree is not None
+        for term in tree.css("dt"):
+            if " ".join(term.text(separator=" ").split()).startswith(label):
+                place = term.next
+                while place is not None and place.tag not in ("dd", "dt"):
+                    place = place.next
+                links = place.css("a[href]") if place is not None and place.tag == "dd" else []
+                # a link within another type's angle brackets is an argument of that type
+                return [link for link in links if not _text_before(link).endswith("<")]
+        return []
+
+    return links
+
+
+def _text_before(node: LexborNode) -> str:
+    before, text = node.prev, ""
+    while before is not None:
+        text = (before.text() or "") + text
+        before = before.prev
+    return text.strip()
+
+
+def superclass(site: RecordedSite, url: str) -> list[LexborNode]:
+    """The first link of the entry above the class itself in its inheritance tree."""
+    tree = site.tree(url)
+    assert tree is not None
+    levels = tree.css("ul.inheritance, div.inheritance, pre.inheritance")
+    if len(levels) < 2:
+        return []
+    own = levels[-1]
+    if own.tag == "div":
+        above = own.parent
+        links = [child for child in (above.iter() if above else ()) if child.tag == "a"]
+        return [link for link in links[:1] if not _text_before(link)]
+    entry = own.parent
+    before = entry.prev if entry is not None else None
+    while before is not None and before.tag != "li":
+        before = before.prev
+    links = before.css("a[href]") if before is not None else []
+    return [link for link in links[:1] if not _text_before(link)]
+
+
+def javadoc_tasks(site: RecordedSite) -> list[Task]:
+    packages = tuple(url for url in site.labelled("package") if url.endswith("package-summary.html"))
+    names = ("class-use/", "doc-files/", "allclasses", "package-", "index-")
+    classes = tuple(url for url in site.labelled("class") if not any(name in url for name in names))
+    start = (site.folder.site.start,)
+    subclasses, interfaces = _listed("Direct Known Subclasses"), _listed("All Implemented Interfaces")
+    by_structure = "structure"
+    return [
+        Task(site, "package → class", packages, (classes_of_package,), by_structure),
+        Task(site, "package → type", packages, (types_of_package,), by_structure, several=True),
+        Task(site, "class → subclass", classes, (subclasses,), by_structure),
+        Task(site, "class → superclass", classes, (superclass,), by_structure),
+        Task(site, "class → interface", classes, (interfaces,), by_structure),
+        Task(site, "start → package → class", start, (packages_of_start, classes_of_package), by_structure),
+        Task(site, "package → class → superclass", packages, (classes_of_package, superclass), by_structure),
+        Task(site, "package → class → subclass", packages, (classes_of_package, subclasses), by_structure),
+    ]
+
+
+# Truth of catalogues
+
+
+def _selected(selector: str) -> Step:
+    def links(site: RecordedSite, url: str) -> list[LexborNode]:
+        tree = site.tree(url)
+        return [] if tree is None else tree.css(selector)
+
+    return links
+
+
+def drama_tasks(site: RecordedSite) -> list[Task]:
+    titles, tropes = tuple(site.labelled("title")), tuple(_evenly(site.labelled("trope"), 48))
+    actors, where = tuple(site.labelled("actor")), tuple(site.labelled("where"))
+    cast = _selected("a[href*='/actors/']")
+    cards = _selected("article.card h3 a[href*='/titles/']")
+    watch = _selected("section .wrap > a.watch[href]:not([href^='#'])")
+    with_cast = [url for url in titles if "/actors/" in (site.text(url) or "")]
+    few = tuple(_evenly(tropes, 12))
+    return [
+        Task(site, "ActorOf(title, actor)", _sources(with_cast, titles), (cast,), "URL rule"),
+        Task(site, "actor → title", tuple(actors[:MOST_SOURCES]), (cards,), "structure"),
+        Task(site, "trope → title", tropes, (cards,), "structure"),
+        Task(site, "title → where to watch", tuple(_evenly(titles, MOST_SOURCES)), (watch,), "structure"),
+        Task(site, "where to watch → title", where[:MOST_SOURCES], (_selected("a[href*='/titles/']"),), "URL rule"),
+        Task(site, "title → trope", tuple(_evenly(titles, MOST_SOURCES)), (_selected("a.trope"),), "structure"),
+        Task(site, "trope → title → actor", few, (cards, cast), "structure, URL rule"),
+    ]  # fmt: skip
+
+
+def _sources(wanted: Sequence[str], everything: Sequence[str]) -> tuple[str, ...]:
+    """The pages that have the relationship, and as many others as make up 1,000."""
+    known = set(wanted)
+    return (
+        tuple(wanted)[:MOST_SOURCES]
+        + tuple(url for url in everything if url not in known)[: MOST_SOURCES - len(wanted)]
+    )
+
+
+def _evenly(items: Sequence[str], most: int) -> list[str]:
+    step = max(len(items) / most, 1.0)
+    return [items[int(place * step)] for place in range(int(len(items) / step))]
+
+
+def label_tasks(site: RecordedSite, least: int = 10) -> list[Task]:
+    """Relationships of any site by its labels: all links of pages with one label to pages with another.
+
+    Links that stand on more than half of the site's pages are its menus and do not count; a pair of labels counts
+    if at least ten pages have such links.
+    """
+    everywhere: Counter[str] = Counter()
+    pages = [url for url in site.folder.pages if site.tree(url) is not None]
+    for url in pages:
+        everywhere.update(set(_targets(site, url)))
+    menus = {url for url, count in everywhere.items() if count > len(pages) / 2}
+    tasks = []
+    labels = sorted(set(site.folder.labels.values()))
+    for source in labels:
+        sources = tuple(site.labelled(source)[:MOST_SOURCES])
+        for target in labels:
+            step = _to_label(target, menus)
+            having = [url for url in sources if step(site, url)]
+            if len(having) >= least and source != target:
+                tasks.append(Task(site, f"{source} → {target}", sources, (step,), "labels", several=True))
+    return tasks
+
+
+def _targets(site: RecordedSite, url: str) -> list[str]:
+    tree = site.tree(url)
+    base = site.base(url)
+    return [] if tree is None else [_target(node, base) for node in tree.css("a[href]")]
+
+
+def _to_label(label: str, menus: set[str]) -> Step:
+    def links(site: RecordedSite, url: str) -> list[LexborNode]:
+        tree = site.tree(url)
+        if tree is None:
+            return []
+        first: dict[str, LexborNode] = {}
+        base = site.base(url)
+        for node in tree.css("a[href]"):
+            target = _target(node, base)
+            if target != url and target not in menus and site.folder.labels.get(target) == label:
+                first.setdefault(target, node)
+        return list(first.values())
+
+    return links
+
+
+# Running
+
+
+@dataclass
+class Outcome:
+    """The result of one task with a number of examples, over several draws."""
+
+    task: Task
+    examples: int
+    extracted: list[int] = field(default_factory=list)
+    precision: list[float] = field(default_factory=list)
+    recall: list[float] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    learn_seconds: float = 0.0
+    pages_per_second: float = 0.0
+
+    def add(self, found: set[Chain], truth: set[Chain]) -> None:
+        right = len(found & truth)
+        self.extracted.append(len(found))
+        self.precision.append(right / len(found) if found else 0.0)
+        self.recall.append(right / len(truth))
+
+    @property
+    def means(self) -> tuple[float, float]:
+        return statistics.mean(self.precision), statistics.mean(self.recall)
+
+
+def draw_examples(truth: set[Chain], count: int, seed: int) -> list[Chain]:
+    """Draw chains at random, from different source pages as far as there are any."""
+    rng = random.Random(seed)
+    waiting = sorted(truth)
+    rng.shuffle(waiting)
+    by_source: dict[str, list[Chain]] = {}
+    for chain in waiting:
+        by_source.setdefault(chain[0], []).append(chain)
+    sources = list(by_source)
+    drawn: list[Chain] = []
+    while len(drawn) < min(count, len(truth)):
+        for source in sources:
+            if by_source[source] and len(drawn) < count:
+                drawn.append(by_source[source].pop())
+    return drawn
+
+
+def learn(task: Task, drawn: Sequence[Chain]) -> ChainRules:
+    examples = [task.example(chain) for chain in drawn]
+    return learn_chains(examples, task.site.page, _evenly(task.sources, 24))
+
+
+def extract(task: Task, rules: ChainRules) -> set[Chain]:
+    return {chain.urls for chain in construct_chains(rules, task.sources, task.site.page, Extraction())}
+
+
+def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> list[Outcome]:
+    truth = task.chains()
+    outcomes: list[Outcome] = []
+    if len(truth) < 5:  # too few to tell anything
+        return outcomes
+    for count in counts:
+        outcome = Outcome(task, count)
+        for draw in range(draws if len(truth) > count else 1):
+            drawn = draw_examples(truth, count, draw)
+            began = time.process_time()
+            try:
+                rules = learn(task, drawn)
+            except TeachingError as error:
+                outcome.problems.append(str(error))
+                outcome.add(set(), truth)
+                continue
+            outcome.learn_seconds = max(outcome.learn_seconds, time.process_time() - began)
+            began = time.process_time()
+            found = extract(task, rules)
+            seconds = time.process_time() - began
+            outcome.pages_per_second = (
+                len({url for chain in found for url in chain[:-1]} | set(task.sources)) / seconds
+            )
+            outcome.add(found, truth)
+            if verbose and found != truth:
+                _explain(task, drawn, rules, found, truth)
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _explain(
+    task: Task, drawn: Sequence[Chain], rules: ChainRules, found: set[Chain], truth: set[Chain]
+) -> None:
+    print(f"\n{task.site.folder.name} {task.name} with {len(drawn)}: {drawn}", file=sys.stderr)
+    for step in rules.steps:
+        for path in step:
+            print("   ", path, file=sys.stderr)
+    for name, chains in (("wrong", found - truth), ("missed", truth - found)):
+        print(f"  {len(chains)} {name}: {sorted(chains)[:4]}", file=sys.stderr)
+
+
+def tasks_of(site: RecordedSite, kind: str) -> list[Task]:
+    if kind == "javadoc":
+        tasks = javadoc_tasks(site)
+    elif site.folder.name == "dramaeverafter":
+        tasks = drama_tasks(site)
+    else:
+        tasks = label_tasks(site)
+    return tasks
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_option(parser)
+    add_output_options(parser)
+    parser.add_argument("--sets", nargs="+", default=["javadoc", "catalog"], help="folders below DATA/sites")
+    parser.add_argument("--only", default="", help="tasks whose site and name contain this")
+    parser.add_argument("--examples", nargs="+", type=int, default=[1, 2, 3, 4])
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--verbose", action="store_true")
+    arguments = parser.parse_args()
+    outcomes: list[Outcome] = []
+    for name in arguments.sets:
+        for path in find_site_folders(arguments.data / "sites" / name):
+            site = RecordedSite(SiteFolder.open(path))
+            for task in tasks_of(site, name):
+                if arguments.only in f"{site.folder.name} {task.name}":
+                    made = run_task(task, arguments.examples, arguments.draws, arguments.verbose)
+                    outcomes += made
+                    for outcome in made:
+                        print(
+                            site.folder.name,
+                            task.name,
+                            len(task.sources),
+                            outcome.examples,
+                            outcome.extracted[:3],
+                            [f"{x:.3f}" for x in outcome.precision],
+                            [f"{x:.3f}" for x in outcome.recall],
+                            f"{outcome.learn_seconds:.2f}s {outcome.pages_per_second:.0f}/s",
+                            outcome.problems[:1],
+                            flush=True,
+                        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,282 @@
+"""Chains of a relationship: rules for every step, and the chains that they make from source pages (Algorithm 5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wayhound.chains.learning import LinkExample, StepLearner
+from wayhound.chains.ontology import LinkChain, LinkElement
+from wayhound.chains.paths import find_label, list_path
+from wayhound.chains.rules import PageRules, PathRule
+from wayhound.chains.tokens import Anchor, TokenPage
+from wayhound.errors import ModelError, TeachingError
+from wayhound.url import normalise
+
+GetPage = Callable[[str], TokenPage | None]
+"""Returns a page by its address, or None if it cannot be had."""
+
+MAX_PAGES = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleLink:
+    """A link on a page, as a person gave it: by its target, and by its offset or text if the target has several.
+
+    `pos` is the offset of the link in the page's text, and -1 if it is not known.
+    """
+
+    page: str
+    target: str
+    pos: int = -1
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleChain:
+    """An example of a relationship: its links in order. One that is not `wanted` says which link is wrong.
+
+    `name` is what messages call it, such as "line 3".
+    """
+
+    links: tuple[ExampleLink, ...]
+    wanted: bool = True
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRules:
+    """The rules of a relationship, a disjunction of paths for every step (an anchor element pattern)."""
+
+    steps: tuple[tuple[PathRule, ...], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": 1, "steps": [[path.to_json() for path in step] for step in self.steps]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ChainRules:
+        """Read saved rules. Raises ModelError if they are damaged or newer than this version."""
+        if data.get("version") != 1 or not isinstance(data.get("steps"), list):
+            raise ModelError(
+                "The link rules are damaged or newer than this version. Learn the relationship again."
+            )
+        return cls(tuple(tuple(PathRule.from_json(path) for path in step) for step in data["steps"]))
+
+
+def learn_chains(
+    examples: Sequence[ExampleChain], get_page: GetPage, context: Iterable[str] = ()
+) -> ChainRules:
+    """Learn the rules of a relationship from example chains.
+
+    `context` are addresses of other source pages; the pages behind the examples' first links serve as context for
+    the steps that follow. Raises TeachingError, naming the example, if a page or a link cannot be found, if chains
+    differ in length, or if examples contradict each other.
+    """
+    wanted = [example for example in examples if example.wanted]
+    _check(examples, wanted)
+    found = [(example, _locate(example, get_page)) for example in examples]
+    _check_contradictions(found)
+    pages: list[TokenPage] = _get_all(context, get_page)
+    steps: list[tuple[PathRule, ...]] = []
+    for number in range(len(wanted[0].links)):
+        links = [
+            LinkExample(located[number][0], located[number][1], example.wanted)
+            for example, located in found
+            # of a chain that is not wanted, only the last link is wrong
+            if len(located) > number and (example.wanted or number == len(located) - 1)
+        ]
+        _resolve_ambiguous(links, found, number)
+        rules = StepLearner(pages).fit(links).paths_
+        steps.append(rules)
+        taken = PageRules(rules)
+        known = {link.page.url: link.page for link in links}
+        following = [anchor.target for page in (*known.values(), *pages) for anchor in taken.take(page)]
+        if number + 1 < len(wanted[0].links):
+            pages = _get_all(_spread(list(dict.fromkeys(following))), get_page)
+    return ChainRules(tuple(steps))
+
+
+_MOST_CONTEXT = 24
+_MOST_CONTEXT_CHARS = 2_500_000
+
+
+def _spread(urls: list[str]) -> list[str]:
+    """Return a sample of a list, taken at even distances."""
+    step = max(len(urls) / _MOST_CONTEXT, 1.0)
+    return [urls[int(place * step)] for place in range(int(len(urls) / step))]
+
+
+def _get_all(urls: Iterable[str], get_page: GetPage) -> list[TokenPage]:
+    """Return the pages that can be had, until they are enough in number and size to tell a template by."""
+    pages: list[TokenPage] = []
+    chars = 0
+    for url in urls:
+        if len(pages) == _MOST_CONTEXT or (chars > _MOST_CONTEXT_CHARS and len(pages) > 1):
+            break
+        if (page := get_page(url)) is not None:
+            pages.append(page)
+            chars += len(page.text)
+    return pages
+
+
+def _check(examples: Sequence[ExampleChain], wanted: Sequence[ExampleChain]) -> None:
+    if not wanted:
+        raise TeachingError(
+            "There is no example to learn from: mark at least one link that belongs to the relationship."
+        )
+    for example in examples:
+        if not example.links:
+            raise TeachingError(f"{example.name or 'An example'} has no link.")
+        if len(example.links) != len(wanted[0].links):
+            raise TeachingError(
+                f"{example.name} has {len(example.links)} links, but {wanted[0].name} has {len(wanted[0].links)}. "
+                "All chains of a relationship must have the same number of steps."
+            )
+        for link, following in zip(example.links, example.links[1:], strict=False):
+            if normalise(link.target) != normalise(following.page):
+                raise TeachingError(
+                    f"{example.name}: {link.target} is not the page {following.page} of the next link."
+                )
+
+
+def _locate(example: ExampleChain, get_page: GetPage) -> list[tuple[TokenPage, Anchor]]:
+    located = []
+    for link in example.links:
+        page = get_page(link.page)
+        if page is None:
+            raise TeachingError(f"{example.name}: the page {link.page} cannot be read.")
+        located.append((page, _find_link(page, link, example.name)))
+    return located
+
+
+def _find_link(page: TokenPage, link: ExampleLink, name: str) -> Anchor:
+    target = normalise(link.target) or link.target
+    if link.pos >= 0 and (token := page.link_at(link.pos)) is not None:
+        anchor = page.anchor(token)
+        if _loose(anchor.target) == _loose(target):
+            return anchor
+    matches = [anchor for anchor in page.anchors if anchor.target == target]
+    if not matches:
+        # a target may be given without the fragment or with another spelling of the scheme
+        matches = [anchor for anchor in page.anchors if _loose(anchor.target) == _loose(target)]
+    if not matches:
+        raise TeachingError(
+            f"{name}: there is no link to {link.target} on {link.page}. It may have been added by a script, or the "
+            "page has changed."
+        )
+    if link.pos >= 0:
+        return min(matches, key=lambda anchor: abs(anchor.pos - link.pos))
+    same_text = [anchor for anchor in matches if link.text and anchor.text == link.text]
+    return (same_text or matches)[0]
+
+
+def _loose(url: str) -> str:
+    return url.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/")
+
+
+def _check_contradictions(found: Sequence[tuple[ExampleChain, list[tuple[TokenPage, Anchor]]]]) -> None:
+    wanted = {_identity(located): example for example, located in found if example.wanted}
+    for example, located in found:
+        if not example.wanted and (other := wanted.get(_identity(located))):
+            raise TeachingError(
+                f"{example.name} says that the link to {located[-1][1].target} does not belong to the relationship, "
+                f"{other.name} says that it does. Delete one of them."
+            )
+
+
+def _identity(located: list[tuple[TokenPage, Anchor]]) -> tuple[tuple[str, int], ...]:
+    return tuple((page.url, anchor.token) for page, anchor in located)
+
+
+def _resolve_ambiguous(
+    links: list[LinkExample],
+    found: Sequence[tuple[ExampleChain, list[tuple[TokenPage, Anchor]]]],
+    number: int,
+) -> None:
+    """Where an example names a target that its page links several times, choose the place that fits the others."""
+
+    def key(page: TokenPage, anchor: Anchor) -> tuple[str, ...]:
+        return list_path(page, anchor.token, find_label(page, anchor.token))
+
+    given = {(located[number][0].url, located[number][1].token): example.links[number]
+             for example, located in found if len(located) > number}  # fmt: skip
+    choices: list[list[Anchor]] = []
+    for link in links:
+        example = given[link.page.url, link.anchor.token]
+        is_sure = example.pos >= 0 or example.text
+        same = [anchor for anchor in link.page.anchors if anchor.target == link.anchor.target]
+        choices.append([link.anchor] if is_sure or not link.wanted else same)
+    votes = Counter(
+        path
+        for link, anchors in zip(links, choices, strict=True)
+        for path in {key(link.page, anchor) for anchor in anchors}
+        if link.wanted
+    )
+    for place, (link, anchors) in enumerate(zip(links, choices, strict=True)):
+        if len(anchors) > 1:
+            best = max(anchors, key=lambda anchor: (votes[key(link.page, anchor)], -anchor.number))
+            links[place] = LinkExample(link.page, best, link.wanted)
+
+
+@dataclass(slots=True)
+class Extraction:
+    """Counts of an extraction: source pages read, pages that no rule covered, pages that could not be read."""
+
+    pages: int = 0
+    uncovered: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    stopped_by_budget: bool = False
+
+    @property
+    def covered_share(self) -> float:
+        return 1.0 - len(self.uncovered) / self.pages if self.pages else 0.0
+
+
+def construct_chains(
+    rules: ChainRules, sources: Iterable[str], get_page: GetPage, report: Extraction, budget: int = MAX_PAGES
+) -> Iterator[LinkChain]:
+    """Yield the chains of source pages, each once, and count in `report` (Algorithm 5).
+
+    A link element is followed only to the page that its link leads to (Definition 2). At most `budget` pages are
+    read; each page is read once for each step.
+    """
+    walker = _Walker([PageRules(step) for step in rules.steps], get_page, report, budget)
+    for source in dict.fromkeys(sources):
+        links = walker.links(0, source)
+        if report.stopped_by_budget:
+            return
+        report.pages += 1
+        if links is None:
+            report.unread.append(source)
+        elif not links:
+            report.uncovered.append(source)
+        yield from walker.chains(0, source, ())
+
+
+@dataclass
+class _Walker:
+    steps: list[PageRules]
+    get_page: GetPage
+    report: Extraction
+    budget: int
+    _taken: dict[tuple[int, str], list[Anchor] | None] = field(default_factory=dict)
+
+    def links(self, step: int, url: str) -> list[Anchor] | None:
+        """Return the links of a step on a page; None if the page cannot be read or the budget is spent."""
+        if (step, url) not in self._taken:
+            if len(self._taken) >= self.budget:
+                self.report.stopped_by_budget = True
+                return None
+            page = self.get_page(url)
+            self._taken[step, url] = None if page is None else self.steps[step].take(page)
+        return self._taken[step, url]
+
+    def chains(self, step: int, url: str, before: tuple[LinkElement, ...]) -> Iterator[LinkChain]:
+        for anchor in self.links(step, url) or ():
+            elements = (*before, LinkElement(url, anchor))
+            if step + 1 == len(self.steps):
+                yield LinkChain(elements)
+            else:
+                yield from self.chains(step + 1, anchor.target, elements)

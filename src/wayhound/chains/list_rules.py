@@ -1,0 +1,436 @@
+"""The rules of one anchor element path: landmarks around its links, and where their list begins and ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wayhound.chains.paths import Label, alike, tag_path
+from wayhound.chains.rules import END_OF_LINK, LeafRule, PageRules, PathRule
+from wayhound.chains.tokens import TokenPage
+from wayhound.learn.landmarks import (
+    Landmark,
+    LandmarkLearner,
+    SkipExample,
+    SkipRule,
+    Term,
+    TokenClass,
+    bare,
+    class_of,
+    classes_of,
+    generalise,
+)
+
+MAX_CONTEXT = 24
+"""Other pages of the same kind that are looked at: enough to tell the template from the content of one page."""
+
+_MEMBERS = frozenset("a li tr article h2 h3 h4 h5 h6 figure".split())
+_HOLDERS = frozenset("dd ul ol menu dl table tbody td nav p span section".split())
+_MAX_BEFORE = 5
+_MAX_AFTER = 7
+_MAX_LANDMARK = 8
+_ENOUGH_PAGES = 4  # to expect that a label of the template occurs on two of them
+_MAX_LABEL = 16
+_MAX_LEAVES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class PathLesson:
+    """One page of a cluster: the links that the rules must take, and the label over them, if any."""
+
+    page: TokenPage
+    members: tuple[int, ...]
+    label: Label | None
+    refused: frozenset[int] = frozenset()
+
+
+class Template:
+    """The template of a site, as far as some pages show it: which words belong to it, and what links have in common.
+
+    `taught` are the pages of the examples, `others` pages of the same kind without examples.
+    """
+
+    def __init__(self, taught: Sequence[TokenPage], others: Sequence[TokenPage]) -> None:
+        known = {page.url for page in taught}
+        self.others = [page for page in others if page.url not in known][:MAX_CONTEXT]
+        self.pages = [*taught, *self.others]
+        self.counts = Counter(word for page in self.pages for word in page.words)
+
+    def is_template(self, page: TokenPage, token: int, label: Label) -> bool:
+        """Tell a label of the template ("Starring:") from a part of the content that is set like one."""
+        if not self.stable_words(label.words):
+            return False
+        known = [word for word in label.words if self.counts[word] > 1]
+        if 2 * len(known) >= len(label.words) and known:
+            return True
+        everywhere = alike(page, token, 0, len(page.tokens))
+        outside = sum(not label.begin <= other < label.region_end for other in everywhere)
+        has_several = len(everywhere) - outside > 1
+        return outside < 2 or (has_several and len(self.pages) < _ENOUGH_PAGES)
+
+    def stable_words(self, words: Iterable[str]) -> tuple[str, ...]:
+        return tuple(word for word in words if self.is_stable(word) and not word.isnumeric())
+
+    def is_stable(self, word: str) -> bool:
+        """Return False for words of a page's own title that few other pages have, and for numbers."""
+        if class_of(word) is TokenClass.NUMERIC:
+            return False
+        if class_of(word) not in (TokenClass.ALPHABETIC, TokenClass.ALL_CAPS, TokenClass.ALPHANUMERIC):
+            return True
+        few = self.counts[word] < max(2, len(self.pages) / 2)
+        return not (few and any(word in page.own_words for page in self.pages))
+
+    def context(self, places: Sequence[tuple[TokenPage, int]]) -> tuple[Landmark, Landmark]:
+        """Return the longest landmarks before and after that fit all links, the link's own tag last of the first."""
+        lefts = [_left(page, token) for page, token in places]
+        rights = [_right(page, token) for page, token in places]
+        return self.common(lefts)[::-1], self.common(rights)
+
+    def common(self, sequences: list[tuple[str, ...]]) -> Landmark:
+        common: list[Term] = []
+        for terms in zip(*sequences, strict=False):
+            term: Term | None = self.literal(terms[0])
+            for token in terms[1:]:
+                term = None if term is None else generalise(term, self.literal(token))
+            if term is None:
+                break
+            common.append(term)
+        return tuple(common)
+
+    def literal(self, token: str) -> Term:
+        """Return a token as it is, or its class if it is a word of content."""
+        if token[0] == "<" or class_of(token) in (TokenClass.PUNCTUATION, TokenClass.SYMBOL):
+            return token
+        template = self.counts[token] >= max(2, len(self.pages) / 2) and self.is_stable(token)
+        return token if template else classes_of(token)[-1]
+
+
+class LeafLearner:
+    """Learns the leaf of a path: landmarks that tell its links from others nearby."""
+
+    def __init__(self, template: Template) -> None:
+        self.template = template
+
+    def best_lone(self, lessons: list[PathLesson], text: str) -> LeafRule | None:
+        """Return the leaf that takes just the members from the whole page, and alike links from other pages.
+
+        Of those that do, the one that takes links from most other pages, then the shortest; None if none does.
+        """
+        places = [(lesson.page, token) for lesson in lessons for token in lesson.members]
+        before, after = self.template.context(places)
+        repeats = len(places) > len(lessons)
+        members = {(page.url, token) for page, token in places}
+        taught = [
+            _fit_lengths(page, before, after, text)
+            for page in {page.url: page for page, _ in places}.values()
+        ]
+        others = [_fit_lengths(page, before, after, text) for page in self.template.others]
+        best: tuple[tuple[float, ...], LeafRule] | None = None
+        for left in range(len(before)):
+            for right in range(len(after) + 1):
+                if any(
+                    fit.takes(left, right) and fit.place not in members for page in taught for fit in page
+                ):
+                    continue
+                taken = [[fit for fit in page if fit.takes(left, right)] for page in others]
+                mixed = sum(len({fit.tags for fit in page}) > 1 for page in taken)
+                covered = sum(map(bool, taken))
+                # alone on its page, a link is rather told by what follows: the parent of a page comes right before it
+                cost = left + 1.5 * right if repeats else 1.3 * left + right
+                key = (-mixed, covered, -cost - 1.2 * (left == 0))
+                if best is None or key > best[0]:
+                    best = key, LeafRule(before[len(before) - 1 - left :], after[:right])
+        return best[1] if best else None
+
+    def choices(self, lessons: list[PathLesson], text: str) -> Iterable[tuple[LeafRule, ...]]:
+        places = [(lesson.page, token) for lesson in lessons for token in lesson.members]
+        others = [
+            (lesson.page, token)
+            for lesson in lessons
+            for token in self._rivals(lesson)
+            if not text or lesson.page.anchor(token).text == text
+        ]
+        before, after = self.template.context(places)
+        sizes = sorted(
+            ((left, right) for left in range(len(before)) for right in range(len(after) + 1)),
+            key=lambda size: (size[0] + 1.5 * size[1] + 1.2 * (size[0] == 0), size[1]),
+        )
+        yielded = 0
+        for left, right in sizes:
+            leaf = LeafRule(before[len(before) - 1 - left :], after[:right])
+            if not any(_fits(leaf, page, token) for page, token in others):
+                yield (leaf,)
+                yielded += 1
+                if yielded == _MAX_LEAVES:
+                    return
+        if not yielded:
+            yield self._covering_leaves(places, others)
+            yield (LeafRule(before, after),)
+
+    def _rivals(self, lesson: PathLesson) -> list[int]:
+        """Return the other links of the stretch that the list lies in: the leaf must tell them from the members."""
+        label = lesson.label
+        if label:
+            begin, end = label.begin, label.region_end
+        else:
+            begin, end = _stretch(lesson)
+        members = set(lesson.members)
+        return [token for token in lesson.page.link_tokens if begin <= token < end and token not in members]
+
+    def _covering_leaves(
+        self, places: Sequence[tuple[TokenPage, int]], others: Sequence[tuple[TokenPage, int]]
+    ) -> tuple[LeafRule, ...]:
+        """Return a disjunction: the members are grouped by the token before them, and each group has its own leaf."""
+        groups: dict[str, list[tuple[TokenPage, int]]] = {}
+        for page, token in places:
+            groups.setdefault(page.tokens[token - 1] if token else "", []).append((page, token))
+        leaves: list[LeafRule] = []
+        for group in sorted(groups.values(), key=len, reverse=True):
+            before, after = self.template.context(group)
+            sizes = sorted(
+                ((left, right) for left in range(len(before)) for right in range(len(after) + 1)), key=sum
+            )
+            choices = (LeafRule(before[len(before) - 1 - left :], after[:right]) for left, right in sizes)
+            leaf = next(
+                (leaf for leaf in choices if not any(_fits(leaf, page, token) for page, token in others)),
+                LeafRule(before, after),
+            )
+            if leaf not in leaves:
+                leaves.append(leaf)
+        return tuple(leaves)
+
+
+class ListLearner:
+    """Learns where the list of a path begins and ends, given its leaf."""
+
+    def __init__(self, template: Template) -> None:
+        self.template = template
+
+    def start(self, lessons: list[PathLesson], path: PathRule) -> SkipRule:
+        rules = PageRules([path])
+        examples: list[SkipExample] = []
+        needed = False
+        for lesson in lessons:
+            first = lesson.members[0]
+            members = set(lesson.members)
+            rivals = [token for token in rules.tokens(lesson.page) if token not in members]
+            earlier = max((token for token in rivals if token < first), default=-1)
+            needed = needed or earlier >= 0 or lesson.label is not None
+            examples += _start_examples(lesson, first, earlier)
+        if not needed:
+            return SkipRule()
+        labelled = any(lesson.label for lesson in lessons)
+        if labelled and (landmark := self._label_landmark(lessons, examples)):
+            return SkipRule(((landmark,),))
+        learner = LandmarkLearner(self.template.is_stable if labelled else lambda _word: False).fit(examples)
+        return SkipRule(tuple(self._lengthen(rule, examples) for rule in learner.alternatives_))
+
+    def _label_landmark(self, lessons: list[PathLesson], examples: Sequence[SkipExample]) -> Landmark:
+        """Return the whole label as a landmark, if it is right on all examples; else an empty one.
+
+        It is the most specific candidate, and what people would name: a part of it is right on few examples, and too
+        little on pages that nobody has seen.
+        """
+        spans = [
+            lesson.page.tokens[lesson.label.begin : lesson.label.end] for lesson in lessons if lesson.label
+        ]
+        choices = {run for span in spans for run in self._stable_runs(span)}
+        choices = {run for run in choices if all(_contains(span, run) for span in spans)}
+        for run in sorted(choices, key=lambda run: (-_count_words(run), -len(run), run)):
+            stops = [(_stop((run,), example), example) for example in examples]
+            if all(
+                (stop is not None and example.earliest <= stop <= example.latest)
+                if example.is_positive
+                else stop is None
+                for stop, example in stops
+            ):
+                return run
+        return ()
+
+    def _stable_runs(self, span: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the stretches of a label between the words that belong to one page, each with a word of its own."""
+        runs: list[list[str]] = [[]]
+        for token in span:
+            if token[0] == "<" or self.template.is_stable(token):
+                runs[-1].append(bare(token))
+            elif runs[-1]:
+                runs.append([])
+        return [tuple(run) for run in runs if 0 < len(run) <= _MAX_LABEL and _count_words(tuple(run))]
+
+    def _lengthen(self, rule: tuple[Landmark, ...], examples: Sequence[SkipExample]) -> tuple[Landmark, ...]:
+        """Extend the last landmark over its text and the tags around it, where all examples that it fits agree.
+
+        A single word is enough to be right on the examples, and too little on pages that nobody has seen.
+        """
+        tokens_of = [
+            (example.tokens, stop)
+            for example in examples
+            if example.is_positive and (stop := _stop(rule, example)) is not None
+            and example.earliest <= stop <= example.latest
+        ]  # fmt: skip
+        landmark = list(rule[-1])
+        if not any(isinstance(term, str) and term[0] != "<" for term in landmark):
+            return rule
+        for step in (-1, 1):
+            while len(landmark) < _MAX_LANDMARK:
+                width = len(landmark) if step < 0 else 0
+                places = [stop - width - 1 if step < 0 else stop for _, stop in tokens_of]
+                if not all(
+                    0 <= place < len(tokens) for place, (tokens, _) in zip(places, tokens_of, strict=True)
+                ):
+                    break
+                terms = {tokens[place] for place, (tokens, _) in zip(places, tokens_of, strict=True)}
+                term = terms.pop() if len(terms) == 1 else None
+                if term is None or (term[0] != "<" and not self.template.is_stable(term)):
+                    break
+                landmark.insert(0 if step < 0 else len(landmark), bare(term))
+                if step > 0:
+                    tokens_of = [(tokens, stop + 1) for tokens, stop in tokens_of]
+                if term[0] == "<":
+                    break
+        return (*rule[:-1], tuple(landmark))
+
+    def end(self, lessons: list[PathLesson], path: PathRule) -> SkipRule:
+        rules = PageRules([path])
+        examples: list[SkipExample] = []
+        needed = False
+        for lesson in lessons:
+            region = rules.regions(lesson.page)[0]
+            if region is None:
+                continue
+            members = set(lesson.members)
+            rivals = [token for token in rules.tokens(lesson.page) if token not in members]
+            last = lesson.members[-1]
+            later = min((token for token in rivals if token > last), default=len(lesson.page.tokens))
+            needed = needed or later < len(lesson.page.tokens) or lesson.label is not None
+            examples.append(_end_example(lesson, region.start, last, later))
+        if not needed or not examples:
+            return SkipRule()
+        learner = LandmarkLearner(lambda _word: False, window=12).fit(examples)
+        return SkipRule(learner.alternatives_) if not learner.uncovered_ else SkipRule()
+
+
+def _count_words(run: Sequence[str]) -> int:
+    return sum(token[0] != "<" and token[0].isalnum() for token in run)
+
+
+def _contains(span: Sequence[str], run: tuple[str, ...]) -> bool:
+    bared = tuple(map(bare, span))
+    return any(bared[start : start + len(run)] == run for start in range(len(bared) - len(run) + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How many terms of the longest landmarks before and after a link fit it, its own tag not counted."""
+
+    place: tuple[str, int]
+    left: int
+    right: int
+    tags: int
+
+    def takes(self, left: int, right: int) -> bool:
+        return self.left >= left and self.right >= right
+
+
+def _fit_lengths(page: TokenPage, before: Landmark, after: Landmark, text: str) -> list[_Fit]:
+    fits = []
+    for token in page.link_tokens:
+        left = _fit_length(before[::-1], _left(page, token)) - 1
+        if left < 0 or (text and page.anchor(token).text != text):
+            continue
+        fits.append(
+            _Fit((page.url, token), left, _fit_length(after, _right(page, token)), tag_path(page, token))
+        )
+    return fits
+
+
+def _fit_length(terms: Landmark, tokens: Sequence[str]) -> int:
+    length = 0
+    for term, token in zip(terms, tokens, strict=False):
+        if not _matches(term, token):
+            break
+        length += 1
+    return length
+
+
+def _left(page: TokenPage, token: int) -> tuple[str, ...]:
+    """Return the tokens before a link, nearest first, beginning with its own tag."""
+    return page.tokens[max(token - _MAX_BEFORE, 0) : token + 1][::-1]
+
+
+def _right(page: TokenPage, token: int) -> tuple[str, ...]:
+    end = page.end_of_link(token)
+    return page.tokens[end + 1 : end + 1 + _MAX_AFTER] if page.tokens[end] == END_OF_LINK else ()
+
+
+def _fits(leaf: LeafRule, page: TokenPage, token: int) -> bool:
+    left, right = _left(page, token), _right(page, token)
+    before = leaf.before[::-1]
+    if len(left) < len(before) or len(right) < len(leaf.after):
+        return False
+    pairs = (*zip(before, left, strict=False), *zip(leaf.after, right, strict=False))
+    return all(_matches(term, item) for term, item in pairs)
+
+
+def _matches(term: Term, token: str) -> bool:
+    if isinstance(term, TokenClass):
+        return term in classes_of(token)
+    return term in (token, bare(token))
+
+
+def _stop(rule: tuple[Landmark, ...], example: SkipExample) -> int | None:
+    """Return where a sequence stops, by comparing tokens one by one."""
+    place = 0
+    for landmark in rule:
+        width = len(landmark)
+        for start in range(place, len(example.tokens) - width + 1):
+            if all(_matches(term, example.tokens[start + at]) for at, term in enumerate(landmark)):
+                place = start + width
+                break
+        else:
+            return None
+    return place
+
+
+def _start_examples(lesson: PathLesson, first: int, earlier: int) -> list[SkipExample]:
+    """Return the positive example of a page, and the negative one: the page without its list and label.
+
+    With a label, the start rule must stop on it; else anywhere between the last link that must not be taken and the
+    first that must.
+    """
+    tokens, label = lesson.page.tokens, lesson.label
+    if label and label.begin >= earlier:
+        cut = tokens[: label.begin] + tokens[label.region_end :]
+        return [SkipExample(tokens, label.begin + 1, label.end), SkipExample(cut)]
+    return [SkipExample(tokens, earlier + 1, first)]
+
+
+def _end_example(lesson: PathLesson, start: int, last: int, later: int) -> SkipExample:
+    """Return the content after the start rule, with the stops at which all members are in and no other link is."""
+    page, tree, label = lesson.page, lesson.page.tree, lesson.label
+    closes = page.end_of_link(last)
+    if label:
+        holder = tree.elements[label.member]
+        inside = holder.open < lesson.members[0] and last < holder.close <= label.region_end
+        # of a single member, only the tag tells whether its holder is the list or a member of it
+        is_list = (
+            inside and holder.tag not in _MEMBERS and (len(lesson.members) > 1 or holder.tag in _HOLDERS)
+        )
+        closes = holder.close if is_list else label.region_end
+    else:
+        closes = min(_stretch(lesson)[1], len(page.tokens) - 1)
+    latest = min(max(closes + 3, page.end_of_link(last) + 1), later, len(page.tokens))
+    earliest = min(closes + 1, latest)
+    return SkipExample(page.tokens[start:], max(earliest - start, 1), latest - start)
+
+
+def _stretch(lesson: PathLesson) -> tuple[int, int]:
+    """Return the tokens of the smallest element that holds all members, and more than one if there are more."""
+    tree = lesson.page.tree
+    first, last = lesson.members[0], lesson.members[-1]
+    for element in tree.ancestors(tree.opened[first]):
+        node = tree.elements[element]
+        if node.open < first and last < node.close:
+            return node.open, node.close
+    return 0, len(lesson.page.tokens)

@@ -1,0 +1,196 @@
+"""Extraction rules of an anchor element path, and their evaluation on a page (Definitions 3 to 8, Algorithm 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wayhound.chains.targets import PATTERNS, has_anchor_text_pattern
+from wayhound.chains.tokens import LINK, Anchor, TokenPage
+from wayhound.errors import ModelError
+from wayhound.learn.landmarks import Alphabet, CompiledRule, Landmark, SkipRule, Term
+
+END_OF_LINK = "</a>"
+NOTHING = SkipRule()
+"""The rule that skips nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafRule:
+    """The landmarks right before a link, its own tag included, and right after its closing tag."""
+
+    before: Landmark
+    after: Landmark = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """The rules of one anchor element path: a list node with start and end rule, and a leaf with a target rule.
+
+    A path without a list node has an empty start and end rule: its content is the whole page. `text` limits the
+    leaf to links that say just that; else `target` names the pattern that their text follows.
+    """
+
+    start: SkipRule = NOTHING
+    end: SkipRule = NOTHING
+    leaves: tuple[LeafRule, ...] = (LeafRule((LINK,)),)
+    target: str = "any"
+    text: str = ""
+    repeats: bool = True
+
+    @property
+    def terms(self) -> list[Term]:
+        leaf_terms = [term for leaf in self.leaves for term in (*leaf.before, *leaf.after)]
+        return [*self.start.terms, *self.end.terms, *leaf_terms]
+
+    def accepts(self, anchor: Anchor) -> bool:
+        """Return True if a link satisfies the target rule."""
+        if self.text:
+            return anchor.text == self.text
+        return has_anchor_text_pattern(self.target, anchor.text)
+
+    def to_json(self) -> dict[str, Any]:
+        leaves = [
+            {"before": _terms_to_json(leaf.before), "after": _terms_to_json(leaf.after)}
+            for leaf in self.leaves
+        ]
+        return {
+            "start": self.start.to_json(), "end": self.end.to_json(), "leaves": leaves,
+            "target": self.target, "text": self.text, "repeats": self.repeats,
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> PathRule:
+        """Read a saved rule. Raises ModelError if it is damaged or names a pattern that is not known here."""
+        try:
+            leaves = tuple(
+                LeafRule(_terms_from_json(leaf["before"]), _terms_from_json(leaf["after"]))
+                for leaf in data["leaves"]
+            )
+            rule = cls(
+                SkipRule.from_json(data["start"]), SkipRule.from_json(data["end"]), leaves,
+                str(data["target"]), str(data["text"]), bool(data["repeats"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"A link rule is damaged ({error}). Learn the relationship again.") from None
+        if rule.target not in PATTERNS:
+            raise ModelError(f"A link rule needs the text pattern {rule.target!r}, which is not known here.")
+        return rule
+
+
+def _terms_to_json(terms: Landmark) -> list[Any]:
+    sequences: list[list[Any]] = SkipRule(((terms,),)).to_json()["skip_to"]
+    return list(sequences[0][0])
+
+
+def _terms_from_json(terms: list[Any]) -> Landmark:
+    return SkipRule.from_json({"skip_to": [[terms]], "from_end": False}).alternatives[0][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The content of a list node: the tokens from `start` up to `end`."""
+
+    start: int
+    end: int
+
+
+class PageRules:
+    """The rules of one step of a chain, compiled: a disjunction of anchor element paths, chosen on each page.
+
+    Every path that a page matches contributes its links; a page that none matches is not covered.
+    """
+
+    def __init__(self, paths: Sequence[PathRule]) -> None:
+        self.paths = tuple(paths)
+        self._alphabet = Alphabet([END_OF_LINK, LINK, *(term for path in paths for term in path.terms)])
+        self._compiled = [_CompiledPath(path, self._alphabet) for path in paths]
+
+    def take(self, page: TokenPage) -> list[Anchor]:
+        """Return the links that the rules take from a page, in document order, each target once (Algorithm 1)."""
+        anchors: dict[str, Anchor] = {}
+        for anchor in self.take_all(page):
+            if anchor.target:
+                anchors.setdefault(anchor.target, anchor)
+        return list(anchors.values())
+
+    def take_all(self, page: TokenPage) -> list[Anchor]:
+        """Return every link element that the rules take, in document order."""
+        text = self._encode(page)
+        tokens = {token for path in self._compiled for token in path.tokens(text)}
+        members = [set(path.tokens(text)) for path in self._compiled]
+        anchors = [page.anchor(token) for token in sorted(tokens)]
+        return [
+            anchor
+            for anchor in anchors
+            if any(anchor.token in of_path and path.rule.accepts(anchor)
+                   for of_path, path in zip(members, self._compiled, strict=True))
+        ]  # fmt: skip
+
+    def tokens(self, page: TokenPage) -> list[int]:
+        """Return the opening tags of the links that the landmarks take, before patterns of their text are applied."""
+        text = self._encode(page)
+        tokens = {token for path in self._compiled for token in path.tokens(text)}
+        if any(path.rule.text for path in self._compiled):
+            tokens = {anchor.token for anchor in self.take_all(page)}
+        return sorted(tokens)
+
+    def regions(self, page: TokenPage) -> list[Region | None]:
+        """Return the content that each path finds for its list node; None where its rules do not match."""
+        text = self._encode(page)
+        return [path.region(text) for path in self._compiled]
+
+    def covers(self, page: TokenPage) -> bool:
+        """Return True if any path takes a link from the page."""
+        return bool(self.take_all(page))
+
+    def _encode(self, page: TokenPage) -> str:
+        return self._alphabet.encode(page.tokens)
+
+
+class _CompiledPath:
+    def __init__(self, rule: PathRule, alphabet: Alphabet) -> None:
+        self.rule = rule
+        self._start = CompiledRule(rule.start, alphabet)
+        self._end = CompiledRule(rule.end, alphabet) if rule.end.alternatives else None
+        self._leaves = [_leaf_pattern(leaf, alphabet) for leaf in rule.leaves]
+        self._last: tuple[str, list[int]] = ("", [])
+
+    def region(self, text: str) -> Region | None:
+        """Skip what comes before and after the list; a list whose end is not found goes on to the end of the page.
+
+        The last list of a page often lacks what ends the others, such as the next heading.
+        """
+        start = self._start.stop(text, 0, len(text))
+        if start is None:
+            return None
+        end = self._end.stop(text, start, len(text)) if self._end else None
+        return Region(start, len(text) if end is None else end)
+
+    def tokens(self, text: str) -> list[int]:
+        """Return the opening tags of the links between start and end, before the target rule."""
+        if self._last[0] is not text:
+            region = self.region(text)
+            found = set() if region is None else self._members(text, region)
+            self._last = (text, sorted(found))
+        return self._last[1]
+
+    def _members(self, text: str, region: Region) -> set[int]:
+        found = (match.start() for leaf in self._leaves for match in leaf.finditer(text, region.start))
+        return {token for token in found if token < region.end}
+
+
+def _leaf_pattern(leaf: LeafRule, alphabet: Alphabet) -> re.Pattern[str]:
+    """Match a link's opening tag between its two landmarks, of which neither is consumed: members may share them."""
+    *before, own = leaf.before
+    closing = alphabet.term_pattern(END_OF_LINK)
+    behind = f"(?<={alphabet.landmark_pattern(before)})" if before else ""
+    ahead = f"(?=[^{closing}]*{closing}{alphabet.landmark_pattern(leaf.after)})" if leaf.after else ""
+    return re.compile(f"{behind}{alphabet.term_pattern(own)}{ahead}", re.DOTALL)
+
+
+def taken_by(paths: Iterable[PathRule], page: TokenPage) -> list[Anchor]:
+    """Return every link element that some rules take from a page."""
+    return PageRules(tuple(paths)).take_all(page)

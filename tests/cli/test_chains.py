@@ -1,0 +1,168 @@
+"""The commands of `wayhound chains`, run as typed on a recorded film catalogue."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from wayhound.app.index import catch_up
+from wayhound.archive.site_folder import write_site_folder
+from wayhound.cli.chains import chains
+from wayhound.errors import TeachingError, UsageError
+from wayhound.fetched import Fetched
+from wayhound.samples.films import FilmSite
+from wayhound.search.results import SearchRequest
+from wayhound.workspace import Workspace
+
+BASE = "http://films.localhost"
+SITE = FilmSite(seed=7)
+ONTOLOGY = """
+[relationships.ActorOf]
+source = "film"
+target = "actor"
+inverse = "acted in"
+[relationships.DirectedBy]
+source = "film"
+target = "director"
+"""
+
+
+def chain(role: str) -> list[str]:
+    return [BASE + path for path in min(SITE.chains(role))]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    Workspace.create(tmp_path / "w").close()
+    responses = (
+        (Fetched(BASE + path, 200, (("Content-Type", "text/html"),), page.body, "text/html", "utf-8"), 1.0)
+        for path, page in SITE.pages.items()
+    )
+    write_site_folder(
+        tmp_path / "films", f"{BASE}/", responses, {}, {"source": "samples", "labels_by": "nobody"}
+    )
+    (tmp_path / "ontology.toml").write_text(ONTOLOGY, "utf-8")
+    lines = [f"ActorOf {' '.join(chain('Starring'))}", f"DirectedBy {' '.join(chain('Director'))}"]
+    (tmp_path / "examples.txt").write_text("\n".join(lines), "utf-8")
+    return tmp_path
+
+
+def call(folder: Path, *arguments: str) -> Result:
+    result = CliRunner().invoke(chains, [*arguments, "-w", str(folder / "w")], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def learned(folder: Path) -> Result:
+    files = (str(folder / "ontology.toml"), str(folder / "examples.txt"))
+    return call(folder, "learn", *files, "--recorded", str(folder / "films"))
+
+
+def test_rules_are_shown_in_words_and_as_the_paper_writes_them(folder: Path) -> None:
+    learned(folder)
+    shown = call(folder, "show", "ActorOf").output
+    assert "The link “Cast and Credits”" in shown
+    assert "After “Starring:”, up to </table>, every link after <font>" in shown
+    assert "looks like a person's name" in shown
+    assert "leaf.tr = HasAnchorTextPattern(person name)" in shown
+
+
+def test_instances_are_extracted_and_exported(folder: Path) -> None:
+    learned(folder)
+    outcome = json.loads(
+        call(folder, "extract", "ActorOf", "--recorded", str(folder / "films"), "--json").stdout
+    )
+    truth = {(BASE + film, BASE + person) for film, _, person in SITE.chains("Starring")}
+    assert outcome["instances"] == len(truth)
+    assert outcome["uncovered"] == []
+    out = folder / "out"
+    out.mkdir()
+    for name in ("a.jsonl", "a.csv", "a.ttl"):
+        call(folder, "export", "ActorOf", "--out", str(out / name))
+    rows = [json.loads(line) for line in (out / "a.jsonl").read_text("utf-8").splitlines()]
+    assert {(row["source"], row["target"]) for row in rows} == truth
+    assert all(len(row["chain"]) == 2 and row["chain"][0]["text"] == "Cast and Credits" for row in rows)
+    with (out / "a.csv").open(encoding="utf-8", newline="") as file:
+        assert {(row["source"], row["target"]) for row in csv.DictReader(file)} == truth
+    turtle = (out / "a.ttl").read_text("utf-8")
+    source, target = min(truth)
+    assert f"<{source}> o:ActorOf <{target}> ." in turtle
+    assert "o:ActorOf a rdf:Property ; rdfs:domain o:film ; rdfs:range o:actor" in turtle
+
+
+def test_pages_become_instances_of_concepts_that_search_finds(folder: Path) -> None:
+    learned(folder)
+    for name in ("ActorOf", "DirectedBy"):
+        call(folder, "extract", name, "--recorded", str(folder / "films"))
+    with Workspace.open(folder / "w") as workspace:
+        catch_up(workspace)
+        actors = {person for _, _, person in SITE.chains("Starring")}
+        assert workspace.search_index.search(SearchRequest("concept:actor")).total == len(actors)
+        both = {person for _, _, person in SITE.chains("Director")} & actors
+        found = workspace.search_index.search(SearchRequest("+concept:actor +concept:director"))
+        assert found.total == len(both)
+
+
+def test_an_extraction_is_resumed_and_repeated(folder: Path) -> None:
+    learned(folder)
+    first = f"{BASE}{SITE.films[0].path}"
+    arguments = ("--recorded", str(folder / "films"), "--json")
+    assert json.loads(call(folder, "extract", "ActorOf", first, *arguments).stdout)["pages"] >= 1
+    everything = json.loads(call(folder, "extract", "ActorOf", *arguments).stdout)
+    again = json.loads(call(folder, "extract", "ActorOf", "--again", *arguments).stdout)
+    assert everything == again
+    assert again["pages"] == len(SITE.films)
+
+
+def test_a_page_that_no_rule_covers_is_reported_with_a_question(folder: Path) -> None:
+    learned(folder)
+    result = call(folder, "extract", "ActorOf", f"{BASE}/", "--recorded", str(folder / "films"))
+    assert "No rule covers 1 page" in result.stderr
+    assert f"If pages such as {BASE}/ have such links" in result.stderr
+
+
+def test_a_site_that_has_changed_is_noticed(folder: Path) -> None:
+    learned(folder)
+    responses = []
+    for path, page in SITE.pages.items():
+        body = page.body.replace(b"Cast and Credits", b"People")
+        responses.append((Fetched(BASE + path, 200, (), body, "text/html", "utf-8"), 2.0))
+    provenance = {"source": "samples", "labels_by": "nobody"}
+    write_site_folder(folder / "changed", f"{BASE}/", iter(responses), {}, provenance)
+    result = call(folder, "extract", "ActorOf", "--recorded", str(folder / "changed"))
+    assert "The site may have changed: learn ActorOf again from its stored examples." in " ".join(
+        result.stderr.split()
+    )
+    call(folder, "relearn", "ActorOf", "--recorded", str(folder / "changed"))
+    again = call(folder, "extract", "ActorOf", "--again", "--recorded", str(folder / "changed"), "--json")
+    assert json.loads(again.stdout)["instances"] == len(SITE.chains("Starring"))
+
+
+@pytest.mark.parametrize(
+    ("examples", "error", "message"),
+    [
+        ("", UsageError, "has no example"),
+        (
+            "Nonsense http://a.example/ http://a.example/b",
+            UsageError,
+            "line 1: begin with the name of a relationship",
+        ),
+        ("ActorOf http://a.example/", UsageError, "line 1: expected the addresses of at least two pages"),
+        ("{", UsageError, "line 1 is not an example"),
+        (
+            f"ActorOf {BASE}/ {BASE}/nowhere",
+            TeachingError,
+            "there is no link to http://films.localhost/nowhere",
+        ),
+    ],
+)
+def test_mistakes_in_examples_are_explained(
+    folder: Path, examples: str, error: type[Exception], message: str
+) -> None:
+    (folder / "examples.txt").write_text(examples, "utf-8")
+    with pytest.raises(error, match=message):
+        learned(folder)
