@@ -26,7 +26,8 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from wayhound.app.evaluate.evaluation import Evaluation, Outcome, Recognition, outcomes_to_json
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES
-from wayhound.app.evaluate.world import World
+from wayhound.app.evaluate.world import World, walk
+from wayhound.forage.forager import ForageLimits
 from wayhound.paths.model import ADAPTIVE_STRATEGY
 
 FLOOR = "breadth-first"
@@ -43,13 +44,22 @@ class LessonTable:
     draws: int
     use_urls: bool = True
     without_goals: bool = False
+    questions: int = 0
+    complete: bool = False
+    trails: int = 15  # a site, without a lesson
 
 
 TABLES = (
     LessonTable("modern 3x3", "modern", "3x3", 2),
+    LessonTable("modern 3x3, 3 questions", "modern", "3x3", 2, questions=3),
+    LessonTable("modern taught 5", "modern", "", 1, trails=5),
     LessonTable("modern 3x3, blind to URLs", "modern", "3x3", 2, use_urls=False),
     LessonTable("departments 1x3", "departments", "1x3", 3),
     LessonTable("departments 3x3", "departments", "3x3", 3, without_goals=True),
+    LessonTable("departments 3x3, 3 questions", "departments", "3x3", 3, without_goals=True, questions=3),
+    LessonTable(
+        "departments 3x3, complete lists", "departments", "3x3", 3, without_goals=True, complete=True
+    ),
     LessonTable("departments 5x5", "departments", "5x5", 3),
     LessonTable("departments taught 15", "departments", "", 1),
     LessonTable("academic 3x3", "academic", "3x3", 2),
@@ -61,14 +71,17 @@ TABLES = (
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--table", action="append", choices=[table.name for table in TABLES], help="[default: all]"
+        "--table",
+        action="append",
+        choices=[*(table.name for table in TABLES), ONE_PAGE_TABLE],
+        help="[default: all]",
     )
     parser.add_argument("--strategy", default=ADAPTIVE_STRATEGY, choices=sorted(STRATEGIES))
     parser.add_argument("--seed", type=int, default=0, help="other draws")
     add_data_option(parser)
     add_output_options(parser)
     arguments = parser.parse_args()
-    names = arguments.table or [table.name for table in TABLES]
+    names = arguments.table or [*(table.name for table in TABLES), ONE_PAGE_TABLE]
     chosen = [table for table in TABLES if table.name in names]
     loaded: dict[str, list[World]] = {}
     outcomes: dict[str, list[Outcome]] = {}
@@ -77,7 +90,12 @@ def main() -> int:
             loaded[table.group] = load_set(table.group, arguments.data)
         outcomes[table.name] = _outcomes(table, loaded[table.group], arguments.strategy, arguments.seed)
         print(f"{table.name}: {process_time():.0f} CPU s", file=sys.stderr)
-    reports = [_recognition(outcomes, arguments.strategy), _order(outcomes, arguments.strategy)]
+    reports = (
+        [_recognition(outcomes, arguments.strategy), _order(outcomes, arguments.strategy)] if outcomes else []
+    )
+    if ONE_PAGE_TABLE in names:
+        company = loaded.get("company") or load_set("company", arguments.data)
+        reports.append(_one_page(company, arguments.strategy, arguments.seed))
     return finish(
         [*reports, *(_goals(name, own, arguments.strategy) for name, own in outcomes.items())], arguments
     )
@@ -89,11 +107,14 @@ def _outcomes(table: LessonTable, worlds: Sequence[World], strategy: str, seed: 
         [],
         SETS[table.group].goals,
         [ORACLE, FLOOR, strategy],
+        trails_a_site=table.trails,
         lesson=LessonSize.parse(table.lesson) if table.lesson else None,
         draws=table.draws,
         without_goals=table.without_goals,
         seed=seed,
         use_urls=table.use_urls,
+        complete_lists=table.complete,
+        questions=table.questions,
     )
     return list(evaluation.run())
 
@@ -127,10 +148,11 @@ def _recognition(outcomes: dict[str, list[Outcome]], strategy: str) -> Report:
             [name, len(with_goals), f1[name], precision, recall, nothing[name], likely, alarms.get(name)]
         )
     bars = [*_f1_bars(f1, nothing), *_set_bars(outcomes, f1, strategy)]
-    if "departments 3x3" in alarms:
-        bars.append(
-            Bar("departments 3x3: false goals on goal-free sites", alarms["departments 3x3"], most=0.30)
-        )
+    bars += [
+        Bar(f"{name}: false goals on goal-free sites", alarms[name], most=most)
+        for name, most in _ALARM_BARS.items()
+        if name in alarms
+    ]
     header = [
         "lesson",
         "tasks",
@@ -147,8 +169,10 @@ def _recognition(outcomes: dict[str, list[Outcome]], strategy: str) -> Report:
 
 _F1_BARS = {
     "modern 3x3": 0.68, "modern 3x3, blind to URLs": 0.62, "departments 1x3": 0.58, "departments 3x3": 0.66,
-    "departments 5x5": 0.72,
+    "departments 5x5": 0.72, "modern 3x3, 3 questions": 0.75, "departments 3x3, 3 questions": 0.72,
+    "modern taught 5": 0.75,
 }  # fmt: skip
+_ALARM_BARS = {"departments 3x3": 0.30, "departments 3x3, 3 questions": 0.05}
 _NOTHING_BARS = ("modern 3x3", "departments 1x3", "departments 3x3", "departments 5x5")
 _SMALL_SETS = ("academic 3x3", "company 3x3", "javadoc 3x3")
 
@@ -200,6 +224,41 @@ _ORDER_BARS = {
 def _order_bars(part: str, oracle: float, floor: float) -> list[Bar]:
     bars = [Bar(f"{part}: × oracle", oracle, most=_ORDER_BARS[part])] if part in _ORDER_BARS else []
     return [*bars, Bar(f"{part}: × breadth-first", floor, most=0.38)] if part == "modern 3x3" else bars
+
+
+ONE_PAGE_TABLE = "contact 1x1"
+ONE_PAGE = ForageLimits(budget=20, best_goal_only=True, min_score=0.3)
+SURE = 0.9  # probability that a site has no goal
+
+
+def _one_page(worlds: Sequence[World], strategy: str, seed: int) -> Report:
+    """Look for the contact page alone, after one trail on one site, on company sites with and without one."""
+    size = LessonSize.parse("1x1")
+    evaluation = Evaluation(
+        worlds, [], ["contact"], [strategy], lesson=size, draws=3, without_goals=True, seed=seed
+    )
+    fetches: dict[bool, list[float]] = {False: [], True: []}
+    right: list[float] = []
+    sure: list[float] = []
+    for task, lesson in evaluation.tasks():
+        goals = set(task.world.reachable_goals("contact"))
+        found = walk(task.world, STRATEGIES[strategy](lesson), limits=ONE_PAGE)
+        assert found.report is not None
+        fetches[task.without_goals].append(len(found.urls))
+        if not task.without_goals:
+            right.append(float(any(page.url in goals for page in found.report.goals[:1])))
+        if found.report.none_probability >= SURE:
+            sure.append(float(task.without_goals))
+    with_page, without = _mean(fetches[False]), _mean(fetches[True])
+    bars = [
+        Bar("contact 1x1: right", _mean(right), least=0.98),
+        Bar("contact 1x1: fetches", with_page, most=2.2),
+        Bar("contact 1x1: fetches on sites without one", without, most=3.0),
+        Bar(f"contact 1x1: right if it says none at {SURE:.0%}", _mean(sure) if sure else None, least=0.9),
+    ]
+    header = ["sites", "fetches", "right", "fetches without one", "says none", "right if it says none"]
+    row: list[Cell] = [len(right), with_page, _mean(right), without, len(sure), _mean(sure)]
+    return Report("The contact page of a company, from one trail on one site", header, [row], bars)
 
 
 def _goals(name: str, outcomes: Sequence[Outcome], strategy: str) -> Report:

@@ -1,8 +1,9 @@
 """Fit the general weights of the recogniser on tasks "taught on these sites, tested on that one".
 
 Every set of recorded sites is taught and tested as `evaluate --lesson` does, with goals and with goals removed. The
-tables measure how well the probabilities hold on sites that the weights were not fitted on: F1 of the goals reported,
-sites on which nothing is reported, sites without goals on which something is, and the reliability of probabilities.
+tables measure how well the probabilities hold on sites that the weights were not fitted on, and with whole sets left
+out: F1 of the goals reported, sites on which nothing is reported, sites without goals on which something is, the same
+after three questions a site, and the reliability of probabilities.
 With `--write`, the weights fitted on all tasks replace `wayhound/paths/data/recogniser.json`. They know neither words
 nor goals; their features are `wayhound.paths.site_recognition.FEATURES`.
 """
@@ -14,7 +15,7 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,10 +35,11 @@ from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import fit_log_odds
 from wayhound.paths.model import ADAPTIVE_STRATEGY
+from wayhound.paths.site_questions import QUESTIONS_A_SITE, next_question
 from wayhound.paths.site_recognition import (
     FEATURES,
-    MAX_DOUBT,
     NONE_FEATURES,
+    Answers,
     RecogniserWeights,
     SiteRecogniser,
 )
@@ -46,6 +48,7 @@ FOLDS = 5
 TASK_WEIGHT = 5.0  # in pages, however many were fetched
 PRIOR_SCALE = 1.0  # in standard deviations of each feature
 LESSONS = {"modern": ("3x3",), "departments": ("1x3", "3x3", "5x5")}
+DOUBTS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 DRAWS = {"modern": 2, "departments": 3, "academic": 2, "javadoc": 2, "company": 1}
 
 
@@ -75,7 +78,9 @@ def main() -> int:
     add_output_options(parser)
     arguments = parser.parse_args()
     tasks = [task for name in arguments.set or SETS for task in _tasks(name, arguments.data)]
-    reports = [_held_out(tasks), _reliability(tasks)]
+    families = _held_out(tasks, lambda task: task.group, "Goals recognised on sets not fitted on")
+    sites = _held_out(tasks, lambda task: task.fold, "Goals recognised on sites not fitted on")
+    reports = [sites, families, _doubts(tasks), _reliability(tasks)]
     if arguments.write:
         _write(_fit(tasks))
     return finish(reports, arguments)
@@ -142,37 +147,95 @@ def _logistic(rows: Floats, truth: Floats, counts: Floats) -> tuple[float, ...]:
     return (bias, *weights.tolist())
 
 
-def _held_out(tasks: Sequence[FitTask]) -> Report:
-    """Fit on all folds but one, and measure the sites of that one."""
-    fitted = [_fit([task for task in tasks if task.fold != fold]) for fold in range(FOLDS)]
+def _held_out(tasks: Sequence[FitTask], by: Callable[[FitTask], int | str], title: str) -> Report:
+    """Fit on all folds but one and measure the tasks of that one, without questions and with three a site."""
+    fitted = {
+        fold: _fit([task for task in tasks if by(task) != fold]) for fold in dict.fromkeys(map(by, tasks))
+    }
     for task in tasks:
-        task.recogniser.weights = fitted[task.fold]
+        task.recogniser.weights = fitted[by(task)]
     rows: list[list[Cell]] = []
     for key in dict.fromkeys((task.group, task.lesson) for task in tasks):
         same = [task for task in tasks if (task.group, task.lesson) == key]
-        with_goals = [task for task in same if not task.without_goals]
-        without = [task for task in same if task.without_goals]
-        rows.append([
-            *key, len(with_goals), _mean([_f1(task, 1.0) for task in with_goals]),
-            _mean([_f1(task, MAX_DOUBT) for task in with_goals]),
-            _mean([float(not task.recogniser.ranked().goals) for task in with_goals]),
-            _mean([float(task.recogniser.ranked().goals > 0) for task in without]),
-        ])  # fmt: skip
+        silent = [TaskResult.from_task(task, {}) for task in same]
+        asked = [TaskResult.from_task(task, _answers(task)) for task in same]
+        rows.append([*key, len(same) // 2, *_figures(same, silent), *_figures(same, asked)[:3]])
+    figures = ["F1", "nothing reported", "false goals"]
     header = [
-        "set",
-        "lesson",
-        "tasks",
-        "F1 without verdict",
-        "F1",
-        "nothing reported",
-        "false goals on goal-free sites",
+        "set", "lesson", "tasks", *figures, "precision of goals", "precision of likely",
+        *(f"{name}, {QUESTIONS_A_SITE} questions" for name in figures),
+    ]  # fmt: skip
+    return Report(title, header, rows, [])
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The pages reported on one site: goals and likely goals, and how many of each are right."""
+
+    f1: float
+    goals: int
+    right: float
+    likely: int
+    likely_right: float
+
+    @classmethod
+    def from_task(cls, task: FitTask, answers: Answers) -> TaskResult:
+        ranked = task.recogniser.ranked(answers=answers)
+        end = ranked.goals + ranked.likely
+        right = float(sum(task.goals[number] for number in ranked.order[: ranked.goals]))
+        likely = float(sum(task.goals[number] for number in ranked.order[ranked.goals : end]))
+        f1 = 2 * right / (ranked.goals + task.goals.sum()) if right else 0.0
+        return cls(float(f1), ranked.goals, right, ranked.likely, likely)
+
+
+def _figures(tasks: Sequence[FitTask], results: Sequence[TaskResult]) -> list[float | None]:
+    """Return F1, the share of sites on which nothing is reported, false goals, and the precision of both tiers."""
+    pairs = list(zip(tasks, results, strict=True))
+    with_goals = [result for task, result in pairs if not task.without_goals]
+    without = [result for task, result in pairs if task.without_goals]
+    return [
+        _mean([result.f1 for result in with_goals]),
+        _mean([float(not result.goals) for result in with_goals]),
+        _mean([float(result.goals > 0) for result in without]),
+        _mean([result.right / result.goals for result in with_goals if result.goals]),
+        _mean([result.likely_right / result.likely for result in with_goals if result.likely]),
     ]
-    return Report("Goals recognised on sites not fitted on", header, rows, [])
 
 
-def _f1(task: FitTask, max_doubt: float) -> float:
-    ranked = task.recogniser.ranked(max_doubt=max_doubt)
-    right = sum(task.goals[number] for number in ranked.order[: ranked.goals])
+def _answers(task: FitTask) -> dict[str, bool]:
+    """Return the answers of a person who never errs to the questions about one site."""
+    truth = {page.url: bool(goal) for page, goal in zip(task.recogniser.pages, task.goals, strict=True)}
+    answers: dict[str, bool] = {}
+    while (question := next_question(task.recogniser, answers)) is not None:
+        answers[question.url] = truth[question.url]
+    return answers
+
+
+def _doubts(tasks: Sequence[FitTask]) -> Report:
+    """Return what every limit of doubt would cost and bring; weights are those of `_held_out`."""
+    verdicts = [(task, task.recogniser.none_probability(), _f1_without_doubt(task)) for task in tasks]
+    rows: list[list[Cell]] = []
+    for key in dict.fromkeys((task.group, task.lesson) for task in tasks):
+        same = [verdict for verdict in verdicts if (verdict[0].group, verdict[0].lesson) == key]
+        with_goals = [(none, f1) for task, none, f1 in same if not task.without_goals]
+        without = [none for task, none, _ in same if task.without_goals]
+        rows += [
+            [
+                *key,
+                limit,
+                _mean([f1 * (none <= limit) for none, f1 in with_goals]),
+                _mean([float(none > limit) for none, _ in with_goals]),
+                _mean([float(none <= limit) for none in without]),
+            ]
+            for limit in DOUBTS
+        ]
+    header = ["set", "lesson", "most doubt", "F1", "nothing reported", "false goals"]
+    return Report("Limits of the doubt that a site has goals", header, rows, [])
+
+
+def _f1_without_doubt(task: FitTask) -> float:
+    ranked = task.recogniser.ranked(max_doubt=1.0)
+    right = float(sum(task.goals[number] for number in ranked.order[: ranked.goals]))
     return float(2 * right / (ranked.goals + task.goals.sum())) if right else 0.0
 
 

@@ -165,9 +165,13 @@ class Walk:
 
 
 def walk(
-    world: World, scorer: Scorer, budget: int | None = None, ask: Callable[[Scorer], Answers] | None = None
+    world: World,
+    scorer: Scorer,
+    budget: int | None = None,
+    ask: Callable[[Scorer], Answers] | None = None,
+    limits: ForageLimits | None = None,
 ) -> Walk:
-    """Forage the world until the strategy stops, with the same core as on the live web.
+    """Forage the world until the strategy or a limit stops it, with the same core as on the live web.
 
     Goals are reported after the first `budget` pages, by default after all; `ask` returns what a person answered
     about those pages.
@@ -175,7 +179,7 @@ def walk(
     began = process_time()
     visits: list[Visit] = []
     report: SiteReport | None = None
-    for visit in _visits(world, scorer, ForageLimits()):
+    for visit in _visits(world, scorer, limits or ForageLimits()):
         visits.append(visit)
         if len(visits) == budget:
             report = _site_report(scorer, visits, ask)
