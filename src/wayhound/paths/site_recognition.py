@@ -256,15 +256,15 @@ class SiteRecogniser:
             odds[:, 2].max(), odds[:, 3].max(), np.log(len(probabilities)), np.log(self.sites), float(self.one_goal),
         ])  # fmt: skip
 
-    def none_probability(self, answers: Answers = NO_ANSWERS) -> float:
+    def none_probability(self, answers: Answers = NO_ANSWERS, first: Floats | None = None) -> float:
         """Return the probability that the site has no goal: 0 if a person found one.
 
         By Bayes' rule every "no" divides the odds of "has goals" by 1 − p, where p is the probability of that page
-        on a site with goals, given the answers before it.
+        on a site with goals, given the answers before it. `first` are the probabilities without answers, if known.
         """
         if any(answers.get(page.url) for page in self.pages):
             return 0.0
-        probabilities = self.probabilities()
+        probabilities = self.probabilities() if first is None else first
         if not len(probabilities):
             return 1.0
         log_odds = float(self.none_row(probabilities) @ np.array(self.weights.none))
@@ -292,7 +292,7 @@ class SiteRecogniser:
         answered are what the answer says: goals come first, others are in neither tier.
         """
         probabilities = self.probabilities(answers)
-        none = self.none_probability(answers)
+        none = self.none_probability(answers, None if answers else probabilities)
         order = np.argsort(-probabilities, kind="stable")
         ordered = probabilities[order]
         confirmed = int((ordered == 1.0).sum())

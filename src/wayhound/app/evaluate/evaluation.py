@@ -178,7 +178,8 @@ class Evaluation:
             return
         for draw in range(self.draws):
             seed = (self.seed, draw)
-            drawn = draw_sites(self.teaching or self.tested, goal, self.lesson, seed)
+            pool, spare = (self.teaching, 0) if self.teaching else (self.tested, 1)
+            drawn = draw_sites(pool, goal, self.lesson, seed, spare=spare)
             taught = {world.site for world in drawn}
             tested = [world for world in with_goal if world.site not in taught]
             yield self._lesson(drawn, goal, seed), tested, draw

@@ -54,11 +54,13 @@ class LessonSize:
         return f"{self.sites}x{self.trails}"
 
 
-def draw_sites(worlds: Sequence[World], goal: str, size: LessonSize, seed: Sequence[int]) -> list[World]:
-    """Draw the sites of a lesson among those that have the goal, leaving at least one to be tested."""
+def draw_sites(
+    worlds: Sequence[World], goal: str, size: LessonSize, seed: Sequence[int], *, spare: int = 1
+) -> list[World]:
+    """Draw the sites of a lesson among those that have the goal, leaving at least `spare` to be tested."""
     candidates = [world for world in worlds if world.reachable_goals(goal)]
     order = np.random.default_rng([*seed, 0]).permutation(len(candidates))
-    return [candidates[number] for number in order[: max(min(size.sites, len(candidates) - 1), 0)]]
+    return [candidates[number] for number in order[: max(min(size.sites, len(candidates) - spare), 0)]]
 
 
 def draw_trails(world: World, goal: str, size: LessonSize, seed: Sequence[int]) -> list[Trail]:

@@ -1,0 +1,64 @@
+"""Taught on two English sample sites, goals are recognised on German, French and Spanish ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from wayhound.app.evaluate.evaluation import Evaluation, Recognition
+from wayhound.app.evaluate.lessons import LessonSize
+from wayhound.app.evaluate.world import World
+from wayhound.page import Page
+from wayhound.pages.reader import read_page
+from wayhound.samples.web import sample_web
+from wayhound.site import Site
+
+
+@cache
+def world(name: str) -> World:
+    """The finite pages of a sample site; its traps do not exist here."""
+    site = next(site for site in sample_web().sites if site.name == name)
+    base = f"http://{site.host}"
+    pages = {}
+    for path, answer in site.pages.items():
+        page = read_page(base + path, answer.body, answer.content_type)
+        if isinstance(page, Page):
+            pages[base + path] = replace(page, digest=base + path)
+    pages = {
+        url: replace(page, links=tuple(link for link in page.links if link.url in pages))
+        for url, page in pages.items()
+    }
+    labels = {base + path: label for path, label in site.labels().items()}
+    start = next(url for url in (f"{base}/", f"{base}/index.html") if url in pages)
+    return World(name, Site(start), pages, labels)
+
+
+def recognition(goal: str, taught: tuple[str, str], tested: str) -> Recognition:
+    evaluation = Evaluation(
+        [world(tested)],
+        [world(name) for name in taught],
+        [goal],
+        ["adaptive"],
+        lesson=LessonSize(2, 3),
+    )
+    (outcome,) = evaluation.run()
+    assert outcome.recognition
+    return outcome.recognition
+
+
+@pytest.mark.parametrize(
+    ("goal", "taught", "tested"),
+    [
+        ("person", ("physics", "cs"), "informatik"),
+        ("person", ("physics", "cs"), "linguistique"),
+        ("contact", ("lanterns", "teahouse"), "pumpen"),
+        ("contact", ("lanterns", "teahouse"), "velas"),
+    ],
+    ids=["German people", "French people", "German contact", "Spanish contact"],
+)
+def test_goals_taught_in_english_are_recognised_in_other_languages(
+    goal: str, taught: tuple[str, str], tested: str
+) -> None:
+    assert recognition(goal, taught, tested).f1 >= 0.8
