@@ -36,7 +36,7 @@ from wayhound.chains.construction import (
 )
 from wayhound.chains.tokens import TokenPage
 from wayhound.errors import TeachingError
-from wayhound.pages.charset import decode
+from wayhound.pages.sniff import decode
 from wayhound.url import normalise
 
 ROOT = Path(__file__).parent.parent

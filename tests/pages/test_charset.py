@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.pages.charset import decode, sixteen_bit_codec
+from wayhound.pages.sniff import decode, sixteen_bit_codec
 
 RUSSIAN = "Кафедра информатики. Преподаватели и сотрудники, список публикаций, контакты. "
 JAPANESE = "東京大学の研究室へようこそ。メンバーと論文の一覧です。"

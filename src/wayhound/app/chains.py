@@ -32,8 +32,7 @@ from wayhound.chains.rules import PageRules
 from wayhound.chains.tokens import Anchor, TokenPage
 from wayhound.errors import ArchiveError, TeachingError, UsageError
 from wayhound.fetched import Failed, Fetched
-from wayhound.pages.charset import decode
-from wayhound.pages.kind import sniff_kind
+from wayhound.pages.sniff import decode, sniff_kind
 from wayhound.record import Record, Span, Value
 from wayhound.store.chains import ChainInstance, ChainStore, KnownRelationship
 from wayhound.url import host_of, normalise

@@ -9,7 +9,7 @@ from wayhound.documents.document import Document, DocumentKind, DocumentPage, Li
 from wayhound.documents.letters import repair_text
 from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits
 from wayhound.documents.margins import mark_margins
-from wayhound.pages.charset import decode
+from wayhound.pages.sniff import decode
 
 _SAMPLE = 4_000  # characters from the beginning, and as many from the middle
 _LATIN = re.compile(r"[a-z]+")

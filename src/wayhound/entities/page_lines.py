@@ -14,10 +14,9 @@ from functools import cached_property
 
 from selectolax.lexbor import LexborHTMLParser
 
-from wayhound.pages.charset import decode
 from wayhound.pages.head import language_of, one_line, title_of
-from wayhound.pages.kind import MAX_CHARS, sniff_kind
 from wayhound.pages.reader import prepare_markup
+from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
 
 MAX_LINES = 20_000
 MAX_LINE_CHARS = 50_000

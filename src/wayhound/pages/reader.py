@@ -10,9 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.fetched import Failed, Fetched
 from wayhound.page import Page, Unreadable
-from wayhound.pages.charset import decode
 from wayhound.pages.head import RobotsTag, base_url, language_of, one_line, read_head, title_of
-from wayhound.pages.kind import MAX_CHARS, limit_markup, sniff_kind, sniff_media_type
 from wayhound.pages.links import (
     Target,
     link_targets,
@@ -21,6 +19,7 @@ from wayhound.pages.links import (
     strip_marks,
     unplaced_link,
 )
+from wayhound.pages.sniff import MAX_CHARS, decode, limit_markup, sniff_kind, sniff_media_type
 from wayhound.text.words import words
 
 MAX_TOKENS = 100_000

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
-from wayhound.pages.charset import decode
+from wayhound.pages.sniff import decode
 from wayhound.portal.library import Library
 from wayhound.portal.page_image import Box, page_image
 from wayhound.portal.portal import Key, Kind, Portal

@@ -12,8 +12,7 @@ from html import escape
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.fetched import Fetched
-from wayhound.pages.charset import decode
-from wayhound.pages.kind import limit_markup, sniff_kind
+from wayhound.pages.sniff import decode, limit_markup, sniff_kind
 from wayhound.url import normalise
 
 FRAME_HEADERS = {

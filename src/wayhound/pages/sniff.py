@@ -1,4 +1,4 @@
-"""Checks before a body is parsed: its kind (web page, plain text, something else), and limits on its markup.
+"""Sniffing of a body before it is parsed: its kind, its character set, and limits on its markup.
 
 The HTML standard lets a small page grow into gigabytes of tree. A parser walks its open elements for every tag, so
 nesting has quadratic cost; formatting that is never closed is reopened in every paragraph (WHATWG HTML, 13.2.4.3); the
@@ -8,9 +8,95 @@ attributes of a tag are compared with each other.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
-from wayhound.pages.charset import sixteen_bit_codec
+from charset_normalizer import from_bytes
+from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
+
+_LABEL = re.compile(r"[\w.:-]{1,40}", re.ASCII)
+# Python has codecs that no page should be able to choose: punycode, unicode_escape.
+_WEB_CODECS = re.compile(
+    r"utf-8|utf-(?:16|32)(?:-[lb]e)?|cp125\d|iso8859-\d+|koi8-[rtu]|cp(?:866|874|932|949)|mac-(?:roman|cyrillic)"
+    r"|gb18030|big5(?:hkscs)?|euc_(?:jp|kr)|iso2022_jp"
+)
+_DETECTABLE = ["cp1251", "koi8_r", "gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"]
+_DETECTABLE += ["cp1253", "cp1255", "cp1256", "cp1254", "cp1250", "cp874", "cp1252"]
+_TAG = re.compile(rb"<[^<>]*>")
+_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH_ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_SAMPLE_BYTES = 8_192
+
+
+def decode(body: bytes, declared: str = "") -> tuple[str, str]:
+    """Return the text and the name of its codec.
+
+    Tried in order: byte order mark, the charset that the header `declared`, that of the page itself, UTF-8, and
+    detection. A declaration that does not fit the bytes is ignored.
+    """
+    codec, mark = read_bom(body)
+    if codec and mark:
+        return body[len(mark) :].decode(codec, "replace"), codec
+    tried = []
+    for codec in _candidates(body, declared):
+        try:
+            return body.decode(codec), codec
+        except UnicodeDecodeError:
+            tried.append(codec)
+    if _mostly_fits(text := body.decode(tried[0], "replace")):
+        return text, tried[0]
+    codec = _detected(body)
+    return body.decode(codec, "replace"), codec
+
+
+def sixteen_bit_codec(body: bytes) -> str:
+    """Return the codec of UTF-16 text in a Latin script without a byte order mark, by its zeros; else ""."""
+    head = body[:512]
+    enough = len(head) // 2 * 0.7
+    if len(head) >= 8 and head[1::2].count(0) >= enough and head[::2].count(0) < enough / 2:
+        return "utf-16-le"
+    if len(head) >= 8 and head[::2].count(0) >= enough and head[1::2].count(0) < enough / 2:
+        return "utf-16-be"
+    return ""
+
+
+def _candidates(body: bytes, declared: str) -> Iterator[str]:
+    if by_header := _codec(declared):
+        yield by_header
+    by_page = _web_codec(html_body_declared_encoding(body))
+    if by_page.startswith(("utf-16", "utf-32")):
+        by_page = "utf-8"  # the declaration itself was readable as bytes (WHATWG HTML, 13.2.3.2)
+    if by_page := by_page or sixteen_bit_codec(body):
+        yield by_page
+    yield "utf-8"
+
+
+def _codec(label: str) -> str:
+    label = label.strip(" \t'\"")
+    return _web_codec(resolve_encoding(label)) if _LABEL.fullmatch(label) else ""
+
+
+def _web_codec(codec: str | None) -> str:
+    return codec if codec and _WEB_CODECS.fullmatch(codec) else ""
+
+
+def _mostly_fits(text: str) -> bool:
+    """Return True if a few bytes are damaged, rather than the declaration wrong."""
+    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    return text.count("\ufffd") * 4 <= beyond_ascii
+
+
+def _detected(body: bytes) -> str:
+    """Guess the codec: Western text has single accents between plain letters; the rest is up to statistics."""
+    text = _TAG.sub(b" ", body)
+    first = _HIGH.search(text)
+    start = max(0, first.start() - 200) if first else 0
+    sample = text[start : start + _SAMPLE_BYTES]
+    if len(_HIGH_ALONE.findall(sample)) * 2 > len(_HIGH.findall(sample)):
+        return "cp1252"
+    best = from_bytes(sample, cp_isolation=_DETECTABLE).best()
+    return best.encoding if best else "cp1252"
+
 
 Kind = Literal["html", "text", "empty", "not_html", "binary"]
 
