@@ -28,10 +28,13 @@ from wayhound.archive.reader import iterate
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import Fact, address_words, name_words
 from wayhound.entities.places import country_of_host, country_of_language
+from wayhound.entities.templates import learn_template, merge_taught
 from wayhound.record_kinds import KINDS
 
 FIELDS = ("name", "phone", "address", "email")
 BARS = {"name": 0.90, "phone": 0.97, "address": 0.80, "email": 0.97}
+TAUGHT_BARS = {"name": 0.98, "phone": 0.98, "address": 0.95}
+TAUGHT_PAGES = 3
 PROFILE_PAGES = 50
 PAGES_A_SECOND = 400
 ROOT = Path(__file__).parent.parent
@@ -318,6 +321,7 @@ def main() -> int:
         _calibration(certain),
         _systems(tally, plain, groups, arguments),
     ]
+    reports.append(_taught(groups))
     return finish(reports, arguments)
 
 
@@ -409,6 +413,36 @@ def _systems(
 def _f1(score: Score) -> float:
     recall, precision = score.recall or 0.0, score.precision or 0.0
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+def _taught(groups: Mapping[str, Sequence[TruePage]]) -> Report:
+    """Teach each guide with its first pages, and judge the others."""
+    tally = Tally()
+    for name, pages in groups.items():
+        if pages[0].kind != "restaurant":
+            continue
+        examples = [
+            (page.body, page.content_type, "", field, page.facts[field][0])
+            for page in pages[:TAUGHT_PAGES]
+            for field in TAUGHT_BARS
+            if field in page.facts
+        ]
+        template = learn_template(examples)
+        settled, read, _ = ours(pages)
+        for page, facts, seen in list(zip(pages, settled, read, strict=True))[TAUGHT_PAGES:]:
+            taught = template.apply(page.body, page.content_type)
+            merged = merge_taught(facts, taught, KINDS[page.kind], seen.countries)
+            answers = {field: [fact.text for fact in merged if fact.field == field] for field in TAUGHT_BARS}
+            tally.add(name, page.facts, answers, TAUGHT_BARS)
+    guides = sorted({group for group, _ in tally.scores})
+    rows: list[list[Cell]] = [
+        [guide, *(cell for name in TAUGHT_BARS for cell in shares(tally.scores[guide, name]))]
+        for guide in guides
+    ]
+    header = ["guide", *(f"{name} {part}" for name in TAUGHT_BARS for part in ("recall", "prec."))]
+    bars = [Bar(f"{name}, taught with {TAUGHT_PAGES} pages", tally.total(name).recall, least=least)
+            for name, least in TAUGHT_BARS.items()]  # fmt: skip
+    return Report(f"Taught with {TAUGHT_PAGES} pages of each guide (per cent)", header, rows, bars)
 
 
 if __name__ == "__main__":

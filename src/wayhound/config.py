@@ -93,12 +93,24 @@ class ForageConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class FactsConfig:
+    """Facts extracted from pages."""
+
+    persons: bool = _setting(
+        True,
+        "Keep facts about persons: people as a kind, and e-mail addresses with a person's name.",
+        "true or false",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings, by section."""
 
     agent: AgentConfig = field(default_factory=AgentConfig)
     fetch: FetchConfig = field(default_factory=FetchConfig)
     forage: ForageConfig = field(default_factory=ForageConfig)
+    facts: FactsConfig = field(default_factory=FactsConfig)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -135,7 +147,12 @@ class Config:
         )
 
 
-SECTIONS: Mapping[str, type[Any]] = {"agent": AgentConfig, "fetch": FetchConfig, "forage": ForageConfig}
+SECTIONS: Mapping[str, type[Any]] = {
+    "agent": AgentConfig,
+    "fetch": FetchConfig,
+    "forage": ForageConfig,
+    "facts": FactsConfig,
+}
 
 
 @dataclass(frozen=True, slots=True)

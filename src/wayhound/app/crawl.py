@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.revalidation import CachedPage, Revalidator
@@ -31,7 +32,17 @@ FIRST_REPORT = 8  # pages of a site after which its goals are recognised for the
 REPORT_GROWTH = 1.5  # … and again whenever it has so many times as many, which costs little more than once
 
 STOPPED = "stopped"
+FACTS_FOUND = "facts found"
 TOTAL_SPENT = "total budget spent"
+
+
+class SiteFacts(Protocol):
+    """Reads the pages of one site, and knows when all that is wanted from them has been found."""
+
+    def read(self, response: Fetched, /) -> None: ...
+
+    @property
+    def is_complete(self) -> bool: ...
 
 
 @dataclass
@@ -50,6 +61,7 @@ class Crawl:
     revalidator: Revalidator | None = None  # for pages that were fetched before
     request_headers: Sequence[tuple[str, str]] = ()
     product: str = "Wayhound"  # the crawler's name, by which pages may address it
+    new_facts: Callable[[], SiteFacts] | None = None  # a site ends when its facts are complete
     lease_seconds: float = LEASE_SECONDS
     on_visit: Callable[[Visit], None] = lambda _: None
     on_goal: Callable[[Visit], None] = lambda _: None
@@ -57,6 +69,7 @@ class Crawl:
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
+    _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def stop(self) -> None:
@@ -99,8 +112,11 @@ class Crawl:
 
     async def _forage(self, job: SiteJob) -> None:
         forager = Forager(job.site, self.new_scorer(), self.limits, self.politeness)
+        if self.new_facts is not None:
+            self._facts[job.id] = self.new_facts()
         await self._replay(job, forager)
         reason = await self._continue(job, forager)
+        self._facts.pop(job.id, None)
         found = await self._recognise(job, forager)
         if reason != STOPPED:
             self.store.finish_site(job.id, reason, forager.site.hosts or None)
@@ -110,7 +126,10 @@ class Crawl:
     async def _continue(self, job: SiteJob, forager: Forager) -> str:
         clock = asyncio.get_running_loop().time
         next_report = max(float(FIRST_REPORT), REPORT_GROWTH * forager.visits)
+        facts = self._facts.get(job.id)
         while not self._stop.is_set():
+            if facts is not None and facts.is_complete:
+                return FACTS_FOUND
             match forager.next_action(clock()):
                 case Finished(reason):
                     return reason
@@ -158,6 +177,8 @@ class Crawl:
         if not self.reports_goals:
             visit = replace(visit, is_goal=False, tier="", why=())
         self.store.save_visit(job.id, visit)
+        if job.id in self._facts and isinstance(response, Fetched) and visit.outcome == "ok":
+            self._facts[job.id].read(response)
         if not visit.spent:
             self._return_reservation()
         self.on_visit(visit)
@@ -182,6 +203,8 @@ class Crawl:
         for visit in self.store.visits(job.id):
             try:
                 page = self.reader.page(visit.archived)
+                if job.id in self._facts and visit.archived and visit.outcome == "ok":
+                    self._facts[job.id].read(self.reader.read(visit.archived))
             except ArchiveError:
                 self.store.delete_visits_from(job.id, visit.number)
                 return

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from wayhound.app.crawl import Crawl
+from wayhound.app.crawl import Crawl, SiteFacts
 from wayhound.archive.revalidation import Revalidator
 from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
@@ -60,6 +60,7 @@ class Order:
     model: str = ""  # name of the taught model
     model_digest: str = ""  # a model that was trained again makes another order
     look_around: bool = False  # fetch pages of taught sites, and report no goals
+    facts: str = ""  # a site ends when these facts are found, such as `contact`
 
     def identity(self) -> dict[str, str]:
         """Return the order as strings, by which the store compares runs.
@@ -69,6 +70,7 @@ class Order:
         omitted = {"model", "model_digest"} if not self.model else set()
         omitted |= set() if self.take_files else {"take_files"}
         omitted |= set() if self.look_around else {"look_around"}
+        omitted |= set() if self.facts else {"facts"}
         return {name: json.dumps(value) for name, value in asdict(self).items() if name not in omitted}
 
     @classmethod
@@ -141,8 +143,12 @@ def complete_order(workspace: Workspace, order: Order) -> Order:
     """Fill in what an order leaves empty: the strategy, and for a search by words the goal pattern.
 
     Words or example pages are followed best first, a pattern breadth first; without either, the model that was
-    trained last decides.
+    trained last decides. Facts alone are looked for where organisations say how to reach them.
     """
+    if order.facts and not (order.keywords or order.examples or order.goal or order.model):
+        from wayhound.app.facts import CONTACT_WORDS  # noqa: PLC0415
+
+        order = replace(order, keywords=CONTACT_WORDS)
     goal = order.goal or "|".join(re.escape(word) for word in order.keywords)
     return replace(order, strategy=order.strategy or _default_strategy(workspace, order), goal=goal)
 
@@ -231,6 +237,8 @@ def open_run(
     """
     order = resolve_model(workspace, order)
     order.scorers(workspace)
+    if order.facts:
+        _facts(workspace, order.facts)  # raises for an unknown kind
     sites, store = list(sites), workspace.stores.forage
     identity = (
         _identity_of(store.run(into), order)
@@ -367,11 +375,19 @@ async def run_worker(
                 on_visit=on_visit,
                 on_goal=on_goal,
                 reports_goals=not order.look_around,
+                new_facts=_facts(workspace, order.facts) if order.facts else None,
             )
             on_start(crawl)
             with _blamed_plugin(order.strategy):
                 await crawl.work(config.forage.sites_at_once)
     _save_goals(workspace, run)
+
+
+def _facts(workspace: Workspace, wanted: str) -> Callable[[], SiteFacts]:
+    from wayhound.app.facts import FactSearch, parse_wanted  # noqa: PLC0415 - most forages extract nothing
+
+    parsed = parse_wanted(workspace, wanted)
+    return lambda: FactSearch(parsed)
 
 
 def _blamed_plugin(strategy: str) -> AbstractContextManager[None]:

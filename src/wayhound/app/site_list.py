@@ -92,6 +92,47 @@ def read_sites(arguments: Iterable[str]) -> SiteList:
     return sites
 
 
+@dataclass(frozen=True, slots=True)
+class SiteTable:
+    """A table as a person has it: its headings, its rows, and the start page of the site that each row names."""
+
+    headings: tuple[str, ...]
+    rows: tuple[
+        tuple[tuple[str, ...], str], ...
+    ]  # cells and start page; an empty one for a row without an address
+
+
+def read_table(path: Path) -> SiteTable:
+    """Return a table of sites with all its columns; a plain list is a table of one column.
+
+    Raises UsageError if the file cannot be read.
+    """
+    text = _read(path)
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _content(line)]
+    separator = _separator(lines, is_table=path.suffix.lower() in TABLES)
+    if not separator:
+        addresses = [_content(line) for _, line in lines]
+        return SiteTable(("url",), tuple(((line,), parse_site(line, str(path)).start) for line in addresses))
+    cells = [row for _, row in _rows(text, separator)]
+    first = cells[0] if cells else []
+    has_headings = not any(map(is_address, first))
+    column = (
+        next((i for i, cell in enumerate(first) if cell.lower() in HEADINGS), None) if has_headings else None
+    )
+    width = max(map(len, cells), default=0)
+    headings = (
+        [*first, *("" for _ in range(width - len(first)))]
+        if has_headings
+        else [f"column {n + 1}" for n in range(width)]
+    )
+    rows = []
+    for row in cells[has_headings:]:
+        named = [cell for cell in (row if column is None else row[column : column + 1]) if is_address(cell)]
+        start = parse_site(named[0], str(path)).start if named else ""
+        rows.append(((*row, *("" for _ in range(width - len(row)))), start))
+    return SiteTable(tuple(headings), tuple(rows))
+
+
 def start_pages(text: str, where: str = "the list") -> list[str]:
     """Return the start pages of what was typed or pasted into a form."""
     sites = SiteList()

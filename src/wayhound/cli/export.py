@@ -14,7 +14,7 @@ from wayhound.store.export import FORMATS, TABLES
 from wayhound.store.export import export as write
 from wayhound.workspace import Workspace
 
-ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
+ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet", ".xlsx": "xlsx"}
 
 
 @click.command(cls=Command)
@@ -35,8 +35,8 @@ def export(table: str, folder: Path, path: Path | None, file_format: str | None,
     records  goals, papers and other records
     """
     chosen = file_format or by_ending(path)
-    if path is None and chosen == "parquet" and sys.stdout.isatty():
-        raise UsageError("Parquet is a binary format: name a file with --out.")
+    if path is None and chosen in ("parquet", "xlsx") and sys.stdout.isatty():
+        raise UsageError(f"{chosen} is a binary format: name a file with --out.")
     with Workspace.open(folder) as workspace:
         if run_id is not None:
             workspace.stores.forage.run(run_id)  # raises if there is none

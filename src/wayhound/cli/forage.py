@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,12 @@ from wayhound.cli.language import (
     budget_option,
     fetch_options,
     json_option,
+    out_option,
     seed_option,
     workers_option,
     workspace_option,
 )
+from wayhound.errors import UsageError
 from wayhound.site import Site
 from wayhound.visit import Visit
 from wayhound.wording.runs import format_skipped
@@ -74,6 +76,9 @@ RENAMED = {
               help="Look for one goal a site: continue only while a link scores higher than it.")  # fmt: skip
 @click.option("--files", "take_files", is_flag=True,
               help="Also fetch the PDF and PostScript files that goal pages link to.")  # fmt: skip
+@click.option("--facts", default="", metavar="FACTS",
+              help="Look for facts, such as contact; a site ends when all are found. See `wayhound extract`.")  # fmt: skip
+@out_option
 @click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), metavar="SCORE",
               help="Do not follow links that score below this.")  # fmt: skip
 @click.option("--min-probability", type=click.FloatRange(0, 1), metavar="P",
@@ -98,6 +103,7 @@ def forage(
     sites: tuple[str, ...],
     folder: Path,
     workers: int,
+    path: Path | None,
     as_json: bool,
     again: bool,
     new_run: bool,
@@ -115,8 +121,13 @@ def forage(
     \b
     wayhound forage sites.txt --budget 30            look for what was taught
     wayhound forage firms.csv --keyword contact      look for a word, without teaching
+    wayhound forage firms.csv --facts contact --out facts.csv
     wayhound forage sites.txt --again                every month: what is new?
     """
+    if path is not None and not options["facts"]:
+        raise UsageError(
+            "--out is the file for facts: say which with --facts, or use `wayhound export` for goals."
+        )
     requested = requested_sites(sites)
     with Workspace.open(folder) as workspace:
         order = _order(workspace, options, new_nonce() if new_run else "")
@@ -138,8 +149,25 @@ def forage(
         warn_about(workspace, run, len(requested))
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, _goal_printer(as_json)))
         conclude(workspace, run, stopped=stopped, new_run=new_run)
+        if order.facts:
+            _write_facts(workspace, order.facts, sites, path, run.id)
     if stopped:
         raise SystemExit(130)
+
+
+def _write_facts(
+    workspace: Workspace, facts: str, sites: Sequence[str], path: Path | None, run_id: int
+) -> None:
+    """Extract the facts of a run, and write them beside the table of sites, if there is one."""
+    from wayhound.app.facts import parse_wanted  # noqa: PLC0415
+    from wayhound.cli.extract import format_by_ending, run_extraction, write_table  # noqa: PLC0415
+
+    wanted = parse_wanted(workspace, facts)
+    run_extraction(workspace, wanted, run_id)
+    if path is not None:
+        tables = [Path(name) for name in sites if Path(name).is_file()]
+        rows = write_table(workspace, wanted, next(iter(tables), None), path, format_by_ending(path), run_id)
+        err.print(f"{rows:,} rows in {path}", markup=False)
 
 
 @click.command(hidden=True)
@@ -169,6 +197,7 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
         best_goal_only=options["best_goal"],
         min_score=options["min_score"],
         take_files=options["take_files"],
+        facts=options["facts"],
         fresh=fresh,
     )
     return complete_order(workspace, order)

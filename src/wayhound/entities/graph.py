@@ -113,6 +113,18 @@ class ConsensusGraph:
         if not entity.descriptions:
             del self.entities[entity.id]
 
+    def decide(self, one: str, other: str, *, same: bool) -> None:
+        """Take in a person's decision on two descriptions, by key, before or after they are added."""
+        pair = frozenset((one, other))
+        if same:
+            self._together[one].add(other)
+            self._together[other].add(one)
+            self._apart.discard(pair)
+        else:
+            self._apart.add(pair)
+            self._together[one].discard(other)
+            self._together[other].discard(one)
+
     def merge(self, first: int, second: int) -> int:
         """Make two entities one for good, and return its id: the first one's."""
         kept, gone = self.entities[first], self.entities[second]

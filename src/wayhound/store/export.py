@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -12,6 +14,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
+from xml.sax.saxutils import escape
 
 from wayhound.errors import MissingExtra, UsageError, WorkspaceError
 from wayhound.files import atomic_file
@@ -285,8 +288,62 @@ def _typed(columns: Columns, rows: Iterable[Row]) -> Iterator[Row]:
         yield tuple(values)
 
 
+_XLSX_PARTS = {
+    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default '
+    'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override '
+    'PartName="/xl/workbook.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+    '<Override PartName="/xl/worksheets/sheet1.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>',
+    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship '
+    'Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="xl/workbook.xml"/></Relationships>',
+    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
+    'Target="worksheets/sheet1.xml"/></Relationships>',
+    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
+    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Wayhound" '
+    'sheetId="1" r:id="rId1"/></sheets></workbook>',
+}
+_XML_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_MAX_CELL = 32_767  # characters, as spreadsheets allow
+
+
+def _write_xlsx(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
+    """Write a workbook of one sheet. Text is stored as text, so that nothing in it becomes a formula."""
+    count = 0
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, text in _XLSX_PARTS.items():
+            book.writestr(name, _XML_HEAD + text)
+        with book.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as sheet:
+            head = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+            sheet.write(f"{_XML_HEAD}{head}{_xlsx_row(tuple(columns))}".encode())
+            for row in _typed(columns, rows):
+                sheet.write(_xlsx_row(row).encode())
+                count += 1
+            sheet.write(b"</sheetData></worksheet>")
+    return count
+
+
+def _xlsx_row(row: Row) -> str:
+    return f"<row>{''.join(map(_xlsx_cell, row))}</row>"
+
+
+def _xlsx_cell(value: Any) -> str:
+    if value is None:
+        return "<c/>"
+    if isinstance(value, bool):
+        return f'<c t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, int | float):
+        return f"<c><v>{value}</v></c>"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(_NOT_XML.sub("", text)[:_MAX_CELL])}</t></is></c>'
+
+
 FORMATS: dict[str, Callable[[Columns, Iterable[Row], BinaryIO], int]] = {
     "jsonl": _write_jsonl,
     "csv": _write_csv,
     "parquet": _write_parquet,
+    "xlsx": _write_xlsx,
 }

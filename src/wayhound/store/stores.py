@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wayhound.store.chains import ChainStore
     from wayhound.store.citations import CitationStore, ScoreStore
     from wayhound.store.document_files import DocumentFileStore
+    from wayhound.store.facts import FactStore
     from wayhound.store.forage import ForageStore
     from wayhound.store.goal_pages import GoalPageStore
     from wayhound.store.goals import ComparedSites, GoalStore
@@ -111,6 +112,12 @@ class Stores:
         from wayhound.store.goal_pages import GoalPageStore
 
         return GoalPageStore(self._database)
+
+    @cached_property
+    def facts(self) -> FactStore:
+        from wayhound.store.facts import FactStore
+
+        return FactStore(self._database)
 
     @cached_property
     def submissions(self) -> SubmissionStore:

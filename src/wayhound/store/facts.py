@@ -1,0 +1,183 @@
+"""Facts of pages with their provenance, and what people decided: corrections, examples, splits and merges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from wayhound.entities.graph import Claim, Description
+from wayhound.record import Record
+from wayhound.store.database import Database
+from wayhound.store.records import RecordStore
+from wayhound.store.visits import archive_ref
+from wayhound.visit import ArchiveRef
+
+_PAGES = (
+    "SELECT site.id, start, run_id, number, url, content_type, digest, {goal}, depth, archive_file, archive_offset, "
+    "archive_length FROM site CROSS JOIN visit ON visit.site_id = site.id "
+    "WHERE (?1 IS NULL OR run_id = ?1) AND outcome = 'ok' AND archive_file IS NOT NULL ORDER BY run_id, site.id, number"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedPage:
+    """A page of a forage that facts can be read from."""
+
+    site_id: int
+    site: str
+    run: int
+    number: int
+    url: str
+    content_type: str
+    digest: str
+    is_goal: bool
+    depth: int
+    archived: ArchiveRef
+
+
+class FactStore:
+    """Descriptions by kind and key; saving one again replaces it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._records = RecordStore(database)
+
+    # Pages to read
+
+    def sites(self, run_id: int | None = None) -> Iterator[tuple[str, list[ArchivedPage]]]:
+        """Yield the start page of each site with its archived pages; of a site in several runs, the newest."""
+        rows = self._database.stream(_PAGES.format(goal="tier <> ''"), (run_id,))
+        newest: dict[str, int] = {}
+        pages: dict[str, list[ArchivedPage]] = {}
+        for row in rows:
+            page = _page(row)
+            if newest.get(page.site) != page.site_id:
+                newest[page.site], pages[page.site] = page.site_id, []
+            pages[page.site].append(page)
+        yield from pages.items()
+
+    def outcomes(self, run_id: int | None = None) -> dict[str, tuple[str, str, int]]:
+        """Return state, reason and number of requests of each site, by start page; of several runs, the newest."""
+        rows = self._database.execute(
+            "SELECT start, state, reason, spent FROM site WHERE ?1 IS NULL OR run_id = ?1 ORDER BY run_id",
+            (run_id,),
+        )
+        return {start: (state, reason or "", spent) for start, state, reason, spent in rows}
+
+    # Descriptions
+
+    def states(self, kind: str) -> dict[str, str]:
+        """Return the digest of what each description was made from, by key."""
+        return dict(
+            self._database.execute("SELECT key, state FROM fact_page WHERE kind = ?", (kind,)).fetchall()
+        )
+
+    def save(self, kind: str, description: Description, site: str, run: int | None, state: str) -> None:
+        """Save what a page says, in one transaction."""
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO fact_page (kind, key, site, domain, run, state) VALUES (?, ?, ?, ?, ?, ?)",
+                (kind, description.key, site, description.domain, run, state),
+            )
+            self._database.execute("DELETE FROM fact WHERE kind = ? AND key = ?", (kind, description.key))
+            for number, claim in enumerate(description.claims):
+                place = claim.url, claim.start, claim.end, claim.source
+                self._database.execute(
+                    "INSERT INTO fact (kind, key, number, field, text, confidence, url, start, end, source) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (kind, description.key, number, claim.field, claim.text, claim.confidence, *place),
+                )
+
+    def descriptions(self, kind: str) -> Iterator[tuple[str, int | None, Description]]:
+        """Yield start page of the site, run and description, in order of key."""
+        pages = {
+            key: (site, domain, run)
+            for key, site, domain, run in self._database.execute(
+                "SELECT key, site, domain, run FROM fact_page WHERE kind = ?", (kind,)
+            )
+        }
+        rows = self._database.stream(
+            "SELECT key, field, text, confidence, url, start, end, source FROM fact WHERE kind = ? "
+            "ORDER BY key, number",
+            (kind,),
+        )
+        for key, group in groupby(rows, itemgetter(0)):
+            site, domain, run = pages[key]
+            yield site, run, Description(key, tuple(Claim(*row[1:]) for row in group), domain)
+
+    # What people decided
+
+    def correct(self, kind: str, key: str, field: str, texts: Iterable[str], at: float) -> None:
+        """Keep a person's values of a field; without any, the field stays empty."""
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO fact_correction (kind, key, field, texts, at) VALUES (?, ?, ?, ?, ?)",
+                (kind, key, field, json.dumps(list(texts), ensure_ascii=False), at),
+            )
+
+    def corrections(self, kind: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return the corrected values by key and field."""
+        result: dict[str, dict[str, tuple[str, ...]]] = {}
+        for key, field, texts in self._database.execute(
+            "SELECT key, field, texts FROM fact_correction WHERE kind = ?", (kind,)
+        ):
+            result.setdefault(key, {})[field] = tuple(json.loads(texts))
+        return result
+
+    def pair(self, kind: str, one: str, other: str, *, same: bool) -> None:
+        """Keep that two descriptions are of one thing, or of two."""
+        first, second = sorted((one, other))
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO fact_pair (kind, one, other, same) VALUES (?, ?, ?, ?)",
+                (kind, first, second, same),
+            )
+
+    def pairs(self, kind: str) -> list[tuple[str, str, bool]]:
+        """Return the pairs that people decided on, and whether each is one thing."""
+        rows = self._database.execute(
+            "SELECT one, other, same FROM fact_pair WHERE kind = ? ORDER BY one, other", (kind,)
+        )
+        return [(one, other, bool(same)) for one, other, same in rows]
+
+    def teach(self, kind: str, url: str, field: str, text: str) -> None:
+        """Keep a value that a person marked on a page."""
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO fact_example (kind, url, field, text) VALUES (?, ?, ?, ?)",
+                (kind, url, field, text),
+            )
+
+    def examples(self, kind: str) -> list[tuple[str, str, str]]:
+        """Return URL, field and text of the values that people marked."""
+        rows = self._database.execute(
+            "SELECT url, field, text FROM fact_example WHERE kind = ? ORDER BY url", (kind,)
+        )
+        return list(rows.fetchall())
+
+    # Records
+
+    def replace_records(self, kind: str, records: Mapping[str, Record]) -> int:
+        """Make these the records of a kind, by id, and return how many were written: equal ones are left alone."""
+        before = {record.id: record for record in self._records.iterate(kind)}
+        changed = [record for record_id, record in records.items() if before.get(record_id) != record]
+        with self._database.transaction():
+            for record_id in before.keys() - records.keys():
+                self._records.delete(kind, record_id)
+            for record in changed:
+                self._records.put(record)
+        return len(changed)
+
+
+def _page(row: tuple[Any, ...]) -> ArchivedPage:
+    site_id, site, run, number, url, content_type, digest, is_goal, depth, file, offset, length = row
+    archived = archive_ref(file, offset, length)
+    assert archived is not None
+    return ArchivedPage(
+        site_id=site_id, site=site, run=run, number=number, url=url, content_type=content_type, digest=digest,
+        is_goal=bool(is_goal), depth=depth, archived=archived,
+    )  # fmt: skip
