@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from wayhound.app.site_list import SiteTable
+from wayhound.entities.contacts import is_personal
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
@@ -32,27 +34,13 @@ from wayhound.workspace import Workspace
 
 CONTACT = "contact"
 CONTACT_FIELDS = ("email", "phone", "address")
-CONTACT_WORDS = (
-    "contact",
-    "kontakt",
-    "impressum",
-    "imprint",
-    "contacto",
-    "contato",
-    "contatti",
-    "about",
-    "legal",
-)
+CONTACT_WORDS = ("contact", "imprint", "offices", "visit", "find us")
 """Words by which pages with contact details are called; taken as keywords where nothing else is asked for."""
 
+_FEW = 4  # phones or addresses that one organisation has on a page
 ENOUGH = 0.6  # confidence from which a forage takes a fact for found
 PROFILE_PAGES = 50
 _VERSION = "1"  # descriptions made by an earlier version are made anew
-_ROLES = frozenset(
-    "info contact kontakt mail email office service support sales hello hi team press jobs admin post webmaster help "
-    "secretary secretaria contacto contato werken karriere datenschutz privacy shop order booking reservation".split()
-)
-_PERSONAL = re.compile(r"[a-z]{2,}[._-][a-z]{2,}|[a-z][._-][a-z]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,24 +217,22 @@ def _allowed(facts: Iterable[Fact], *, persons: bool) -> list[Fact]:
     return [fact for fact in facts if persons or fact.field != "email" or not is_personal(fact.text)]
 
 
-def is_personal(email: str) -> bool:
-    """Return True for an address with a name before the sign: `anna.berg@…`, and not `info@…`."""
-    local = email.partition("@")[0].lower()
-    return (
-        local not in _ROLES
-        and not set(re.split(r"[._-]", local)) & _ROLES
-        and bool(_PERSONAL.fullmatch(local))
-    )
-
-
 def _first_claims(kind: KindSpec, settled: Sequence[tuple[FactPage, list[Fact]]]) -> Iterator[Claim]:
-    """Yield each field from the first page that has it: contact pages come first, then the start page."""
+    """Yield each field from the page that says most about the whole: there, an address and a phone belong together."""
+    ranked = sorted(settled, key=lambda entry: -_richness(entry[1]))  # stable: goals come first among equals
     for spec in kind.fields:
-        for page, facts in settled:
+        for page, facts in ranked:
             of_field = [fact for fact in facts if fact.field == spec.name]
             if of_field:
                 yield from (_claim(fact, page.url) for fact in of_field)
                 break
+
+
+def _richness(facts: Sequence[Fact]) -> float:
+    """Return how much a page says about an organisation; a list of its people has many phones."""
+    counts = Counter(fact.field for fact in facts)
+    crowd = sum(counts[name] > _FEW for name in CONTACT_FIELDS)
+    return sum(name in counts for name in CONTACT_FIELDS) - crowd
 
 
 def _claim(fact: Fact, url: str) -> Claim:

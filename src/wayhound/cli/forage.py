@@ -77,7 +77,7 @@ RENAMED = {
 @click.option("--files", "take_files", is_flag=True,
               help="Also fetch the PDF and PostScript files that goal pages link to.")  # fmt: skip
 @click.option("--facts", default="", metavar="FACTS",
-              help="Look for facts, such as contact; a site ends when all are found. See `wayhound extract`.")  # fmt: skip
+              help="Look for facts, such as contact; a site ends when all are found (`wayhound extract`).")  # fmt: skip
 @out_option
 @click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), metavar="SCORE",
               help="Do not follow links that score below this.")  # fmt: skip

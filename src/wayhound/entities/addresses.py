@@ -57,7 +57,8 @@ class _Anchor:
 
     @property
     def code_first(self) -> bool:
-        return bool(self.post_code) and COUNTRIES[self.country].city == "after"
+        country = COUNTRIES.get(self.country)
+        return bool(self.post_code) and country is not None and country.city == "after"
 
 
 def _names(table: dict[str, str]) -> str:
@@ -80,6 +81,9 @@ _CA = re.compile(
 )
 _GB = re.compile(r"(?<!\w)(?P<code>[A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?!\w)")
 _NL = re.compile(rf"(?<!\w)([1-9]\d{{3}} ?[A-Z]{{2}}),?\s+({_CITY})")
+_ANY_REGION = re.compile(
+    rf"{_CITY}, [A-Z]{{2,3}} (?P<code>\d{{4,6}})(?![\w-])"
+)  # of no country that is known here
 _LETTER_CODE = re.compile(r"\d[A-Z]\d|\d[A-Z]{2}(?!\w)")
 _JP = re.compile(r"(?<![\d-])〒?\s?(\d{3}[-－‐–]\d{4})(?![\d-])\s*")
 _JP_PLACE = re.compile(r"[都道府県市区町村]")
@@ -176,6 +180,8 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor
         yield _Anchor(index, match.start(), match.end(), "NL", match[1], 0.7)
     for match in _MX.finditer(text):
         yield _Anchor(index, match.start(), len(text), "MX", match[1], 0.6)
+    for match in _ANY_REGION.finditer(text):
+        yield _Anchor(index, match.start(), match.end(), "", match["code"], 0.46)
     yield from _asian_codes(index, text, hints)
     for match in _CODE_FIRST.finditer(text):
         if country := _code_country(match[1], hints):

@@ -17,6 +17,7 @@ from wayhound.entities.page_lines import PageLines
 from wayhound.errors import MissingExtra
 
 MAX_PHONES = 200
+_LOCAL_DIGITS = 7
 _FALLBACK_REGIONS = ("US", "GB", "DE", "FR", "IN", "AU")
 """Tried for a number with a label where no hint fits; the page may be of an emigrant."""
 
@@ -100,6 +101,34 @@ def is_placeholder(email: str) -> bool:
     return bool(_PLACEHOLDER.search(email))
 
 
+_ROLES = frozenset(
+    "info contact kontakt mail email office service support sales hello hi team press jobs admin post webmaster help "
+    "secretary secretaria contacto contato werken karriere datenschutz privacy shop order booking reservation vorstand "
+    "accueil bureau buero biuro sekretariat marketing news redaktion".split()
+)
+_PERSONAL = re.compile(r"[a-z]{2,}[._-][a-z]{2,}|[a-z][._-][a-z]{3,}")
+_FREE_HOSTS = frozenset(
+    "gmail.com googlemail.com gmx.de gmx.net gmx.at web.de hotmail.com hotmail.fr outlook.com yahoo.com yahoo.fr "
+    "aol.com t-online.de orange.fr free.fr icloud.com mail.ru seznam.cz wp.pl libero.it".split()
+)
+
+
+def is_personal(email: str) -> bool:
+    """Return True for an address with a name before the sign: `anna.berg@…`, and not `info@…`."""
+    local = email.partition("@")[0].lower()
+    return (
+        local not in _ROLES
+        and not set(re.split(r"[._-]", local)) & _ROLES
+        and bool(_PERSONAL.fullmatch(local))
+    )
+
+
+def is_of_a_person(email: str) -> bool:
+    """Return True for an address that is likely a person's: by its name, or at a host where anybody gets one."""
+    local, _, host = email.lower().partition("@")
+    return is_personal(email) or (host in _FREE_HOSTS and local not in _ROLES)
+
+
 def decode_protected(code: str) -> str:
     """Return the e-mail address of Cloudflare's `data-cfemail`; empty if the code is damaged."""
     try:
@@ -161,6 +190,8 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
             printed = first  # "0771 - 2443238 / 28" is two numbers, "0711 / 24432" is one
         else:
             contact = _checked(printed, regions, labelled=is_fax or is_labelled)
+        if contact is None and is_labelled and len(printed) >= _LOCAL_DIGITS:
+            contact = printed, "", 0.62  # a local number, which no plan knows without its area
         if contact is not None:
             normal, country, sure = contact
             start = match.start()

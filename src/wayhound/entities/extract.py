@@ -17,6 +17,7 @@ from wayhound.entities.contacts import (
     find_emails,
     find_phones,
     find_registrations,
+    is_of_a_person,
     is_placeholder,
     normal_phone,
 )
@@ -229,7 +230,11 @@ def _candidates(page: FactPage, kind: KindSpec, profile: SiteProfile, name: str)
     if name == "country":
         yield from _country(page)
         return
-    for fact in page.of(name):
+    facts = page.of(name)
+    if name == "email" and kind.scope == "site" and not all(is_of_a_person(fact.text) for fact in facts):
+        # where an organisation gives an address of its own, those of its people are theirs
+        facts = [fact for fact in facts if not is_of_a_person(fact.text)]
+    for fact in facts:
         if kind.scope == "page" and profile.is_shared(fact):
             continue
         surer = kind.scope == "site" and profile.is_shared(fact)

@@ -122,7 +122,7 @@ def merge_taught(
     for fact in taught:
         compare = kind.field(fact.field).compare
         same = [f for f in found if f.field == fact.field and f.start < fact.end and fact.start < f.end]
-        if same:
+        if same and compare in ("phone", "email", "address"):
             merged += [replace(one, confidence=TAUGHT_CONFIDENCE, source="taught") for one in same]
         elif _may_be(compare, fact.text, regions):
             merged.append(replace(fact, text=normal_value(compare, fact.text, tuple(regions))))

@@ -1,0 +1,210 @@
+"""Facts from sites to tables: a forage that ends when it has them, exports, corrections, splits and merges."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Page, Served, serve
+from wayhound.app.facts import (
+    build_graph,
+    correct_fact,
+    extract_facts,
+    fact_rows,
+    merge_entities,
+    parse_wanted,
+    split_entity,
+)
+from wayhound.cli import run
+from wayhound.errors import UsageError
+from wayhound.workspace import Workspace
+
+ACME = (
+    "<title>Contact - Acme Pumps</title><h1>Contact</h1><p>Acme Pumps Ltd<br>12 Main Street<br>Austin, TX 78701</p>"
+    "<p>Phone: (512) 471-3434</p><p>info@acme-pumps.com</p><p>anna.berg@acme-pumps.com</p>"
+    '<script type="application/ld+json">{"@type": "LocalBusiness", "name": "Acme Pumps", "geo": '
+    '{"latitude": 30.2, "longitude": -97.7}}</script>'
+)
+PAGES: dict[str, Page] = {
+    "//acme.localhost/": "<title>Acme Pumps</title><a href=/news>News</a><a href=/contact>Contact</a>",
+    "//acme.localhost/contact": ACME,
+    "//acme.localhost/news": "<title>News - Acme Pumps</title><p>Nothing new.</p>",
+    "//bolt.localhost/": "<title>Bolt</title><p>We make bolts.</p><a href=/about>About</a>",
+    "//bolt.localhost/about": "<title>About - Bolt</title><p>Write to office@bolt.org</p>",
+}
+
+
+class Firms:
+    """A workspace and a table of firms."""
+
+    def __init__(self, server: Served, folder: Path) -> None:
+        self.server, self.folder = server, folder
+        self.workspace, self.table = folder / "mine", folder / "firms.csv"
+        assert run(["init", str(self.workspace)]) == 0
+        acme, bolt = server.at("acme.localhost"), server.at("bolt.localhost")
+        self.table.write_text(
+            f"firm,site,note\nAcme,{acme}/,a\nNobody,,b\nBolt,{bolt}/,c\nLater,later.example,d\n"
+        )
+        self.sites = [f"{acme}/", f"{bolt}/"]
+
+    def forage(self, *more: str) -> int:
+        options = ["--facts", "contact", "--delay", "0", "--allow-private", *more]
+        return run(["forage", *self.sites, "-w", str(self.workspace), *options])
+
+    def extract(self, *more: str) -> int:
+        return run(["extract", "-w", str(self.workspace), *more])
+
+
+@pytest.fixture
+def firms(tmp_path: Path) -> Iterator[Firms]:
+    with serve(PAGES) as server:
+        yield Firms(server, tmp_path)
+
+
+@pytest.fixture
+def foraged(firms: Firms) -> Firms:
+    assert firms.forage() == 0
+    return firms
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_site_ends_when_its_facts_are_found(foraged: Firms) -> None:
+    with Workspace.open(foraged.workspace) as workspace:
+        outcomes = workspace.stores.facts.outcomes()
+    assert outcomes[foraged.sites[0]][1:] == ("facts found", 2)  # the start page and the contact page
+    assert outcomes[foraged.sites[1]][1] == "no links left"
+
+
+def test_the_table_of_a_person_comes_back_with_facts_beside_its_columns(foraged: Firms) -> None:
+    out = foraged.folder / "out.csv"
+    assert foraged.extract("--wide", str(foraged.table), "--out", str(out)) == 0
+    acme, nobody, bolt, later = rows_of(out)
+    assert (acme["firm"], acme["note"], acme["email"], acme["phone"]) == (
+        "Acme",
+        "a",
+        "info@acme-pumps.com",
+        "'+15124713434",
+    )
+    assert acme["address"] == "12 Main Street, Austin, TX 78701"
+    assert acme["source"] == f"{foraged.sites[0]}contact"
+    statuses = [row["status"] for row in (acme, nobody, bolt, later)]
+    assert statuses == [
+        "found",
+        "no web address in this row",
+        "found, but no phone or address",
+        "not visited yet",
+    ]
+    assert bolt["email"] == "office@bolt.org"
+
+
+def test_one_command_goes_from_a_table_to_a_table(firms: Firms) -> None:
+    out = firms.folder / "facts.xlsx"
+    table = firms.folder / "two.csv"
+    table.write_text("\n".join(firms.table.read_text().splitlines()[:2]))
+    command = ["forage", str(table), "-w", str(firms.workspace), "--facts", "contact", "--out", str(out)]
+    assert run([*command, "--delay", "0", "--allow-private"]) == 0
+    with zipfile.ZipFile(out) as book:
+        sheet = book.read("xl/worksheets/sheet1.xml").decode()
+    assert "info@acme-pumps.com" in sheet
+    assert "<f>" not in sheet
+
+
+@pytest.mark.parametrize(
+    ("ending", "part"),
+    [
+        (".jsonl", '"email": "info@acme-pumps.com"'),
+        (".vcf", "EMAIL:info@acme-pumps.com"),
+        (".geojson", '"coordinates": [-97.7, 30.2]'),
+        (".csv", "12 Main Street"),
+    ],
+)
+def test_facts_are_written_in_many_formats(foraged: Firms, ending: str, part: str) -> None:
+    out = foraged.folder / f"facts{ending}"
+    assert foraged.extract("--out", str(out)) == 0
+    assert part in out.read_text("utf-8")
+    if ending == ".geojson":
+        assert len(json.loads(out.read_text())["features"]) == 1
+
+
+def test_unknown_kinds_fields_and_endings_are_explained(
+    firms: Firms, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert firms.extract("spaceship") == 2
+    assert firms.extract("restaurant:colour") == 2
+    assert firms.extract("--out", "facts.doc") == 2
+    assert run(["forage", "a.example", "-w", str(firms.workspace), "--out", "x.csv"]) == 2
+    told = capsys.readouterr().err
+    assert "There is no kind 'spaceship'" in told
+    assert "Restaurant has no field 'colour'" in told
+    assert "facts.doc ends in .doc" in told
+    assert "say which with --facts" in told
+
+
+def test_pages_are_not_read_again_and_entities_are_records(foraged: Firms) -> None:
+    with Workspace.open(foraged.workspace) as workspace:
+        wanted = parse_wanted(workspace, "contact")
+        first, second = extract_facts(workspace, wanted), extract_facts(workspace, wanted)
+        assert (first.pages, first.written) == (0, 0)  # the forage did it
+        assert (second.pages, second.entities) == (0, 2)
+        record = next(
+            r for r in workspace.stores.records.iterate("organisation") if r.first("email").startswith("info")
+        )
+        assert record.first("name") == "Acme Pumps"
+        value = record.fields["phone"][0]
+        assert value.source is not None
+        assert value.source.url.endswith("/contact")
+        assert record.first("url").startswith("http://acme.localhost")
+
+
+def test_a_correction_holds_when_pages_are_read_again(foraged: Firms) -> None:
+    with Workspace.open(foraged.workspace) as workspace:
+        wanted = parse_wanted(workspace, "contact")
+        correct_fact(workspace, wanted.kind, foraged.sites[0], "phone", ["+1 512 000"])
+        extract_facts(workspace, wanted)
+        row = next(row for row in fact_rows(workspace, wanted) if row.key == foraged.sites[0])
+        assert row.texts("phone") == ["+1 512 000"]
+        with pytest.raises(UsageError, match="Extract them first"):
+            correct_fact(workspace, wanted.kind, "http://nobody.example/", "phone", ["1"])
+
+
+def test_a_merge_and_a_split_hold(foraged: Firms) -> None:
+    with Workspace.open(foraged.workspace) as workspace:
+        wanted = parse_wanted(workspace, "contact")
+        one, other = foraged.sites
+        assert len(build_graph(workspace, wanted.kind)) == 2
+        merge_entities(workspace, wanted.kind, one, other)
+        assert len(build_graph(workspace, wanted.kind)) == 1
+        assert len(list(workspace.stores.records.iterate("organisation"))) == 1
+        split_entity(workspace, wanted.kind, one, [other])
+        assert len(build_graph(workspace, wanted.kind)) == 2
+
+
+def test_persons_can_be_kept_out(firms: Firms) -> None:
+    settings = firms.workspace / "wayhound.toml"
+    settings.write_text(settings.read_text().replace("persons = true", "persons = false"))
+    assert firms.forage() == 0
+    with Workspace.open(firms.workspace) as workspace:
+        rows = fact_rows(workspace, parse_wanted(workspace, "contact"))
+        assert all("anna.berg" not in text for row in rows for text in row.texts("email"))
+        with pytest.raises(UsageError, match="keep persons out"):
+            parse_wanted(workspace, "person")
+
+
+def test_a_value_marked_on_a_page_is_found_on_the_others_of_the_site(foraged: Firms) -> None:
+    with Workspace.open(foraged.workspace) as workspace:
+        kind = parse_wanted(workspace, "contact").kind
+        workspace.stores.facts.teach(kind.kind, f"{foraged.sites[0]}contact", "name", "Acme Pumps Ltd")
+        extract_facts(workspace, parse_wanted(workspace, "organisation"))
+        row = next(
+            row for row in fact_rows(workspace, parse_wanted(workspace, "organisation")) if "acme" in row.key
+        )
+        assert row.texts("name") == ["Acme Pumps Ltd"]
