@@ -55,8 +55,8 @@ def test_settings_are_read_by_section() -> None:
     ("text", "complaint"),
     [
         ("[fetch]\n\ndelay = 1", "line 3: delay is unknown in [fetch]; the settings are delay_seconds, "),
-        ("[fetsch]", "line 1: [fetsch] is unknown; the sections are agent, fetch, forage."),
-        ("delay_seconds = 1", "line 1: delay_seconds must be in a section: agent, fetch, forage."),
+        ("[fetsch]", "line 1: [fetsch] is unknown; the sections are agent, fetch, forage, facts."),
+        ("delay_seconds = 1", "line 1: delay_seconds must be in a section: agent, fetch, forage, facts."),
         ("[fetch]\ndelay_seconds = ''", "line 2: delay_seconds in [fetch] must be a number from 0 up"),
         ("[fetch]\ndelay_seconds = -1", "must be a number from 0 up, not -1."),
         ("[fetch]\ndelay_seconds = nan", "must be a number from 0 up, not nan."),
