@@ -15,6 +15,7 @@ from tests.cli.taught import LOOPBACK, start_of, true_goals
 from tests.servers import serve
 from wayhound.app.review import Review
 from wayhound.cli import run
+from wayhound.paths.spiders import SPIDERS
 from wayhound.samples import SampleServer, sample_web, serve_samples
 from wayhound.workspace import Workspace
 
@@ -265,3 +266,17 @@ def test_what_a_person_said_about_a_page_counts_more_than_the_model(
     told = {row["url"]: row["tier"] for row in exported(trained, "goals", capsys)}
     assert wrong["url"] not in told
     assert told[missed["url"]] == "confirmed"
+
+
+@pytest.mark.parametrize("strategy", sorted(SPIDERS))
+def test_spiders_forage_by_the_same_command_and_in_the_same_order_again(
+    strategy: str, trained: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = start_of(samples, "math")
+    assert run(["train", "-w", str(trained), "--strategy", strategy, "--model", strategy]) == 0
+    orders = []
+    for _ in range(2):
+        assert forage(start, trained, "--model", strategy, "--budget", "40", "--new-run") in (0, 3)
+        orders.append([visit["url"] for visit in exported(trained, "visits", capsys)][-40:])
+    assert orders[0] == orders[1]
+    assert len(orders[0]) > 15
