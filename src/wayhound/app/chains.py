@@ -271,8 +271,16 @@ class LinkChains:
         sources = [example.links[0].page for example in examples if example.wanted]
         shapes = {_shape(source) for source in sources}
         hosts = {host_of(source): source for source in sources}
-        known = (url for source in hosts.values() for url in self.pages.known(source))
-        return [url for url in known if _shape(url) in shapes]
+        known = [url for source in hosts.values() for url in self.pages.known(source)]
+        alike = [url for url in known if _shape(url) in shapes]
+        return alike if len(alike) > len(sources) else self._linked_sources(sources, shapes)
+
+    def _linked_sources(self, sources: Sequence[str], shapes: set[tuple[str, ...]]) -> list[str]:
+        """Return pages built like the sources that these and the start pages of their sites link to."""
+        starts = dict.fromkeys([*map(_site, sources), *sources])
+        pages = (page for url in starts if (page := self.pages.get(url)))
+        linked = (anchor.target for page in pages for anchor in page.anchors)
+        return list(dict.fromkeys([*sources, *(url for url in linked if _shape(url) in shapes)]))
 
     def preview(self, name: str, url: str, step: int = 0) -> tuple[TokenPage, list[Anchor]]:
         """Return a page and the links that the rules of a step take from it. Raises UsageError without the page."""
@@ -481,6 +489,39 @@ def inverse_name(relationship: Relationship) -> str:
 def _site(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/"
+
+
+MOST_RELATED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A page that another is related to: what the relation is called from there, and the links to click.
+
+    `record` is the id of the page's record, `relation` that of the relation.
+    """
+
+    name: str
+    title: str
+    record: str
+    relation: str
+    guide: tuple[str, ...]
+
+
+def related_pages(workspace: Workspace, url: str) -> list[Related]:
+    """Return the pages that a page is related to, in both directions, by relationship."""
+    store = workspace.stores.chains
+    relationships = {known.relationship.name: known.relationship for known in store.relationships()}
+    related = []
+    for each in store.of_page(url, MOST_RELATED) if relationships else ():
+        relationship = relationships[each.relationship]
+        other = each.target if each.source == url else each.source
+        name = relationship.shown if each.source == url else inverse_name(relationship)
+        record = workspace.stores.records.get(INSTANCE, goal_id(other))
+        guide = tuple(step.text or step.target for step in each.steps)
+        title = record.first("title") if record else other
+        related.append(Related(name, title, goal_id(other), relation_id(each), guide))
+    return sorted(related, key=lambda each: (each.name, each.title))
 
 
 # Exports

@@ -11,6 +11,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from wayhound.app.chains import INSTANCE, RELATION, related_pages
+from wayhound.app.goal_records import goal_id
 from wayhound.app.papers.works import AS_CITED, CITED_ONLY
 from wayhound.pages.prose import shorten
 from wayhound.papers.bibliography import to_bibtex
@@ -220,6 +222,24 @@ class PlacedTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class RelatedLink:
+    """A related page: its record, and the links that lead from the source page to the target page."""
+
+    title: str
+    url: str
+    guide: str
+    relation_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedGroup:
+    """The related pages of one relationship, read from this page."""
+
+    name: str
+    pages: tuple[RelatedLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RecordDetails:
     """All that the page of a record shows."""
 
@@ -235,6 +255,7 @@ class RecordDetails:
     cited_by: tuple[CitingWork, ...]
     cited_by_count: int
     similar: tuple[HitView, ...]
+    related: tuple[RelatedGroup, ...]
     trails: tuple[FoundPath, ...]
     reasons: tuple[GoalReason, ...]
     original_urls: tuple[str, ...]
@@ -273,6 +294,7 @@ def details_of(library: Library, record: Record) -> RecordDetails:
         cited_by=cited_by,
         cited_by_count=cited_by_count,
         similar=_similar(library, record),
+        related=_related(library, record),
         trails=paths,
         reasons=tuple(_reasons(record)) if record.kind == "page" else (),
         original_urls=_original_urls(record, paths),
@@ -284,6 +306,27 @@ def details_of(library: Library, record: Record) -> RecordDetails:
         added=stamp.added if stamp else None,
         changed=stamp.changed if stamp else None,
     )
+
+
+def _related(library: Library, record: Record) -> tuple[RelatedGroup, ...]:
+    """Return the pages that relationships connect with a page; of a relation, its two ends."""
+    if record.kind == RELATION:
+        ends = (("From", "source"), ("To", "target"))
+        return tuple(RelatedGroup(name, (_end_of(record, field),)) for name, field in ends)
+    if record.kind not in (INSTANCE, "page"):
+        return ()
+    groups: dict[str, list[RelatedLink]] = {}
+    for each in related_pages(library.workspace, record.first("url")):
+        urls = record_url(INSTANCE, each.record), record_url(RELATION, each.relation)
+        groups.setdefault(each.name, []).append(
+            RelatedLink(each.title, urls[0], " › ".join(each.guide), urls[1])
+        )
+    return tuple(RelatedGroup(name, tuple(pages)) for name, pages in groups.items())
+
+
+def _end_of(record: Record, field: str) -> RelatedLink:
+    url = record_url(INSTANCE, goal_id(record.first(f"{field}_url")))
+    return RelatedLink(record.first(field), url, "", "")
 
 
 def _cited_by(library: Library, record: Record) -> tuple[tuple[CitingWork, ...], int]:

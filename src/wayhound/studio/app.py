@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from wayhound.store.jobs import Job
 from wayhound.studio.access import Access, origin_name
 from wayhound.studio.background import Background
+from wayhound.studio.chain_pages import chain_changes, chain_routes
 from wayhound.studio.goal_pages import goal_routes, rejection_routes
 from wayhound.studio.home import home_routes
 from wayhound.studio.paper_pages import paper_changes, paper_routes
@@ -38,6 +39,7 @@ JOB_PAGES = {
     "forage": "/runs",
     "topics": "/topics",
     "papers": "/papers",
+    "chains": "/chains",
 }
 
 
@@ -91,6 +93,8 @@ _ROUTES = (
     paper_routes,
     topic_routes,
     topic_changes,
+    chain_routes,
+    chain_changes,
 )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from wayhound.app.chains import LinkChains
 from wayhound.app.forage import override_config
 from wayhound.app.papers.adding import AddedFile, Intake, choose_workers, incoming_files
 from wayhound.app.papers.library import PaperLibrary
@@ -23,6 +24,7 @@ from wayhound.app.train import LookAround, OnProgress, train_and_measure
 from wayhound.app.workers import forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
+from wayhound.wording.chains import format_extracted
 from wayhound.wording.faults import format_error
 from wayhound.wording.papers import format_added_files, format_trained
 from wayhound.wording.quantities import count
@@ -120,7 +122,20 @@ async def _forage(workspace: Workspace, arguments: Mapping[str, Any], on_progres
     return f"{format_progress(run.id, progress)} of {count(progress.sites, 'site')}."
 
 
+def chains_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    """Extract the instances of a relationship; those of every source page are saved before the next is read."""
+    with LinkChains.opened(workspace, online=True) as chains:
+        sources = list(arguments["sources"])
+        if arguments["from_forage"]:
+            sources += chains.goal_sources()
+        outcome = chains.extract(
+            arguments["name"], sources, again=arguments["again"], on_progress=on_progress
+        )
+    return " ".join(format_extracted(outcome))
+
+
 JOBS: dict[str, JobFunction] = {
+    "chains": chains_job,
     "train": train_job,
     "review": review_job,
     "forage": forage_job,

@@ -6,6 +6,7 @@ style, attribute, picture or address of the page. It is served in a sandboxed fr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from html import escape
 
@@ -85,6 +86,21 @@ def _base(tree: LexborHTMLParser, url: str) -> str:
     return (normalise(href, url) if href else "") or url
 
 
+LinkButtons = Callable[[str, int], tuple[str, str]]
+"""Takes the URL of a link and its place among the links to that URL; returns markup before and after its text."""
+
+
+def rendered_with_buttons(response: Fetched, buttons: LinkButtons) -> str:
+    """Return the text of a page with its links as buttons of a form on our own page.
+
+    Nothing of the page but its text and harmless tags is in it, as in `rendered`.
+    """
+    text, _ = decode(response.body, response.charset)
+    tree = LexborHTMLParser(limit_markup(text))
+    shown = tree.body
+    return "".join(_ButtonWriter(_base(tree, response.url), buttons).write(shown)) if shown else ""
+
+
 class _Writer:
     """Writes a tree with an explicit stack: pages may be nested deeper than Python recurses."""
 
@@ -140,3 +156,17 @@ class _Writer:
         # Without an address, a link can be hovered over and focused, but not followed.
         opening = f'<span class="link {escape(css_class)}" tabindex="0" title="{escape(tooltip)}">'
         return opening, f"{f'<b>{escape(beside)}</b>' if beside else ''}</span>"
+
+
+class _ButtonWriter(_Writer):
+    def __init__(self, base: str, buttons: LinkButtons) -> None:
+        super().__init__(base, no_marks)
+        self._buttons = buttons
+        self._seen: Counter[str] = Counter()
+
+    def _link(self, target: str | None) -> tuple[str, str]:
+        url = normalise(target, self._base) if target and not target.startswith("#") else ""
+        if not url:
+            return "<span>", "</span>"
+        self._seen[url] += 1
+        return self._buttons(url, self._seen[url] - 1)

@@ -36,6 +36,7 @@ SECTIONS = (
     ("/runs", "Runs"),
     ("/results", "Results"),
     ("/review", "Review"),
+    ("/chains", "Relations"),
     ("/papers", "Papers"),
     ("/topics", "Topics"),
 )
