@@ -131,7 +131,7 @@ def test_an_export_of_nothing_says_so_and_of_an_unknown_run_is_refused(
     assert "no run 9" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["goals.xlsx", "goals.txt"])
+@pytest.mark.parametrize("name", ["goals.ods", "goals.txt"])
 def test_a_file_is_never_written_in_another_format_than_its_name_promises(
     name: str, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

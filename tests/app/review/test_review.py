@@ -212,7 +212,7 @@ def test_the_model_that_walked_a_site_changes_nothing_of_it_and_another_does(tau
     walked = read_site(taught.workspace, taught.run_id, start_of(taught.web, FORAGED))
     [change] = change_of(taught.run_id, walked, Changed())
     assert set(change.lost) == {
-        walked.visits[number].url for number in walked.pages if walked.visits[number].is_goal
+        walked.visits[number].url for number in walked.pages if walked.visits[number].tier == "goal"
     }
     assert change.lost
     assert change.gained == ()
