@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import random
 import statistics
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -24,7 +26,7 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from bench.report import add_data_option, add_output_options
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.archive.site_folder import SiteFolder, find_site_folders
 from wayhound.chains.construction import (
     ChainRules,
@@ -105,9 +107,9 @@ class Task:
 
     def links(self, step: int, url: str) -> list[str]:
         """Return the targets of the true links of a page."""
-        return [target for target, _ in self._nodes(step, url)]
+        return [target for target, _ in self.nodes(step, url)]
 
-    def _nodes(self, step: int, url: str) -> list[tuple[str, LexborNode]]:
+    def nodes(self, step: int, url: str) -> list[tuple[str, LexborNode]]:
         tree = self.site.tree(url)
         if tree is None:
             return []
@@ -129,7 +131,7 @@ class Task:
             page, tree = self.site.page(url), self.site.tree(url)
             assert page is not None
             assert tree is not None
-            wanted = next(node for other, node in self._nodes(step, url) if other == target)
+            wanted = next(node for other, node in self.nodes(step, url) if other == target)
             base = self.site.base(url)
             same = [node.mem_id for node in tree.css("a[href]") if _target(node, base) == target]
             places = [anchor for anchor in page.anchors if anchor.target == target]
@@ -375,21 +377,103 @@ class Outcome:
         return statistics.mean(self.precision), statistics.mean(self.recall)
 
 
-def draw_examples(truth: set[Chain], count: int, seed: int) -> list[Chain]:
-    """Draw chains at random, from different source pages as far as there are any."""
-    rng = random.Random(seed)
-    waiting = sorted(truth)
-    rng.shuffle(waiting)
-    by_source: dict[str, list[Chain]] = {}
-    for chain in waiting:
-        by_source.setdefault(chain[0], []).append(chain)
-    sources = list(by_source)
-    drawn: list[Chain] = []
+def shuffled_chains(truth: set[Chain], seed: int) -> list[Chain]:
+    chains = sorted(truth)
+    random.Random(seed).shuffle(chains)
+    return chains
+
+
+def teach(task: Task, truth: set[Chain], count: int, seed: int) -> tuple[list[Chain], ChainRules]:
+    """Give examples as a person does who sees what the rules take: the first at random, then what is still missed.
+
+    If nothing is missed on the source pages shown so far, the next example is from another page, at random.
+    """
+    waiting = shuffled_chains(truth, seed)
+    drawn = [waiting[0]]
+    rules = learn(task, drawn)
     while len(drawn) < min(count, len(truth)):
-        for source in sources:
-            if by_source[source] and len(drawn) < count:
-                drawn.append(by_source[source].pop())
-    return drawn
+        shown = {chain[0] for chain in drawn}
+        found = {chain.urls for chain in construct_chains(rules, shown, task.site.page, Extraction())}
+        missed = sorted(chain for chain in truth - found if chain[0] in shown and chain not in drawn)
+        others = [chain for chain in waiting if chain[0] not in shown] or [
+            c for c in waiting if c not in drawn
+        ]
+        drawn.append((missed or others)[0])
+        rules = learn(task, drawn)
+    return drawn, rules
+
+
+def xpath_chains(task: Task, drawn: Sequence[Chain]) -> set[Chain]:
+    """The baseline: paths of tags from the root to the examples' links, indices dropped, at every step."""
+    chains: list[Chain] = [(source,) for source in task.sources]
+    for step in range(len(task.steps)):
+        paths = {path for chain in drawn for path in _paths_to(task, step, chain[step], chain[step + 1])}
+        targets = {url: _at_paths(task.site, url, paths) for url in {chain[-1] for chain in chains}}
+        chains = [(*chain, target) for chain in chains for target in targets[chain[-1]]]
+    return set(chains)
+
+
+def _paths_to(task: Task, step: int, url: str, target: str) -> list[tuple[str, ...]]:
+    return [_tag_path(node) for other, node in task.nodes(step, url) if other == target][:1]
+
+
+def _tag_path(node: LexborNode) -> tuple[str, ...]:
+    path: list[str] = []
+    above: LexborNode | None = node
+    while above is not None:
+        path.append(above.tag or "")
+        above = above.parent
+    return tuple(path)
+
+
+def _at_paths(site: RecordedSite, url: str, paths: set[tuple[str, ...]]) -> list[str]:
+    tree = site.tree(url)
+    if tree is None:
+        return []
+    base = site.base(url)
+    nodes = [node for node in tree.css("a[href]") if _tag_path(node) in paths]
+    return [target for target in dict.fromkeys(_target(node, base) for node in nodes) if target]
+
+
+def autoscraper_chains(task: Task, drawn: Sequence[Chain]) -> set[Chain] | None:
+    """Run autoscraper on the same examples, for relationships of one step; None where it cannot be installed."""
+    python = environment("autoscraper", ["autoscraper"])
+    if python is None or len(task.steps) > 1:
+        return None
+    tree = task.site.tree
+    examples = []
+    for source, target in drawn:
+        hrefs = [
+            node.attributes["href"]
+            for other, node in task.nodes(0, source)
+            if other == target and tree(source)
+        ]
+        examples.append({"html": task.site.text(source), "wanted": hrefs[:1]})
+    request = {"examples": examples, "pages": [[url, task.site.text(url) or ""] for url in task.sources]}
+    script = ROOT / "bench" / "peers" / "autoscraper_peer.py"
+    done = subprocess.run(
+        [python, script], input=json.dumps(request), stdout=subprocess.PIPE, text=True, check=True
+    )
+    return {
+        (url, target)
+        for url, hrefs in json.loads(done.stdout).items()
+        for href in hrefs
+        if (target := normalise(href, task.site.base(url)))
+    }
+
+
+def environment(name: str, packages: list[str]) -> Path | None:
+    """Return the peer's own Python, installed if need be; None, with the reason said, where it cannot be had."""
+    python = ENVIRONMENTS / name / "bin" / "python"
+    if (ENVIRONMENTS / name / ".ready").exists():
+        return python
+    made = subprocess.run([sys.executable, "-m", "venv", ENVIRONMENTS / name], check=False)
+    installed = subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=False)
+    if made.returncode or installed.returncode:
+        print(f"{name} cannot be installed here and is left out", file=sys.stderr)
+        return None
+    (ENVIRONMENTS / name / ".ready").touch()
+    return python
 
 
 def learn(task: Task, drawn: Sequence[Chain]) -> ChainRules:
@@ -409,10 +493,10 @@ def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> li
     for count in counts:
         outcome = Outcome(task, count)
         for draw in range(draws if len(truth) > count else 1):
-            drawn = draw_examples(truth, count, draw)
-            began = time.process_time()
             try:
-                rules = learn(task, drawn)
+                drawn, rules = teach(task, truth, count, draw)
+                began = time.process_time()
+                learn(task, drawn)
             except TeachingError as error:
                 outcome.problems.append(str(error))
                 outcome.add(set(), truth)
@@ -452,6 +536,61 @@ def tasks_of(site: RecordedSite, kind: str) -> list[Task]:
     return tasks
 
 
+def peers_of(task: Task, draws: int) -> dict[str, list[float]]:
+    """Return F1 of each peer and draw with four examples, which are the ones that our own rules asked for."""
+    truth = task.chains()
+    scores: dict[str, list[float]] = {"xpath": [], "autoscraper": []}
+    for draw in range(draws):
+        drawn, _ = teach(task, truth, 4, draw)
+        for name, found in (
+            ("xpath", xpath_chains(task, drawn)),
+            ("autoscraper", autoscraper_chains(task, drawn)),
+        ):
+            if found is not None:
+                scores[name].append(2 * len(found & truth) / (len(found) + len(truth)))
+    return scores
+
+
+def f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def report(outcomes: Sequence[Outcome], peers: dict[str, dict[str, list[float]]]) -> Report:
+    rows: list[list[Cell]] = []
+    bars: list[Bar] = []
+    for outcome in outcomes:
+        task = outcome.task
+        precision, recall = outcome.means
+        name = f"{task.site.folder.name}: {task.name}"
+        beside = peers.get(name, {}) if outcome.examples == 4 else {}
+        best = {peer: statistics.mean(values) for peer, values in beside.items() if values}
+        rows.append([
+            task.site.folder.name, task.name, task.truth_by, len(task.sources), outcome.examples,
+            round(statistics.mean(outcome.extracted)), round(precision, 4), round(recall, 4),
+            round(outcome.learn_seconds, 2), round(outcome.pages_per_second),
+            best.get("xpath"), best.get("autoscraper"),
+        ])  # fmt: skip
+        least = {1: (0.95, 0.90), 4: (0.98, 0.98) if task.several else (1.0, 1.0)}.get(outcome.examples)
+        if least and not (task.several and outcome.examples == 1):
+            bars += [
+                Bar(f"{name}, {outcome.examples} examples, precision", precision, least=least[0]),
+                Bar(f"{name}, {outcome.examples} examples, recall", recall, least=least[1]),
+            ]
+        bars += [
+            Bar(f"{name}: not behind {peer}", f1(precision, recall) - other, least=0.0)
+            for peer, other in best.items()
+        ]
+    header = ["site", "relationship", "truth by", "sources", "examples", "chains", "precision", "recall",
+              "learn s", "pages / CPU s", "F1 XPath", "F1 autoscraper"]  # fmt: skip
+    if outcomes:
+        bars.append(
+            Bar(
+                "slowest extraction, pages a CPU second", min(o.pages_per_second for o in outcomes), least=200
+            )
+        )
+    return Report("Link chains", header, rows, bars)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     add_data_option(parser)
@@ -460,30 +599,24 @@ def main() -> int:
     parser.add_argument("--only", default="", help="tasks whose site and name contain this")
     parser.add_argument("--examples", nargs="+", type=int, default=[1, 2, 3, 4])
     parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--verbose", action="store_true", help="explain what is wrong or missed")
     arguments = parser.parse_args()
     outcomes: list[Outcome] = []
+    peers: dict[str, dict[str, list[float]]] = {}
     for name in arguments.sets:
         for path in find_site_folders(arguments.data / "sites" / name):
             site = RecordedSite(SiteFolder.open(path))
             for task in tasks_of(site, name):
-                if arguments.only in f"{site.folder.name} {task.name}":
-                    made = run_task(task, arguments.examples, arguments.draws, arguments.verbose)
-                    outcomes += made
-                    for outcome in made:
-                        print(
-                            site.folder.name,
-                            task.name,
-                            len(task.sources),
-                            outcome.examples,
-                            outcome.extracted[:3],
-                            [f"{x:.3f}" for x in outcome.precision],
-                            [f"{x:.3f}" for x in outcome.recall],
-                            f"{outcome.learn_seconds:.2f}s {outcome.pages_per_second:.0f}/s",
-                            outcome.problems[:1],
-                            flush=True,
-                        )
-    return 0
+                label = f"{site.folder.name}: {task.name}"
+                if arguments.only not in label:
+                    continue
+                print(label, file=sys.stderr, flush=True)
+                made = run_task(task, arguments.examples, arguments.draws, arguments.verbose)
+                outcomes += made
+                if made and not arguments.without_peers:
+                    peers[label] = peers_of(task, min(arguments.draws, 2))
+    return finish(report(outcomes, peers), arguments)
 
 
 if __name__ == "__main__":
