@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Answer, Served, serve
-from wayhound.app.look_around import unlabelled_pages
+from wayhound.app.look_around import suspected_goals, unlabelled_pages
 from wayhound.app.teach.events import Arrived, Clicked, Marked
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
@@ -147,3 +147,22 @@ def test_pages_that_a_teacher_saw_beside_the_trails_count_too(tmp_path: Path) ->
     assert about.depth == 1
     assert about.link is not None
     assert about.link.text == "About"
+
+
+def test_further_goals_are_suspected_and_a_complete_list_is_learned_from(
+    taught: Path, server: Served
+) -> None:
+    finish(train(taught))
+    site = f"{server.at(HOSTS[0])}/"
+    with Workspace.open(taught) as workspace:
+        suspects = suspected_goals(workspace, site)
+        before = workspace.forage_models.card("paths").digest
+    command = [sys.executable, "-m", "wayhound", "trails", "complete", site, "-w", str(taught)]
+    keys = "n\n" * len(suspects) + "y\n"
+    said = subprocess.run(command, check=True, input=keys, capture_output=True, text=True, timeout=60)
+    assert "Contact us" in said.stderr
+    assert all(url in said.stdout + said.stderr for url in suspects)
+    finish(train(taught))
+    with Workspace.open(taught) as workspace:
+        assert workspace.stores.site_notes.complete_lists() == {site: (f"{site}contact",)}
+        assert workspace.forage_models.card("paths").digest != before

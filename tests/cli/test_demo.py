@@ -43,8 +43,8 @@ def test_it_finds_goals_on_sites_that_were_never_taught(demo: tuple[Path, str, s
         for site in workspace.stores.forage.sites(run.id):
             for visit in workspace.stores.forage.visits_of(run.id, site.start):
                 host, path = re.fullmatch(r"http://([^/:]+)[^/]*(/.*)", visit.url).groups()  # type: ignore[union-attr]
-                found[host] += visit.is_goal
-                right[host] += visit.is_goal and labels.get((host, path)) == "publication"
+                found[host] += visit.tier == "goal"
+                right[host] += visit.tier == "goal" and labels.get((host, path)) == "publication"
     assert all(right[f"{name}.localhost"] for name in UNSEEN), right
     assert right.total() >= 0.85 * found.total()
 

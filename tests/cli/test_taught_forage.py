@@ -280,3 +280,18 @@ def test_spiders_forage_by_the_same_command_and_in_the_same_order_again(
         orders.append([visit["url"] for visit in exported(trained, "visits", capsys)][-40:])
     assert orders[0] == orders[1]
     assert len(orders[0]) > 15
+
+
+def test_words_help_a_model_to_find_the_way_and_say_nothing_about_goals(
+    trained: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = start_of(samples, "math")
+    words = ["--model", "paths", "--keyword", "preprint"]
+    assert forage(start, trained, *words, "--budget", "12") == 0
+    assert "by the model paths and the words preprint" in capsys.readouterr().err
+    visits = exported(trained, "visits", capsys)
+    assert not any(visit["is_goal"] and visit["goal"] == 1.0 for visit in visits)
+    path_learner = ["train", "--strategy", "path-learner", "--model", "paper", "--settings", "default"]
+    assert run([*path_learner, "-w", str(trained)]) == 0
+    assert forage(start, trained, "--model", "paper", "--keyword", "preprint") == 2
+    assert "takes no words" in capsys.readouterr().err

@@ -101,6 +101,34 @@ def test_replayed_after_a_crash_it_continues_in_the_same_order(model: AdaptiveMo
         ]
 
 
+def test_answers_rate_links_of_the_same_list_anew_and_are_replayed_where_they_were_given(
+    model: AdaptiveModel,
+) -> None:
+    def run(replayed: list[Visit], after: int, *, is_goal: bool) -> list[Visit]:
+        forager, visits = Forager(SITE, Adaptive(model), ForageLimits(), Politeness(0.0)), list(replayed)
+        for visit in replayed:
+            if visit.number == after:
+                forager.answer(visits[after - 1].url, is_goal)
+            forager.replay(visit, PAGES[visit.url])
+        while True:
+            if len(visits) == after:
+                forager.answer(visits[after - 1].url, is_goal)
+            action = forager.next_action(0.0)
+            if not isinstance(action, Fetch):
+                return visits
+            answer = Fetched(action.link.url, 200, content_type="text/html")
+            visits.append(forager.tell(action.link, answer, PAGES[action.link.url], now=0.0, at=0.0))
+
+    changed = False
+    for after in (2, 3, 4):
+        whole = run([], after, is_goal=False)
+        again = run(whole[: after + 2], after, is_goal=False)
+        assert [(visit.url, visit.score) for visit in again] == [(visit.url, visit.score) for visit in whole]
+        other = run([], after, is_goal=True)
+        changed |= [visit.score for visit in other] != [visit.score for visit in whole]
+    assert changed
+
+
 def test_a_link_that_every_page_holds_is_worth_the_mean_of_what_they_promise(model: AdaptiveModel) -> None:
     scorer = Adaptive(model)
     link = Link("http://s3.example/staff/0.html", text="Ed Fox", region="body>ul>li>a")

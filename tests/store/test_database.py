@@ -249,3 +249,8 @@ def test_a_file_system_without_room_is_a_full_disk(tmp_path: Path) -> None:
     script = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" -c "$3" "$1/wayhound.db"'
     said = said_by([unshare, "-rm", "sh", "-c", script, "sh", tmp_path, sys.executable, LIMITED])
     assert "The disk is full" in said
+
+
+def test_every_migration_has_a_number_of_its_own() -> None:
+    numbers = [file.name[:4] for file in MIGRATIONS.iterdir() if file.name.endswith(".sql")]
+    assert len(set(numbers)) == len(numbers), "of two with the same number, the second is never applied"

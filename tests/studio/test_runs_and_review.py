@@ -241,7 +241,7 @@ def wait_for_pages(folder: Path, start: str, wanted: int) -> None:
         ("delay", "-1", "is not a number from 0"),
         ("goals", "0", "is not a number from 1"),
         ("words", " ", "Choose a model, or enter a word"),
-        ("model", "paths", "leave out either the model, or the words"),
+        ("questions", "-1", "is not a number from 0"),
     ],
 )
 def test_an_order_that_cannot_be_met_is_refused_in_words(

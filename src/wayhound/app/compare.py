@@ -47,7 +47,7 @@ def compare(workspace: Workspace, before: int, after: int) -> Iterator[GoalChang
     Sites that `after` does not have are left out: nobody looked. A page has changed if its title or its visible words
     have; markup that differs on every request does not count.
     """
-    sites = workspace.stores.comparison
+    sites = ComparedSites(workspace.database)
     pages = _Pages(workspace.archive)
     for site in sites.pairs(before, after):
         yield from _changes(site, sites, pages)

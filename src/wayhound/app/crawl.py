@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -17,9 +17,11 @@ from wayhound.fetched import Failed, Fetched, Fetcher
 from wayhound.forage.forager import Fetch, Finished, ForageLimits, Forager, Wait
 from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import RecognisingScorer, Scorer
+from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer
+from wayhound.forage.site_program import MIN_GOALS, SiteProgram, learn_program
 from wayhound.pages.reader import read_response
 from wayhound.store.protocol import Run, SiteJob, Store
+from wayhound.store.site_notes import KeptProgram, SiteAnswer, SiteNoteStore
 from wayhound.visit import ArchiveRef, Visit
 
 LEASE_SECONDS = 60.0
@@ -46,6 +48,59 @@ class SiteFacts(Protocol):
 
 
 @dataclass
+class SiteNotebook:
+    """Notes on the sites of a run: the programs that they begin with, what people said, and what to ask them."""
+
+    store: SiteNoteStore
+    run: Run
+    purpose: str
+
+    def program(self, job: SiteJob) -> SiteProgram:
+        """Return the program of a site, as it was when its forage began."""
+        return SiteProgram.parse(self.store.begin(job.id, self.purpose))
+
+    def learn_program(self, job: SiteJob, visits: Iterable[Visit], found: Iterable[Visit]) -> None:
+        """Write down the routes to the goals of a site, for its next run."""
+        goals = {visit.url for visit in found if visit.tier == "goal"}
+        if len(goals) >= MIN_GOALS:
+            program = str(learn_program(list(visits), goals))
+            kept = KeptProgram(job.site.start, self.purpose, program, False, self.run.id, time.time())
+            self.store.learn_program(kept)
+
+    def answers(self, job: SiteJob) -> dict[str, bool]:
+        """Return what people said about pages of a site, in this run, in others, or when they taught it."""
+        said = {answer.url: answer.is_goal for answer in self.store.answers(job.id)}
+        return self.store.taught(job.id) | said
+
+    def taken_in(self, job: SiteJob) -> dict[int, list[SiteAnswer]]:
+        """Return the answers that an earlier process took into account, by the number of visits at the time."""
+        answers: dict[int, list[SiteAnswer]] = {}
+        for answer in self.store.answers(job.id):
+            if answer.after is not None:
+                answers.setdefault(answer.after, []).append(answer)
+        return answers
+
+    def take_in_new(self, job: SiteJob, visits: int) -> list[SiteAnswer]:
+        """Return answers that nobody has taken into account, and record that this is done now."""
+        new = [answer for answer in self.store.answers(job.id) if answer.after is None]
+        if new:
+            self.store.take_in(new, visits)
+        return new
+
+    def ask(self, job: SiteJob, scorer: Scorer, answers: Mapping[str, bool]) -> None:
+        """Let the best question about a site wait, if none waits and it may be asked.
+
+        A person who skips one has nothing to say about the site.
+        """
+        most = self.run.limits.questions or 0
+        asked = self.store.asked(job.id)
+        if asked.get("waiting") or asked.get("skipped") or asked.get("answered", 0) >= most:
+            return
+        if isinstance(scorer, AskingScorer) and (page := scorer.next_question(answers, len(answers) + 1)):
+            self.store.ask(job.id, page.url, page.probability, time.time())
+
+
+@dataclass
 class Crawl:
     """One worker: forages the sites that it can lease, several at once, until none is left or it is stopped."""
 
@@ -65,6 +120,7 @@ class Crawl:
     lease_seconds: float = LEASE_SECONDS
     on_visit: Callable[[Visit], None] = lambda _: None
     on_goal: Callable[[Visit], None] = lambda _: None
+    notes: SiteNotebook | None = None
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -111,7 +167,10 @@ class Crawl:
         return None
 
     async def _forage(self, job: SiteJob) -> None:
-        forager = Forager(job.site, self.new_scorer(), self.limits, self.politeness)
+        scorer = self.new_scorer()
+        with_notes = self.notes is not None and isinstance(scorer, RecognisingScorer)
+        program = self.notes.program(job) if with_notes and self.notes else SiteProgram()
+        forager = Forager(job.site, scorer, self.limits, self.politeness, program)
         if self.new_facts is not None:
             self._facts[job.id] = self.new_facts()
         await self._replay(job, forager)
@@ -119,7 +178,11 @@ class Crawl:
         self._facts.pop(job.id, None)
         found = await self._recognise(job, forager)
         if reason != STOPPED:
+            if with_notes and self.notes:
+                self.notes.learn_program(job, self.store.visits(job.id), found)
             self.store.finish_site(job.id, reason, forager.site.hosts or None)
+            if self.notes and self.run.limits.questions:
+                self.notes.store.reopen_if_answered(self.run.id, job.id)
             for visit in found:
                 self.on_goal(visit)
 
@@ -130,6 +193,8 @@ class Crawl:
         while not self._stop.is_set():
             if facts is not None and facts.is_complete:
                 return FACTS_FOUND
+            if await self._take_in_answers(job, forager):
+                await self._recognise(job, forager)
             match forager.next_action(clock()):
                 case Finished(reason):
                     return reason
@@ -154,8 +219,19 @@ class Crawl:
         if not self.reports_goals or not isinstance(scorer, RecognisingScorer):
             return []
         # in a thread: of a site with many thousand pages it takes seconds, and other sites go on meanwhile
-        report = await asyncio.to_thread(scorer.report, self.run.limits.min_probability)
+        answers = self.notes.answers(job) if self.notes else {}
+        report = await asyncio.to_thread(scorer.report, self.run.limits.min_probability, answers=answers)
+        if self.notes and self.run.limits.questions:
+            self.notes.ask(job, scorer, answers)
         return self.store.save_report(job.id, report)
+
+    async def _take_in_answers(self, job: SiteJob, forager: Forager) -> bool:
+        """Tell the forager what a person said since the last time. Return True if there was something."""
+        if self.notes is None or not self.run.limits.questions:
+            return False
+        answers = self.notes.take_in_new(job, forager.visits)
+        _tell_answers(forager, answers)
+        return bool(answers)
 
     def _let_another_start(self, job: SiteJob, seconds: float) -> None:
         long = seconds > max(LONG_PAUSE_SECONDS, 2 * self.politeness.delay_seconds)
@@ -200,7 +276,9 @@ class Crawl:
 
     async def _replay(self, job: SiteJob, forager: Forager) -> None:
         """Replay the saved visits. From the first page that the archive lost on, pages are fetched again."""
+        answers = self.notes.taken_in(job) if self.notes else {}
         for visit in self.store.visits(job.id):
+            _tell_answers(forager, answers.pop(visit.number, ()))
             try:
                 page = self.reader.page(visit.archived)
                 if job.id in self._facts and visit.archived and visit.outcome == "ok":
@@ -211,6 +289,8 @@ class Crawl:
             forager.replay(visit, page)
             if visit.number % 100 == 0:
                 await asyncio.sleep(0)  # let other sites run meanwhile
+        for later in answers.values():
+            _tell_answers(forager, later)
 
     # the total budget, shared with other workers
 
@@ -236,6 +316,11 @@ class Crawl:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+def _tell_answers(forager: Forager, answers: Iterable[SiteAnswer]) -> None:
+    for answer in answers:
+        forager.answer(answer.url, answer.is_goal)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

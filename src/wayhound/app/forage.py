@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from wayhound.app.crawl import Crawl, SiteFacts
+from wayhound.app.crawl import Crawl, SiteFacts, SiteNotebook
 from wayhound.archive.revalidation import Revalidator
 from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from wayhound.paths.spiders import TrainedModel
 
 Section = TypeVar("Section", AgentConfig, FetchConfig)
+
+WORDS_STRATEGY = "adaptive"
+"""The strategy that takes words beside a model."""
 
 MAX_FILE_BYTES = 30_000_000
 """Size limit of documents that may be goals; pages have a smaller one (`fetch.max_body_bytes`)."""
@@ -72,6 +75,11 @@ class Order:
         omitted |= set() if self.look_around else {"look_around"}
         omitted |= set() if self.facts else {"facts"}
         return {name: json.dumps(value) for name, value in asdict(self).items() if name not in omitted}
+
+    @property
+    def purpose(self) -> str:
+        """What the order looks for, by which programs of sites are kept: a model's name, or words."""
+        return self.model or ", ".join(self.keywords) or self.goal
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, str]) -> Self:
@@ -143,14 +151,17 @@ def complete_order(workspace: Workspace, order: Order) -> Order:
     """Fill in what an order leaves empty: the strategy, and for a search by words the goal pattern.
 
     Words or example pages are followed best first, a pattern breadth first; without either, the model that was
-    trained last decides. Facts alone are looked for where organisations say how to reach them.
+    trained last decides. With a model, words help to find the way and say nothing about goals. Facts alone are looked
+    for where organisations say how to reach them.
     """
     if order.facts and not (order.keywords or order.examples or order.goal or order.model):
         from wayhound.app.facts import CONTACT_WORDS  # noqa: PLC0415
 
         order = replace(order, keywords=CONTACT_WORDS)
-    goal = order.goal or "|".join(re.escape(word) for word in order.keywords)
-    return replace(order, strategy=order.strategy or _default_strategy(workspace, order), goal=goal)
+    strategy = order.strategy or _default_strategy(workspace, order)
+    words = () if strategy in TAUGHT_STRATEGIES else order.keywords
+    goal = order.goal or "|".join(re.escape(word) for word in words)
+    return replace(order, strategy=strategy, goal=goal)
 
 
 def _default_strategy(workspace: Workspace, order: Order) -> str:
@@ -169,6 +180,7 @@ def run_limits(
     total_budget: int | None = None,
     max_depth: int | None = None,
     min_probability: float | None = None,
+    questions: int | None = None,
 ) -> RunLimits:
     """Return the limits of a run; those of the settings where none are given."""
     return RunLimits(
@@ -176,6 +188,7 @@ def run_limits(
         total_budget,
         config.forage.max_depth if max_depth is None else max_depth,
         config.forage.min_probability if min_probability is None else min_probability,
+        questions,
     )
 
 
@@ -214,7 +227,11 @@ def resolve_model(workspace: Workspace, order: Order) -> Order:
         raise UsageError(f"The model {card.name!r} was trained for the strategy {card.strategy}.")
     if order.goal:
         raise UsageError(
-            "A trained model recognises goals itself: leave out either the model, or the words and the goal pattern."
+            "A trained model recognises goals itself: leave out either the model or the goal pattern."
+        )
+    if order.keywords and order.strategy != WORDS_STRATEGY:
+        raise UsageError(
+            f"The strategy {order.strategy} takes no words beside its model; {WORDS_STRATEGY} does (`wayhound train`)."
         )
     return replace(order, model=card.name, model_digest=card.digest)
 
@@ -374,6 +391,9 @@ async def run_worker(
                 product=config.agent.name,
                 on_visit=on_visit,
                 on_goal=on_goal,
+                notes=None
+                if order.look_around
+                else SiteNotebook(workspace.stores.site_notes, run, order.purpose),
                 reports_goals=not order.look_around,
                 new_facts=_facts(workspace, order.facts) if order.facts else None,
             )

@@ -18,10 +18,14 @@ from wayhound.app.teach.session import Session, TeachMode
 from wayhound.app.visited_site import VisitedSite, read_site
 from wayhound.app.workers import forage_run
 from wayhound.config import Config
+from wayhound.errors import UsageError
+from wayhound.paths.taught_site import resolve_redirects
+from wayhound.paths.trait_model import labelled_pages, spied_examples
 from wayhound.paths.traits import ReachedPage, SourcePage
 from wayhound.site import Site
 from wayhound.store.protocol import Run, RunLimits
 from wayhound.store.teaching import TeachSession
+from wayhound.trail import Trail
 from wayhound.workspace import Workspace
 
 PAGES_A_SITE = 60
@@ -118,3 +122,31 @@ def _seen_in(workspace: Workspace, record: TeachSession) -> Iterator[tuple[str, 
 
 def _mode(record: TeachSession) -> TeachMode:
     return "free" if record.way == "free" else "trails"
+
+
+# Are these all?
+
+
+def shown_goals(workspace: Workspace, site: str) -> dict[str, str]:
+    """Return the goals that trails show on a site: titles by URL. Raises UsageError if there are none."""
+    trails = _trails_on(workspace, site)
+    goals = {end.url: end.title for trail in trails if trail.reached_goal for end in (trail.steps[-1].page,)}
+    if not goals:
+        taught = ", ".join(workspace.stores.trails.sites()) or "none"
+        raise UsageError(f"No trail shows a goal on {site}. Taught sites: {taught}.")
+    return goals
+
+
+def suspected_goals(workspace: Workspace, site: str) -> dict[str, str]:
+    """Return further pages of a taught site that look like goals, by what was seen beside the trails.
+
+    Each shown goal is hidden once among the other pages; those that score higher than it are suspects.
+    """
+    seen = unlabelled_pages(workspace, [site]).get(site, [])
+    labelled = labelled_pages(resolve_redirects(_trails_on(workspace, site)))
+    suspects = {example.url for example in spied_examples(site, labelled, seen) if example.truth}
+    return {reached.page.url: reached.page.title for reached in seen if reached.page.url in suspects}
+
+
+def _trails_on(workspace: Workspace, site: str) -> list[Trail]:
+    return [trail for trail in workspace.stores.trails.trails() if trail.site == site]

@@ -25,6 +25,7 @@ from wayhound.paths.spiders import (
 from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trail_check import ended_trails
 from wayhound.store.review import KeptCandidate, ReviewAnswer, SiteChange
+from wayhound.store.site_notes import WaitingQuestion
 from wayhound.trail import FAIL, GOAL, Trail
 from wayhound.workspace import Workspace
 
@@ -189,6 +190,23 @@ class Review:
         rejected = [answer for answer in answers if answer.answer == FAIL and answer.trail_id in trails]
         at_once = Counter(answer.at for answer in rejected)
         return {(answer.site, answer.number): at_once[answer.at] for answer in rejected}
+
+
+def answer_question(workspace: Workspace, question: WaitingQuestion, is_goal: bool | None, at: float) -> None:
+    """Save the answer to a question of a forage; None if the person cannot say.
+
+    The path to the page becomes a trail, and the site is recognised anew, also if it was finished. Raises UsageError
+    if a trail teaches the opposite; the question then counts as skipped.
+    """
+    notes = workspace.stores.site_notes
+    if is_goal is not None:
+        try:
+            label = GOAL if is_goal else FAIL
+            Review(workspace, question.run).answer(question.site, question.number, label, at)
+        except UsageError:
+            notes.close(question.run, question.site, question.number, skipped=True)
+            raise
+    notes.close(question.run, question.site, question.number, skipped=is_goal is None)
 
 
 def _key(site: str, number: int) -> str:

@@ -42,7 +42,7 @@ from wayhound.paths.spiders import (
 )
 from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trail_check import check_trails, ended_trails
-from wayhound.paths.trainers import UnlabelledPages
+from wayhound.paths.trainers import CompleteLists, UnlabelledPages
 from wayhound.site import Site
 from wayhound.trail import GOAL, Trail
 from wayhound.workspace import Workspace
@@ -161,7 +161,13 @@ def train(
         assert settings is None or isinstance(settings, PathSettings)
         beside = _unlabelled(workspace, trails, strategy) if beside_trails else {}
         model, report = learn(
-            trails, name, strategy, settings=settings, unlabelled=beside, on_progress=on_progress
+            trails,
+            name,
+            strategy,
+            settings=settings,
+            unlabelled=beside,
+            complete=workspace.stores.site_notes.complete_lists() if beside_trails else {},
+            on_progress=on_progress,
         )
         report = replace(report, chosen=report.chosen or tuned)
     workspace.forage_models.save(name, strategy, model.pack(), report.to_json(), at)
@@ -175,6 +181,7 @@ def learn(
     *,
     settings: PathSettings | None = None,
     unlabelled: UnlabelledPages | None = None,
+    complete: CompleteLists | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> tuple[TrainedModel, TrainingReport]:
     """Train a path model on trails without a workspace. Return the model and its report."""
@@ -185,7 +192,8 @@ def learn(
     if len(sites) > 1:
         scores = leave_one_site_out(usable, strategy, chosen, _stage(on_progress, "holding out each site"))
     on_progress("learning from all trails", 0, 1)
-    model = train_strategy(strategy, Material(usable, unlabelled=unlabelled or {}), chosen)
+    material = Material(usable, unlabelled=unlabelled or {}, complete=complete or {})
+    model = train_strategy(strategy, material, chosen)
     on_progress("learning from all trails", 1, 1)
     mean = scores.mean if scores else None
     report = TrainingReport(

@@ -109,6 +109,6 @@ def _line(change: GoalChange) -> Text:
 
 
 def _report_missing_sites(workspace: Workspace, old: Run, new: Run) -> None:
-    missing = workspace.stores.comparison.count_missing(old.id, new.id)
+    missing = ComparedSites(workspace.database).count_missing(old.id, new.id)
     if missing:
         err.print(f"Left out: {count(missing, 'site')} of run {old.id} that run {new.id} did not visit.")

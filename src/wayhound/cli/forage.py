@@ -36,6 +36,7 @@ from wayhound.cli.language import (
 )
 from wayhound.errors import UsageError
 from wayhound.site import Site
+from wayhound.store.goals import FoundGoal
 from wayhound.visit import Visit
 from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
@@ -61,7 +62,8 @@ RENAMED = {
 @click.argument("sites", nargs=-1, required=True)
 @workspace_option
 @click.option("--keyword", "keywords", multiple=True, metavar="WORD",
-              help="Look for pages with this word in their URL or title; may be repeated.")  # fmt: skip
+              help="Look for pages with this word in their URL or title; with --model, follow links with it sooner. "
+                   "May be repeated.")  # fmt: skip
 @click.option("--like", "examples", multiple=True, metavar="FILE", type=click.Path(dir_okay=False),
               help="Look for pages like this saved HTML page; may be repeated.")  # fmt: skip
 @click.option("--goal-pattern", default="", metavar="REGEX",
@@ -84,6 +86,9 @@ RENAMED = {
 @click.option("--min-probability", type=click.FloatRange(0, 1), metavar="P",
               help="Report pages from this probability on as goals, and cut finished sites anew, without a fetch.  "
                    "[default: wayhound.toml; else as many as balance misses and false goals best]")  # fmt: skip
+@click.option("--ask", "questions", type=click.IntRange(0), metavar="N",
+              help="Ask up to so many one-key questions about each site while the forage runs; the answers act at "
+                   "once.")  # fmt: skip
 @budget_option()
 @click.option("--total-budget", type=click.IntRange(0), metavar="PAGES",
               help="Fetch at most this many pages on all sites together.")  # fmt: skip
@@ -144,10 +149,16 @@ def forage(
             total_budget=options["total_budget"],
             max_depth=options["depth"],
             min_probability=options["min_probability"],
+            questions=options["questions"],
         )
         run = open_run(workspace, order, limits, requested, time.time(), again=again, into=into)
         warn_about(workspace, run, len(requested))
-        stopped = asyncio.run(forage_with_display(workspace, run, config, workers, _goal_printer(as_json)))
+        show = _goal_printer(as_json)
+        # answers change which pages are goals, so these are printed when nothing more is asked
+        on_goal = show if not run.limits.questions else lambda _: None
+        stopped = asyncio.run(forage_with_display(workspace, run, config, workers, on_goal))
+        for goal in workspace.stores.goals.goals(run.id) if run.limits.questions else ():
+            show(goal)
         conclude(workspace, run, stopped=stopped, new_run=new_run)
         if order.facts:
             _write_facts(workspace, order.facts, sites, path, run.id)
@@ -203,16 +214,17 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
     return complete_order(workspace, order)
 
 
-def _goal_printer(as_json: bool) -> Callable[[Visit], None]:
+def _goal_printer(as_json: bool) -> Callable[[Visit | FoundGoal], None]:
     """Return a callback that prints each goal: its URL and title. As JSON, likely goals are printed too."""
 
-    def show(visit: Visit) -> None:
-        tier = visit.tier or "goal"
+    def show(found: Visit | FoundGoal) -> None:
         if as_json:
-            probability = visit.goal if visit.probability is None else visit.probability
-            goal = {"url": visit.url, "title": visit.title, "site": visit.site, "tier": tier}
-            write_json(goal | {"probability": probability, "why": visit.why})
-        elif tier == "goal":
-            write_line(f"{visit.url}\t{visit.title}")
+            probability = found.probability
+            if probability is None and isinstance(found, Visit):
+                probability = found.goal
+            goal = {"url": found.url, "title": found.title, "site": found.site, "tier": found.tier}
+            write_json(goal | {"probability": probability, "why": found.why})
+        elif found.tier != "likely":
+            write_line(f"{found.url}\t{found.title}")
 
     return show

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -18,6 +19,7 @@ from rich.text import Text
 
 from wayhound.app.forage import Order, has_sites, previous_run, runs_of
 from wayhound.app.workers import forage_run
+from wayhound.cli.asking import Asker
 from wayhound.cli.compare import since_before
 from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.config import Config
@@ -27,6 +29,7 @@ from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count, format_duration, short_url
 from wayhound.wording.runs import (
     NO_GOALS,
+    QUESTION_KEYS,
     format_outcomes,
     format_result,
     format_resumed,
@@ -47,11 +50,16 @@ async def forage_with_display(
     """Forage with a live display. Return True if the user stopped it."""
     stop = asyncio.Event()
     _announce(workspace, run)
-    with ForageDisplay(workspace.stores.forage.progress(run.id)) as display:
+    asker = Asker(workspace, run)
+    with asker, ForageDisplay(workspace.stores.forage.progress(run.id), asker) as display:
         _stop_on_signals(stop)
         watcher = asyncio.create_task(_watch(workspace, run, display))
         try:
-            await forage_run(workspace, run, config, workers=workers, on_goal=on_goal, stop=stop)
+            while True:
+                await forage_run(workspace, run, config, workers=workers, on_goal=on_goal, stop=stop)
+                await display.asker.until_answered(stop)
+                if stop.is_set() or workspace.stores.forage.progress(run.id).is_over:
+                    break  # else answers have sent sites back
         finally:
             watcher.cancel()
     return stop.is_set()
@@ -82,6 +90,7 @@ class ForageDisplay:
     """A live line on a terminal, a plain line every few seconds elsewhere."""
 
     before: Progress  # when this command began: speed and time left count only what is new
+    asker: Asker
     started: float = field(default_factory=time.monotonic)
     _live: Live | None = None
     _last_plain: float = field(default_factory=time.monotonic)
@@ -99,17 +108,20 @@ class ForageDisplay:
             self._live.stop()
 
     def show(self, now: Progress) -> None:
+        question = self.asker.look()
         if self._live:
-            self._live.update(self._panel(now))
+            self._live.update(self._panel(now, question))
         elif time.monotonic() - self._last_plain >= PLAIN_SECONDS:
             self._last_plain = time.monotonic()
             err.print(" · ".join([f"{now.done}/{now.sites} sites", *self._figures(now)]))
 
-    def _panel(self, now: Progress) -> Table:
+    def _panel(self, now: Progress, question: str) -> RenderableType:
         grid = Table.grid(padding=(0, 1))
         bar = ProgressBar(total=max(now.sites, 1), completed=now.done, width=30)
         grid.add_row(bar, Text(f"{now.done}/{now.sites} sites", style="bold"), "  ".join(self._figures(now)))
-        return grid
+        if not question:
+            return grid
+        return Group(grid, Text(question, style="bold"), Text(QUESTION_KEYS, style="cyan"))
 
     def _figures(self, now: Progress) -> list[str]:
         seconds = max(time.monotonic() - self.started, 0.001)
@@ -173,6 +185,10 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
     if stopped:
         err.print(f"Stopped. The same command{' without --new-run' if new_run else ''} resumes it.")
         return
+    if waiting := len(workspace.stores.site_notes.waiting(run.id)):
+        err.print(
+            f"Questions that wait for you: {waiting}. The same command asks them, and so does the studio."
+        )
     steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
     if changes := since_before(workspace, run):
         if unchanged := store.not_modified(run.id):

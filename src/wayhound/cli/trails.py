@@ -129,6 +129,42 @@ def _trail_to_json(kept: KeptTrail) -> dict[str, Any]:
     }
 
 
+@trails.command("complete")
+@click.argument("site", metavar="SITE")
+@workspace_option
+@click.option("--yes", is_flag=True, help="Ask nothing: the goals that the trails show are all.")
+@click.option("--no", "incomplete", is_flag=True, help="Take it back: there may be more.")
+def complete(site: str, folder: Path, yes: bool, incomplete: bool) -> None:
+    """Say that you know all goals of the taught SITE, so that training takes its other pages for none.
+
+    Pages that look like further goals are asked about first. They are found among the pages that were fetched
+    beside the trails, so look around before (`wayhound train --look-around 60`).
+    """
+    from wayhound.app.look_around import shown_goals, suspected_goals  # noqa: PLC0415 - loads numpy
+
+    with Workspace.open(folder) as workspace:
+        shown = shown_goals(workspace, site)
+        if incomplete:
+            workspace.stores.site_notes.set_incomplete(site)
+            err.print(f"Taken back: {site} may have more goals.", markup=False)
+            return
+        suspects = {} if yes else suspected_goals(workspace, site)
+        for title, url in [(title, url) for url, title in shown.items()]:
+            err.print(f"  {title or '(no title)'}  {url}", markup=False)
+        also = [
+            url
+            for url, title in suspects.items()
+            if click.confirm(f"{title}  {url}\nIs this one too?", err=True)
+        ]
+        goals = [*shown, *also]
+        if not yes and not click.confirm(f"Are these {len(goals)} all goals of {site}?", err=True):
+            err.print("Nothing was changed. Show more of them: " + command_for(folder, f"teach {site}"))
+            return
+        workspace.stores.site_notes.set_complete(site, goals, time.time())
+    err.print(f"Saved: {count(len(goals), 'goal')} of {site}, and no other.", markup=False)
+    next_steps((command_for(folder, "train"), "learn from it"))
+
+
 @trails.command("check")
 @workspace_option
 @json_option

@@ -178,6 +178,10 @@ class Forager:
         page = self._as_scored(page)
         self._apply(visit, link, page, self._read(link, visit.outcome, page))
 
+    def answer(self, url: str, is_goal: bool) -> None:
+        """Take in what a person said about a fetched page: links like the one that led there are rated anew."""
+        self._scores.answer(url, is_goal)
+
     def _as_scored(self, page: Content) -> Content:
         """Return a document as a page, for scorers to which documents can be goals."""
         return (to_page(page) or page) if file_kinds(self.scorer) else page
@@ -266,20 +270,14 @@ class Forager:
             if not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
         ]
         rated = self.scorer.rate(reading, links)
-        if self.limits.take_files and self._may_be_goal(visit):
+        may_be_goal = visit.is_goal or _is_likely(self.scorer, visit.goal, self._best_page)
+        if self.limits.take_files and may_be_goal:
             rated = documents_first(rated, links)
         host = host_of(self.site.start)
         for link, new in zip(links, rated, strict=True):
             after = self.program.advance(position, link, host) if position else ()
             self._add_link(visit, link, new, after)
         return max((new.score for new in rated), default=0.0)
-
-    def _may_be_goal(self, visit: Visit) -> bool:
-        """Return True if the files of a page are worth fetching: where all pages of a site decide which are goals,
-        also for pages that are nearly as likely as the best so far. After few lessons none may reach one half."""
-        if visit.is_goal or not isinstance(self.scorer, RecognisingScorer):
-            return visit.is_goal
-        return visit.goal >= max(LIKELY_FROM, LIKELY_SHARE * self._best_page)
 
     def _add_link(self, visit: Visit, link: Link, new: Rated, position: Position) -> None:
         groups = (*new.groups, *position)
@@ -348,6 +346,12 @@ class Forager:
         if may_retry(visit):
             link.attempt = visit.attempt + 1
             self.frontier.requeue(link)
+
+
+def _is_likely(scorer: Scorer, probability: float, best: float) -> bool:
+    """Return True for a page that is nearly as likely a goal as the best so far, where all pages of a site decide
+    which are goals. After few lessons none may reach one half."""
+    return isinstance(scorer, RecognisingScorer) and probability >= max(LIKELY_FROM, LIKELY_SHARE * best)
 
 
 def _reasons(scorer: Scorer, link: QueuedLink, page: Content, reading: Reading | None) -> tuple[Reason, ...]:

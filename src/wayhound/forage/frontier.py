@@ -61,6 +61,7 @@ class QueuedLink:
 
 
 _SPARE_ENTRIES = 1000
+ANSWER_WEIGHT = 3  # of a person's answer, in fetched pages: models are wrong about one in three
 FOLLOWED_FIRST = 0.9  # the least score of a link on a route of the site's program
 
 
@@ -226,6 +227,7 @@ class RevisedScores:
     frontier: Frontier
     yields: RouteYields
     means: GroupMeans = field(default_factory=GroupMeans)
+    _fetched: dict[str, tuple[tuple[Hashable, ...], Position]] = field(default_factory=dict)
 
     def revised(self, prior: float, groups: Sequence[Hashable], position: Position) -> float:
         """Return a score given the outcomes so far. Links on a route of the program come first while it pays."""
@@ -237,8 +239,18 @@ class RevisedScores:
 
     def learn(self, link: QueuedLink, reward: float, goal: float = 0.0) -> None:
         """Take in the reward of a fetched link and its page's goal probability; rescore the links of its groups."""
-        self.yields.learn(link.position, goal)
-        if link.groups:
-            self.means.learn(link.groups, reward)
-            for other in self.frontier.members(link.groups):
+        self._fetched[link.url] = tuple(link.groups), link.position
+        self._learn(tuple(link.groups), link.position, reward, goal)
+
+    def answer(self, url: str, is_goal: bool) -> None:
+        """Take in what a person said about a fetched page. An answer counts as several pages: it is certain."""
+        groups, position = self._fetched.get(url, ((), ()))
+        for _ in range(ANSWER_WEIGHT):
+            self._learn(groups, position, float(is_goal), float(is_goal))
+
+    def _learn(self, groups: tuple[Hashable, ...], position: Position, reward: float, goal: float) -> None:
+        self.yields.learn(position, goal)
+        if groups:
+            self.means.learn(groups, reward)
+            for other in self.frontier.members(groups):
                 self.rescore(other)

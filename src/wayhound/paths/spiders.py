@@ -25,7 +25,7 @@ from wayhound.paths.model import ADAPTIVE_STRATEGY, unpack
 from wayhound.paths.q_model import Q_STRATEGY, QSettings, train_q_spider, unpack_q_model
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import PathSettings
-from wayhound.paths.trainers import TRAINERS, UnlabelledPages, train_adaptive
+from wayhound.paths.trainers import TRAINERS, CompleteLists, UnlabelledPages, train_adaptive
 from wayhound.trail import Trail
 
 Settings = PathSettings | QSettings | HopSettings
@@ -66,13 +66,14 @@ class TrainedModel(Protocol):
 class Material:
     """What a model is trained from: trails, and for spiders whole sites (by default, the pages on the trails).
 
-    `unlabelled` pages of the taught sites help the strategy `adaptive`.
+    `unlabelled` pages of the taught sites help the strategy `adaptive`, and `complete` lists of the goals of some.
     """
 
     trails: Sequence[Trail] = ()
     sites: Sequence[RecordedSite] = ()
     keywords: tuple[str, ...] = ()
     unlabelled: UnlabelledPages = field(default_factory=dict)
+    complete: CompleteLists = field(default_factory=dict)
 
     def without(self, site: str) -> Material:
         """Return the material of the other sites."""
@@ -89,7 +90,7 @@ def train_strategy(strategy: str, material: Material, settings: Settings) -> Tra
     if strategy not in SPIDERS:
         assert isinstance(settings, PathSettings)
         if strategy == ADAPTIVE_STRATEGY:
-            return train_adaptive(material.trails, settings, material.unlabelled)
+            return train_adaptive(material.trails, settings, material.unlabelled, complete=material.complete)
         return TRAINERS[strategy](material.trails, settings)
     sites = material.sites or browsed_sites(material.trails)
     if not sites:

@@ -21,6 +21,7 @@ class RunLimits:
     total_budget: int | None = None
     max_depth: int | None = None
     min_probability: float | None = None  # of a goal; None: the cut with the best expected F1
+    questions: int | None = None  # to a person about each site; None: none
 
 
 @dataclass(frozen=True, slots=True)

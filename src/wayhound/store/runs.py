@@ -12,7 +12,7 @@ from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.protocol import Progress, Run, RunLimits, SiteSummary
 
-_LIMITS = "budget_per_site, total_budget, max_depth, min_probability"
+_LIMITS = "budget_per_site, total_budget, max_depth, min_probability, questions"
 _SELECT_RUN = f"SELECT id, identity, {_LIMITS} FROM run"  # noqa: S608
 
 
@@ -64,12 +64,13 @@ class RunStore:
             run_id = existing[0] if existing else self._add_run(key, now)
             self._database.execute(
                 "UPDATE run SET budget_per_site = ?, total_budget = ?, max_depth = ?, min_probability = ?, "
-                "opened_at = ? WHERE id = ?",
+                "questions = ?, opened_at = ? WHERE id = ?",
                 (
                     limits.budget_per_site,
                     limits.total_budget,
                     limits.max_depth,
                     limits.min_probability,
+                    limits.questions,
                     now,
                     run_id,
                 ),

@@ -5,6 +5,7 @@ A command uses two or three of them; importing all would double the time to star
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from wayhound.store.facts import FactStore
     from wayhound.store.forage import ForageStore
     from wayhound.store.goal_pages import GoalPageStore
-    from wayhound.store.goals import ComparedSites, GoalStore
+    from wayhound.store.goals import GoalStore
     from wayhound.store.jobs import JobStore
     from wayhound.store.papers import PaperStore
     from wayhound.store.records import Catalogue, ChangeStore, RecordStore
     from wayhound.store.review import ReviewStore
+    from wayhound.store.site_notes import SiteNoteStore
     from wayhound.store.submissions import SubmissionStore
     from wayhound.store.teaching import TeachingStore
     from wayhound.store.topics import TopicStore
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
     from wayhound.store.visits import ClickPaths
 
 
+@dataclass(eq=False)
 class Stores:
     """The stores of a workspace. They share a connection, and so its transactions and its thread."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _database: Database
 
     # Forages
 
@@ -56,10 +58,10 @@ class Stores:
         return ClickPaths(self._database)
 
     @cached_property
-    def comparison(self) -> ComparedSites:
-        from wayhound.store.goals import ComparedSites
+    def site_notes(self) -> SiteNoteStore:
+        from wayhound.store.site_notes import SiteNoteStore
 
-        return ComparedSites(self._database)
+        return SiteNoteStore(self._database)
 
     @cached_property
     def jobs(self) -> JobStore:

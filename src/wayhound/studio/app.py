@@ -21,11 +21,12 @@ from wayhound.studio.rating_pages import rating_routes
 from wayhound.studio.remote_browser import RemoteBrowser
 from wayhound.studio.review_pages import review_routes
 from wayhound.studio.run_pages import run_actions, run_routes
+from wayhound.studio.site_pages import program_routes, question_routes
 from wayhound.studio.studio import NAME, Studio, make_pages, read_form, to
 from wayhound.studio.teach_pages import picture_routes, teach_routes
 from wayhound.studio.topic_pages import topic_changes, topic_routes
 from wayhound.studio.trail_pages import trail_changes, trail_routes
-from wayhound.studio.train_pages import train_routes
+from wayhound.studio.train_pages import complete_routes, train_routes
 from wayhound.web.app import WebSettings, make_app
 from wayhound.web.errors import NotFound
 from wayhound.web.guards import LOOPBACK_NAMES
@@ -82,8 +83,11 @@ _ROUTES = (
     trail_routes,
     trail_changes,
     train_routes,
+    complete_routes,
     job_routes,
     run_routes,
+    question_routes,
+    program_routes,
     run_actions,
     goal_routes,
     rejection_routes,

@@ -24,6 +24,7 @@ from wayhound.app.site_list import SiteList
 from wayhound.app.visited_site import FrontierSizes
 from wayhound.store.jobs import Job
 from wayhound.store.protocol import Progress, Run, SiteSummary
+from wayhound.store.site_notes import WaitingQuestion
 from wayhound.studio.charts import (
     BUCKETS,
     MOST_POINTS,
@@ -45,6 +46,9 @@ PAGES_IN_A_PART = 10  # of the speed chart: with fewer, the delays between pages
 MOST_SITES = 10_000
 MOST_PAGES = 1_000_000
 MOST_WORKERS = 64
+MOST_QUESTIONS = 100
+QUESTIONS_A_SITE = 3
+FEW_SITES = 2  # after so many taught sites answers help most
 
 
 # The form
@@ -61,6 +65,7 @@ class RunForm:
     delay: str = ""
     goals: str = ""
     workers: str = "1"
+    questions: str = "0"
     files: bool = False
     new_run: bool = False
 
@@ -74,6 +79,7 @@ class RunForm:
             delay=form.text("delay"),
             goals=form.text("goals"),
             workers=form.text("workers") or "1",
+            questions=form.text("questions") or "0",
             files=form.checked("files"),
             new_run=form.checked("new_run"),
         )
@@ -85,6 +91,7 @@ class RunForm:
             model=models.last().name if models.names() else "",
             budget=str(config.forage.budget_per_site),
             delay=f"{config.fetch.delay_seconds:g}",
+            questions=str(default_questions(workspace)),
         )
 
     @classmethod
@@ -98,9 +105,19 @@ class RunForm:
             words=", ".join(order.keywords),
             budget=str(run.limits.budget_per_site or default.budget),
             goals=str(order.goals_wanted or ""),
+            questions=str(run.limits.questions or 0),
             files=order.take_files,
             new_run=True,
         )
+
+
+def default_questions(workspace: Workspace) -> int:
+    """Return how many questions a site to suggest: some after one or two taught sites, else none."""
+    models = workspace.forage_models
+    if not models.names():
+        return 0
+    sites = models.last().report.get("sites", ())
+    return QUESTIONS_A_SITE if len(sites) <= FEW_SITES else 0
 
 
 def start_run(workspace: Workspace, form: StudioForm) -> tuple[Run, str]:
@@ -122,7 +139,10 @@ def start_run(workspace: Workspace, form: StudioForm) -> tuple[Run, str]:
         take_files=form.checked("files"),
         fresh=new_nonce() if form.checked("new_run") else "",
     )
-    limits = run_limits(workspace.config, budget=form.whole("budget", 1, MOST_PAGES))
+    questions = form.whole("questions", 0, MOST_QUESTIONS) if form.text("questions") else 0
+    limits = run_limits(
+        workspace.config, budget=form.whole("budget", 1, MOST_PAGES), questions=questions or None
+    )
     run = open_run(workspace, complete_order(workspace, order), limits, listed.sites.values(), time.time())
     return run, " ".join(filter(None, (_notice(workspace, run), format_skipped(listed.skipped))))
 
@@ -178,6 +198,7 @@ class RunView:
     job: Job | None
     charts: tuple[Chart, ...]
     outcomes: tuple[ChartBar, ...]
+    questions: tuple[WaitingQuestion, ...]
     is_idle: bool  # nobody works on it now
 
     @property
@@ -225,6 +246,7 @@ def run_view(workspace: Workspace, run: Run, frontier: FrontierSizes, page: int 
             speed_chart(course),
         ),
         outcomes=tuple(outcome_bars(progress.outcomes)),
+        questions=tuple(workspace.stores.site_notes.waiting(run.id)),
         is_idle=progress.leased == 0 and not (job and job.is_running),
     )
 
@@ -255,7 +277,7 @@ def run_routes(studio: Studio) -> APIRouter:
             studio.background.refuse_second(workspace, "forage")
             delay, workers = form.number("delay", 0, 3600), _workers(form)
             run, notice = start_run(workspace, form)
-            _forage(studio, workspace, run.id, delay=delay, workers=workers)
+            start_forage(studio, workspace, run.id, delay=delay, workers=workers)
             return run.id, notice
 
         try:
@@ -301,7 +323,7 @@ def run_actions(studio: Studio) -> APIRouter:
             resume_run(workspace, run, replace(run.limits, budget_per_site=budget), time.time())
             if workspace.stores.forage.progress(run_id).is_over:
                 return "All sites are finished. To continue, raise the number of pages per site."
-            _forage(studio, workspace, run_id, delay=None, workers=workers)
+            start_forage(studio, workspace, run_id, delay=None, workers=workers)
             return "The run is resumed."
 
         try:
@@ -317,6 +339,8 @@ def _workers(form: StudioForm) -> int:
     return form.whole("workers", 1, MOST_WORKERS) if form.text("workers") else 1
 
 
-def _forage(studio: Studio, workspace: Workspace, run_id: int, *, delay: float | None, workers: int) -> None:
+def start_forage(
+    studio: Studio, workspace: Workspace, run_id: int, *, delay: float | None, workers: int
+) -> None:
     arguments = {"run": run_id, "delay": delay, "workers": workers}
     studio.background.start(workspace, "forage", arguments, f"Run {run_id} is starting.")

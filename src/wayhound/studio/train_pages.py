@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from wayhound.app.look_around import PAGES_A_SITE
+from wayhound.app.look_around import PAGES_A_SITE, shown_goals, suspected_goals
 from wayhound.app.trails import check
 from wayhound.app.train import (
     DEFAULT_NAME,
@@ -69,6 +71,9 @@ class TrainView:
     default_strategy: str = DEFAULT_STRATEGY
     default_settings: str = DEFAULT_SETTINGS
     look_around_pages: int = PAGES_A_SITE
+    complete: Mapping[str, bool] = field(
+        default_factory=dict
+    )  # taught sites, and if all their goals are listed
 
 
 def train_view(workspace: Workspace) -> TrainView:
@@ -83,6 +88,10 @@ def train_view(workspace: Workspace) -> TrainView:
         remarks=check(workspace) if trails else [],
         job=job,
         models=tuple(_shown(workspace, card) for card in cards),
+        complete={
+            site: site in workspace.stores.site_notes.complete_lists()
+            for site in workspace.stores.trails.sites()
+        },
     )
 
 
@@ -133,5 +142,54 @@ def train_routes(studio: Studio) -> APIRouter:
 
         await studio.run(act)
         return to("/train")
+
+    return router
+
+
+# Are these all?
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteView:
+    site: str
+    shown: Mapping[str, str]
+    suspects: Mapping[str, str]
+    is_complete: bool
+
+
+def complete_routes(studio: Studio) -> APIRouter:
+    """Routes on which a person says that all goals of a taught site are known."""
+    router = APIRouter()
+
+    @router.get("/train/complete", response_class=HTMLResponse)
+    def complete(request: Request) -> Response:
+        site = request.query_params.get("site", "")
+        with studio.workspace() as workspace:
+            listed = workspace.stores.site_notes.complete_lists().get(site)
+            shown, suspects = shown_goals(workspace, site), suspected_goals(workspace, site)
+        known = {url: title for url, title in suspects.items() if url in (listed or ())}
+        view = CompleteView(
+            site,
+            shown | known,
+            {url: title for url, title in suspects.items() if url not in known},
+            listed is not None,
+        )
+        return studio.html(request, "complete.html", section="/train", view=view)
+
+    @router.post("/train/complete")
+    async def save(request: Request) -> Response:
+        form = await read_form(studio, request)
+        site = form.text("site")
+
+        def act(workspace: Workspace) -> str:
+            notes = workspace.stores.site_notes
+            if form.text("do") == "incomplete":
+                notes.set_incomplete(site)
+                return f"Taken back: {site} may have more goals."
+            goals = {*shown_goals(workspace, site), *form.texts("goal")}
+            notes.set_complete(site, goals, time.time())
+            return f"Saved: {count(len(goals), 'goal')} of {site}, and no other. Train to learn from it."
+
+        return to("/train", await studio.run(act))
 
     return router

@@ -9,9 +9,10 @@ from wayhound.app.compare import GoalChange
 from wayhound.app.forage import Order
 from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary
+from wayhound.store.site_notes import KeptProgram, WaitingQuestion
 from wayhound.wording.faults import format_ending, format_fault
 from wayhound.wording.labels import format_label
-from wayhound.wording.quantities import count
+from wayhound.wording.quantities import count, shorten
 from wayhound.wording.reasons import format_reasons, supporting
 
 CHANGES: Mapping[str, str] = {
@@ -36,7 +37,8 @@ def format_order(identity: Mapping[str, str]) -> str:
     if order.look_around:
         return "a look around taught sites"
     if order.model:
-        return f"by the model {order.model}"
+        words = f" and the words {', '.join(order.keywords)}" if order.keywords else ""
+        return f"by the model {order.model}{words}"
     if order.keywords:
         return f"by the words {', '.join(order.keywords)}"
     return f"{order.strategy}, goals: {order.goal}" if order.goal else order.strategy
@@ -76,6 +78,24 @@ def format_verdict(site: SiteSummary) -> str:
     if site.none_probability >= 0.5:
         return f"probably none ({site.none_probability:.0%} after {count(site.visits, 'page')})"
     return f"none certain enough (a goal: {1 - site.none_probability:.0%})"
+
+
+QUESTION_KEYS = "  y yes   n no   s cannot say   q no more questions"
+
+
+def format_question(question: WaitingQuestion, waiting: int) -> str:
+    """Return a question to a person while a forage runs, with the number of questions that wait."""
+    more = f"  ({waiting - 1} more wait)" if waiting > 1 else ""
+    title = " ".join(question.title.split())
+    return (
+        f"Is this what you are looking for?{more}\n  {shorten(title, 100) or '(no title)'}\n  {question.url}"
+    )
+
+
+def format_program(kept: KeptProgram) -> str:
+    """Return a program with a comment that says where it comes from."""
+    origin = "edited by hand" if kept.edited else f"learned in run {kept.run}"
+    return f"# {kept.start}, the way to what {kept.purpose!r} looks for, {origin}\n{kept.program}"
 
 
 def format_progress(run_id: int, progress: Progress) -> str:
