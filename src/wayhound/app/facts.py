@@ -21,7 +21,7 @@ from wayhound.entities.contacts import is_personal
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
-from wayhound.entities.templates import Template, learn_template, merge_taught
+from wayhound.entities.templates import SiteTemplate, learn_template, merge_taught
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.files import write_file
@@ -203,7 +203,7 @@ def _read(workspace: Workspace, pages: Sequence[ArchivedPage]) -> Iterator[tuple
 
 
 def _settled(
-    page: FactPage, answer: Fetched, wanted: Wanted, profile: SiteProfile, template: Template | None
+    page: FactPage, answer: Fetched, wanted: Wanted, profile: SiteProfile, template: SiteTemplate | None
 ) -> list[Fact]:
     facts = _allowed(settle(page, wanted.kind, profile), persons=wanted.persons)
     if template is None:
@@ -248,7 +248,7 @@ def _examples(store: FactStore, kind: KindSpec) -> dict[str, list[tuple[str, str
 
 def _template(
     read: Sequence[tuple[FactPage, Fetched]], examples: Sequence[tuple[str, str, str]]
-) -> Template | None:
+) -> SiteTemplate | None:
     if not examples:
         return None
     answers = {page.url: answer for page, answer in read}

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
+from unicodedata import normalize
 
 from wayhound.entities.workload import GraphValue, Values, Workload, query_words
 from wayhound.text.words import plain_words
@@ -24,11 +25,11 @@ Strategy = Literal["random", "metadata", "content", "combined"]
 STRATEGIES: tuple[Strategy, ...] = ("random", "metadata", "content", "combined")
 
 HEAD_BYTES, TAIL_BYTES = 2_000, 1_000
-_HEADER_WORDS, _FOOTER_WORDS = 120, 60
+_HEADER_WORDS, _HEADING_WORDS, _FOOTER_WORDS = 120, 40, 60
 _RECENT = 50  # pages of a host that its rate of success is taken from
-_TAGS = re.compile(
-    rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->|<[^>]*>|&[#\w]+;",
-    re.DOTALL | re.IGNORECASE,
+_TAGS = re.compile(rb"<[^>]*>|&[#\w]+;")
+_SCRIPTS = re.compile(
+    rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->", re.DOTALL | re.IGNORECASE
 )
 _BODY = re.compile(rb"<body\b", re.IGNORECASE)
 _HEADING = re.compile(rb"<h([12])\b[^>]*>(.{1,400}?)</h\1>", re.DOTALL | re.IGNORECASE)
@@ -82,11 +83,18 @@ def segment(body: bytes) -> tuple[list[str], list[str]]:
     start = _BODY.search(body)
     head = body[start.start() if start else 0 :][:HEAD_BYTES]
     headings = b" ".join(match[2] for match in _HEADING.finditer(body, 0, 10 * HEAD_BYTES))
-    first = _TAGS.sub(b" ", head + b" " + headings).decode("utf-8", "ignore")
-    last = _TAGS.sub(b" ", body[-TAIL_BYTES:]).decode("utf-8", "ignore")
-    return plain_words(first)[:_HEADER_WORDS] + plain_words(headings.decode("utf-8", "ignore"))[
-        :40
-    ], plain_words(last)[-_FOOTER_WORDS:]
+    header = _plain(head)[:_HEADER_WORDS] + _plain(headings)[:_HEADING_WORDS]
+    return header, _plain(body[-TAIL_BYTES:])[-_FOOTER_WORDS:]
+
+
+def _plain(markup: bytes) -> list[str]:
+    """Return the words of a piece of markup in plain letters; others are dropped, which is fast."""
+    if b"<s" in markup or b"<!--" in markup or b"<S" in markup:
+        markup = _SCRIPTS.sub(b" ", markup)
+    text = _TAGS.sub(b" ", markup).decode("utf-8", "ignore")
+    if not text.isascii():
+        text = normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return plain_words(text)
 
 
 # The probability that a page is extracted

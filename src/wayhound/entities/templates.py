@@ -98,7 +98,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class SiteTemplate:
     """The rules of a site, at most one for a field."""
 
     rules: tuple[Rule, ...]
@@ -144,14 +144,14 @@ def _may_be(compare: Compare, text: str, regions: Sequence[str]) -> bool:
             return True
 
 
-def learn_template(examples: Iterable[Example]) -> Template:
+def learn_template(examples: Iterable[Example]) -> SiteTemplate:
     """Return the rules that examples have in common. A value that is not found on its page teaches nothing."""
     places: dict[str, list[Place]] = defaultdict(list)
     for body, content_type, charset, name, text in examples:
         page, paths = lines_with_paths(body, content_type, charset)
         if (place := locate(page, paths, text)) is not None:
             places[name].append(place)
-    return Template(tuple(_generalised(name, found) for name, found in places.items()))
+    return SiteTemplate(tuple(_generalised(name, found) for name, found in places.items()))
 
 
 def locate(page: PageLines, paths: Sequence[str], text: str) -> Place | None:

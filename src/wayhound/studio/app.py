@@ -14,6 +14,7 @@ from wayhound.store.jobs import Job
 from wayhound.studio.access import Access, origin_name
 from wayhound.studio.background import Background
 from wayhound.studio.chain_pages import chain_changes, chain_routes
+from wayhound.studio.fact_pages import fact_routes
 from wayhound.studio.goal_pages import goal_routes, rejection_routes
 from wayhound.studio.home import home_routes
 from wayhound.studio.paper_pages import paper_changes, paper_routes
@@ -93,6 +94,7 @@ _ROUTES = (
     rejection_routes,
     rating_routes,
     review_routes,
+    fact_routes,
     paper_changes,
     paper_routes,
     topic_routes,

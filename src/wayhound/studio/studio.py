@@ -37,6 +37,7 @@ SECTIONS = (
     ("/results", "Results"),
     ("/review", "Review"),
     ("/chains", "Relations"),
+    ("/facts", "Facts"),
     ("/papers", "Papers"),
     ("/topics", "Topics"),
 )
