@@ -50,11 +50,13 @@ def demo(folder: Path, port: int, by_hand: bool) -> None:
                 steps.forage_sites(workspace, web, server, steps.DEPARTMENTS)
                 _chapter("Forage without teaching: contact pages of six companies, by keywords")
                 steps.forage_sites(workspace, web, server, steps.COMPANIES)
+                _chapter("Relations: the actors of all films of a catalogue, from one example")
+                steps.extract_relations(workspace, web, server)
                 _chapter("Papers: titles, authors, abstracts and references")
                 steps.add_papers(workspace)
                 _chapter("Topics: papers placed in a tree, from a few keywords for each topic")
                 steps.fill_topics(workspace)
-        _chapter("Serve: a portal over papers and contact pages")
+        _chapter("Serve: a portal over papers, contact pages and films")
         steps.show_portal(folder, port)
 
 

@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from urllib.parse import quote
 
+from wayhound.app.chains import LinkChains
 from wayhound.app.forage import Order, open_run
 from wayhound.app.papers.adding import AddedFile, Intake, fetched_files
 from wayhound.app.papers.library import PaperLibrary
@@ -25,6 +26,8 @@ from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics
 from wayhound.app.trails import check
 from wayhound.app.train import train_and_measure
+from wayhound.chains.construction import ExampleChain, ExampleLink
+from wayhound.chains.ontology import Ontology, Relationship
 from wayhound.cli.console import command_for, err, next_steps, program_name, write_line
 from wayhound.cli.forage_display import closing_table, forage_with_display
 from wayhound.cli.papers_work import print_added
@@ -46,6 +49,7 @@ from wayhound.trail import GOAL
 from wayhound.url import normalise
 from wayhound.visit import Visit
 from wayhound.web.app import WebSettings, running
+from wayhound.wording.chains import format_extracted, format_learned, format_rules
 from wayhound.wording.papers import format_added
 from wayhound.wording.quantities import count
 from wayhound.wording.training import format_training
@@ -223,6 +227,24 @@ def add_papers(workspace: Workspace) -> None:
         return format_added(added) if lines <= PAPERS_SHOWN else ""
 
     print_added(Intake(library, n_cores()).add(found), len(found), line)
+
+
+def extract_relations(workspace: Workspace, web: SampleWeb, server: SampleServer) -> None:
+    """Learn who plays in a film from one example on the film catalogue, and extract all actors of all films."""
+    base = f"http://{web.films.host}:{server.port}"
+    film, cast, person = (base + path for path in min(web.films.chains("Starring")))
+    fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=0.0)
+    saved, workspace.config = workspace.config, replace(workspace.config, fetch=fetch)
+    relationship = Relationship("ActorOf", "film", "actor", "Starring", "acted in")
+    with LinkChains.opened(workspace, online=True) as chains:
+        chains.store.save_ontology(Ontology({}, {"ActorOf": relationship}))
+        example = ExampleChain((ExampleLink(film, cast), ExampleLink(cast, person)), name="The example")
+        chains.store.add_examples("ActorOf", [example])
+        learned = chains.learn("ActorOf", [base + each.path for each in web.films.films])
+        outcome = chains.extract("ActorOf")
+    workspace.config = saved
+    for line in (format_learned(learned), *format_rules(learned.rules), *format_extracted(outcome)):
+        err.print(line, markup=False)
 
 
 def fill_topics(workspace: Workspace) -> None:
