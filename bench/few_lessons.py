@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import process_time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
@@ -78,6 +79,9 @@ def main() -> int:
     )
     parser.add_argument("--strategy", default=ADAPTIVE_STRATEGY, choices=sorted(STRATEGIES))
     parser.add_argument("--seed", type=int, default=0, help="other draws")
+    parser.add_argument(
+        "--plot", type=Path, help="draw F1 against trails shown and against answers to this picture"
+    )
     add_data_option(parser)
     add_output_options(parser)
     arguments = parser.parse_args()
@@ -224,6 +228,37 @@ _ORDER_BARS = {
 def _order_bars(part: str, oracle: float, floor: float) -> list[Bar]:
     bars = [Bar(f"{part}: × oracle", oracle, most=_ORDER_BARS[part])] if part in _ORDER_BARS else []
     return [*bars, Bar(f"{part}: × breadth-first", floor, most=0.38)] if part == "modern 3x3" else bars
+
+
+def _mean_f1(outcomes: Sequence[Outcome], strategy: str) -> float:
+    return _mean(own.f1 for own in _recognitions(outcomes, strategy, without_goals=False))
+
+
+def _plot(f1: dict[LessonTable, float], path: Path) -> None:
+    """Draw F1 of each set against the trails shown, and against the answers on each site."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
+    plain = [table for table in f1 if table.use_urls and table.lesson and not table.complete]
+    for group in dict.fromkeys(table.group for table in plain):
+        own = [table for table in plain if table.group == group]
+        sizes = {table: LessonSize.parse(table.lesson) for table in own}
+        shown = sorted(
+            (2 * sizes[table].sites * sizes[table].trails, f1[table]) for table in own if not table.questions
+        )
+        asked = sorted((table.questions, f1[table]) for table in own if table.lesson == "3x3")
+        for axis, points in zip(axes, (shown, asked), strict=True):
+            axis.plot(*zip(*points, strict=True), marker="o", label=group)
+    for axis, name in zip(axes, ("trails shown", "answers a site, after 3x3"), strict=True):
+        axis.set_xlabel(name)
+    axes[0].set_ylabel("macro-F1 on sites not taught")
+    axes[0].legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
 
 
 ONE_PAGE_TABLE = "contact 1x1"

@@ -40,6 +40,7 @@ from wayhound.paths.site_recognition import (
     FEATURES,
     NONE_FEATURES,
     Answers,
+    PageEvidence,
     RecogniserWeights,
     SiteRecogniser,
 )
@@ -73,6 +74,7 @@ class FitTask:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="keep the weights fitted on all tasks")
+    parser.add_argument("--ablate", action="store_true", help="also measure without each part in turn")
     parser.add_argument("--set", action="append", choices=list(SETS), help="[default: all]")
     add_data_option(parser)
     add_output_options(parser)
@@ -81,8 +83,10 @@ def main() -> int:
     families = _held_out(tasks, lambda task: task.group, "Goals recognised on sets not fitted on")
     sites = _held_out(tasks, lambda task: task.fold, "Goals recognised on sites not fitted on")
     reports = [sites, families, _doubts(tasks), _reliability(tasks)]
+    if arguments.ablate:
+        reports.append(_ablation(tasks))
     if arguments.write:
-        _write(_fit(tasks))
+        _write(_fit(tasks), _expected(tasks))
     return finish(reports, arguments)
 
 
@@ -259,8 +263,90 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _write(weights: RecogniserWeights) -> None:
+Change = Callable[[SiteRecogniser], SiteRecogniser]
+
+
+def _without_model(number: int) -> Change:
+    """Return a change that puts the mean of the other models in the place of one."""
+
+    def change(site: SiteRecogniser) -> SiteRecogniser:
+        pages = []
+        for page in site.pages:
+            others = [odds for at, odds in enumerate(page.odds) if at != number]
+            odds = (*page.odds[:number], sum(others) / len(others), *page.odds[number + 1 :])
+            pages.append(replace(page, odds=odds))
+        return _with_pages(site, pages)
+
+    return change
+
+
+def _without_groups(site: SiteRecogniser) -> SiteRecogniser:
+    pages = [
+        replace(page, region=f"{number}", template=-number, shape=f"{number}")
+        for number, page in enumerate(site.pages)
+    ]
+    return _with_pages(site, pages)
+
+
+def _with_pages(site: SiteRecogniser, pages: Sequence[PageEvidence]) -> SiteRecogniser:
+    changed = SiteRecogniser(site.sites, site.one_goal, site.weights)
+    for page in pages:
+        changed.add(page)
+    return changed
+
+
+ABLATIONS: dict[str, Change] = {
+    "nothing": lambda site: _with_pages(site, site.pages),
+    "the CRF": _without_model(0),
+    "maximum entropy": _without_model(1),
+    "the small model of trails": _without_model(2),
+    "the small model of whole sites": _without_model(3),
+    "lists, templates and shapes": _without_groups,
+    "the second pass": lambda site: replace(_with_pages(site, site.pages), second_pass=0.0),
+    "the rule of one goal": lambda site: replace(_with_pages(site, site.pages), one_goal=False),
+}
+
+
+def _ablation(tasks: Sequence[FitTask]) -> Report:
+    """Return F1 on sites not fitted on without each part in turn; the weights are fitted without it, too."""
+    with_goals = [task for task in tasks if not task.without_goals]
+    keys = list(dict.fromkeys((task.group, task.lesson) for task in with_goals))
+    rows: list[list[Cell]] = []
+    for name, change in ABLATIONS.items():
+        changed = [replace(task, recogniser=change(task.recogniser)) for task in with_goals]
+        changed = [replace(task, rows=task.recogniser.rows()) for task in changed]
+        fitted = [_fit_pages([task for task in changed if task.fold != fold]) for fold in range(FOLDS)]
+        for task in changed:
+            task.recogniser.weights = replace(task.recogniser.weights, pages=fitted[task.fold])
+        scores = [(task.group, task.lesson, _f1_without_doubt(task)) for task in changed]
+        rows.append([name, *(_mean([f1 for *key, f1 in scores if tuple(key) == wanted]) for wanted in keys)])
+        print(f"without {name}", file=sys.stderr)
+    header = ["without", *(" ".join(key) for key in keys)]
+    return Report("F1 without each part in turn, no site doubted", header, rows, [])
+
+
+EXPECTED_SETS = ("modern", "departments")  # the others are easier than what people look for
+
+
+def _expected(tasks: Sequence[FitTask]) -> dict[str, dict[str, float]]:
+    """Return the figures of `paths.expectation`, by taught sites; weights are those of `_held_out`."""
+    by_sites: dict[int, list[FitTask]] = {}
+    for task in tasks:
+        if task.group in EXPECTED_SETS and not task.without_goals:
+            by_sites.setdefault(LessonSize.parse(task.lesson).sites, []).append(task)
+    expected: dict[str, dict[str, float]] = {}
+    for sites, same in sorted(by_sites.items()):
+        f1 = [TaskResult.from_task(task, {}).f1 for task in same]
+        asked = [TaskResult.from_task(task, _answers(task)).f1 for task in same]
+        low, high = np.quantile(f1, [0.25, 0.75])
+        figures = {"f1": np.mean(f1), "low": low, "high": high, "with_questions": np.mean(asked)}
+        expected[str(sites)] = {name: round(float(value), 3) for name, value in figures.items()}
+    return expected
+
+
+def _write(weights: RecogniserWeights, expected: dict[str, dict[str, float]]) -> None:
     data = {
+        "expected": expected,
         "pages": dict(zip(FEATURES, [round(weight, 4) for weight in weights.pages], strict=True)),
         "doubtful": dict(zip(FEATURES, [round(weight, 4) for weight in weights.doubtful], strict=True)),
         "none": dict(zip(NONE_FEATURES, [round(weight, 4) for weight in weights.none], strict=True)),

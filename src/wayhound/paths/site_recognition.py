@@ -113,12 +113,14 @@ class RankedPages:
 class SiteRecogniser:
     """Recognises the goals of one site, page after page.
 
-    `sites` is the number of taught sites; with `one_goal`, each of them showed one goal.
+    `sites` is the number of taught sites; with `one_goal`, each of them showed one goal. `second_pass` is the share of
+    the log odds learned within the site.
     """
 
     sites: int
     one_goal: bool = False
     weights: RecogniserWeights = field(default_factory=shipped_weights)
+    second_pass: float = SECOND_PASS_SHARE
     pages: list[PageEvidence] = field(default_factory=list)
     _means: list[float] = field(default_factory=list)
     _by_url: dict[str, float] = field(default_factory=dict)
@@ -221,7 +223,7 @@ class SiteRecogniser:
         truth[asked] = [float(answers[self.pages[number].url]) for number in asked]
         counts[asked] = ANSWER_WEIGHT
         learned = self._second_pass(truth, counts)
-        probabilities = sigmoid((1 - SECOND_PASS_SHARE) * odds + SECOND_PASS_SHARE * learned)
+        probabilities = sigmoid((1 - self.second_pass) * odds + self.second_pass * learned)
         probabilities[asked] = truth[asked]
         return probabilities
 
