@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.explain import why_page
-from wayhound.forage.frontier import Frontier, QueuedLink, RevisedScores
+from wayhound.forage.frontier import CLICK_DISCOUNT, Frontier, QueuedLink, RevisedScores
 from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
 from wayhound.forage.scope import TrapLimits, documents_first, is_goal_document, refusal_reason
 from wayhound.forage.scorer import Rated, Reading, Reason, RecognisingScorer, Scorer, file_kinds
@@ -24,7 +24,6 @@ MAX_REDIRECTS = 8
 GOAL_THRESHOLD = 0.5  # a page with at least this probability is a goal
 LIKELY_FROM, LIKELY_SHARE = 0.15, 0.7  # of a page that may be a goal: least probability, share of the best's
 EXPLAINED_FROM = 0.1  # a less likely page is hardly ever a goal once all pages of the site are known
-CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +253,10 @@ class Forager:
             best_link = 0.0
             if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
                 best_link = self._add_links(visit, page, reading, link.position)
-            self._scores.learn(link, max(visit.goal, CLICK_DISCOUNT * best_link), goal=visit.goal)
+            self._scores.learn(link, max(visit.goal, CLICK_DISCOUNT * best_link), visit)
         else:
             self._fail(visit, link)
-            self._scores.learn(link, 0.0)
+            self._scores.learn(link, 0.0, visit)
 
     def _add_links(self, visit: Visit, page: Page, reading: Reading, position: Position) -> float:
         """Rate the links of a page at this position of the program and queue them; return the best score."""

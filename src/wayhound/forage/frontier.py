@@ -62,6 +62,8 @@ class QueuedLink:
 
 _SPARE_ENTRIES = 1000
 ANSWER_WEIGHT = 3  # of a person's answer, in fetched pages: models are wrong about one in three
+CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
+_MIN_GAIN = 0.05  # by which a page must be worth more than was known, for its groups to be revised
 FOLLOWED_FIRST = 0.9  # the least score of a link on a route of the site's program
 
 
@@ -205,10 +207,11 @@ class GroupMeans:
     _sums: dict[Hashable, float] = field(default_factory=dict)
     _counts: dict[Hashable, int] = field(default_factory=dict)
 
-    def learn(self, groups: Sequence[Hashable], reward: float) -> None:
+    def learn(self, groups: Sequence[Hashable], reward: float, fetched: int = 1) -> None:
+        """Add the reward of a fetched link; with 0 fetched, what an earlier one turned out to be worth more."""
         for group in groups:
             self._sums[group] = self._sums.get(group, 0.0) + reward
-            self._counts[group] = self._counts.get(group, 0) + 1
+            self._counts[group] = self._counts.get(group, 0) + fetched
 
     def revise(self, prior: float, groups: Sequence[Hashable]) -> float:
         """Return the posterior score. Groups go from wide to narrow, each the prior of the next."""
@@ -220,6 +223,15 @@ class GroupMeans:
         return score
 
 
+@dataclass(slots=True)
+class _Outcome:
+    """The reward of a fetched link so far, its groups, and the visit whose page held it."""
+
+    parent: int | None
+    groups: tuple[Hashable, ...]
+    reward: float
+
+
 @dataclass
 class RevisedScores:
     """The scores of a frontier's links, revised by the outcomes of those that were fetched."""
@@ -228,6 +240,7 @@ class RevisedScores:
     yields: RouteYields
     means: GroupMeans = field(default_factory=GroupMeans)
     _fetched: dict[str, tuple[tuple[Hashable, ...], Position]] = field(default_factory=dict)
+    _outcomes: dict[int, _Outcome] = field(default_factory=dict)
 
     def revised(self, prior: float, groups: Sequence[Hashable], position: Position) -> float:
         """Return a score given the outcomes so far. Links on a route of the program come first while it pays."""
@@ -237,20 +250,34 @@ class RevisedScores:
     def rescore(self, link: QueuedLink) -> None:
         self.frontier.rescore(link, self.revised(link.prior, link.groups, link.position))
 
-    def learn(self, link: QueuedLink, reward: float, goal: float = 0.0) -> None:
-        """Take in the reward of a fetched link and its page's goal probability; rescore the links of its groups."""
+    def learn(self, link: QueuedLink, reward: float, visit: Visit) -> None:
+        """Take in the result of a fetched link, and revise the scores of the queued links in its groups.
+
+        The pages on the path gain by what they led to: a list is worth as much as the best of its entries, which are
+        fetched later.
+        """
         self._fetched[link.url] = tuple(link.groups), link.position
-        self._learn(tuple(link.groups), link.position, reward, goal)
+        self.yields.learn(link.position, visit.goal)
+        self._revise(link.groups, reward, 1)
+        self._outcomes[visit.number] = _Outcome(link.parent, link.groups, reward)
+        parent = link.parent
+        while parent is not None and (outcome := self._outcomes.get(parent)) is not None:
+            reward *= CLICK_DISCOUNT
+            if reward < outcome.reward + _MIN_GAIN:
+                break
+            self._revise(outcome.groups, reward - outcome.reward, 0)
+            outcome.reward = reward
+            parent = outcome.parent
 
     def answer(self, url: str, is_goal: bool) -> None:
         """Take in what a person said about a fetched page. An answer counts as several pages: it is certain."""
         groups, position = self._fetched.get(url, ((), ()))
         for _ in range(ANSWER_WEIGHT):
-            self._learn(groups, position, float(is_goal), float(is_goal))
+            self.yields.learn(position, float(is_goal))
+            self._revise(groups, float(is_goal), 1)
 
-    def _learn(self, groups: tuple[Hashable, ...], position: Position, reward: float, goal: float) -> None:
-        self.yields.learn(position, goal)
+    def _revise(self, groups: tuple[Hashable, ...], gain: float, fetched: int) -> None:
         if groups:
-            self.means.learn(groups, reward)
+            self.means.learn(groups, gain, fetched)
             for other in self.frontier.members(groups):
                 self.rescore(other)

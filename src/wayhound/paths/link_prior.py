@@ -40,8 +40,11 @@ class LinkPrior:
     strength: float = 0.0  # the gain of the strongest concept
 
     def score(self, concepts: frozenset[str]) -> float:
-        """Return the largest weight of these concepts, in [0, 1]."""
-        return max((self.weights[name] for name in concepts if name in self.weights), default=0.0)
+        """Return the square of the largest weight of these concepts, in [0, 1].
+
+        A few trails also name concepts by chance. These have small weights, which squares make smaller.
+        """
+        return max((self.weights[name] for name in concepts if name in self.weights), default=0.0) ** 2
 
 
 def learn_link_prior(trails: Sequence[Trail], *, use_urls: bool = True) -> LinkPrior:

@@ -21,7 +21,7 @@ from wayhound.forage.scorers.path_learner import PathLearner, checked_model
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import page_tokens
-from wayhound.paths.keywords import MENU_WORDS, Keywords
+from wayhound.paths.keywords import MENU_WORDS, ON_MATCHING_PAGE, Keywords
 from wayhound.paths.link_prior import link_concepts
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
 from wayhound.paths.site_questions import QUESTIONS_A_SITE, next_question
@@ -29,7 +29,7 @@ from wayhound.paths.site_recognition import MAX_DOUBT, NO_ANSWERS, Answers, Page
 from wayhound.paths.traits import ReachedPage, SourcePage, page_template, url_shape
 from wayhound.site import Site
 
-PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
+PRIOR_SHARE = 0.3  # of a link's score, if the lesson switched concepts on or the user gave keywords
 MEAN_SHARE = (
     0.5  # of the mean over all pages that have a link to the same target; the rest is the best of them
 )
@@ -60,7 +60,8 @@ class _AfterPage:
     path: Reading
     source: SourcePage
     depth: int
-    keywords: float = 0.0  # how well the page's name matches the user's keywords
+    prior: float = 0.0  # the least prior of its links, by the concepts that its name has
+    keywords: float = 0.0  # how well its name matches the user's keywords
 
 
 @dataclass
@@ -93,7 +94,9 @@ class Adaptive:
             probability = self.recogniser.add(self._evidence(state.reached(page), reading.goal))
         source = SourcePage.from_page(page, use_urls=self.model.use_urls)
         match = self.keywords.in_name(page) if self.keywords else 0.0
-        return Reading(_AfterPage(reading, source, state.depth, match), reading.label, probability)
+        # the start page is named after the whole site, and links to all of it
+        prior = ON_MATCHING_PAGE * self.model.prior.score(source.concepts) if state.depth else 0.0
+        return Reading(_AfterPage(reading, source, state.depth, prior, match), reading.label, probability)
 
     def _evidence(self, reached: ReachedPage, path_probability: float) -> PageEvidence:
         traits = reached.traits(use_urls=self.model.use_urls)
@@ -132,7 +135,7 @@ class Adaptive:
             Rated(
                 score,
                 _BeforePage(rated.state, link, after.source, after.depth + 1),
-                self._groups(link, rated),
+                self._groups(link, rated, after),
             )
             for link, rated, score in zip(links, by_path, self._over_pages(links, scores), strict=True)
         ]
@@ -144,7 +147,8 @@ class Adaptive:
         priors = []
         if self.model.prior.weights:
             concepts = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
-            priors.append(concepts * min(1.0, MENU_WORDS / max(len(link.text.split()), 1)))
+            brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
+            priors.append(max(concepts * brevity, after.prior))
         if self.keywords:
             priors.append(self.keywords.in_link(link, after.keywords))
         return (1 - PRIOR_SHARE) * path_score + PRIOR_SHARE * max(priors) if priors else path_score
@@ -170,11 +174,18 @@ class Adaptive:
         total, count, highest = self._link_scores[url]
         return MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest
 
-    def _groups(self, link: Link, rated: Rated) -> tuple[Hashable, ...]:
-        """Return the groups of a link: those of its URL shape all over the site, then those of its list."""
-        if not rated.groups or not self.model.use_urls:
+    def _groups(self, link: Link, rated: Rated, after: _AfterPage) -> tuple[Hashable, ...]:
+        """Return the groups of a link, widest first.
+
+        They are the shape of its URL all over the site, its region on all pages of one shape, and its list. The links
+        of a start page are sections, so that one says nothing about the next, unless they share a folder.
+        """
+        if not self.model.use_urls:
             return rated.groups
-        return (("shape", url_shape(link.url)), *rated.groups)
+        shape = url_shape(link.url)
+        if not rated.groups:
+            return (("shape", shape),) if shape.count("/") > 1 else ()
+        return (("shape", shape), ("alike", url_shape(after.source.url), link.region), *rated.groups)
 
     def combine(self, known: float, new: float) -> float:  # noqa: ARG002 - `rate` has combined them
         return new
