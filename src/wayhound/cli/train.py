@@ -40,7 +40,7 @@ from wayhound.cli.language import (
 from wayhound.paths.spiders import STRATEGY_NAMES
 from wayhound.wording.quantities import count
 from wayhound.wording.reasons import format_reasons
-from wayhound.wording.training import format_held_out, format_settings, format_training
+from wayhound.wording.training import format_held_out, format_outlook, format_settings, format_training
 from wayhound.workspace import Workspace
 
 SETTINGS_CHOICE = RenamedChoice(list(SETTINGS), {"chosen": "tuned", "usual": "default"})
@@ -130,6 +130,8 @@ def train(
         write_json(report.to_json())
         return
     out.print(format_training(report), markup=False)
+    if outlook := format_outlook(report):
+        out.print(outlook, markup=False)
     out.print(format_settings(report), markup=False)
     out.print(labels_table(report))
     if features:

@@ -31,7 +31,7 @@ from wayhound.web.errors import BadRequest
 from wayhound.wording.labels import format_label
 from wayhound.wording.quantities import count
 from wayhound.wording.reasons import format_reasons
-from wayhound.wording.training import format_held_out, format_training
+from wayhound.wording.training import format_held_out, format_outlook, format_training
 from wayhound.workspace import Workspace
 
 FEATURES_SHOWN = 4
@@ -102,7 +102,7 @@ def _shown(workspace: Workspace, card: ModelCard) -> ShownModel:
         return ShownModel(card, str(error))
     return ShownModel(
         card=card,
-        summary=format_training(report),
+        summary=f"{format_training(report)} {format_outlook(report)}".strip(),
         held_out=tuple(map(format_held_out, load_held_out(workspace, card.name))),
         labels=tuple(
             ShownLabel(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wayhound.paths.expectation import expected_recognition
 from wayhound.paths.spiders import SPIDERS, default_settings, settings_to_json
 from wayhound.trail import GOAL
 from wayhound.url import host_of
@@ -21,6 +22,18 @@ def format_training(report: TrainingReport) -> str:
         return f"Learned from {sites}, recorded whole. {_quality(report)}"
     beside = f", and from {count(report.unlabelled, 'other page')} there" if report.unlabelled else ""
     return f"Learned from {count(report.trails, 'trail')}{left_out} on {sites}{beside}. {_quality(report)}"
+
+
+def format_outlook(report: TrainingReport) -> str:
+    """Return what lessons of this size usually reach on a new site, and what more would bring; empty if unknown."""
+    if report.strategy != "adaptive":
+        return ""
+    outlook = expected_recognition(len(report.sites))
+    return (
+        f"On a new site, lessons like these usually find goals with an F1 of {outlook.f1:.2f}; on half of the sites "
+        f"between {outlook.low:.2f} and {outlook.high:.2f}. Three answers a site (`forage --ask 3`) make it about "
+        f"{outlook.with_questions:.2f}, one more taught site about {outlook.with_one_more_site:.2f}."
+    )
 
 
 def _quality(report: TrainingReport) -> str:
