@@ -288,7 +288,7 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
     if anchor.weight == 0.5 and not (_NUMBER.search(text) or STREET.search(text) or "," in text):
         return None  # after a label, but nothing of an address in it
     first, last = pieces[0], pieces[-1]
-    country = anchor.country or _country_in(text) or (hints[0] if hints else "")
+    country = anchor.country or _country_in(text) or _likely_country(text, hints)
     confidence = (
         anchor.weight + (0.2 if street else -0.25) + (0.05 if country and country in hints[:2] else 0.0)
     )
@@ -420,6 +420,13 @@ def _is_street(text: str) -> bool:
             or bool(_NAME_NUMBER.match(text.strip(" ,")))
         )
     return has_word and bool(re.search(r"\d|&|\band\b| at ", text))
+
+
+def _likely_country(text: str, hints: Sequence[str]) -> str:
+    """Return the country of an address without one: by its state, or the site's; every site may be American."""
+    if _US_NO_ZIP.search(text):
+        return "US"
+    return hints[0] if hints and hints[0] != "US" else ""
 
 
 def _country_in(text: str) -> str:
