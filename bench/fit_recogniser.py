@@ -80,9 +80,12 @@ def main() -> int:
     add_output_options(parser)
     arguments = parser.parse_args()
     tasks = [task for name in arguments.set or SETS for task in _tasks(name, arguments.data)]
-    families = _held_out(tasks, lambda task: task.group, "Goals recognised on sets not fitted on")
-    sites = _held_out(tasks, lambda task: task.fold, "Goals recognised on sites not fitted on")
-    reports = [sites, families, _doubts(tasks), _reliability(tasks)]
+    reports = []
+    if len({task.group for task in tasks}) > 1:  # the only set cannot be left out
+        reports.append(_held_out(tasks, lambda task: task.group, "Goals recognised on sets not fitted on"))
+    # last, because the tables below use its weights
+    reports.append(_held_out(tasks, lambda task: task.fold, "Goals recognised on sites not fitted on"))
+    reports += [_doubts(tasks), _reliability(tasks)]
     if arguments.ablate:
         reports.append(_ablation(tasks))
     if arguments.write:
