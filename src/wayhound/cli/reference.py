@@ -90,7 +90,7 @@ OPTIONS: Mapping[str, str] = {
 
 STRATEGIES: Mapping[str, str] = {
     "breadth-first": "nearest pages first",
-    "best-first": "TF-IDF similarity of the page, and of the link's words, to the keywords or example pages",
+    "best-first": "keywords and their synonyms in the link and in its page's name; similarity to example pages",
     "random": "any order, by a seed",
     "adaptive": "the way that was taught, with words for the same thing in many languages; goals are recognised by "
     "four models together ([adaptive.md](adaptive.md))",
