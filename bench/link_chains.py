@@ -481,8 +481,16 @@ def learn(task: Task, drawn: Sequence[Chain]) -> ChainRules:
     return learn_chains(examples, task.site.page, _evenly(task.sources, 24))
 
 
-def extract(task: Task, rules: ChainRules) -> set[Chain]:
-    return {chain.urls for chain in construct_chains(rules, task.sources, task.site.page, Extraction())}
+def extract(task: Task, rules: ChainRules) -> tuple[set[Chain], int]:
+    """Return the chains, and how many pages were read for them."""
+    read: list[str] = []
+
+    def get_page(url: str) -> TokenPage | None:
+        read.append(url)
+        return task.site.page(url)
+
+    found = {chain.urls for chain in construct_chains(rules, task.sources, get_page, Extraction())}
+    return found, len(read)
 
 
 def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> list[Outcome]:
@@ -503,10 +511,9 @@ def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> li
                 continue
             outcome.learn_seconds = max(outcome.learn_seconds, time.process_time() - began)
             began = time.process_time()
-            found = extract(task, rules)
+            found, pages = extract(task, rules)
             seconds = time.process_time() - began
-            outcome.pages_per_second = (
-                len({url for chain in found for url in chain[:-1]} | set(task.sources)) / seconds
+            outcome.pages_per_second = pages / seconds
             )
             outcome.add(found, truth)
             if verbose and found != truth:
