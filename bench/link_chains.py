@@ -514,7 +514,6 @@ def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> li
             found, pages = extract(task, rules)
             seconds = time.process_time() - began
             outcome.pages_per_second = pages / seconds
-            )
             outcome.add(found, truth)
             if verbose and found != truth:
                 _explain(task, drawn, rules, found, truth)
