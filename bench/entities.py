@@ -40,9 +40,9 @@ PAGES_A_SECOND = 400
 ROOT = Path(__file__).parent.parent
 PEERS = {
     "extruct": ["extruct"],
-    "pyap2": ["pyap2"],
+    "pyap2": ["pyap2", "lxml"],
     "usaddress": ["usaddress", "lxml"],
-    "trafilatura": ["trafilatura"],
+    "trafilatura": ["trafilatura", "lxml[html-clean]"],
 }
 
 
@@ -243,7 +243,11 @@ def peer_answers(
     output = subprocess.run(
         [python, script, name, given], check=True, stdout=subprocess.PIPE, text=True
     ).stdout
-    return {answer["url"]: answer["facts"] for answer in map(json.loads, output.splitlines())}
+    answers = {answer["url"]: answer["facts"] for answer in map(json.loads, output.splitlines())}
+    if not any(answers.values()):
+        print(f"{name} failed on every page and is left out", file=sys.stderr)
+        return None
+    return answers
 
 
 # The run
