@@ -454,9 +454,14 @@ def autoscraper_chains(task: Task, drawn: Sequence[Chain]) -> set[Chain] | None:
     done = subprocess.run(
         [python, script], input=json.dumps(request), stdout=subprocess.PIPE, text=True, check=True
     )
+    results = json.loads(done.stdout)
+    if not any(results.values()):
+        # no rule at all is more likely a fault of how it is called here than its true result: it counts as not measured
+        print("autoscraper learned nothing from these examples and is left out", file=sys.stderr)
+        return None
     return {
         (url, target)
-        for url, hrefs in json.loads(done.stdout).items()
+        for url, hrefs in results.items()
         for href in hrefs
         if (target := normalise(href, task.site.base(url)))
     }
