@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,18 @@ def test_calls_pass_more_than_six_arguments_by_keyword() -> None:
         and len(node.args) > MAX_POSITIONAL_ARGUMENTS
         and not any(isinstance(argument, ast.Starred) for argument in node.args)
     ]
+
+
+def test_docstrings_open_with_a_verb_or_a_noun() -> None:
+    opening = re.compile(r"(?:What|Who|Whether|How|Where|Which|When|Tells)\b(?! many\b)")
+    texts = (
+        (place, node.value.value)
+        for place, node in nodes(ast.Expr)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+    assert not [place for place, text in texts if opening.match(text)]
 
 
 def test_a_class_name_means_one_class() -> None:

@@ -26,7 +26,7 @@ Role = Literal["title", "people", "date", "facet", "text", "link", "data", "plai
 """
 
 Compare = Literal["text", "name", "phone", "email", "address", "url", "coordinates"]
-"""How two values of a field are compared and merged when records of one thing are brought together."""
+"""The rule by which two values of a field are compared and merged when records of one thing are brought together."""
 
 Scope = Literal["page", "site"]
 """A kind that a page describes, such as a restaurant in a guide, or that a whole site belongs to."""

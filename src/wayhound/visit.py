@@ -9,7 +9,7 @@ from typing import Literal
 from wayhound.page import LinkKind
 
 Tier = Literal["", "goal", "likely"]
-"""How certain a goal is. Pages of the tier `likely` may be goals; they are reported apart, best first."""
+"""The certainty of a goal. Pages of the tier `likely` may be goals; they are reported apart, best first."""
 
 NOT_CLICKS: frozenset[LinkKind] = frozenset({"start", "redirect"})
 """Kinds of links that nobody clicks."""

@@ -78,7 +78,7 @@ class Order:
 
     @property
     def purpose(self) -> str:
-        """What the order looks for, by which programs of sites are kept: a model's name, or words."""
+        """The purpose of the order, by which programs of sites are kept: a model's name, or words."""
         return self.model or ", ".join(self.keywords) or self.goal
 
     @classmethod

@@ -73,7 +73,7 @@ class LookAround:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSource:
-    """What a model is trained from beside the trails: site folders with a goal label, and keywords."""
+    """Training material beside the trails: site folders with a goal label, and keywords."""
 
     folders: tuple[str, ...] = ()
     goal: str = ""

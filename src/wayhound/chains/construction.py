@@ -195,7 +195,7 @@ def _resolve_ambiguous(
     found: Sequence[tuple[ExampleChain, list[tuple[TokenPage, Anchor]]]],
     number: int,
 ) -> None:
-    """Where an example names a target that its page links several times, choose the place that fits the others."""
+    """Choose the place of an example whose target its page links several times: the one that fits the others."""
 
     def key(page: TokenPage, anchor: Anchor) -> tuple[str, ...]:
         return list_path(page, anchor.token, find_label(page, anchor.token))

@@ -37,7 +37,7 @@ _HEADING = re.compile(rb"<h([12])\b[^>]*>(.{1,400}?)</h\1>", re.DOTALL | re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class LightPage:
-    """What is known of a page before it is read: from the crawl, and its bytes if they are at hand."""
+    """Knowledge of a page before it is read: from the crawl, and its bytes if they are at hand."""
 
     key: str
     url: str

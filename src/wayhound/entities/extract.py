@@ -169,7 +169,7 @@ def _unified(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 @dataclass(frozen=True)
 class SiteProfile:
-    """What the pages of one site share: the frame of their titles and headings, values, countries."""
+    """Common parts of the pages of one site: the frame of their titles and headings, values, countries."""
 
     pages: int = 0
     shape: TitleShape = field(default_factory=TitleShape)

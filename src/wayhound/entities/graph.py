@@ -35,7 +35,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What one page says about one thing. `key` identifies it across runs: the page, and a number on it."""
+    """The statements of one page about one thing. `key` identifies it across runs: the page, and a number on it."""
 
     key: str
     claims: tuple[Claim, ...]

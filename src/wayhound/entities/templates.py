@@ -27,7 +27,7 @@ Example = tuple[bytes, str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands: the path of its line, the text around it there, and the lines above and below."""
+    """The place of a value: the path of its line, the text around it there, and the lines above and below."""
 
     path: str
     before: str

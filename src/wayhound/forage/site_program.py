@@ -35,7 +35,7 @@ _REPEATEDLY = "repeatedly"
 _LINE = re.compile(r'(?:in\s+("(?:[^"\\]|\\.)*")\s*:\s*)?follow\s+(\S+)(?:\s+(repeatedly))?')
 
 Position = tuple[tuple[int, int], ...]
-"""How far a path has come on each route: pairs of a route's number and the steps of it that were taken."""
+"""The progress of a path on each route: pairs of a route's number and the steps of it that were taken."""
 
 
 @dataclass(frozen=True, slots=True)

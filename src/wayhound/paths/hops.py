@@ -46,7 +46,7 @@ Features = Literal["real", "binary"]
 
 @dataclass(frozen=True, slots=True)
 class HopSettings:
-    """How pages are described, and how hops are learned and used."""
+    """Settings of hop models: the description of pages, and learning and using hops."""
 
     # hidden states: T0 is a useful page, the last one is everything farther, or without a way to one
     states: int = 5

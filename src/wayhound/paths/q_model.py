@@ -36,7 +36,7 @@ Pooling = Literal["sum", "mean"]
 
 @dataclass(frozen=True, slots=True)
 class QSettings:
-    """How values are computed, and how they are learned."""
+    """Settings of the values of links and of learning them."""
 
     # the discount of a reward per page fetched; 0 sees immediate rewards alone, a focused crawler (3.6.1)
     gamma: float = 0.5

@@ -48,7 +48,7 @@ NONE_FEATURES = (
 
 
 Answers = Mapping[str, bool]
-"""What a person said about pages of a site: True for a goal, by the URL of the page."""
+"""Answers of a person about pages of a site: True for a goal, by the URL of the page."""
 NO_ANSWERS: Answers = MappingProxyType({})
 
 

@@ -43,7 +43,7 @@ STRATEGY_NAMES = tuple(sorted([*TRAINERS, *SPIDERS]))
 
 
 class TrainedModel(Protocol):
-    """What the model of every strategy has: names of states or bins, the worth of each, and its reasons."""
+    """The parts that the model of every strategy has: names of states or bins, the worth of each, and its reasons."""
 
     @property
     def strategy(self) -> str: ...
@@ -64,7 +64,7 @@ class TrainedModel(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """What a model is trained from: trails, and for spiders whole sites (by default, the pages on the trails).
+    """The material of training: trails, and for spiders whole sites (by default, the pages on the trails).
 
     `unlabelled` pages of the taught sites help the strategy `adaptive`, and `complete` lists of the goals of some.
     """

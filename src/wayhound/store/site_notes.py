@@ -44,7 +44,7 @@ class WaitingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SiteAnswer:
-    """What a person said about a page. `after`: visits made when the forage took it into account, if it did."""
+    """The answer of a person about a page. `after`: visits made when the forage took it into account, if it did."""
 
     id: int
     url: str
