@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from click.testing import CliRunner, Result
 
 from wayhound.app.index import catch_up
 from wayhound.archive.site_folder import write_site_folder
+from wayhound.cli import run
 from wayhound.cli.chains import chains
 from wayhound.errors import TeachingError, UsageError
 from wayhound.fetched import Fetched
+from wayhound.samples import sample_web, serve_samples
 from wayhound.samples.films import FilmSite
 from wayhound.search.results import SearchRequest
 from wayhound.workspace import Workspace
@@ -166,3 +169,26 @@ def test_mistakes_in_examples_are_explained(
     (folder / "examples.txt").write_text(examples, "utf-8")
     with pytest.raises(error, match=message):
         learned(folder)
+
+
+def test_goals_of_a_forage_can_be_the_source_pages(tmp_path: Path) -> None:
+    """The forager finds the films of the catalogue, and chains take their actors from the archive and the web."""
+    folder, films = tmp_path / "w", SITE.films
+    truth = [found for found in SITE.chains("Starring") if found[0] in {film.path for film in films[:5]}]
+    Workspace.create(folder).close()
+    with serve_samples(sample_web()) as server:
+        base = f"http://films.localhost:{server.port}"
+        pattern = "|".join(re.escape(film.path) + "$" for film in films[:5])
+        loopback = ["--delay", "0", "--allow-private"]
+        command = ["forage", f"{base}/", "-w", str(folder), "--goal-pattern", pattern, *loopback]
+        assert run([*command, "--budget", "400"]) == 0
+        (tmp_path / "ontology.toml").write_text(ONTOLOGY, "utf-8")
+        example = [base + path for path in min(truth)]
+        (tmp_path / "examples.txt").write_text(f"ActorOf {' '.join(example)}", "utf-8")
+        files = (str(tmp_path / "ontology.toml"), str(tmp_path / "examples.txt"))
+        call(tmp_path, "learn", *files, "--offline")
+        outcome = json.loads(
+            call(tmp_path, "extract", "ActorOf", "--from-forage", "--offline", "--json").stdout
+        )
+    assert outcome["pages"] == 5
+    assert outcome["instances"] == len(truth)
