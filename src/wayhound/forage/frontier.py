@@ -64,6 +64,7 @@ _SPARE_ENTRIES = 1000
 ANSWER_WEIGHT = 3  # of a person's answer, in fetched pages: models are wrong about one in three
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 _MIN_GAIN = 0.05  # by which a page must be worth more than was known, for its groups to be revised
+_TYPICAL_SCORE, _MIN_MOVE = 0.3, 0.01  # a group is scored anew when it moves a typical score by as much
 FOLLOWED_FIRST = 0.9  # the least score of a link on a route of the site's program
 
 
@@ -241,6 +242,7 @@ class RevisedScores:
     means: GroupMeans = field(default_factory=GroupMeans)
     _fetched: dict[str, tuple[tuple[Hashable, ...], Position]] = field(default_factory=dict)
     _outcomes: dict[int, _Outcome] = field(default_factory=dict)
+    _scored_at: dict[Hashable, float] = field(default_factory=dict)
 
     def revised(self, prior: float, groups: Sequence[Hashable], position: Position) -> float:
         """Return a score given the outcomes so far. Links on a route of the program come first while it pays."""
@@ -277,7 +279,17 @@ class RevisedScores:
             self._revise(groups, float(is_goal), 1)
 
     def _revise(self, groups: tuple[Hashable, ...], gain: float, fetched: int) -> None:
-        if groups:
-            self.means.learn(groups, gain, fetched)
-            for other in self.frontier.members(groups):
-                self.rescore(other)
+        """Add to the rewards of groups. Rescore the links of those whose scores have moved since they were last scored.
+
+        A group may have thousands of links, and one more page hardly moves the mean of a thousand: without the limit,
+        the cost of a page would grow with the site.
+        """
+        self.means.learn(groups, gain, fetched)
+        moved = []
+        for group in groups:
+            value = self.means.revise(_TYPICAL_SCORE, (group,))
+            if abs(value - self._scored_at.get(group, _TYPICAL_SCORE)) >= _MIN_MOVE:
+                self._scored_at[group] = value
+                moved.append(group)
+        for other in self.frontier.members(moved):
+            self.rescore(other)
