@@ -31,8 +31,8 @@ def format_outlook(report: TrainingReport) -> str:
     outlook = expected_recognition(len(report.sites))
     return (
         f"On a new site, lessons like these usually find goals with an F1 of {outlook.f1:.2f}; on half of the sites "
-        f"between {outlook.low:.2f} and {outlook.high:.2f}. Three answers a site (`forage --ask 3`) make it about "
-        f"{outlook.with_questions:.2f}, one more taught site about {outlook.with_one_more_site:.2f}."
+        f"between {outlook.low:.2f} and {outlook.high:.2f}. Three answers a site to questions of the forage "
+        f"make it about {outlook.with_questions:.2f}, one more taught site about {outlook.with_one_more_site:.2f}."
     )
 
 
