@@ -247,7 +247,9 @@ class RevisedScores:
     def revised(self, prior: float, groups: Sequence[Hashable], position: Position) -> float:
         """Return a score given the outcomes so far. Links on a route of the program come first while it pays."""
         score = self.means.revise(prior, groups)
-        return FOLLOWED_FIRST + (1 - FOLLOWED_FIRST) * score if self.yields.leads(position) else score
+        if position and self.yields.leads(position):
+            return FOLLOWED_FIRST + (1 - FOLLOWED_FIRST) * score
+        return score
 
     def rescore(self, link: QueuedLink) -> None:
         self.frontier.rescore(link, self.revised(link.prior, link.groups, link.position))

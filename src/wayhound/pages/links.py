@@ -66,7 +66,7 @@ def link_targets(nodes: Sequence[LexborNode], base: str) -> list[Target]:
     targets = [
         Target(node, url, _KINDS[node.tag], attributes)
         for node, attributes, href in links
-        if hosts.accept(href) and (url := normalise(href, base))
+        if (href.isascii() or hosts.accept(href)) and (url := normalise(href, base))
     ]
     return _first_of_each(targets, attrgetter("url")) if is_crowded else targets
 
@@ -91,8 +91,6 @@ class _InternationalHosts:
 
     def accept(self, href: str) -> bool:
         """Return false if the link leads to one international host too many."""
-        if href.isascii():
-            return True
         host = href.partition("//")[2].partition("/")[0]
         if host.isascii() or host in self._hosts:
             return True
