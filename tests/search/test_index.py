@@ -84,7 +84,7 @@ def test_what_is_found_is_what_looking_at_every_document_finds(
             [*documents, IndexDocument("other", "o", fields={"colour": ("none",)})], Path(folder)
         )
         for query in queries:
-            answer = index.search(SearchRequest(to_text(query), limit=20))
+            answer = index.search(SearchRequest(to_text(query), limit=20, facet_values=1_000))
             true = [document for document in documents if matches(document, query)]
             assert parse(to_text(query), index.fields) == query
             if true:  # else some of the words may do
