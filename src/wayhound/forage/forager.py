@@ -84,8 +84,12 @@ class Forager:
     _best_page: float = field(default=0.0, init=False)
     _failures: FailureTracker = field(default_factory=FailureTracker, init=False)
     _scores: RevisedScores = field(init=False)
+    _recognises_sites: bool = field(init=False)  # asked once: checks against a protocol are slow
+    _takes_files: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        self._recognises_sites = isinstance(self.scorer, RecognisingScorer)
+        self._takes_files = bool(file_kinds(self.scorer))
         start = self.scorer.start(self.site)
         self._scores = RevisedScores(self.frontier, RouteYields(self.program))
         self.frontier.add(self.site.start, 1.0, kind="start", state=start, position=self.program.start)
@@ -183,7 +187,7 @@ class Forager:
 
     def _as_scored(self, page: Content) -> Content:
         """Return a document as a page, for scorers to which documents can be goals."""
-        return (to_page(page) or page) if file_kinds(self.scorer) else page
+        return (to_page(page) or page) if self._takes_files else page
 
     def _read(self, link: QueuedLink, outcome: str, page: Content) -> Reading | None:
         return self.scorer.read(link.state, page) if _is_content(outcome) and isinstance(page, Page) else None
@@ -200,6 +204,7 @@ class Forager:
         digest = page.digest if page else ""
         repeated = bool(digest) and hash(digest) in self._digests
         is_goal = bool(reading and reading.goal >= GOAL_THRESHOLD and not repeated)
+        least = EXPLAINED_FROM if self._recognises_sites else GOAL_THRESHOLD
         return Visit(
             site=self.site.start,
             number=self.visits,
@@ -226,7 +231,7 @@ class Forager:
             location=answer.location if isinstance(answer, Fetched) else "",
             robots=_robots_rules(page),
             archived=archived,
-            why=_reasons(self.scorer, link, page, reading) if not repeated else (),
+            why=_reasons(self.scorer, least, link, page, reading) if not repeated else (),
         )
 
     def _host_pause(self, visit: Visit) -> float:
@@ -269,7 +274,7 @@ class Forager:
             if not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
         ]
         rated = self.scorer.rate(reading, links)
-        may_be_goal = visit.is_goal or _is_likely(self.scorer, visit.goal, self._best_page)
+        may_be_goal = visit.is_goal or (self._recognises_sites and _is_likely(visit.goal, self._best_page))
         if self.limits.take_files and may_be_goal:
             rated = documents_first(rated, links)
         host = host_of(self.site.start)
@@ -347,15 +352,16 @@ class Forager:
             self.frontier.requeue(link)
 
 
-def _is_likely(scorer: Scorer, probability: float, best: float) -> bool:
-    """Return True for a page that is nearly as likely a goal as the best so far, where all pages of a site decide
-    which are goals. After few lessons none may reach one half."""
-    return isinstance(scorer, RecognisingScorer) and probability >= max(LIKELY_FROM, LIKELY_SHARE * best)
+def _is_likely(probability: float, best: float) -> bool:
+    """Return True for a page that is nearly as likely a goal as the best so far. After few lessons none may reach one
+    half."""
+    return probability >= max(LIKELY_FROM, LIKELY_SHARE * best)
 
 
-def _reasons(scorer: Scorer, link: QueuedLink, page: Content, reading: Reading | None) -> tuple[Reason, ...]:
-    """Return the reasons for a page that is a goal, or may be one when all pages of the site are known."""
-    least = EXPLAINED_FROM if isinstance(scorer, RecognisingScorer) else GOAL_THRESHOLD
+def _reasons(
+    scorer: Scorer, least: float, link: QueuedLink, page: Content, reading: Reading | None
+) -> tuple[Reason, ...]:
+    """Return the reasons for a page that is a goal by at least this probability."""
     if reading is None or reading.goal < least or not isinstance(page, Page):
         return ()
     return why_page(scorer, link.state, page)
