@@ -322,7 +322,7 @@ def _contains(span: Sequence[str], run: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """How many terms of the longest landmarks before and after a link fit it, its own tag not counted."""
+    """Return the number of terms of the longest landmarks around a link that fit it, its own tag not counted."""
 
     place: tuple[str, int]
     left: int
