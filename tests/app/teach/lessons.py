@@ -90,6 +90,14 @@ class Lesson:
             await asyncio.sleep(0.02)
         raise AssertionError("The bar does not know the page.")
 
+    async def shown(self, selector: str) -> None:
+        """Until an element of the bar is visible."""
+        for _ in range(3_000):
+            if (await self.ask(f"place({selector!r})") or {}).get("width"):
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"The bar does not show {selector}.")
+
     async def message(self, part: str) -> None:
         """Until the bar says something with `part` in it."""
         said = ""

@@ -10,6 +10,7 @@ import pytest
 
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, trails_of, walked
 from tests.servers import Answer, serve
+from wayhound.app.teach.hand import KEYS
 from wayhound.archive.reader import iterate
 
 pytestmark = needs_browser
@@ -368,12 +369,14 @@ def test_a_key_pressed_before_the_page_is_drawn_is_not_lost(classroom: Classroom
 
     async def story(lesson: Lesson) -> None:
         hand = lesson.hand
-        await hand.until(lambda: hand.here, "the address")
+        await hand.until(lambda: hand.here and hand.tab.has_bar, "the bar")
         assert await lesson.ask("knowsPage()") is not True  # its head still waits for a script
-        marking = asyncio.ensure_future(hand.mark("start"))
-        await asyncio.sleep(0.2)  # for the key
+        await hand.tab.page.keyboard.press(f"Alt+Shift+Key{KEYS['mark']}")
         pressed.set()
-        await marking
+        await lesson.shown(".marks input")
+        await hand.tab.page.keyboard.type("start")
+        await hand.tab.page.keyboard.press("Enter")
+        await hand.until(lambda: lesson.session.labels() == ["start"], "the label")
 
     def answer(path: str) -> str | Answer | None:
         if path.endswith("/slow.js"):
