@@ -29,7 +29,7 @@ from warcio.warcwriter import WARCWriter
 from wayhound.archive.reader import iterate
 from wayhound.archive.replay import ReplayFetcher
 from wayhound.archive.site_folder import META_NAME, SiteFolder, find_site_folders
-from wayhound.archive.warc_write import LEVEL
+from wayhound.archive.warc import LEVEL
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched
 from wayhound.page import Page

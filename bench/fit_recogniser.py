@@ -35,14 +35,15 @@ from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import fit_log_odds
 from wayhound.paths.model import ADAPTIVE_STRATEGY
-from wayhound.paths.site_questions import QUESTIONS_A_SITE, next_question
 from wayhound.paths.site_recognition import (
     FEATURES,
     NONE_FEATURES,
+    QUESTIONS_A_SITE,
     Answers,
     PageEvidence,
     RecogniserWeights,
     SiteRecogniser,
+    next_question,
 )
 
 FOLDS = 5

@@ -22,8 +22,7 @@ from bench.forage_sites import FLOOR, GOALS, MOST_OF_BREADTH_FIRST, mean
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.world import World, load_worlds
-from wayhound.app.teach.events import Arrived, Done, Marked
-from wayhound.app.teach.session import Session
+from wayhound.app.teach.session import Arrived, Done, Marked, Session
 from wayhound.fetched import Fetched
 from wayhound.forage.forager import Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness

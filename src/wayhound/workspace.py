@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wayhound.archive.reader import ArchiveReader
     from wayhound.archive.writer import ArchiveWriter
     from wayhound.search.index import SearchIndex
-    from wayhound.search.writer import IndexWriter
+    from wayhound.search.snapshot import IndexWriter
 
 DATABASE_NAME = "wayhound.db"
 FOLDER_NAMES = ("archive", "models", "index")
@@ -119,7 +119,7 @@ class Workspace:
 
     def index_writer(self, *, fresh: bool = False) -> IndexWriter:
         """Return a writer of the search index; with `fresh`, of a new build that replaces the one in use."""
-        from wayhound.search.writer import IndexWriter  # noqa: PLC0415
+        from wayhound.search.snapshot import IndexWriter  # noqa: PLC0415
 
         return IndexWriter(self.index_folder, fresh=fresh)
 

@@ -19,8 +19,7 @@ from wayhound.record import Record, Value
 from wayhound.search.index import SearchIndex
 from wayhound.search.query import parse
 from wayhound.search.results import SearchRequest, SearchResults
-from wayhound.search.snapshot import SnapshotOpener, current_build
-from wayhound.search.writer import IndexWriter
+from wayhound.search.snapshot import IndexWriter, SnapshotOpener, current_build
 from wayhound.store.papers import StoredCitation
 from wayhound.topics.model import TopicPlacement
 from wayhound.workspace import Workspace

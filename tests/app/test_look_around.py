@@ -14,9 +14,9 @@ import pytest
 
 from tests.servers import Answer, Served, serve
 from wayhound.app.look_around import suspected_goals, unlabelled_pages
-from wayhound.app.teach.events import Arrived, Clicked, Marked
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
+from wayhound.app.teach.session import Arrived, Clicked, Marked
 from wayhound.app.teach.teaching import open_session
 from wayhound.app.train import report_of
 from wayhound.page import Page

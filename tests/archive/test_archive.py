@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.archive.archives import NOON, html, redirect, seen_by_fastwarc, seen_by_warcio, warc_of, writer
 from wayhound.archive.reader import ArchiveReader, iterate
-from wayhound.archive.warc_write import Original
+from wayhound.archive.warc import Original
 from wayhound.archive.writer import StoredBodies
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched

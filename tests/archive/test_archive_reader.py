@@ -14,7 +14,7 @@ from warcio.warcwriter import WARCWriter
 
 from tests.archive.archives import NOON, html, writer
 from wayhound.archive.reader import ArchiveReader, iterate
-from wayhound.archive.warc_read import MAX_RECORD_BYTES, records
+from wayhound.archive.warc import MAX_RECORD_BYTES, records
 from wayhound.errors import ArchiveError
 from wayhound.visit import ArchiveRef
 

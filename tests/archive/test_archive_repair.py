@@ -7,7 +7,7 @@ import pytest
 
 from tests.archive.archives import NOON, html, seen_by_fastwarc, seen_by_warcio, warc_of, writer
 from wayhound.archive.reader import ArchiveReader, iterate
-from wayhound.archive.warc_read import records
+from wayhound.archive.warc import records
 from wayhound.archive.writer import Repaired, repair
 from wayhound.errors import ArchiveError
 

@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from tests.pages.test_html import URL, page_of
 from wayhound.page import Link
-from wayhound.pages.links import MAX_INTERNATIONAL_HOSTS, MAX_LINKS, link_targets, read_marked_text
+from wayhound.pages.reader import MAX_INTERNATIONAL_HOSTS, MAX_LINKS, link_targets, read_marked_text
 
 
 def links_of(html: str) -> tuple[Link, ...]:

@@ -7,8 +7,7 @@ import pytest
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Line
 from wayhound.documents.flow import flow
-from wayhound.papers.callouts import find_callouts
-from wayhound.papers.contexts import find_contexts, sentence_around, sentence_starts
+from wayhound.papers.contexts import find_callouts, find_contexts, sentence_around, sentence_starts
 from wayhound.papers.reference_cut import RawReference, cut_references
 from wayhound.papers.sections import reference_lines
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from wayhound.errors import ModelError, NotFitted, TeachingError
-from wayhound.papers.crf_weights import CrfWeights, from_arrays, pruned, to_arrays
-from wayhound.papers.field_crf import TokenCRF, learn_corrections
+from wayhound.papers.field_crf import CrfWeights, TokenCRF, from_arrays, learn_corrections, pruned, to_arrays
 
 SPLIT = ("B-a", "B-b", "I-a", "I-b")
 NAMES = ("x", "y", "z")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.page import Link, Page
-from wayhound.paths.keywords import ON_MATCHING_PAGE, SYNONYM, Keywords
+from wayhound.paths.traits import ON_MATCHING_PAGE, SYNONYM, Keywords
 
 
 def score(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.paths.test_site_recognition import recogniser
-from wayhound.paths.site_questions import next_question
+from wayhound.paths.site_recognition import next_question
 
 
 def test_the_likeliest_page_is_asked_about_first_and_no_page_twice() -> None:

@@ -17,9 +17,8 @@ from wayhound.portal.addresses import doi_url, from_key, outside_url, slugs, to_
 from wayhound.portal.library import SharedCache, TopicMap
 from wayhound.portal.search_pages import from_cursor, to_cursor
 from wayhound.portal.submit_pages import public_url
-from wayhound.web.errors import BadRequest
 from wayhound.web.guards import Buckets, RateLimiter, client_of
-from wayhound.web.pages import document, legal
+from wayhound.web.pages import BadRequest, document, legal
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 

@@ -18,8 +18,7 @@ from wayhound.search.index import SearchIndex
 from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
 from wayhound.search.results import SORTS, SearchRequest, SearchResults, Sort
 from wayhound.search.schema import facet_values
-from wayhound.search.snapshot import CURRENT, current_build
-from wayhound.search.writer import IndexWriter
+from wayhound.search.snapshot import CURRENT, IndexWriter, current_build
 
 
 def index_of(documents: Sequence[IndexDocument], folder: Path) -> SearchIndex:

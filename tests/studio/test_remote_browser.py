@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.studio.conftest import Visitor
 from wayhound.studio.access import derived
 from wayhound.studio.remote_browser import KeyEvent, MouseEvent, read_events
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

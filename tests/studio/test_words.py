@@ -8,7 +8,7 @@ from wayhound.errors import PageUnavailable, UsageError
 from wayhound.store.runs import Course
 from wayhound.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
 from wayhound.wording.faults import format_ending, format_error, format_fault
-from wayhound.wording.labels import format_label
+from wayhound.wording.quantities import format_label
 from wayhound.wording.reasons import format_reason, format_reasons
 
 

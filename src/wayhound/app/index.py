@@ -16,8 +16,7 @@ from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
 from wayhound.search.documents import SCORE_DIGITS, IndexDocument, RecordContext, index_document
-from wayhound.search.snapshot import current_build, read_state
-from wayhound.search.writer import IndexWriter
+from wayhound.search.snapshot import IndexWriter, current_build, read_state
 from wayhound.store.records import RecordChange
 from wayhound.workspace import Workspace
 

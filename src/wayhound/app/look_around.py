@@ -12,9 +12,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from wayhound.app.forage import Order, open_run
-from wayhound.app.teach.events import deserialise
 from wayhound.app.teach.seen_pages import read_seen_page
-from wayhound.app.teach.session import Session, TeachMode
+from wayhound.app.teach.session import Session, TeachMode, deserialise
 from wayhound.app.visited_site import VisitedSite, read_site
 from wayhound.app.workers import forage_run
 from wayhound.config import Config

@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wayhound.archive.revalidation import NOT_MODIFIED, CachedPage, conditions_of, confirmed
-from wayhound.archive.warc_read import (
+from wayhound.archive.warc import (
     HEAD_END,
     MAX_HEAD_BYTES,
+    RENAMED_PREFIX,
+    Original,
     WarcRecord,
     header_lines,
     name_and_value,
+    parse_digest,
     record_at,
     records,
 )
-from wayhound.archive.warc_write import RENAMED_PREFIX, Original, parse_digest
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched, parse_content_type, redirect_target
 from wayhound.files import DecompressionError, decompress

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Protocol
 
-from wayhound.archive.warc_write import Original
+from wayhound.archive.warc import Original
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Failed, Fetched
 from wayhound.visit import ArchiveRef

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from wayhound import __version__
 from wayhound.archive.replay import ArchivedResponse, hosts_of, index_archive, warc_files
-from wayhound.archive.warc_read import archived_url
-from wayhound.archive.warc_write import info_record, new_record_id, response_record, sha1_digest
+from wayhound.archive.warc import archived_url, info_record, new_record_id, response_record, sha1_digest
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 from wayhound.site import Site

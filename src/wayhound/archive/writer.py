@@ -26,10 +26,10 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from wayhound.archive.revalidation import CachedPage
-from wayhound.archive.warc_read import members
-from wayhound.archive.warc_write import (
+from wayhound.archive.warc import (
     Original,
     info_record,
+    members,
     new_record_id,
     not_modified_record,
     request_record,

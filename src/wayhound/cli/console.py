@@ -18,7 +18,7 @@ from rich.text import Text
 
 from wayhound.errors import MissingExtra
 from wayhound.trail import FAIL, GOAL
-from wayhound.wording.labels import format_label
+from wayhound.wording.quantities import format_label
 
 LABEL_STYLES = {GOAL: "green", FAIL: "red"}
 

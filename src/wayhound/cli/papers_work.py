@@ -48,9 +48,9 @@ from wayhound.wording.papers import (
     format_same,
     format_trained,
     format_unread,
+    papers_placed,
 )
 from wayhound.wording.quantities import count
-from wayhound.wording.topics import papers_placed
 from wayhound.wording.undo import NOTHING, format_correction_undo
 from wayhound.workspace import Workspace
 

@@ -38,7 +38,7 @@ NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")  # modules of 
 def index(folder: Path, rebuild: bool) -> None:
     """Bring the search index up to date with the records of the workspace."""
     from wayhound.app.index import build, catch_up, refresh_scores  # noqa: PLC0415 - needs an extra
-    from wayhound.wording.records import format_indexed, format_problems  # noqa: PLC0415
+    from wayhound.wording.submissions import format_indexed, format_problems  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, _indexing_bar() as show:
         if rebuild:
@@ -145,7 +145,7 @@ def _warn(error: Exception) -> None:
 def update_index(folder: Path) -> int:
     """Bring the index up to date, with a bar; return the number of the last change that has been scored."""
     from wayhound.app.index import catch_up, refresh_scores  # noqa: PLC0415 - loads the search library
-    from wayhound.wording.records import format_indexed, format_problems  # noqa: PLC0415
+    from wayhound.wording.submissions import format_indexed, format_problems  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, _indexing_bar() as show:
         scored = workspace.stores.changes.newest()

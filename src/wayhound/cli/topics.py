@@ -20,7 +20,7 @@ from wayhound.topics.model import NOWHERE, TopicPlacement
 from wayhound.topics.suggest import PER_TOPIC, TopicSuggestions
 from wayhound.topics.training import TopicSettings, TopicTraining
 from wayhound.topics.tree import load_tree_text, shipped_trees
-from wayhound.wording.topics import empty_topics_warning, training_summary
+from wayhound.wording.papers import empty_topics_warning, training_summary
 from wayhound.wording.undo import NOTHING
 from wayhound.workspace import Workspace
 

@@ -35,7 +35,7 @@ from wayhound.paths.trail_check import Remark
 from wayhound.paths.trail_file import link_to_json
 from wayhound.store.trails import AddedTrails, KeptTrail, TrailSummary
 from wayhound.wording.quantities import count, short_url
-from wayhound.wording.trails import NO_PROBLEMS, format_added, format_origin
+from wayhound.wording.teaching import NO_PROBLEMS, format_added, format_origin
 from wayhound.wording.undo import NOTHING, format_trail_undo
 from wayhound.workspace import Workspace
 

@@ -1,4 +1,7 @@
-"""Citation contexts: the sentences in which a paper cites its references."""
+"""Citation contexts: the sentences in which a paper cites its references.
+
+A call-out points to a reference by number, by label, or by author and year.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,229 @@ from dataclasses import dataclass
 
 from wayhound.documents.document import Box, Document, Line
 from wayhound.documents.flow import Flow, flow, whole_words
-from wayhound.papers.callouts import find_callouts
 from wayhound.papers.reference_cut import RawReference
 from wayhound.papers.sections import Sections, find_sections
+from wayhound.text.numbers import RECENT_YEAR
+from wayhound.text.person_names import CAPITALISED_PARTICLES, PARTICLE_PATTERN
+from wayhound.text.words import letters_and_digits
+
+_CAPITALISED = "|".join(sorted(word.capitalize() for word in CAPITALISED_PARTICLES))
+_PARTICLE = rf"(?:(?:{PARTICLE_PATTERN}|{_CAPITALISED})\s)"
+_NAME = rf"{_PARTICLE}{{0,3}}(?:[dDlLO]['’])?[^\W\d_a-z][^\W\d_]*(?:[-'’][^\W\d_]+)*"
+_AND = r"(?:and|&|und|et|y|e)"
+_YEAR = rf"{RECENT_YEAR}[a-z]?"
+_CALLOUT = re.compile(
+    rf"(?<!\w)(?P<names>{_NAME}(?:,\s{_NAME}){{0,6}}(?:,?\s{_AND}\s{_NAME})?)"
+    rf"(?P<others>,?\s(?:et\.?\sal\b\.?|and\s(?:others|colleagues)))?(?:['’]s)?"
+    rf",?\s?(?P<open>[(\[])?\s?(?P<years>{_YEAR}(?:(?:\s?,\s?|\s?;\s?|\sand\s)(?:{_YEAR}|[a-z]\b))*)"
+    r"(?P<close>(?(open)[)\]]?))"
+)
+_SPLIT_NAMES = re.compile(rf",?\s{_AND}\s|,\s")
+_POSSESSIVE = re.compile(r"['’]s$")
+_YEARS = re.compile(rf"{_YEAR}|\b[a-z]\b")
+_YEAR_OF_REFERENCE = re.compile(rf"(?<!\d){_YEAR}(?!\d)")
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_TITLE_BEGINS = re.compile(rf"(?<![\w'’-])(?!{_AND}\s|{_PARTICLE}|al\b|eds?\b)[^\W\d_A-Z]{{2,}}|{_YEAR}")
+_HEAD = 250  # characters of a reference that contain its authors
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The beginning of a reference: words that may be names, and the apparent number of authors."""
+
+    words: list[str]
+    n_authors: int
+
+
+class AuthorYearFinder:
+    """Finds call-outs by author and year, with the references of a paper indexed by year."""
+
+    def __init__(self, references: Sequence[str]) -> None:
+        self._heads = [_head(text) for text in references]
+        self._by_year: dict[str, list[int]] = {}
+        for i, text in enumerate(references):
+            for year in dict.fromkeys(_YEAR_OF_REFERENCE.findall(text)):
+                self._by_year.setdefault(year, []).append(i)
+
+    def find(self, text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """Yield start and end of each call-out, and the indices of its references."""
+        for match in _CALLOUT.finditer(text):
+            names = [
+                letters_and_digits(_POSSESSIVE.sub("", name)) for name in _SPLIT_NAMES.split(match["names"])
+            ]
+            best = [self._best(names, bool(match["others"]), year) for year in _spelled_out(match["years"])]
+            cited = tuple(dict.fromkeys(i for i in best if i is not None))
+            if cited:
+                yield match.start(), match.end(), cited
+
+    def _best(self, names: list[str], others: bool, year: str) -> int | None:
+        """Return the reference of that year with most of the names; None if none has any."""
+        scored = [(_score(names, others, self._heads[i]), -i) for i in self._by_year.get(year, [])]
+        score, negative = max(scored, default=(0.0, 0))
+        return -negative if score > 0 else None
+
+
+def _head(text: str) -> _Head:
+    year = re.search(rf"[(\[,.\s]{_YEAR}", text)
+    end = year.start() if year and year.start() > 3 else len(text)
+    words = [letters_and_digits(word) for word in _WORD.findall(text[: min(end, _HEAD)])]
+    title = _TITLE_BEGINS.search(text, 0, _HEAD)
+    authors = _SPLIT_NAMES.split(text[: title.start() if title else _HEAD])
+    return _Head(words, sum(bool(re.search(r"[^\W\d_]{2}", author)) for author in authors))
+
+
+def _spelled_out(years: str) -> list[str]:
+    """Return 2005a and 2005b for "2005a, b"."""
+    spelled: list[str] = []
+    for year in _YEARS.findall(years):
+        spelled.append(year if len(year) > 1 else spelled[-1][:4] + year)
+    return spelled
+
+
+def _score(names: list[str], others: bool, head: _Head) -> float:
+    """Score by names that occur, how early the first does, and whether the number of authors agrees.
+
+    The first of `names` may be a capitalised word before the names; all others must occur.
+    """
+    positions = [_position(name, head.words) for name in names]
+    present = [position for position in positions if position is not None]
+    if not present or (len(names) > 1 and len(present) < len(names) - 1):
+        return 0.0
+    agrees = head.n_authors >= len(names) + 2 if others else head.n_authors == len(names)
+    return len(present) + 1.0 / (1 + present[0]) + 0.3 * agrees - 0.5 * (len(names) - len(present))
+
+
+def _position(name: str, words: list[str]) -> int | None:
+    if name in words:
+        return words.index(name)
+    for width in (2, 3):  # van der Maaten
+        for i in range(len(words) - width + 1):
+            if "".join(words[i : i + width]) == name:
+                return i
+    return None
+
+
+_DASH = "–—−-"
+_NUMBERS = rf"\d{{1,3}}(?:\s?[,;{_DASH}]\s?\d{{1,3}})*"
+_IN_BRACKETS = re.compile(rf"\[\s?({_NUMBERS})(?:\s?,\s[^\[\]\d][^\[\]]{{0,40}})?\s?\]")
+_IN_PARENTHESES = re.compile(rf"(?<=[a-z.,] )\(({_NUMBERS})\)")
+_BARE = re.compile(_NUMBERS)
+_RANGE = re.compile(rf"(\d+)\s?[{_DASH}]\s?(\d+)|(\d+)")
+_BRACKETED = re.compile(r"\[([^\[\]]{2,200})\]")
+_NOT_A_CALLOUT = re.compile(
+    r"(?:\b[A-Za-z]|[=∈⊂×+−]|\b(?:eq|eqs|equations?|fig|figs|figures?|sections?)\.?)\s*$", re.IGNORECASE
+)
+
+_MAX_RANGE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Callout:
+    """A range of the text that points to references, given by their indices."""
+
+    start: int
+    end: int
+    references: tuple[int, ...]
+
+
+def find_callouts(
+    text: str, superscripts: Sequence[tuple[int, int]], references: Sequence[RawReference]
+) -> list[Callout]:
+    """Return the call-outs in the style of this document, in reading order."""
+    labels = {reference.label: i for i, reference in enumerate(references) if reference.label}
+    if labels and not all(label.isdigit() for label in labels):
+        callouts = [*_by_label(text, labels), *_by_author_year(text, references)]
+    elif labels:
+        callouts = _by_number(text, superscripts, labels, references)
+    else:
+        counted = {str(i + 1): i for i in range(len(references))}
+        by_names, by_number = (
+            list(_by_author_year(text, references)),
+            list(_numbers(text, _IN_BRACKETS, counted)),
+        )
+        callouts = by_names if len(by_names) >= len(by_number) else by_number
+    return sorted(callouts, key=lambda callout: callout.start)
+
+
+def _by_number(
+    text: str,
+    superscripts: Sequence[tuple[int, int]],
+    labels: dict[str, int],
+    references: Sequence[RawReference],
+) -> list[Callout]:
+    """Return call-outs in brackets, as superscripts, by author in spite of the numbers, or in parentheses.
+
+    The style that reaches most references is taken; parentheses count half, since equations have them, too.
+    """
+    styles = {
+        1.0: list(_numbers(text, _IN_BRACKETS, labels)),
+        0.9: list(_raised(text, superscripts, labels)),
+        0.8: list(_by_author_year(text, references)),
+        0.5: list(_numbers(text, _IN_PARENTHESES, labels)),
+    }
+    return styles[max(styles, key=lambda weight: weight * len(_cited(styles[weight])))]
+
+
+def _cited(callouts: list[Callout]) -> set[int]:
+    return {reference for callout in callouts for reference in callout.references}
+
+
+def _numbers(text: str, pattern: re.Pattern[str], labels: dict[str, int]) -> Iterator[Callout]:
+    for match in pattern.finditer(text):
+        before = text[max(0, match.start() - 12) : match.start()]
+        if _NOT_A_CALLOUT.search(before):
+            continue
+        if cited := _expanded(match[1], labels):
+            yield Callout(match.start(), match.end(), cited)
+
+
+def _raised(text: str, superscripts: Sequence[tuple[int, int]], labels: dict[str, int]) -> Iterator[Callout]:
+    """Yield superscript numbers that follow a word; after a single letter they are powers."""
+    for start, end in superscripts:
+        if not _BARE.fullmatch(text[start:end]) or not re.search(
+            r"[^\W\d_]{3}[\"”’')\]]?[.,;:]?\s?$", text[max(0, start - 12) : start]
+        ):
+            continue
+        if cited := _expanded(text[start:end], labels):
+            yield Callout(start, end, cited)
+
+
+def _expanded(numbers: str, labels: dict[str, int]) -> tuple[int, ...]:
+    """Return the references of "3, 5-7"; none if one of them does not exist, since then it is no call-out."""
+    wanted: list[str] = []
+    for first, last, single in _RANGE.findall(numbers):
+        if single:
+            wanted.append(str(int(single)))
+        elif 0 < int(last) - int(first) <= _MAX_RANGE:
+            wanted += [str(number) for number in range(int(first), int(last) + 1)]
+        else:
+            return ()
+    return (
+        tuple(dict.fromkeys(labels[number] for number in wanted)) if all(n in labels for n in wanted) else ()
+    )
+
+
+def _by_label(text: str, labels: dict[str, int]) -> Iterator[Callout]:
+    """Yield call-outs by label in brackets: [McC00, KLM96] and [Dechter, 2003; Pearl, 1988]."""
+    by_key = {_label_key(label): i for label, i in labels.items()}
+    for match in _BRACKETED.finditer(text):
+        parts = [_label_key(part) for part in match[1].split(";")]
+        if not any(part in by_key for part in parts):
+            parts = [_label_key(part) for part in re.split(r"[;,]", match[1])]
+        cited = tuple(dict.fromkeys(by_key[part] for part in parts if part in by_key))
+        if cited:
+            yield Callout(match.start(), match.end(), cited)
+
+
+def _label_key(label: str) -> str:
+    return letters_and_digits(label, keep="+*")
+
+
+def _by_author_year(text: str, references: Sequence[RawReference]) -> Iterator[Callout]:
+    finder = AuthorYearFinder([reference.text for reference in references])
+    for start, end, cited in finder.find(text):
+        yield Callout(start, end, cited)
+
 
 _END = re.compile(r"[.!?][\"”’')\]]*\s+(?=[\"“‘'(\[]*[^\W\d_a-z])|[.!?][\"”’')\]]*\s+(?=\d+\s[A-Z])")
 _ABBREVIATION = re.compile(

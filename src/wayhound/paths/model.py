@@ -25,9 +25,8 @@ from wayhound.paths.labellers import (
     PairedCrfLabeller,
     pair_rules,
 )
-from wayhound.paths.link_prior import LinkPrior
 from wayhound.paths.settings import PathSettings
-from wayhound.paths.trait_model import TraitModel
+from wayhound.paths.trait_model import LinkPrior, TraitModel
 from wayhound.trail import GOAL
 
 ADAPTIVE_STRATEGY = "adaptive"

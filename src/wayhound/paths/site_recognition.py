@@ -5,6 +5,14 @@ features of one logistic model. Its weights are general: they know neither goals
 fits them on tasks "taught on these sites, tested on that one", so that the probabilities hold on sites that were
 not taught. A second pass then learns within the site: words and places that likely goals share raise other pages
 that have them.
+
+`next_question` asks a person about the page whose answer helps most; `paths.questions` chooses questions for
+teaching instead, over many sites:
+
+    answers: dict[str, bool] = {}
+    while (page := next_question(recogniser, answers)) is not None:
+        answers[page.url] = ask(page.url)
+    recogniser.ranked(answers=answers)
 """
 
 from __future__ import annotations
@@ -358,3 +366,32 @@ def best_expected_f1(probabilities: Floats) -> int:
     ordered = np.sort(probabilities)[::-1]
     scores = 2 * np.cumsum(ordered) / (np.arange(1, len(ordered) + 1) + ordered.sum())
     return int(scores.argmax()) + 1
+
+
+QUESTIONS_A_SITE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuestion:
+    """A page to ask about, and the probability that it is a goal."""
+
+    url: str
+    probability: float
+
+
+def next_question(
+    recogniser: SiteRecogniser, answers: Answers = NO_ANSWERS, most: int = QUESTIONS_A_SITE
+) -> PageQuestion | None:
+    """Return the page to ask about next, or None if `most` are answered or no page is left.
+
+    Until a goal is confirmed, ask about the likeliest page: a "yes" proves that the site has goals. Then ask about
+    the most uncertain page. Where one goal is expected, a confirmed one ends the questions.
+    """
+    asked = [page.url in answers for page in recogniser.pages]
+    found = any(answers.get(page.url) for page in recogniser.pages)
+    if sum(asked) >= most or all(asked) or (found and recogniser.one_goal):
+        return None
+    probabilities = recogniser.probabilities(answers)
+    value = probabilities * (1 - probabilities) if found else probabilities
+    number = int(np.where(asked, -1.0, value).argmax())
+    return PageQuestion(recogniser.pages[number].url, float(probabilities[number]))

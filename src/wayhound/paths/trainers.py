@@ -24,7 +24,6 @@ from wayhound.paths.labellers import (
     PairedCrfLabeller,
     pair_rules,
 )
-from wayhound.paths.link_prior import learn_link_prior
 from wayhound.paths.model import ADAPTIVE_STRATEGY, CRF_STRATEGY, AdaptiveModel, ForageModel
 from wayhound.paths.samples import (
     PathSample,
@@ -40,6 +39,7 @@ from wayhound.paths.trait_model import (
     complete_examples,
     fit_trait_model,
     labelled_pages,
+    learn_link_prior,
     spied_examples,
 )
 from wayhound.paths.traits import ReachedPage

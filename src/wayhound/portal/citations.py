@@ -21,7 +21,7 @@ from wayhound.portal.library import Library
 from wayhound.portal.portal import Key, Kind, Portal
 from wayhound.record import Record
 from wayhound.store.papers import ITSELF, StoredCitation, StoredContext
-from wayhound.web.errors import NotFound
+from wayhound.web.pages import NotFound
 
 _LONGEST_SENTENCE = 600
 

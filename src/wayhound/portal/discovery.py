@@ -17,8 +17,7 @@ from wayhound.portal.search_pages import FilterList, Words, read_parameters
 from wayhound.portal.topic_pages import TopicSlug, topic_filter
 from wayhound.search.results import Hit, SearchRequest
 from wayhound.store.records import ChangeCursor, RecordStamp
-from wayhound.web.errors import NotFound
-from wayhound.web.pages import add, answer, document
+from wayhound.web.pages import NotFound, add, answer, document
 
 URLS_A_MAP = 5_000
 _XML = "application/xml"

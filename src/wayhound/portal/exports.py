@@ -20,8 +20,7 @@ from wayhound.portal.library import Library
 from wayhound.portal.portal import FORMAT_TYPES, FieldNames, Key, Kind, Portal, split_names
 from wayhound.record import Record
 from wayhound.store.records import fields_to_json
-from wayhound.web.errors import BadRequest, NotFound
-from wayhound.web.pages import answer
+from wayhound.web.pages import BadRequest, NotFound, answer
 
 BATCH = 200
 MOST_A_PAGE = 1000

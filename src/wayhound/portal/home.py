@@ -18,7 +18,7 @@ from wayhound.portal.record_pages import Card, card_of
 from wayhound.portal.search_pages import Choice, PageNumber, SearchParameters, value_text
 from wayhound.search.query import terms
 from wayhound.search.results import SearchRequest
-from wayhound.web.errors import NotFound
+from wayhound.web.pages import NotFound
 from wayhound.wording.quantities import count
 
 NEWEST = 6

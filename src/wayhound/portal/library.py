@@ -23,7 +23,7 @@ from wayhound.search.results import FACETS
 from wayhound.store.records import SiteVisited
 from wayhound.topics.tree import TREE_NAME, read_tree
 from wayhound.visit import Visit
-from wayhound.web.errors import NotFound
+from wayhound.web.pages import NotFound
 from wayhound.workspace import Workspace
 
 Result = TypeVar("Result")

@@ -19,9 +19,8 @@ from wayhound.portal.page_image import Box, page_image
 from wayhound.portal.portal import Key, Kind, Portal
 from wayhound.record import Record
 from wayhound.visit import ArchiveRef
-from wayhound.web.errors import BadRequest, NotFound
 from wayhound.web.guards import STRANGERS_POLICY
-from wayhound.web.pages import answer
+from wayhound.web.pages import BadRequest, NotFound, answer
 
 MAX_IMAGES = 64
 _TEXTUAL = re.compile(r"text/|.*(?:html|xml|json|javascript)")

@@ -27,8 +27,7 @@ from wayhound.search.results import (
     Sort,
     Suggestion,
 )
-from wayhound.web.errors import BadRequest
-from wayhound.web.pages import answer
+from wayhound.web.pages import BadRequest, answer
 
 PAGE_SIZE = 10
 MOST_A_PAGE = 100

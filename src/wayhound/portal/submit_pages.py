@@ -21,8 +21,8 @@ from wayhound.portal.portal import Key, Kind, Portal, now
 from wayhound.record import Record
 from wayhound.store.submissions import Submission, SubmissionKind
 from wayhound.url import normalise
-from wayhound.web.errors import NotFound, TooManyRequests
 from wayhound.web.guards import client_of
+from wayhound.web.pages import NotFound, TooManyRequests
 
 LONGEST = {"text": 500, "url": 2000, "area": 10_000, "choice": 200, "hidden": 200}
 _PORTS = {"http": 80, "https": 443}

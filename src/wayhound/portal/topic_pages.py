@@ -24,7 +24,7 @@ from wayhound.portal.search_pages import (
 )
 from wayhound.search.documents import TOPIC_SEPARATOR
 from wayhound.search.results import SearchRequest, Sort
-from wayhound.web.errors import BadRequest, NotFound
+from wayhound.web.pages import BadRequest, NotFound
 
 SORTS: dict[Sort, tuple[str, str]] = {
     "cited": ("citations", "Most cited by papers of this collection first."),

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from wayhound.web.errors import WebError, error_response
+from wayhound.web.pages import WebError, error_response
 
 OPEN_PATHS = ("/static/",)  # style sheets and scripts hold nothing private, and error pages need them
 

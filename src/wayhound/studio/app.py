@@ -29,8 +29,8 @@ from wayhound.studio.topic_pages import topic_changes, topic_routes
 from wayhound.studio.trail_pages import trail_changes, trail_routes
 from wayhound.studio.train_pages import complete_routes, train_routes
 from wayhound.web.app import WebSettings, make_app
-from wayhound.web.errors import NotFound
 from wayhound.web.guards import LOOPBACK_NAMES
+from wayhound.web.pages import NotFound
 from wayhound.workspace import Workspace
 
 ABOUT = "The operator's pages of a workspace."

@@ -20,7 +20,7 @@ from wayhound.processes import (
     wait_or_kill,
 )
 from wayhound.store.jobs import Job
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 from wayhound.workspace import Workspace
 
 _END_SECONDS = 10.0

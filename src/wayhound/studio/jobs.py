@@ -26,10 +26,9 @@ from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
 from wayhound.wording.chains import format_extracted
 from wayhound.wording.faults import format_error
-from wayhound.wording.papers import format_added_files, format_trained
+from wayhound.wording.papers import format_added_files, format_trained, training_summary
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_progress
-from wayhound.wording.topics import training_summary
 from wayhound.wording.training import format_training
 from wayhound.workspace import Workspace
 

@@ -18,8 +18,8 @@ from wayhound.record_kinds import FieldSpec, spec_of
 from wayhound.store.jobs import Job
 from wayhound.studio.studio import Studio, StudioForm, read_form, to
 from wayhound.studio.tables import Paging, requested_page
-from wayhound.web.errors import BadRequest
 from wayhound.web.guards import STRANGERS_POLICY
+from wayhound.web.pages import BadRequest
 from wayhound.wording.papers import NO_TITLE, format_place, format_unread
 from wayhound.wording.runs import format_order
 from wayhound.wording.undo import format_correction_undo

@@ -16,9 +16,9 @@ from wayhound.app.site_list import parse_site
 from wayhound.forage.explain import Explanation, RatedLink
 from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, Marker, no_marks, rendered
 from wayhound.studio.studio import Studio, VisitAddress, query_number, read_form, to
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 from wayhound.wording.faults import format_fault
-from wayhound.wording.labels import format_label
+from wayhound.wording.quantities import format_label
 from wayhound.wording.reasons import format_expectation, format_reasons
 from wayhound.workspace import Workspace
 

@@ -18,7 +18,7 @@ from wayhound.app.teach.teaching import Taught, open_session, start_urls, teach
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.net.browser import BrowserOptions, find_browser
 from wayhound.net.screencast import Frame, KeyKind, MouseButton, MouseKind, Screencast
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 from wayhound.wording.teaching import format_marks, format_never_loaded
 from wayhound.workspace import Workspace
 

@@ -15,7 +15,7 @@ from wayhound.store.review import SiteChange
 from wayhound.studio.rendering import PAGE_WITH_FRAME
 from wayhound.studio.studio import Studio, VisitAddress, now, query_number, read_form, to
 from wayhound.trail import FAIL, GOAL
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_order
 from wayhound.wording.undo import format_review_undo

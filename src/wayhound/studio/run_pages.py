@@ -37,7 +37,7 @@ from wayhound.studio.charts import (
 )
 from wayhound.studio.studio import Studio, StudioForm, read_form, to
 from wayhound.studio.tables import SITE_COLUMNS, Paging, csv_text, download, requested_page, site_rows
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 from wayhound.wording.runs import format_order, format_skipped
 from wayhound.workspace import Workspace
 

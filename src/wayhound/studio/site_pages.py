@@ -15,7 +15,7 @@ from wayhound.store.protocol import Run
 from wayhound.store.site_notes import KeptProgram
 from wayhound.studio.run_pages import start_forage
 from wayhound.studio.studio import Studio, query_number, read_form, to
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 from wayhound.workspace import Workspace
 
 ANSWERS = {"yes": True, "no": False, "skip": None}

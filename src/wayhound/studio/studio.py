@@ -18,8 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from wayhound.errors import WayhoundError
 from wayhound.studio.access import check_form, derived
 from wayhound.studio.background import Background
-from wayhound.web.errors import BadRequest
-from wayhound.web.pages import Pages
+from wayhound.web.pages import BadRequest, Pages
 from wayhound.wording.faults import format_ending, format_error
 from wayhound.wording.quantities import count, shorten
 from wayhound.wording.runs import format_verdict

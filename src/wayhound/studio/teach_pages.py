@@ -26,7 +26,7 @@ from wayhound.studio.remote_browser import (
 )
 from wayhound.studio.studio import Studio, read_form, to
 from wayhound.trail import FAIL, GOAL
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
 
 WAIT_SECONDS = 10.0  # for a new picture, before the page asks again
 SETTLE_SECONDS = 1.0  # for a page to react to a click, where no script shows later pictures

@@ -18,9 +18,9 @@ from wayhound.studio.tables import Paging, requested_page
 from wayhound.topics.model import NOWHERE, TopicPlacement
 from wayhound.topics.suggest import TopicSuggestions
 from wayhound.topics.tree import shipped_trees
-from wayhound.web.errors import BadRequest
+from wayhound.web.pages import BadRequest
+from wayhound.wording.papers import empty_topics_warning, training_summary
 from wayhound.wording.quantities import count
-from wayhound.wording.topics import empty_topics_warning, training_summary
 from wayhound.workspace import Workspace
 
 Result = TypeVar("Result")

@@ -13,8 +13,8 @@ from wayhound.store.trails import KeptTrail, TrailSummary
 from wayhound.studio.rendering import FRAME_HEADERS, PAGE_WITH_FRAME, rendered
 from wayhound.studio.studio import Studio, now, read_form, to
 from wayhound.trail import FAIL, GOAL, Step
-from wayhound.web.errors import NotFound
-from wayhound.wording.trails import format_change
+from wayhound.web.pages import NotFound
+from wayhound.wording.teaching import format_change
 from wayhound.wording.undo import format_trail_undo
 from wayhound.workspace import Workspace
 

@@ -27,9 +27,8 @@ from wayhound.paths.trail_check import Remark
 from wayhound.store.jobs import Job
 from wayhound.store.model_files import ModelCard
 from wayhound.studio.studio import Studio, read_form, to
-from wayhound.web.errors import BadRequest
-from wayhound.wording.labels import format_label
-from wayhound.wording.quantities import count
+from wayhound.web.pages import BadRequest
+from wayhound.wording.quantities import count, format_label
 from wayhound.wording.reasons import format_reasons
 from wayhound.wording.training import format_held_out, format_outlook, format_training
 from wayhound.workspace import Workspace

@@ -18,7 +18,6 @@ from starlette.types import ASGIApp
 
 from wayhound import __version__
 from wayhound.errors import UsageError
-from wayhound.web.errors import add_error_pages
 from wayhound.web.guards import (
     LOOPBACK_NAMES,
     MOST_BODY_BYTES,
@@ -30,7 +29,7 @@ from wayhound.web.guards import (
     SafeHeaders,
     limited_protocol,
 )
-from wayhound.web.pages import Pages, add_static_files
+from wayhound.web.pages import Pages, add_error_pages, add_static_files
 
 _ERRORS = {
     "400": "The request is not valid; `error` says what to change.",

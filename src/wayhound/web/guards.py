@@ -34,7 +34,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from wayhound.web.errors import BadRequest, TooManyRequests, TooMuch, WebError, error_response
+from wayhound.web.pages import BadRequest, TooManyRequests, TooMuch, WebError, error_response
 
 PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "

@@ -1,10 +1,10 @@
-"""Papers in words: what became of files, where values were read, what models learned."""
+"""Papers and topics in words: what became of files, where values were read, what models learned."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wayhound.record import Value
 from wayhound.wording.quantities import count
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wayhound.app.papers.grouping import RegroupReport
     from wayhound.app.papers.training import PaperTrainingReport
     from wayhound.store.document_files import StoredFile
+
 
 PAPER, DOCUMENT, REFUSED = "paper", "document", "refused"
 NO_TITLE = "(no title)"
@@ -110,3 +111,24 @@ def format_trained(trained: PaperTrainingReport) -> Iterator[str]:
         yield f"Of {trained.watched} other papers, {trained.unchanged} are read as before."
     for name in trained.not_found:
         yield f"Not learned from: {name}."
+
+
+def training_summary(history: Mapping[str, Any]) -> str:
+    """Return one line about a training, from the history in its model file."""
+    rounds = count(len(history["rounds"]) - 1, "round")
+    ending = f"converged after {rounds}" if history["converged"] else f"{rounds} of EM"
+    return (
+        f"{count(history['documents'], 'document')}, {history['coverage']:.0%} of them with a keyword; "
+        f"{ending}; {history['nowhere']:,} fit nowhere"
+    )
+
+
+def empty_topics_warning(history: Mapping[str, Any]) -> str:
+    """Return a warning about topics that no document has a keyword of, or an empty text."""
+    if not history.get("empty"):
+        return ""
+    return f"No document contains a keyword of: {', '.join(history['empty'])}. These topics stay empty."
+
+
+def papers_placed(placed: int, papers: int) -> str:
+    return f"{count(placed, 'paper')} of {papers:,} placed under a topic."

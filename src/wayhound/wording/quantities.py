@@ -1,6 +1,8 @@
-"""Numbers, durations, addresses and long texts in the short form that people read."""
+"""Labels, numbers, durations, addresses and long texts in the short form that people read."""
 
 from __future__ import annotations
+
+from wayhound.trail import FAIL, GOAL
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -23,3 +25,23 @@ def short_url(url: str) -> str:
 def shorten(text: str, most: int) -> str:
     """Return at most `most` characters of the text, with an ellipsis where it was cut."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+_CLICKS = ("", "one click", "two clicks", "three or more clicks")
+_RESERVED = {GOAL: "a goal", FAIL: "a rejected page"}
+
+
+def format_label(label: str) -> str:
+    """Return a label or state in words; labels that people gave stay as they are.
+
+    A state is a label after one `<` for each click before it (PathLearner, section 1.2): `<<Goal` is two clicks
+    before a goal, `<people` is on the way to people.
+    """
+    name = label.lstrip("<")
+    clicks = len(label) - len(name)
+    words = _RESERVED.get(name, name)
+    if not clicks:
+        return words
+    if name == GOAL:
+        return f"{_CLICKS[min(clicks, 3)]} before {words}"
+    return f"on the way to {words}"

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from wayhound.forage.explain import Explanation
 from wayhound.wording.faults import format_fault
-from wayhound.wording.labels import format_label
-from wayhound.wording.quantities import count
+from wayhound.wording.quantities import count, format_label
 
 _PLACES = {
     "title": "in its title",

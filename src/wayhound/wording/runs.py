@@ -11,8 +11,7 @@ from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary
 from wayhound.store.site_notes import KeptProgram, WaitingQuestion
 from wayhound.wording.faults import format_ending, format_fault
-from wayhound.wording.labels import format_label
-from wayhound.wording.quantities import count, shorten
+from wayhound.wording.quantities import count, format_label, shorten
 from wayhound.wording.reasons import format_reasons, supporting
 
 CHANGES: Mapping[str, str] = {

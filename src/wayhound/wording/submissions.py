@@ -1,10 +1,31 @@
-"""Submissions of visitors and their outcome, in words."""
+"""Submissions of visitors, their outcome, and what was indexed, in words."""
 
 from __future__ import annotations
 
+from wayhound.app.index import Indexed
 from wayhound.app.moderate import Decision
+from wayhound.plugins import RECORD_KINDS, load_plugins
 from wayhound.store.submissions import Submission
 from wayhound.wording.quantities import count
+
+
+def format_indexed(done: Indexed) -> str:
+    """Return `Indexed 12 records and 30 works only cited, removed 2, in 0.4 s.`"""
+    works = f" and {count(done.works, 'work')} only cited" if done.works else ""
+    removed = f", removed {done.removed:,}" if done.removed else ""
+    return f"Indexed {count(done.added, 'record')}{works}{removed}, in {done.seconds:.1f} s."
+
+
+def format_problems(done: Indexed) -> list[str]:
+    """Return a message for goals that have no record, and for each plugin that failed."""
+    goals = count(done.goals.hidden, "goal")
+    hidden = (
+        [f"{goals} left out: their pages ask not to be indexed (robots: noindex)."]
+        if done.goals.hidden
+        else []
+    )
+    return [*hidden, *done.goals.problems, *load_plugins(RECORD_KINDS)[1]]
+
 
 NOTHING = "(nothing)"
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from wayhound.store.papers import PaperCorrection
 from wayhound.store.review import ReviewAnswer
 from wayhound.store.trails import TrailChange
-from wayhound.wording.labels import format_label
-from wayhound.wording.quantities import count
-from wayhound.wording.trails import format_change
+from wayhound.wording.quantities import count, format_label
+from wayhound.wording.teaching import format_change
 
 NOTHING = "There is nothing to undo."
 

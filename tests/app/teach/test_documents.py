@@ -9,10 +9,10 @@ import pytest
 
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, trails_of, walked
 from tests.servers import Answer, serve
-from wayhound.app.teach.events import Arrived, Clicked, DocumentLinked, Marked, Undone
 from wayhound.app.teach.playback import Script, play_by_fetching
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
+from wayhound.app.teach.session import Arrived, Clicked, DocumentLinked, Marked, Undone
 from wayhound.app.teach.teaching import open_session
 from wayhound.page import Link, Page
 from wayhound.samples import SampleServer

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wayhound.app.teach.events import Arrived, Clicked, Done, Marked, Undone, serialise
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
-from wayhound.app.teach.session import TeachMode
+from wayhound.app.teach.session import Arrived, Clicked, Done, Marked, TeachMode, Undone, serialise
 from wayhound.app.teach.teaching import graph_data, open_session, save_free_trails, start_urls
 from wayhound.errors import UsageError
 from wayhound.fetched import Fetched

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.app.teach.events import (
+from wayhound.app.teach.session import (
     Arrived,
     Clicked,
     Closed,
@@ -18,12 +18,14 @@ from wayhound.app.teach.events import (
     Marked,
     NavigationFailed,
     NextSite,
+    PageNode,
+    Session,
     TabOpened,
     Undone,
     deserialise,
     serialise,
+    tidy_label,
 )
-from wayhound.app.teach.session import PageNode, Session, tidy_label
 from wayhound.errors import TeachingError
 from wayhound.page import Link
 from wayhound.trail import FAIL, GOAL

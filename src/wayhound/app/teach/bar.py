@@ -6,9 +6,8 @@ from typing import Any, Literal
 from urllib.parse import unquote
 
 from wayhound.app.teach.browser_tabs import BrowserTabs, SessionFinished
-from wayhound.app.teach.events import Done, Marked, NextSite, Undone
 from wayhound.app.teach.saver import Saver
-from wayhound.app.teach.session import PageNode, Session, tidy_label
+from wayhound.app.teach.session import Done, Marked, NextSite, PageNode, Session, Undone, tidy_label
 from wayhound.app.teach.tab import Tab
 from wayhound.trail import FAIL, GOAL
 from wayhound.url import host_of

@@ -22,12 +22,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol
 
-from wayhound.app.teach.events import Arrived, Clicked, Done, Marked, NextSite, Undone
 from wayhound.app.teach.hand import Hand
 from wayhound.app.teach.recorder import Ending, Recorder
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
-from wayhound.app.teach.session import TeachMode
+from wayhound.app.teach.session import Arrived, Clicked, Done, Marked, NextSite, TeachMode, Undone
 from wayhound.app.teach.teaching import Taught, start_urls, teacher_name
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.fetched import Fetched

@@ -19,10 +19,18 @@ from wayhound.app.teach.browser_tabs import (
     TabClosed,
     TabCrashed,
 )
-from wayhound.app.teach.events import Arrived, Clicked, Closed, DocumentLinked, NavigationFailed, TabOpened
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
-from wayhound.app.teach.session import PageNode, Session
+from wayhound.app.teach.session import (
+    Arrived,
+    Clicked,
+    Closed,
+    DocumentLinked,
+    NavigationFailed,
+    PageNode,
+    Session,
+    TabOpened,
+)
 from wayhound.app.teach.tab import BarMessage, BarScript, HistoryEntry, Navigated, Tab
 from wayhound.media import is_page_type, resolve_type
 from wayhound.page import Link, Page

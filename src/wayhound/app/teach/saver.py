@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from wayhound.app.teach.events import (
+from wayhound.app.teach.seen_pages import SeenPage, SessionPages
+from wayhound.app.teach.session import (
     Arrived,
     Closed,
     DocumentLinked,
     Done,
     Event,
     Marked,
+    PageNode,
+    Session,
+    TeachMode,
     Undone,
     deserialise,
     serialise,
 )
-from wayhound.app.teach.seen_pages import SeenPage, SessionPages
-from wayhound.app.teach.session import PageNode, Session, TeachMode
 from wayhound.archive.writer import repair
 from wayhound.fetched import Fetched
 from wayhound.paths.taught_site import WebGraph, hops_to_nearest

@@ -21,12 +21,26 @@ from wayhound.forage.scorers.path_learner import PathLearner, checked_model
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import page_tokens
-from wayhound.paths.keywords import MENU_WORDS, ON_MATCHING_PAGE, Keywords
-from wayhound.paths.link_prior import link_concepts
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
-from wayhound.paths.site_questions import QUESTIONS_A_SITE, next_question
-from wayhound.paths.site_recognition import MAX_DOUBT, NO_ANSWERS, Answers, PageEvidence, SiteRecogniser
-from wayhound.paths.traits import ReachedPage, SourcePage, page_template, url_shape
+from wayhound.paths.site_recognition import (
+    MAX_DOUBT,
+    NO_ANSWERS,
+    QUESTIONS_A_SITE,
+    Answers,
+    PageEvidence,
+    SiteRecogniser,
+    next_question,
+)
+from wayhound.paths.trait_model import link_concepts
+from wayhound.paths.traits import (
+    MENU_WORDS,
+    ON_MATCHING_PAGE,
+    Keywords,
+    ReachedPage,
+    SourcePage,
+    page_template,
+    url_shape,
+)
 from wayhound.site import Site
 
 PRIOR_SHARE = 0.3  # of a link's score, if the lesson switched concepts on or the user gave keywords

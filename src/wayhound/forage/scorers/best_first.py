@@ -11,7 +11,7 @@ from typing import Self
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import GoalPattern, Rated, Reading, State, StrategyInput
 from wayhound.page import Link, Page
-from wayhound.paths.keywords import Keywords
+from wayhound.paths.traits import Keywords
 from wayhound.site import Site
 from wayhound.text.words import words
 from wayhound.url import url_tokens
