@@ -130,7 +130,7 @@ def run(
     prioritise, evaluate = workloads
     extraction = Extraction(corpus, GraphValue(evaluate))
     scorer = PageScorer(prioritise, GraphValue(prioritise), strategy)
-    agenda = Agenda(scorer, sample_factor * batch, batch, threshold, rescore=5 * batch)
+    agenda = Agenda(scorer, sample_factor * batch, batch, threshold, rescore=3 * batch)
     curve = Curve(name)
     began = time.process_time()
     for done in run_agenda(corpus.light, agenda, extraction, Random(seed), most):

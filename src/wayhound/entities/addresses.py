@@ -21,6 +21,7 @@ from wayhound.entities.places import (
     STREET,
     US_STATES,
     country_named,
+    search_country,
 )
 
 MAX_ADDRESSES = 200
@@ -132,7 +133,12 @@ _UNIT = re.compile(
 )
 _BOX = re.compile(rf"\b{BOX_WORDS}\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?]\s+[A-Z][a-z]+ [a-z]+ [a-z]+")
-_HAS_DIGITS = re.compile(r"\d{3}|\d [A-Z]|\d[A-Z]")
+# Cheap tests that rule out most lines; each begins with a range, which the regular expression engine skips to.
+_HAS_DIGITS = re.compile(r"[0-9](?:[0-9]{2}| ?[A-Z])")
+_CODE_SHAPE = re.compile(r"[0-9]{2}(?:[0-9]{2}|[0-9] [0-9]{2}|-[0-9]{3})")
+_SIX = re.compile(r"[0-9]{3} ?[0-9]{3}(?![\w-])")
+_REGION_CODE = re.compile(r"[A-Z]{2,3} [0-9]{4,6}(?![\w-])")
+_REGION = re.compile(r"[-–—/,]\s*[A-Z]{2}(?![\w'’])")
 
 
 def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
@@ -158,9 +164,12 @@ def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
     for index in sorted({page.line_at(match.start()) for match in _LABEL_LINE.finditer(page.text)}):
         if _LABEL.match(lines[index].text):
             yield from _labelled(page, index)
-    for index in sorted({page.line_at(match.start()) for match in _HAS_DIGITS.finditer(page.text)}):
+    for index in page.digit_lines:
         text = lines[index].text
-        yield from _post_codes(index, text, hints)
+        if not _HAS_DIGITS.search(text):
+            continue
+        if _CODE_SHAPE.search(text) or _LETTER_CODE.search(text):
+            yield from _post_codes(index, text, hints)
         if len(text) < 200 and _NUMBER.search(text) and not _LABEL.match(text):
             yield from _without_code(index, text)
             if len(text) < 70 and index + 1 < len(lines) and (match := _STREET_FIRST.match(text)):
@@ -180,7 +189,7 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor
         yield _Anchor(index, match.start(), match.end(), "NL", match[1], 0.7)
     for match in _MX.finditer(text):
         yield _Anchor(index, match.start(), len(text), "MX", match[1], 0.6)
-    for match in _ANY_REGION.finditer(text):
+    for match in _ANY_REGION.finditer(text) if _REGION_CODE.search(text) else ():
         yield _Anchor(index, match.start(), match.end(), "", match["code"], 0.46)
     yield from _asian_codes(index, text, hints)
     for match in _CODE_FIRST.finditer(text):
@@ -189,10 +198,11 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor
 
 
 def _asian_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
-    for match in _JP.finditer(text):
+    for match in () if text.isascii() else _JP.finditer(text):
         if "〒" in match[0] or _JP_PLACE.search(text, match.end(), match.end() + 12):
             yield _Anchor(index, match.start(), len(text), "JP", match[1], 0.8)
-    for match in (_IN if "IN" in hints or "India" in text else _IN_SURE).finditer(text):
+    indian = _IN if "IN" in hints or "India" in text else _IN_SURE
+    for match in indian.finditer(text) if _SIX.search(text) else ():
         code = next(group for group in match.groups()[1:] if group)
         yield _Anchor(index, match.start(), _with_state(text, match.end()), "IN", code, 0.6)
 
@@ -247,11 +257,11 @@ def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
 
 
 def _without_code(index: int, text: str) -> Iterator[_Anchor]:
-    for pattern, country in ((_US_NO_ZIP, "US"), (_BR_NO_CODE, "BR")):
+    for pattern, country in ((_US_NO_ZIP, "US"), (_BR_NO_CODE, "BR")) if _REGION.search(text) else ():
         for match in pattern.finditer(text):
             if STREET.search(text, 0, match.start()) or _BOX.search(text):
                 yield _Anchor(index, match.start(), match.end(), country, "", 0.45)
-    named = COUNTRY_NAME.search(text) if len(text) < 120 else None
+    named = search_country(text) if len(text) < 120 else None
     listed = named is not None and text.endswith(named[0]) and text.count(",") >= 2
     if named is not None and (listed or STREET.search(text, 0, named.start())):
         yield _Anchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4)
@@ -430,7 +440,7 @@ def _likely_country(text: str, hints: Sequence[str]) -> str:
 
 
 def _country_in(text: str) -> str:
-    named = COUNTRY_NAME.search(text)
+    named = search_country(text)
     return country_named(named[0]) if named else ""
 
 

@@ -31,8 +31,9 @@ _TAGS = re.compile(rb"<[^>]*>|&[#\w]+;")
 _SCRIPTS = re.compile(
     rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->", re.DOTALL | re.IGNORECASE
 )
-_BODY = re.compile(rb"<body\b", re.IGNORECASE)
 _HEADING = re.compile(rb"<h([12])\b[^>]*>(.{1,400}?)</h\1>", re.DOTALL | re.IGNORECASE)
+_HEADING_TAGS = (b"<h1", b"<H1", b"<h2", b"<H2")
+_MAX_HEADINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ class _Seen:
     features: tuple[str, ...]
     metadata: frozenset[str]
     content: frozenset[str] | None = None
+    # numbers of the queries that these words cover, which do not change with the graph
+    asked: tuple[int, ...] | None = None
+    asked_in_content: tuple[int, ...] | None = None
 
 
 def split_words(text: str, known: Mapping[str, object] | frozenset[str]) -> list[str]:
@@ -80,11 +84,23 @@ def split_words(text: str, known: Mapping[str, object] | frozenset[str]) -> list
 
 def segment(body: bytes) -> tuple[list[str], list[str]]:
     """Return the words of the header and of the footer of a page, from its first and last bytes alone."""
-    start = _BODY.search(body)
-    head = body[start.start() if start else 0 :][:HEAD_BYTES]
-    headings = b" ".join(match[2] for match in _HEADING.finditer(body, 0, 10 * HEAD_BYTES))
-    header = _plain(head)[:_HEADER_WORDS] + _plain(headings)[:_HEADING_WORDS]
+    start = body.find(b"<body")
+    start = start if start >= 0 else max(0, body.find(b"<BODY"))
+    header = _plain(body[start : start + HEAD_BYTES])[:_HEADER_WORDS]
+    header += _plain(b" ".join(_headings(body)))[:_HEADING_WORDS]
     return header, _plain(body[-TAIL_BYTES:])[-_FOOTER_WORDS:]
+
+
+def _headings(body: bytes) -> Iterator[bytes]:
+    # found by their literal beginning: a pattern that ignores case takes ten times as long
+    for tag in _HEADING_TAGS:
+        place = body.find(tag, 0, 10 * HEAD_BYTES)
+        for _ in range(_MAX_HEADINGS):
+            if place < 0:
+                break
+            if match := _HEADING.match(body, place):
+                yield match[2]
+            place = body.find(tag, place + 3, 10 * HEAD_BYTES)
 
 
 def _plain(markup: bytes) -> list[str]:
@@ -111,7 +127,7 @@ class Relevance:
 
     def probability(self, features: Sequence[str]) -> float:
         weights = self._weights
-        score = self._bias + sum(weights.get(name, 0.0) for name in features)
+        score = self._bias + sum([weights[name] for name in features if name in weights])
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
     def learn(self, features: Sequence[str], relevant: bool) -> None:
@@ -157,39 +173,54 @@ class PageScorer:
     expected_value: float = 3.0  # V(e, q), taken as constant for all entities (Eq. 9)
     relevance: Relevance = field(default_factory=Relevance)
     success: HostSuccess = field(default_factory=HostSuccess)
-    _words: frozenset[str] = field(default=frozenset(), init=False)
     _names: dict[str, list[frozenset[str]]] = field(default_factory=lambda: defaultdict(list), init=False)
-
-    def __post_init__(self) -> None:
-        self._words = frozenset(word for words in self.workload.needed for word in words if len(word) > 2)
+    _hosts: dict[str, list[str]] = field(default_factory=dict, init=False)
 
     def see(self, page: LightPage) -> _Seen:
         """Segment and tokenise a page (Algorithm 2, lines 1–3)."""
         host = host_of(page.url)
         path = plain_words(page.url.partition("://")[2].partition("/")[2][:300])
-        label = host.removeprefix("www.").rsplit(".", 1)[0]
         title = plain_words(page.title[:300])
         size = f"size:{int(math.log2(page.size + 1))}" if page.size else "size:?"
         features = dict.fromkeys([f"host:{host}", size, *(f"u:{w}" for w in path if not w.isdigit()),
                                   *(f"t:{word}" for word in title)])  # fmt: skip
-        metadata = frozenset([*title, *path, *(split_words(label, self._words) if self._words else ())])
-        return _Seen(page, host, tuple(features), metadata)
+        return _Seen(page, host, tuple(features), frozenset([*title, *path, *self._host_words(host)]))
+
+    def _host_words(self, host: str) -> list[str]:
+        words = self._hosts.get(host)
+        if words is None:
+            label = host.removeprefix("www.").rsplit(".", 1)[0]
+            words = self._hosts[host] = (
+                split_words(label, self.workload.vocabulary) if self.workload.queries else []
+            )
+        return words
 
     def probability(self, seen: _Seen) -> float:
         """Pr(p), the product of relevance and extraction success."""
         return self.relevance.probability(seen.features) * self.success.probability(seen.host)
 
-    def utility(self, seen: _Seen) -> float:
-        """U(p) (Eq. 4, 7): probability times the expected gain of what the page seems to describe."""
+    def utility(self, seen: _Seen, *, at_a_glance: bool = False) -> float:
+        """U(p) (Eq. 4, 7): probability times the expected gain of what the page seems to describe.
+
+        At a glance the combined strategy takes what the metadata says for all: the content is read only of pages that
+        come near the top, which is a third of the cost.
+        """
         probability = self.probability(seen)
         importance = self.endorsed.get(seen.page.url, 0.0) + self.endorsed.get(seen.host, 0.0)
         if not self.workload.queries:
             return probability * (1 + importance) * self._novelty(seen.metadata)
         gain = 0.0
         if self.strategy in ("metadata", "combined"):
-            gain += self._gain(seen.metadata)
-        if self.strategy in ("content", "combined") and probability > _HOPELESS:
-            gain += self._gain(self._content(seen))
+            if seen.asked is None:
+                seen.asked = tuple(self.workload.covered(seen.metadata))
+            gain += self._gain(seen.asked, seen.metadata)
+        if at_a_glance and self.strategy == "combined" and seen.content is None:
+            gain *= 2
+        elif self.strategy in ("content", "combined") and probability > _HOPELESS:
+            content = self._content(seen)
+            if seen.asked_in_content is None:
+                seen.asked_in_content = tuple(self.workload.covered(content))
+            gain += self._gain(seen.asked_in_content, content)
         if self.strategy == "combined":
             gain /= 2  # an equal-weighted sum
         # what no query asks for is still worth a little: it may be asked for tomorrow
@@ -201,18 +232,21 @@ class PageScorer:
             seen.content = frozenset([*header, *footer])
         return seen.content
 
-    def _gain(self, words: frozenset[str]) -> float:
-        """Return the expected increase of the graph's value (Eq. 5 and 6)."""
+    def _gain(self, asked: Sequence[int], words: frozenset[str]) -> float:
+        """Return the expected increase of the graph's value (Eq. 5 and 6) from the queries that words cover."""
         total = 0.0
-        novelty = self._novelty(words)
-        for number in self.workload.covered(words):
+        novelty: float | None = None
+        for number in asked:
             query = self.workload.queries[number]
             matched = self.value.matched(number)
-            if query.kind == "category":
+            if not matched:
+                total += query.count
+            elif query.kind == "category":
                 total += query.count * self.value.alpha**-matched
             else:
-                known = 1.0 if not matched else max(novelty, self.corroboration)
-                total += query.count * known
+                if novelty is None:  # needed only where a query has an answer already
+                    novelty = self._novelty(words)
+                total += query.count * max(novelty, self.corroboration)
         return total * self.expected_value
 
     def _novelty(self, words: frozenset[str]) -> float:
@@ -246,40 +280,50 @@ _UNASKED = 0.05
 
 # Scheduling
 
+_CHOICE = 3  # relevant pages to choose from, for each that is extracted
+_RECENCY = 0.01
+
 
 @dataclass
 class Agenda:
     """The working set of Algorithm 1: a priority queue of pages by utility, of which the top is kept up to date."""
 
     scorer: PageScorer
-    sample: int = 400  # s, pages scored in each round
+    sample: int = 400  # s, pages scored in each round, at most
     batch: int = 20  # b, pages extracted in each round
     threshold: float = 0.0  # δ
-    rescore: int = 100  # k ≥ b, pages whose utility is updated after a batch
+    rescore: int = 60  # k ≥ b, pages whose utility is updated before a batch
     _heap: list[tuple[float, int, _Seen]] = field(default_factory=list, init=False)
     _count: int = field(default=0, init=False)
+    _hope: float = field(default=0.0, init=False)  # mean probability of the pages that were offered of late
     scored: int = field(default=0, init=False)
     discarded: int = field(default=0, init=False)
+
+    @property
+    def sample_size(self) -> int:
+        """Pages to score in the next round: fewer where most are worth extracting, as there is less to choose."""
+        return min(self.sample, math.ceil(_CHOICE * self.batch / max(self._hope, 0.01)))
 
     def offer(self, page: LightPage) -> None:
         """Score a page and put it into the working set, unless its utility is not above the threshold."""
         seen = self.scorer.see(page)
-        utility = self.scorer.utility(seen)
+        utility = self.scorer.utility(seen, at_a_glance=True)
+        self._hope += _RECENCY * (self.scorer.probability(seen) - self._hope)
         self.scored += 1
         if utility > self.threshold:
             self._push(utility, seen)
         else:
             self.discarded += 1
 
-    def take(self, count: int) -> list[_Seen]:
-        """Remove and return the pages of the highest utility."""
-        return [heapq.heappop(self._heap)[2] for _ in range(min(count, len(self._heap)))]
+    def take(self) -> list[_Seen]:
+        """Remove and return a batch: the pages of the highest utility, after an update of the top k.
 
-    def refresh(self) -> None:
-        """Update the utilities of the top k pages to the graph as it is now (line 13)."""
+        The update (line 13 of Algorithm 1) brings utilities in line with the graph as it is now.
+        """
         top = [heapq.heappop(self._heap)[2] for _ in range(min(self.rescore, len(self._heap)))]
         for seen in top:
             self._push(self.scorer.utility(seen), seen)
+        return [heapq.heappop(self._heap)[2] for _ in range(min(self.batch, len(self._heap)))]
 
     def __len__(self) -> int:
         return len(self._heap)
@@ -316,9 +360,9 @@ def run_agenda(
         if scorer.strategy == "random":
             batch = [scorer.see(page) for page in _cut(waiting, agenda.batch)]
         else:
-            for page in _cut(waiting, agenda.sample):
+            for page in _cut(waiting, agenda.sample_size):
                 agenda.offer(page)
-            batch = agenda.take(agenda.batch)
+            batch = agenda.take()
         for seen in batch:
             outcome = extract(seen.page)
             done += 1
@@ -326,8 +370,6 @@ def run_agenda(
                 scorer.value.update(entity, values)
                 scorer.know(values)
             scorer.learn(seen, relevant=outcome.relevant, extracted=outcome.extracted)
-        if scorer.strategy != "random":
-            agenda.refresh()
         yield done
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -37,7 +38,7 @@ class Contact:
 
 # E-mail
 
-_LOCAL_PART = re.compile(r"[A-Za-z0-9][\w.+-]{0,63} ?$")
+_LOCAL_PART = re.compile(r" ?([\w.+-]{0,63}[A-Za-z0-9])")  # backwards, from the sign
 _HOST = re.compile(r" ?(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,5}[A-Za-z]{2,18}(?![\w@-])")
 _AT = r"(?:[ ]?[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>] ?|(?-i: AT ))"
 _DOT = r"(?:\.| ?[\[({<] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>] ?|(?-i: DOT ))"
@@ -66,23 +67,20 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
     while place >= 0:
         # only the neighbourhood of each sign is searched: a page has few of them, and much text
         start = max(0, place - 66)
-        name, host = _LOCAL_PART.search(text[start:place]), _HOST.match(text, place + 1)
-        if name and host and (email := clean_email(f"{name[0].strip()}@{host[0].strip()}")):
-            yield Contact(
-                "email",
-                email,
-                text[start + name.start() : host.end()],
-                start + name.start(),
-                host.end(),
-                0.97,
-            )
+        host = _HOST.match(text, place + 1)
+        name = _LOCAL_PART.match(text[start:place][::-1]) if host else None
+        if name and host and (email := clean_email(f"{name[1][::-1]}@{host[0].strip()}")):
+            begin = place - name.end()
+            yield Contact("email", email, text[begin : host.end()], begin, host.end(), 0.97)
         elif (match := _REVERSED.search(text, start, place + 66)) and (email := clean_email(match[1][::-1])):
             yield Contact("email", email, match[0], *match.span(), confidence=0.85)
         place = text.find("@", place + 1)
-    if _HAS_DISGUISE.search(text):
-        for match in _DISGUISED.finditer(text):
-            if email := clean_email(f"{match[1]}@{re.sub(_DOT, '.', match[2], flags=re.IGNORECASE)}"):
-                yield Contact("email", email, match[0], *match.span(), confidence=0.93)
+    for sign in _HAS_DISGUISE.finditer(text):
+        match = _DISGUISED.search(text, max(0, sign.start() - 66), sign.end() + 200)
+        if match is None or not match.start() < sign.start() < sign.end() < match.end():
+            continue
+        if email := clean_email(f"{match[1]}@{re.sub(_DOT, '.', match[2], flags=re.IGNORECASE)}"):
+            yield Contact("email", email, match[0], *match.span(), confidence=0.93)
 
 
 def clean_email(text: str) -> str:
@@ -143,6 +141,7 @@ def decode_protected(code: str) -> str:
 _CANDIDATE = re.compile(
     r"(?<![\w.,/=#&?%@$€£-])(?:\(?\+ ?\(?|00 ?)?\(?\d(?:[ \u00a0().\-/–‐‑−·\u2009]{0,3}\d){6,16}(?![\w%€$£]|[.,:/-]\d)"
 )
+_SEVEN = re.compile(r"\d(?:\D{0,3}\d){6}")
 _LABEL = re.compile(
     r"(?:tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|"
     r"☎|✆|📞|📱|\bt:|\bt\.|\bp:|\bph\b|\bm:|telefone|celular|móvil|movil|contact us|dial|ring us|gsm|kontakt|"
@@ -168,9 +167,7 @@ _DATE = re.compile(
 def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
     """Yield the phone and fax numbers in the text. `regions` are the likeliest countries, likeliest first."""
     text = page.text
-    for number, match in enumerate(_CANDIDATE.finditer(text)):
-        if number >= MAX_PHONES:
-            return
+    for match in islice(_phone_candidates(page), MAX_PHONES):
         printed = match[0].strip()
         before = text[max(0, match.start() - 40) : match.start()]
         line_start = before.rfind("\n")
@@ -204,6 +201,13 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
                 confidence=sure,
                 country=country,
             )
+
+
+def _phone_candidates(page: PageLines) -> Iterator[re.Match[str]]:
+    for index in page.digit_lines:
+        line = page.lines[index]
+        if _SEVEN.search(line.text):
+            yield from _CANDIDATE.finditer(page.text, line.start, line.end)
 
 
 def _checked(printed: str, regions: Sequence[str], *, labelled: bool) -> tuple[str, str, float] | None:
@@ -262,10 +266,10 @@ def _phonenumbers() -> Any:
 
 # Social profiles and registration numbers
 
-_NETWORKS = (
-    *(f"{name}.com/" for name in "facebook instagram linkedin twitter youtube tiktok pinterest github xing vk".split()),
-    "/x.com/", "/t.me/", "mastodon.", "bsky.app/",
-)  # fmt: skip
+_NETWORK = re.compile(
+    r"://(?:[\w-]+\.)?(?:(?:facebook|instagram|linkedin|twitter|youtube|tiktok|pinterest|github|xing|vk)\.com/|t\.me/|"
+    r"mastodon\.|bsky\.app/)|://x\.com/"
+)
 _SOCIAL = re.compile(
     r"https?://(?:[\w-]+\.)?((?:facebook|instagram|linkedin|twitter|youtube|tiktok|pinterest|github|xing|vk)\.com|x\.com|"
     r"t\.me|mastodon\.\w+|bsky\.app)/[^\s\"'<>]+",
@@ -286,22 +290,20 @@ _REGISTER = re.compile(
 )
 
 
-_REGISTERS = ("VAT", "USt", "UID", "TVA", "IVA", "BTW", "NIF", "CIF", "DIČ", "NIP", "CVR", "ABN", "CNPJ", "GST", "KvK",
-              "HRB", "HRA", "SIRE", "KRS", "REGON", "IČ", "RCS")  # fmt: skip
+_REGISTERS = re.compile(
+    "VAT|USt|UID|TVA|IVA|BTW|NIF|CIF|DIČ|NIP|CVR|ABN|CNPJ|GST|KvK|HRB|HRA|SIRE|KRS|REGON|IČ|RCS"
+)
 
 
 def profile_urls(markup: str) -> list[str]:
     """Return the addresses of profiles on social networks that a page links to, each once."""
     found: dict[str, None] = {}
-    for network in _NETWORKS:
-        # from the name of the network backwards: to try every link of a page takes longer than to read the page
-        place = markup.find(network)
-        while place >= 0:
-            start = markup.rfind("http", max(0, place - 30), place + 1)
-            match = _SOCIAL.match(markup, start) if start >= 0 else None
-            if match and is_profile(match[0]):
-                found[match[0]] = None
-            place = markup.find(network, place + len(network))
+    for match in _NETWORK.finditer(markup):
+        # from the name of the network backwards: the search for a literal beginning is fast
+        start = markup.rfind("http", match.start() - 5 if match.start() > 5 else 0, match.start())
+        whole = _SOCIAL.match(markup, start) if start >= 0 else None
+        if whole and is_profile(whole[0]):
+            found[whole[0]] = None
     return list(found)
 
 
@@ -314,7 +316,7 @@ def is_profile(url: str) -> bool:
 
 def find_registrations(page: PageLines) -> Iterator[Contact]:
     """Yield VAT and register numbers, which are printed after their names."""
-    if not any(word in page.text for word in _REGISTERS):
+    if not _REGISTERS.search(page.text):
         return
     for pattern, sure in ((_VAT, 0.85), (_REGISTER, 0.9)):
         for match in pattern.finditer(page.text):

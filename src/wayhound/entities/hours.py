@@ -87,14 +87,16 @@ _SHUT_WORDS = ("closed", "geschlossen", "ruhetag", "fermé", "cerrado", "fechado
 
 
 def _hinted_lines(page: PageLines) -> list[int]:
-    text = page.text
-    places = [match.start() for match in _HINT.finditer(text)]
-    lower = text.lower()
-    if len(lower) == len(text):
-        places += [
-            match.start() for word in _SHUT_WORDS if word in lower for match in re.finditer(word, lower)
-        ]
-    return sorted({page.line_at(place) for place in places})
+    hinted = {index for index in page.digit_lines if _HINT.search(page.lines[index].text)}
+    lower = page.text.lower()
+    if len(lower) == len(page.text):
+        hinted |= {
+            page.line_at(match.start())
+            for word in _SHUT_WORDS
+            if word in lower
+            for match in re.finditer(word, lower)
+        }
+    return sorted(hinted)
 
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:

@@ -287,12 +287,13 @@ def _coordinates(item: Item, number: int) -> Iterator[Stated]:
 
 
 def _links(tree: LexborHTMLParser, markup: str) -> Iterator[Stated]:
-    lower = markup if "TEL:" not in markup and "MAILTO:" not in markup else markup.lower()
-    if "tel:" in lower or "callto:" in lower:
-        for node in tree.css('a[href^="tel:" i], a[href^="callto:" i]')[:MAX_ITEMS]:
+    # selectors that ignore case are slower, so they are used only where a page needs them
+    flag = " i" if "TEL:" in markup or "MAILTO:" in markup else ""
+    if flag or "tel:" in markup or "callto:" in markup:
+        for node in tree.css(f'a[href^="tel:"{flag}], a[href^="callto:"{flag}]')[:MAX_ITEMS]:
             yield Stated("phone", unquote((node.attributes.get("href") or "").partition(":")[2]), "tel")
-    if "mailto:" in lower:
-        for node in tree.css('a[href^="mailto:" i]')[:MAX_ITEMS]:
+    if flag or "mailto:" in markup:
+        for node in tree.css(f'a[href^="mailto:"{flag}]')[:MAX_ITEMS]:
             if email := clean_email((node.attributes.get("href") or "").partition(":")[2]):
                 yield Stated("email", email, "mailto")
     if "cfemail" in markup or "email-protection#" in markup:
@@ -310,7 +311,7 @@ def _open_graph(tree: LexborHTMLParser, markup: str) -> Iterator[Stated]:
     if "og:" not in markup and "place:location" not in markup:
         return
     values: dict[str, str] = {}
-    for node in tree.css("meta[property]")[:200]:
+    for node in (tree.head or tree).css("meta[property]")[:200]:
         values.setdefault(
             (node.attributes.get("property") or "").lower(), node.attributes.get("content") or ""
         )

@@ -64,7 +64,12 @@ class TitleShape:
         words = Counter(word for title in titles for word in set(title))
         common_words = {word for word, count in words.items() if count >= FRAME * len(titles)}
         parts = Counter(
-            part for title, _, _ in pages for part in {p.strip() for p in _SEPARATOR.split(title)} if part
+            part
+            for title, _, _ in pages
+            for part in dict.fromkeys(
+                p.strip() for p in _SEPARATOR.split(title)
+            )  # in order: ties are broken by it
+            if part
         )
         segments = [part for part, count in parts.most_common(5) if count >= max(2, FRAME * len(pages))]
         return cls(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -21,20 +23,34 @@ from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
 MAX_LINES = 20_000
 MAX_LINE_CHARS = 50_000
 
-_UNSEEN = ["style", "noscript", "template", "noframes", "noembed", "datalist", "svg", "select", "textarea"]
+_UNSEEN = [
+    "script",
+    "style",
+    "noscript",
+    "template",
+    "noframes",
+    "noembed",
+    "datalist",
+    "svg",
+    "select",
+    "textarea",
+]
 # Text runs on through these. A link or a span does not end a line: "Tel. <a>030 …</a>" is one.
 _INLINE = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "em", "font", "i", "ins", "label",
     "mark", "nobr", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ]  # fmt: skip
 _BREAK = "\ue000"
+_TAG_NAME = re.compile(r"<([a-zA-Z]+[1-6]?)")
 _HEADINGS = ("h1", "h2", "h3")
 # zero-width characters and soft hyphens break words apart for no reader
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+_DIGITS, _ASCII_DIGITS = re.compile(r"\d[^\n]*"), re.compile(r"[0-9][^\n]*")
+
+
+class TextLine(NamedTuple):
     """One line of visible text and its offset in the whole text."""
 
     text: str
@@ -67,6 +83,13 @@ class PageLines:
     def starts(self) -> list[int]:
         return [line.start for line in self.lines]
 
+    @cached_property
+    def digit_lines(self) -> tuple[int, ...]:
+        """The indices of lines with a digit: phones, post codes and hours stand on these, one line in five."""
+        # each match runs to the end of its line; the category of all digits is slower than the range
+        pattern = _ASCII_DIGITS if self.text.isascii() else _DIGITS
+        return tuple(self.line_at(match.start()) for match in pattern.finditer(self.text))
+
     def context(self, start: int, end: int, width: int = 60) -> str:
         """Return the text around a span on one line, for people."""
         return " ".join(self.text[max(0, start - width) : end + width].split())
@@ -84,20 +107,21 @@ class ParsedPage:
     def lines(self) -> PageLines:
         """Return the lines of the page. The tree cannot be used afterwards."""
         tree = self.tree
-        tree.strip_tags(["script", *_UNSEEN])
-        title, headings, language = (
-            title_of(tree.css("title")),
-            tuple(_heading_texts(tree)),
-            language_of(tree.root),
-        )
+        # the parser searches the whole tree for each name, so it is asked only for those that occur
+        names = set(map(str.lower, _TAG_NAME.findall(self.markup)))
+        tree.strip_tags([name for name in _UNSEEN if name in names])
+        title = title_of(tree.head.css("title")) if tree.head else ""
+        title = title or (title_of(tree.css("title")) if "title" in names else "")
+        headings = tuple(_heading_texts(tree, names))
+        language = language_of(tree.root)
         if "hidden" in self.markup:
             _remove_hidden(tree)
         body = tree.body
         if body is None:
             return PageLines(self.url, title, language, headings)
-        tree.unwrap_tags(_INLINE)
+        tree.unwrap_tags([name for name in _INLINE if name in names])
         tree.merge_text_nodes()
-        text = body.text(separator=_BREAK)
+        text = " ".join(body.text(separator=_BREAK).split())
         return PageLines(self.url, title, language, headings, _placed(text.split(_BREAK)))
 
 
@@ -110,7 +134,9 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
         return PageLines(url)
     text, _ = decode(body[: 4 * MAX_CHARS], charset)
     if kind != "html":
-        return PageLines(url, lines=_placed(text[:MAX_CHARS].splitlines()))
+        return PageLines(
+            url, lines=_placed([" ".join(line.split()) for line in text[:MAX_CHARS].splitlines()])
+        )
     return parse_html(url, text, media_type.strip() or "text/html")
 
 
@@ -122,8 +148,10 @@ def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage
     return ParsedPage(url, markup, tree, tuple(node.text() for node in scripts))
 
 
-def _heading_texts(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
+def _heading_texts(tree: LexborHTMLParser, names: Container[str]) -> Iterator[tuple[str, str]]:
     for tag in _HEADINGS:
+        if tag not in names:
+            continue
         for node in tree.css(tag)[:50]:
             if text := one_line(node.text(separator=" ")):
                 yield tag, text
@@ -136,9 +164,11 @@ def _remove_hidden(tree: LexborHTMLParser) -> None:
 
 
 def _placed(pieces: list[str]) -> tuple[TextLine, ...]:
+    """Return pieces of text, whose spaces were made single ones, as lines."""
     lines, start = [], 0
-    for piece in pieces[:MAX_LINES]:
-        text = " ".join(piece[:MAX_LINE_CHARS].split())
+    # three pieces in four are the spaces between two elements, and are dropped before the loop
+    for piece in islice(filter(None, map(str.strip, pieces)), MAX_LINES):
+        text = piece[:MAX_LINE_CHARS]
         if not text.isascii():
             text = _INVISIBLE.sub("", text)
         if text:

@@ -199,6 +199,17 @@ COUNTRY_NAME = re.compile(
 )
 
 
+_FIRST_WORDS = frozenset(
+    re.findall(r"\w+", name)[0] for country in COUNTRIES.values() for name in country.names
+)
+_WORDS = re.compile(r"\w+")
+
+
+def search_country(text: str) -> re.Match[str] | None:
+    """Return the first name of a country in a text. A word of one is looked for first: to try all is slow."""
+    return None if _FIRST_WORDS.isdisjoint(_WORDS.findall(text)) else COUNTRY_NAME.search(text)
+
+
 def country_named(name: str) -> str:
     """Return the code of a country by one of its names or its code; empty if there is none."""
     code = _BY_NAME.get(fold(name.strip()), "")

@@ -55,6 +55,7 @@ class Workload:
 
     by_word: Mapping[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
     needed: tuple[frozenset[str], ...] = field(default=(), repr=False)
+    vocabulary: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(cls, queries: Iterable[AskedQuery], types: Iterable[str] = ()) -> Workload:
@@ -74,12 +75,13 @@ class Workload:
         index: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(needed):
             index[min(words, key=lambda word: (frequency[word], word))].append(number)
-        return cls(merged, kinds, {word: tuple(numbers) for word, numbers in index.items()}, needed)
+        by_word = {word: tuple(numbers) for word, numbers in index.items()}
+        return cls(merged, kinds, by_word, needed, frozenset(frequency))
 
     def covered(self, words: frozenset[str] | set[str]) -> Iterator[int]:
         """Yield the numbers of the queries all of whose words are among `words`."""
-        for word in words:
-            for number in self.by_word.get(word, ()):
+        for word in self.by_word.keys() & words:
+            for number in self.by_word[word]:
                 if self.needed[number] <= words:
                     yield number
 

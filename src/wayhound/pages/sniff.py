@@ -265,26 +265,25 @@ class _Outline:
         name = name.lower()
         if name in _FLAT:
             return True
+        stack = self._stack
         if slash:
-            self._close(name)
+            if name in self._formatting:
+                self._formatting.remove(name)
+            if stack and stack[-1] == name:  # as a rule, what is closed is what was opened last
+                stack.pop()
+            elif name in stack:
+                self._close(name)
             return True
-        return self._open(name)
-
-    def _open(self, name: str) -> bool:
-        if len(self._stack) >= MAX_DEPTH:
+        if len(stack) >= MAX_DEPTH:
             return False
         if name in _FORMATTING:
             if len(self._formatting) >= self._max_formatting:
                 return False
             self._formatting.append(name)
-        self._stack.append(name)
+        stack.append(name)
         return True
 
     def _close(self, name: str) -> None:
-        if name in self._formatting:
-            self._formatting.remove(name)
-        if name not in self._stack:
-            return
         for at in range(len(self._stack) - 1, -1, -1):
             if self._stack[at] == name:
                 del self._stack[at:]
