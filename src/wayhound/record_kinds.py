@@ -120,6 +120,9 @@ _DOCUMENT = KindSpec(
     "Documents",
     (
         FieldSpec("title", "title"),
+        FieldSpec("author", "people", "Authors", many=True),
+        FieldSpec("year", "date"),
+        FieldSpec("doi", label="DOI"),
         FieldSpec("reason", "facet", "Why it is not a paper", fact=True),
         FieldSpec("text", "text", "Beginning"),
         FieldSpec("url", "link", "Found at", many=True, fact=True),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,3 +121,32 @@ def test_a_title_that_is_one_long_word_is_written_in_linear_time() -> None:
     """Backtracking over a million letters would take hours."""
     word = "a" * 1_000_000
     assert word in to_bibtex([paper(title=word)])
+
+
+@pytest.mark.parametrize(
+    ("fields", "types"),
+    [
+        ({"journal": "Towns"}, ("article", "JOUR", "article-journal")),
+        (
+            {"booktitle": "Proceedings of the Conference on Towns"},
+            ("inproceedings", "CPAPER", "paper-conference"),
+        ),
+        (
+            {"booktitle": "Towns and People", "publisher": "Example Press"},
+            ("incollection", "CHAP", "chapter"),
+        ),
+        ({"institution": "University of Towns"}, ("techreport", "RPRT", "report")),
+        ({"pubnum": "Technical Report 99-3"}, ("techreport", "RPRT", "report")),
+        ({"degree": "Doctor of Philosophy"}, ("phdthesis", "THES", "thesis")),
+        ({"degree": "Diplomarbeit"}, ("mastersthesis", "THES", "thesis")),
+        ({"publisher": "Example Press"}, ("book", "BOOK", "book")),
+        ({}, ("misc", "GEN", "document")),
+    ],
+)
+def test_entries_have_the_type_of_the_publication(
+    fields: dict[str, str], types: tuple[str, str, str]
+) -> None:
+    record = paper(**{"title": "Trust", **fields})
+    assert to_bibtex([record]).startswith(f"@{types[0]}{{")
+    assert to_ris([record]).startswith(f"TY  - {types[1]}\n")
+    assert json.loads(to_csl_json([record]))[0]["type"] == types[2]

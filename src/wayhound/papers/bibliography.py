@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
+from wayhound.papers.normalise_fields import venue_kind
 from wayhound.record import Record
 from wayhound.text.person_names import PersonName, split_name
 from wayhound.text.words import plain_words
@@ -68,8 +69,42 @@ def _key(record: Record) -> str:
     return "".join(letter for letter in key if letter.isascii() and letter.isalnum()) or "paper"
 
 
+EntryKind = Literal["journal", "meeting", "chapter", "report", "doctoral", "thesis", "book", "other"]
+_ENTRY_TYPES: dict[EntryKind, tuple[str, str, str]] = {  # in BibTeX, RIS and CSL
+    "journal": ("article", "JOUR", "article-journal"),
+    "meeting": ("inproceedings", "CPAPER", "paper-conference"),
+    "chapter": ("incollection", "CHAP", "chapter"),
+    "report": ("techreport", "RPRT", "report"),
+    "doctoral": ("phdthesis", "THES", "thesis"),
+    "thesis": ("mastersthesis", "THES", "thesis"),
+    "book": ("book", "BOOK", "book"),
+    "other": ("misc", "GEN", "document"),
+}
+_DOCTORAL = re.compile(r"\bph\.?\s?d|doct|dissertation|promotion|habilitation", re.IGNORECASE)
+_THESIS = re.compile(r"\bthesis\b|\bmaster|\bdiplom|\bbachelor|\bm\.?\s?sc", re.IGNORECASE)
+_REPORT = re.compile(
+    r"\breports?\b|\bmemo|working paper|discussion paper|arbeitspapier|\bTR\b", re.IGNORECASE
+)
+
+
+def entry_kind(record: Record) -> EntryKind:
+    """Return the kind of publication, by the venue of a record, its degree, and the number that it was given."""
+    degree, number = record.first("degree"), record.first("pubnum")
+    if degree and (_DOCTORAL.search(degree) or _THESIS.search(degree)):
+        return "doctoral" if _DOCTORAL.search(degree) else "thesis"
+    if record.first("journal"):
+        return "journal"
+    if record.first("booktitle"):
+        names = ("booktitle", "publisher", "editor")
+        return (
+            "chapter" if venue_kind({name: record.first(name) for name in names}) == "chapter" else "meeting"
+        )
+    if record.first("institution") or _REPORT.search(number):
+        return "report"
+    return "book" if record.first("publisher") else "other"
+
+
 def _bibtex_entry(record: Record, key: str) -> str:
-    kind = {"journal": "article", "booktitle": "inproceedings", "institution": "techreport"}
     fields = {name: _one_line(record.first(field)) for field, name in _BIBTEX.items()}
     venue, text = _venue(record)
     fields |= {venue: text, "pages": _DASHES.sub("--", _pages(record)), "year": year_of(record)}
@@ -77,7 +112,7 @@ def _bibtex_entry(record: Record, key: str) -> str:
     fields["keywords"] = ", ".join(_keywords(record))
     written |= {name: _tex(name, text) for name, text in fields.items()}
     lines = [f"  {name} = {{{text}}},\n" for name, text in written.items() if text]
-    return f"@{kind.get(venue, 'misc')}{{{key},\n{''.join(lines)}}}\n"
+    return f"@{_ENTRY_TYPES[entry_kind(record)][0]}{{{key},\n{''.join(lines)}}}\n"
 
 
 def _tex(name: str, text: str) -> str:
@@ -100,8 +135,7 @@ def _bibtex_name(name: str) -> str:
 
 def _ris_lines(record: Record) -> Iterator[tuple[str, str]]:
     venue, text = _venue(record)
-    kinds = {"journal": "JOUR", "booktitle": "CPAPER", "institution": "RPRT"}
-    yield "TY", kinds.get(venue, "GEN")
+    yield "TY", _ENTRY_TYPES[entry_kind(record)][1]
     for name in _authors(record):
         parts = split_name(name)
         yield "AU", ", ".join(filter(None, (parts.last, parts.given, parts.suffix)))
@@ -118,9 +152,8 @@ def _ris_lines(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _csl_item(record: Record, key: str) -> dict[str, Any]:
-    kinds = {"journal": "article-journal", "booktitle": "paper-conference", "institution": "report"}
     venue, text = _venue(record)
-    item: dict[str, Any] = {"id": key, "type": kinds.get(venue, "document")}
+    item: dict[str, Any] = {"id": key, "type": _ENTRY_TYPES[entry_kind(record)][2]}
     names = [split_name(name) for name in _authors(record)]
     if names:
         item["author"] = [_csl_name(name) for name in names]

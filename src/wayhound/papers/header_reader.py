@@ -180,7 +180,7 @@ def _hints(lines: Sequence[Line], tokens: Sequence[TokenLine], sections: Section
     """Yield a hint for the first word of each line that is title or abstract by layout."""
     abstract = sections.abstract
     above = abstract.start - 1
-    heading = above if above >= 0 and is_abstract_heading(lines[above].text) else -1
+    heading = above if 0 <= above < len(lines) and is_abstract_heading(lines[above].text) else -1
     head = [n for n in range(min(len(lines), abstract.start or len(lines))) if lines[n].text]
     first, last = title_span([lines[n] for n in head])
     title = set(head[first:last])

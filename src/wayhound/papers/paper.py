@@ -13,13 +13,14 @@ from wayhound.papers.contexts import CitationContext, find_contexts
 from wayhound.papers.fields import read_reference as read_reference_fields
 from wayhound.papers.fields import repair_fields
 from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_by_layout, read_front_matter
+from wayhound.papers.imprint import read_imprint, without_other_numbers
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, tidy
 from wayhound.papers.reference_cut import RawReference, cut_references
 from wayhound.papers.sections import find_sections, reference_lines
 from wayhound.papers.spans import SpanMaker, find_words
 from wayhound.papers.tokens import FieldModel
-from wayhound.record import Span, Value
+from wayhound.record import Value
 from wayhound.text.numbers import parse_year
 from wayhound.text.person_names import parse_names
 
@@ -29,8 +30,6 @@ PEOPLE = frozenset({"author", "editor"})
 _DECIDED_BY_PERSON = "A person decided this."
 _EXCERPT = 2_000  # characters of a document that is no paper
 _MAX_TITLE = 300  # characters
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
-_PATTERN_CONFIDENCE = 0.9  # of an identifier that matches the pattern
 _LAYOUT_CONFIDENCE = 0.3  # of a title that only the layout suggests
 _WORD = re.compile(r"\S+")
 _KEYWORD_HEADING = re.compile(
@@ -44,7 +43,13 @@ _MARK = re.compile(
     r"^\s*(?:[*∗⋆†‡§¶]+|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
 )  # refers to the names above
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
+_NO_PERSON = re.compile(
+    r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
+    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\d{3}",
+    re.IGNORECASE,
+)  # institutes, degrees and lines on how to cite, which stand near authors
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
+_OF_DOCUMENTS = frozenset({"author", "year", "doi"})  # fields that are kept of a document that is no paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ class ReadReference:
 
 @dataclass(frozen=True, slots=True)
 class ReadPaper:
-    """The fields read from a document. One that is no paper has neither references nor contexts.
+    """The fields read from a document. One that is no paper has title, authors, year and DOI, but no references.
 
     `reason` is a sentence that explains `kind`.
     """
@@ -86,13 +91,14 @@ def read_paper(document: Document, models: PaperModels, url: str, kind: str = ""
     """
     sections, about = find_sections(document), _file_fields(document)
     reason = _DECIDED_BY_PERSON if kind else sections.reason
-    if (kind or sections.verdict) != "paper":
-        return ReadPaper("document", reason, _document_fields(document, reason) | about)
     spans = SpanMaker(document, url)
+    front = _front_fields(read_front_matter(document, models.header, sections), spans, models)
+    fields = _with_imprint(front, read_imprint(document, sections, models.reference, url)) | about
+    if kind == "document" or not (kind or sections.is_paper):
+        kept = {name: values for name, values in fields.items() if name in _OF_DOCUMENTS}
+        return ReadPaper("document", reason, kept | _document_fields(document, reason) | about)
     raw = cut_references(reference_lines(document), whole_words(document.lines))
     references = tuple(_read_reference(reference, models, spans) for reference in raw)
-    front = _front_fields(read_front_matter(document, models.header, sections), spans, models)
-    fields = front | _doi(spans, sections.header) | about
     return ReadPaper("paper", reason, fields, references, find_contexts(document, raw, sections))
 
 
@@ -176,8 +182,10 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
     whole = Value(part.text, part.confidence, spans.in_text(part.start, part.end))
     match part.field:
         case "author":
-            for person in _split("author", whole, lexicon):
-                yield _with_own_source(person, part, spans)
+            people = [
+                person for person in _split("author", whole, lexicon) if not _NO_PERSON.search(person.text)
+            ]
+            yield from (_with_own_source(person, part, spans) for person in people)
         case "keyword":
             words = _KEYWORD_HEADING.sub("", " ".join(part.text.split()))
             for word in _BETWEEN_KEYWORDS.split(words):
@@ -207,20 +215,15 @@ def _with_own_source(person: Value, part: FrontField, spans: SpanMaker) -> Value
 def _year(fields: Fields) -> Fields:
     for name in _YEAR_SOURCES:
         for value in fields.get(name, ()):
-            if year := parse_year(value.text):
+            if year := parse_year(without_other_numbers(value.text)):
                 return {"year": (replace(value, text=str(year)),)}
     return {}
 
 
-def _doi(spans: SpanMaker, header: range) -> Fields:
-    """Return the DOI of the paper itself: before its body, or in the margin of its first page."""
-    document = spans.document
-    margin = [line for line in document.pages[0].lines if line.role == "margin"]
-    for line in (*document.lines[: header.stop], *margin):
-        if match := _DOI.search(line.text):
-            source = Span(spans.url, page=line.page, box=line.box)
-            return {"doi": (Value(match[0].rstrip(".,;"), _PATTERN_CONFIDENCE, source),)}
-    return {}
+def _with_imprint(front: Fields, imprint: Fields) -> Fields:
+    """Return the fields of both; a year without a venue is less certain than one that the model found."""
+    names_venue = "journal" in imprint or "booktitle" in imprint
+    return imprint | front | (imprint if names_venue else {})
 
 
 def _file_fields(document: Document) -> Fields:

@@ -1,8 +1,8 @@
 """The sections of a paper: header, abstract, body and references; and whether a document is a paper.
 
 McCallum et al. (2000, section 2) accept a document as a research paper if regular expressions find the headings
-of an abstract or introduction, and of references. This module does the same, but accepts many spellings of a
-heading and other names for the introduction, and requires that a list of references looks like one.
+of an abstract or introduction, and of references. Here a list that looks like references is enough: outside computer
+science many papers have no heading of an abstract or introduction, and headings have many spellings.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Verdict = Literal["paper", "no_front", "no_references", "neither"]
 
 _SENTENCES: dict[Verdict, str] = {
     "paper": "It has an abstract or introduction, and references.",
-    "no_front": "It has references, but neither an abstract nor an introduction.",
+    "no_front": "It has references, though no heading of an abstract or introduction.",
     "no_references": "It has an abstract or introduction, but no list of references.",
     "neither": "It has neither an abstract or introduction, nor references.",
 }
@@ -69,7 +69,8 @@ class Sections:
 
     @property
     def is_paper(self) -> bool:
-        return self.verdict == "paper"
+        """True if there are references: papers of many fields have no heading of an abstract or introduction."""
+        return bool(self.references)
 
     @property
     def reason(self) -> str:

@@ -1,0 +1,270 @@
+"""The imprint of a paper: where and when it appeared, and its DOI.
+
+It is read from lines that say how to cite the paper, from running heads and footers such as
+`Historical Review, Vol. 35, 2010, No. 4, 5–37`, and from the lines around the title. Years in URLs, in numbers such
+as ISSN 1612-7013, and in the abstract are not those of the paper.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from wayhound.documents.document import Document, Line
+from wayhound.papers.fields import read_reference, repair_fields, texts_by_field
+from wayhound.papers.normalise_fields import normalise_reference, tidy
+from wayhound.papers.sections import Sections
+from wayhound.papers.tokens import FieldModel
+from wayhound.record import Span, Value
+from wayhound.text.numbers import RECENT_YEAR, parse_pages
+
+CITED_CONFIDENCE, LINE_CONFIDENCE, YEAR_CONFIDENCE = 0.9, 0.8, 0.6
+
+_PAGES_READ = 2  # from the beginning; a cover page may come first
+_MAX_BLOCK = 5  # lines
+_MAX_TEXT = 600  # characters
+_MAX_VENUE = 160
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
+_DOI_CUE = re.compile(r"\bdoi\b", re.IGNORECASE)
+_HOW_TO_CITE = re.compile(
+    r"\W*(?:please\s+)?(?:(?:how\s+to\s+)?cite\s+(?:this\b[^:]{0,40}|as\b[^:]{0,10})|how\s+to\s+cite\b[^:]{0,30}|"
+    r"to\s+cite\s+this\b[^:]{0,30}|(?:suggested|recommended|preferred)\s+citation|citation|"
+    r"zitier(?:vorschlag|weise|hinweis|ung)|empfohlene\s+zitier\w+|bitte\s+zitieren\b[^:]{0,30}|"
+    r"pour\s+citer\b[^:]{0,30}|c[óo]mo\s+citar\b[^:]{0,30}|(?:original|first)ly\s+published\s+(?:in|as))"
+    r"(?:\s*:\s*|\s*$)",
+    re.IGNORECASE,
+)
+_NOT_A_YEAR = re.compile(
+    r"(?:https?://|www\.|\bdoi\b)\S*|[^\s@]{1,80}@\S{1,100}|\bIS[SB]N\b[:\s]*[\dXx–-]+|\b\d{4}[-–]\d{3}[\dXx]\b|\b10\.\d{4,9}/\S+|"
+    r"\b(?:fax|tel|phone)\b[^,;]*",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(rf"(?<![\d./–-])({RECENT_YEAR})(?![\d/–-]|\.\d)")
+_VOLUME = re.compile(
+    r"\b(?:vol(?:ume|\.)?|bd\.?|band|jg\.?|jahrgang|tome)\s*\.?\s*(\d{1,4}|[IVXLC]{1,7}\b)"
+    r"|(?<![\d–-])(\d{1,3})\s?\((?=\s?(?:\d|no\b|issue\b))|(?<![\d–-])(\d{1,3})\s?[:/]\s?(?=\d{1,3}\b)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\b(?:no\.?|nr\.?|number|issue|heft|h\.|n[°º])\s*(\d{1,4}(?:[-–/]\d{1,4})?)"
+    r"|(?<=\d)\s?\(\s?(\d{1,3}(?:[-–/]\d{1,3})?)\s?\)",
+    re.IGNORECASE,
+)
+_PAGES = re.compile(
+    r"(?:\b(?:pp?\.|pages?|s\.|seiten?)\s*|[,:;)]\s*|\s[–—|•·]\s*)([A-Za-z]?\d{1,5})\s?[-–—]\s?([A-Za-z]?\d{1,5})\b(?!\s*\()",
+    re.IGNORECASE,
+)
+_PUBLISHED = re.compile(
+    r".{0,80}?\b(?:(?:re)?(?:published|appeared|appearing|appears|printed)\s+(?:in|from)|to\s+appear\s+in|in\s+press|"
+    r"(?:accepted|submitted)\s+(?:to|for|by)|erschienen\s+in|ver[öo]ffentlicht\s+in|preprint\s+of\b[^.]{0,40}\bin)"
+    r"\s*[:,]?\s+|in:?\s+",
+    re.IGNORECASE,
+)
+_MEETING = re.compile(
+    r"\b(?:proc\w*\.?|conf\w*|symposi\w*|workshop|congress|meeting|tagung\w*|kongress\w*)\b", re.IGNORECASE
+)
+_DATE_AFTER_VENUE = re.compile(
+    r"[\s,|]+(?:\d{1,2}\.?\s*)?(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\.?(?:\s*\d{1,2},?)?$",
+    re.IGNORECASE,
+)
+_CUE_AFTER_VENUE = re.compile(r"\b(?:vol|no|nr|issue|heft|band|bd|jg)\.?$", re.IGNORECASE)
+_UNFINISHED = re.compile(
+    r"\b(?:from|of|in|and|the|for|by|on|at|to|with|since|von|und|der|de|la)$", re.IGNORECASE
+)
+_VOLUME_BEFORE_PAGES = re.compile(r"(?<![\d–-])(\d{1,3})\s?(?:\(\s?\d{1,3}\s?\)\s?)?$")
+_SERIAL = re.compile(
+    r"\b(?:journal|review|annals|transactions|bulletin|letters|magazine|quarterly|revue|revista|zeitschrift|"
+    r"archiv|jahrbuch|studies|research|studien|forschung|science|history)\b|\bj\.",
+    re.IGNORECASE,
+)
+_COPYRIGHT = re.compile(rf"(?:©|\(c\)|\bcopyright\b)\D{{0,40}}({RECENT_YEAR})\b", re.IGNORECASE)
+_DATED = re.compile(
+    rf"\b(?:published|online|erschienen|accepted|angenommen|revised|received|version|draft|printed)\b.{{0,40}}?\b({RECENT_YEAR})\b",
+    re.IGNORECASE,
+)
+_MONTH_AND_YEAR = re.compile(
+    rf"^\W*(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s+)?(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])\w*\.?"
+    rf"(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+({RECENT_YEAR})\W*$",
+    re.IGNORECASE,
+)
+_EDGES = " \t,.;:–—-|•·(["
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Consecutive lines in the same print, as one text."""
+
+    text: str
+    first: Line
+
+
+def read_imprint(
+    document: Document, sections: Sections, model: FieldModel, url: str
+) -> dict[str, tuple[Value, ...]]:
+    """Return journal or booktitle, volume, number, pages, year and DOI of the paper itself, as far as printed."""
+    front = _front(document, sections)
+    margins = [line for page in document.pages[:_PAGES_READ] for line in page.lines if line.role == "margin"]
+    fields = _doi(document, [*front, *margins], sections, url)
+    candidates = [
+        *(_as_cited(block, model, url) for block in _citing_blocks(document, sections)),
+        *(_as_printed(block, url) for block in [*_blocks(margins), *_blocks(front)]),
+    ]
+    best = max(candidates, key=len, default={})
+    year = _first_year([*front, *margins], url) if "year" not in best else {}
+    return year | best | fields
+
+
+def without_other_numbers(text: str) -> str:
+    """Return the text without URLs, e-mail addresses, ISSN, DOI and telephone numbers, whose digits look like years."""
+    return _NOT_A_YEAR.sub(" ", text)
+
+
+def _front(document: Document, sections: Sections) -> list[Line]:
+    """Return the lines before the body, without the abstract."""
+    first = document.lines[0].page if document.lines else 1
+    return [
+        line
+        for number, line in enumerate(document.lines[: sections.header.stop])
+        if number not in sections.abstract and line.page < first + _PAGES_READ
+    ]
+
+
+def _doi(
+    document: Document, before_body: Sequence[Line], sections: Sections, url: str
+) -> dict[str, tuple[Value, ...]]:
+    """Return the first DOI before the body or in a margin, or else one that is announced on the first pages."""
+    first = document.lines[0].page if document.lines else 1
+    end = sections.references.start or len(document.lines)
+    announced = [
+        line
+        for line in document.lines[:end]
+        if line.page < first + _PAGES_READ and _DOI_CUE.search(line.text)
+    ]
+    for line in [*before_body, *announced]:
+        if match := _DOI.search(line.text):
+            return {"doi": (_value(match[0].rstrip(".,;)]"), 0.9, line, url),)}
+    return {}
+
+
+def _citing_blocks(document: Document, sections: Sections) -> Iterator[_Block]:
+    """Yield the texts after "Cite as" and the like, on the first pages or the last one."""
+    pages = [*document.pages[:_PAGES_READ], *document.pages[_PAGES_READ:][-1:]]
+    references = {id(document.lines[i]) for i in sections.references}
+    for page in pages:
+        lines = [line for line in page.lines if line.text.strip() and id(line) not in references]
+        for number, line in enumerate(lines):
+            if cue := _HOW_TO_CITE.match(line.text):
+                following = _continued(lines[number : number + _MAX_BLOCK + 1])
+                text = " ".join([line.text[cue.end() :], *(other.text for other in following)]).strip()
+                if text:
+                    yield _Block(text[:_MAX_TEXT], line)
+
+
+def _continued(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that go on directly below the first one."""
+    kept = list[Line]()
+    for above, line in pairwise(lines):
+        if not _goes_on(above, line) or _HOW_TO_CITE.match(line.text):
+            break
+        kept.append(line)
+    return kept
+
+
+def _goes_on(above: Line, line: Line) -> bool:
+    if (above.page, above.column, above.role) != (line.page, line.column, line.role):
+        return False
+    if not above.box or not line.box:
+        return True
+    return abs(above.size - line.size) < 0.6 and 0 < line.box[1] - above.box[1] < 1.7 * max(line.size, 1.0)
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
+    """Yield every line, and every run of lines that go on directly below each other."""
+    for number, line in enumerate(lines):
+        yield _Block(line.text[:_MAX_TEXT], line)
+        if following := _continued(lines[number : number + _MAX_BLOCK]):
+            yield _Block(" ".join([line.text, *(other.text for other in following)])[:_MAX_TEXT], line)
+
+
+def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Value, ...]]:
+    """Read a block as the reference that it is."""
+    texts = texts_by_field(repair_fields(block.text, read_reference(block.text, model)))
+    normal = normalise_reference(texts)
+    is_serial = bool(texts.get("journal") or (normal.volume and not _MEETING.search(normal.venue)))
+    found = {
+        "journal" if is_serial else "booktitle": normal.venue,
+        "volume": normal.volume,
+        "number": normal.number,
+        "pages": str(normal.pages),
+        "publisher": normal.publisher,
+        "year": str(normal.year or ""),
+    }
+    if not found["year"]:
+        return {}
+    return {name: (_value(text, CITED_CONFIDENCE, block.first, url),) for name, text in found.items() if text}
+
+
+def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
+    """Read a running head or a note: the name of a venue, followed by year and volume, number or pages."""
+    text = without_other_numbers(block.text)
+    pages = next((match for match in _PAGES.finditer(text) if _is_range(match)), None)
+    rest = (
+        text[: pages.start()] + " " * (pages.end() - pages.start()) + text[pages.end() :] if pages else text
+    )
+    year, number = _YEAR.search(rest), _NUMBER.search(rest)
+    volume = _VOLUME.search(rest) or (pages and _VOLUME_BEFORE_PAGES.search(text[: pages.start()]))
+    venue = _venue(text, [match.start() for match in (pages, year, volume, number) if match])
+    is_meeting = bool(_MEETING.search(venue))
+    announced = bool(_PUBLISHED.match(block.text.strip()))
+    if not venue or not year or not (volume or pages or is_meeting or (announced and _SERIAL.search(venue))):
+        return {}
+    if not is_meeting and not (volume and (number or pages or _SERIAL.search(venue))) and not announced:
+        return {}
+    found = {
+        "booktitle" if is_meeting else "journal": venue,
+        "volume": next((group for group in volume.groups() if group), "") if volume else "",
+        "number": next((group for group in number.groups() if group), "") if number else "",
+        "pages": str(parse_pages(f"{pages[1]}-{pages[2]}")) if pages else "",
+        "year": year[1],
+    }
+    return {name: (_value(text, LINE_CONFIDENCE, block.first, url),) for name, text in found.items() if text}
+
+
+def _is_range(match: re.Match[str]) -> bool:
+    """Return True for pages; two years, as in 1999–2007, are none."""
+    first, last = match[1], match[2]
+    are_years = all(re.fullmatch(RECENT_YEAR, part) for part in (first, last))
+    cue = match[0].lstrip(" ,:;–—|•·")[:1].isalpha()
+    return cue or not are_years
+
+
+def _venue(text: str, marks: Sequence[int]) -> str:
+    """Return the words before the first of the numbers, without an announcement such as "Published in"."""
+    name = text[: min(marks, default=0)].strip(_EDGES)
+    if announced := _PUBLISHED.match(name):
+        name = name[announced.end() :]
+    name = _CUE_AFTER_VENUE.sub("", _DATE_AFTER_VENUE.sub("", name)).split(" | ")[0]
+    name = tidy(name.strip(_EDGES), "booktitle")
+    letters = sum(map(str.isalpha, name))
+    if _UNFINISHED.search(name):
+        return ""
+    return name if letters >= 4 and len(name) <= _MAX_VENUE and name[:1].isupper() and "@" not in name else ""
+
+
+def _first_year(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]:
+    """Return a year with a reason to be the paper's: copyright, a month, "accepted", or alone on its line."""
+    texts = [(line, without_other_numbers(line.text[:_MAX_TEXT])) for line in lines]
+    for pattern in (_MONTH_AND_YEAR, _COPYRIGHT, _DATED):
+        for line, text in texts:
+            if match := pattern.search(text):
+                return {"year": (_value(match[1], YEAR_CONFIDENCE, line, url),)}
+    for line, text in texts:
+        if re.fullmatch(rf"\W*({RECENT_YEAR})\W*", text):
+            return {"year": (_value(text.strip(" ()[].,"), YEAR_CONFIDENCE / 2, line, url),)}
+    return {}
+
+
+def _value(text: str, confidence: float, line: Line, url: str) -> Value:
+    return Value(text, confidence, Span(url, page=line.page, box=line.box))

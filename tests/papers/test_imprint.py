@@ -1,0 +1,122 @@
+"""Where and when a paper appeared, from running heads, footers and lines on how to cite it."""
+
+from __future__ import annotations
+
+import pytest
+
+from wayhound.documents.document import Document, DocumentPage, Line
+from wayhound.papers.imprint import read_imprint, without_other_numbers
+from wayhound.papers.models import shipped_crf
+from wayhound.papers.sections import find_sections
+
+BODY = [
+    "Trust in small towns",
+    "Anna Weber",
+    "Abstract",
+    "We ask 1984 people.",
+    "1 Introduction",
+    "Trust is old.",
+]
+
+
+def imprint(*extra: str, margins: tuple[str, ...] = (), body: tuple[str, ...] = ()) -> dict[str, str]:
+    texts = [BODY[0], *extra, *BODY[1:], *body]
+    lines = [Line(text) for text in texts] + [Line(text, role="margin") for text in margins]
+    document = Document("text", (DocumentPage(1, lines=tuple(lines)),))
+    fields = read_imprint(document, find_sections(document), shipped_crf("reference"), "file:paper")
+    return {name: values[0].text for name, values in fields.items()}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "Historical Social Review, Vol. 35 — 2010 — No. 4, 5-37",
+            {
+                "journal": "Historical Social Review",
+                "volume": "35",
+                "number": "4",
+                "pages": "5-37",
+                "year": "2010",
+            },
+        ),
+        (
+            "Zeitschrift für Städte, Jg. 28, Heft 3, Juni 1999, S. 163–180",
+            {
+                "journal": "Zeitschrift für Städte",
+                "volume": "28",
+                "number": "3",
+                "pages": "163-180",
+                "year": "1999",
+            },
+        ),
+        (
+            "Journal of Slow Learning 3 (2003) 993-1022 Submitted 2/02; Published 1/03",
+            {"journal": "Journal of Slow Learning", "volume": "3", "pages": "993-1022", "year": "2003"},
+        ),
+        (
+            "Political Towns (2007) 15:199–236",
+            {"journal": "Political Towns", "volume": "15", "pages": "199-236", "year": "2007"},
+        ),
+        (
+            "Appearing in Proceedings of the 24th Conference on Towns, Oslo, 2007. Copyright 2007 by the authors.",
+            {"booktitle": "Proceedings of the 24th Conference on Towns, Oslo", "year": "2007"},
+        ),
+        (
+            "Slow Science | www.one.example 1 March 2010 | Volume 5 | Issue 3 | e9490",
+            {"journal": "Slow Science", "volume": "5", "number": "3", "year": "2010"},
+        ),
+    ],
+)
+def test_a_running_head_names_the_venue(line: str, expected: dict[str, str]) -> None:
+    assert imprint(margins=(line,)) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ISSN 1612-7013",
+        "University of Towns, 1999–2007",
+        "Data from 1990 (N = 12) and 2000: 12, 3-4",
+        "Working Paper",
+        "Tel. +49 621 1994 2007",
+        "http://one.example/2003/paper.pdf",
+    ],
+)
+def test_other_lines_with_numbers_are_no_imprint(line: str) -> None:
+    assert imprint(margins=(line,)) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "venue"),
+    [
+        ("Citation: Weber A (2009) Trust in small towns. Slow Science 4(6): 10-22.", "Slow Science"),
+        ("Zitierweise: Weber, Anna (2008): Trust in small towns. In: Soziale Welt 59 (3), S. 233-250.", "Soziale Welt"),
+        ("Please cite this as: A. Weber, Trust in small towns, Social Networks 30 (2008) 136–145", "Social Networks"),
+    ],
+)  # fmt: skip
+def test_a_line_on_how_to_cite_is_read_as_a_reference(line: str, venue: str) -> None:
+    found = imprint(body=(line,))
+    assert found["journal"] == venue
+    assert found["year"] in {"2008", "2009"}
+    assert found["pages"]
+
+
+def test_a_year_is_taken_from_a_date_a_copyright_or_an_acceptance() -> None:
+    assert imprint("17 July 2021") == {"year": "2021"}
+    assert imprint(margins=("© 2009 The Authors",)) == {"year": "2009"}
+    assert imprint(margins=("Received 3 May; accepted 12 June 2005",)) == {"year": "2005"}
+
+
+def test_a_year_in_the_abstract_is_not_the_year_of_the_paper() -> None:
+    assert imprint() == {}
+
+
+def test_a_doi_is_read_before_the_body_or_where_it_is_announced() -> None:
+    assert imprint("https://doi.org/10.1234/towns.5.") == {"doi": "10.1234/towns.5"}
+    assert imprint(body=("DOI: 10.1234/towns.6",)) == {"doi": "10.1234/towns.6"}
+    assert imprint(body=("as in 10.1234/other.7",)) == {}
+
+
+def test_digits_of_other_numbers_are_removed() -> None:
+    assert without_other_numbers("2001 ISSN 1612-7013").split() == ["2001"]
