@@ -90,6 +90,12 @@ class ForageConfig:
     sites_at_once: int = _setting(
         50, "Sites that one process forages at the same time.", "a whole number above 0", least=1
     )
+    lease_seconds: float = _setting(
+        60.0,
+        "Other processes take over the sites of one that has been silent for so long.",
+        "a number from 1 up",
+        least=1,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -26,6 +27,7 @@ FailureReason = Literal[
     "too_big",
     "bad_response",  # not HTTP, or a body that does not decode
     "content_type",  # not a kind of content that is wanted
+    "unreadable",  # reading it takes more time or memory than a page may take
     "redirect_limit",
     "not_archived",  # replay only: not in the closed world
 ]
@@ -87,6 +89,17 @@ class Fetcher(Protocol):
     """The interface between decisions and the network. The only place where tests use fakes."""
 
     async def fetch(self, url: str) -> Fetched | Failed: ...
+
+
+def _allow() -> None: ...
+
+
+before_request: ContextVar[Callable[[], None]] = ContextVar("before_request", default=_allow)
+"""Called by a fetcher right before it sends a request, robots.txt included; an exception ends the fetch.
+
+Set in the task that fetches. Between a call of `fetch` and the request there may be a name to look up, a connection to
+open, or hours in which the machine slept.
+"""
 
 
 MAX_WAIT_SECONDS = 3600.0

@@ -1,8 +1,9 @@
-"""Starts and ends processes of our own: the one place that knows how they find their code and how they die."""
+"""Starts and ends processes of our own: how they find their code, what they may use, and how they die."""
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -94,3 +95,27 @@ def process_start(pid: int) -> str:
     except OSError:
         return ""
     return status.rpartition(")")[2].split()[19]  # field 22; the name before it may hold blanks and brackets
+
+
+def limit_process(memory_bytes: int, written_bytes: int = 0) -> None:
+    """Limit this process for good: its memory, and the size of files it writes (pipes are not files)."""
+    _lower(resource.RLIMIT_AS, memory_bytes)
+    _lower(resource.RLIMIT_FSIZE, written_bytes)
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def allow_cpu(seconds: int) -> None:
+    """Allow this process so many CPU seconds from now on; then the kernel ends it with SIGXCPU.
+
+    Call again for each file.
+    """
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(usage.ru_utime + usage.ru_stime) + 1 + seconds
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard < 0 else min(limit, hard), hard))
+
+
+def _lower(which: int, limit: int) -> None:
+    hard = resource.getrlimit(which)[1]
+    limit = limit if hard < 0 else min(limit, hard)
+    resource.setrlimit(which, (limit, limit))

@@ -176,3 +176,14 @@ def test_a_worker_that_cannot_keep_its_leases_ends_with_the_reason(tmp_path: Pat
             asyncio.run(asyncio.wait_for(crawl.work(1), 60))
         assert store.progress(run.id).leased == 0
         archive.mkdir()
+
+
+def test_links_of_a_page_that_is_read_aside_are_followed(tmp_path: Path) -> None:
+    large = f"<p>{'many words ' * 20_000}<a href=/next>next</a>"
+    with serve({"/": large, "/next": "<p>the end</p>"}) as server:
+        visits, [site] = forage(tmp_path, f"{server}/")
+    assert [(visit.url.removeprefix(str(server)), visit.outcome) for visit in visits] == [
+        ("/", "ok"),
+        ("/next", "ok"),
+    ]
+    assert site.reason == "no links left"

@@ -52,7 +52,7 @@ class Forage:
         identity = order.identity() | ({"fresh": json.dumps(fresh)} if fresh else {})
         self.store = workspace.stores.forage
         self.run = self.store.open_run(identity, RunLimits(), [Site(start)], time.time())
-        job = self.store.lease_site(self.run.id, f"test {self.run.id}", time.time(), time.time() + 60)
+        job = self.store.lease_site(self.run.id, f"test {self.run.id}", time.time())
         assert job is not None
         self.job, self.number = job, 0
         self.visit(start, page("Welcome to the harbour.", "Harbour"), goal=0.1)
@@ -71,13 +71,13 @@ class Forage:
             "goal": goal, "is_goal": goal >= 0.5, "content_type": kind, "title": "A title", "archived": archived,
         }  # fmt: skip
         self.store.save_visit(
-            self.job.id, Visit(self.start, number, url, more.pop("outcome", "ok"), time.time(), **told | more)
+            self.job, Visit(self.start, number, url, more.pop("outcome", "ok"), time.time(), **told | more)
         )
         self.number += 1
         return number
 
     def finish(self) -> Forage:
-        self.store.finish_site(self.job.id, "no links left")
+        self.store.finish_site(self.job, "no links left")
         return self
 
 
@@ -278,9 +278,9 @@ def test_runs_that_were_ordered_otherwise_do_no_harm(workspace: Workspace) -> No
     """Identities are data of old versions and of tests: what is not understood is an order of its own."""
     store = workspace.stores.forage
     run = store.open_run({"test": "not JSON"}, RunLimits(), [Site(START)], 1.0)
-    job = store.lease_site(run.id, "w", 1.0, 2e9)
+    job = store.lease_site(run.id, "w", 1.0)
     assert job is not None
-    store.save_visit(job.id, Visit(START, 0, START, "ok", 1.0, goal=1.0, is_goal=True, title="Home"))
+    store.save_visit(job, Visit(START, 0, START, "ok", 1.0, goal=1.0, is_goal=True, title="Home"))
     sync_goals(workspace)
     assert [record.first("title") for record in records(workspace)] == ["Home"]
 
@@ -324,7 +324,7 @@ def test_five_thousand_goals_become_records_in_seconds(workspace: Workspace) -> 
                 START, number, url, "ok", 1.0, parent=0, goal=1.0, is_goal=True, content_type="text/html",
                 archived=archive.write(answer, at=1.0),
             )  # fmt: skip
-            workspace.stores.forage.save_visit(forage.job.id, visit)
+            workspace.stores.forage.save_visit(forage.job, visit)
     told: list[tuple[int, int]] = []
     started = time.process_time()
     assert sync_goals(workspace, lambda done, of: told.append((done, of))).added == 5000

@@ -85,13 +85,13 @@ def test_files_that_ask_not_to_be_indexed_are_left_out_and_it_is_said(folder: Pa
     with Workspace.open(folder / "w") as workspace:
         store = workspace.stores.forage
         run = store.open_run({"strategy": "x"}, RunLimits(), [Site("http://a.example/")], 0.0)
-        job = store.lease_site(run.id, "h:1:0", 0.0, 60.0)
+        job = store.lease_site(run.id, "h:1:0", 0.0)
         assert job is not None
         place = ArchiveRef("a.warc.gz", 10, 20)
         file = Visit(
             job.site.start, 0, job.site.start, "ok", 1.0, status=200, robots="noindex", archived=place
         )
-        store.save_visit(job.id, replace(file, content_type="application/pdf"))
+        store.save_visit(job, replace(file, content_type="application/pdf"))
     told = call(folder, "add", "--from-forage").stderr
     assert "Left out 1 fetched file: servers ask not to index" in told
     assert "There is nothing new to read." in told

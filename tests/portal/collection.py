@@ -156,16 +156,16 @@ def _save_contact(workspace: Workspace) -> None:
     """A contact that a run found on a hostile page, two clicks from the start."""
     store = workspace.stores.forage
     run = store.open_run({"test": "portal"}, RunLimits(), [Site(START)], 1e9)
-    job = store.lease_site(run.id, "test", 1e9, 2e9)
+    job = store.lease_site(run.id, "test", 1e9)
     assert job is not None
     with ArchiveWriter(workspace.archive_folder, "pages", software="test") as archive:
         page = Fetched(f"{START}contact", 200, body=HOSTILE_PAGE, headers=(("Content-Type", "text/html"),))
         ref = archive.write(page, at=1e9)
-    store.save_visit(job.id, Visit(START, 0, START, "ok", 1e9, title="Harbour <Home>", status=200))
+    store.save_visit(job, Visit(START, 0, START, "ok", 1e9, title="Harbour <Home>", status=200))
     contact = Visit(START, 1, f"{START}contact", "ok", 1e9, parent=0, link_text="Contact <us>", link_kind="a",
                     depth=1, status=200, content_type="text/html", title="Contact", archived=ref)  # fmt: skip
-    store.save_visit(job.id, contact)
-    store.finish_site(job.id, "no links left")
+    store.save_visit(job, contact)
+    store.finish_site(job, "no links left")
     source = Span(f"{START}contact", 120, 134)
     fields: dict[str, tuple[Value, ...]] = {
         "organisation": (Value("Harbour <Works> Ltd", 0.9, source),),

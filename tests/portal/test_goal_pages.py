@@ -45,7 +45,7 @@ def forage_contacts(workspace: Workspace, order: Order = ORDER, *, town: str = "
     starts = [Site(f"http://{host}/") for host in SITES]
     run = store.open_run(order.identity(), RunLimits(), starts, time.time())
     with ArchiveWriter(workspace.archive_folder, f"r{run.id}", software="test") as archive:
-        while (job := store.lease_site(run.id, "test", time.time(), time.time() + 60)) is not None:
+        while (job := store.lease_site(run.id, "test", time.time())) is not None:
             start = job.site.start
             host = start.split("/")[2]
             body = HOSTILE_PAGE if host == "sails.example" else (
@@ -54,14 +54,14 @@ def forage_contacts(workspace: Workspace, order: Order = ORDER, *, town: str = "
             ).encode()  # fmt: skip
             answer = Fetched(contact(host), 200, body=body, headers=(("Content-Type", "text/html"),))
             ref = archive.write(answer, at=time.time())
-            store.save_visit(job.id, Visit(start, 0, start, "ok", time.time(), title=SITES[host], status=200))
+            store.save_visit(job, Visit(start, 0, start, "ok", time.time(), title=SITES[host], status=200))
             found = Visit(
                 start, 1, contact(host), "ok", time.time(), parent=0, link_text="Contact <us>", link_kind="a",
                 depth=1, status=200, content_type="text/html", title="Contact", goal=0.75, is_goal=True, label="Goal",
                 archived=ref, why=(("says contact", 1.5),) if order is TAUGHT else (),
             )  # fmt: skip
-            store.save_visit(job.id, found)
-            store.finish_site(job.id, "no links left")
+            store.save_visit(job, found)
+            store.finish_site(job, "no links left")
     return run.id
 
 
@@ -209,13 +209,13 @@ def test_the_path_of_a_goal_is_that_of_its_own_run(pages_only: Path) -> None:
         store = workspace.stores.forage
         start = "http://tea.example/"
         run = store.open_run({"strategy": '"random"'}, RunLimits(), [Site(start)], time.time())
-        job = store.lease_site(run.id, "other", time.time(), time.time() + 60)
+        job = store.lease_site(run.id, "other", time.time())
         assert job is not None
         for number in range(2):
             other = Visit(
                 start, number, f"{start}other{number}", "ok", time.time(), parent=0 if number else None
             )
-            store.save_visit(job.id, other)
+            store.save_visit(job, other)
         catch_up(workspace)
     with serve_portal(pages_only) as portal:
         tree = page(portal, record_path(contact("tea.example")))

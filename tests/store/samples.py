@@ -21,7 +21,7 @@ def begin(store: ForageStore, sites: int = 3, **limits: int) -> Run:
 
 
 def lease(store: ForageStore, run: Run, worker: str = "here:1:0", now: float = 0.0) -> SiteJob:
-    job = store.lease_site(run.id, worker, now, now + 60.0)
+    job = store.lease_site(run.id, worker, now)
     assert job is not None
     return job
 

@@ -17,7 +17,7 @@ from wayhound.page import LinkKind
 from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
-from wayhound.store.protocol import Progress, RunLimits, SiteSummary, Store
+from wayhound.store.protocol import Progress, RunLimits, SiteJob, SiteSummary, Store
 from wayhound.visit import ArchiveRef, Visit
 
 ME = "here:1:0"
@@ -64,9 +64,9 @@ def test_sites_come_in_the_order_given_and_only_once(store: ForageStore) -> None
 def test_a_site_whose_budget_was_spent_is_reopened_when_the_budget_grows(store: ForageStore) -> None:
     run = begin(store, sites=2, budget_per_site=1)
     spender, idler = lease(store, run), lease(store, run)
-    store.save_visit(spender.id, visit_of(spender, 0))
-    store.finish_site(spender.id, "budget spent")
-    store.finish_site(idler.id, "start page failed (dns)")
+    store.save_visit(spender, visit_of(spender, 0))
+    store.finish_site(spender, "budget spent")
+    store.finish_site(idler, "start page failed (dns)")
 
     begin(store, sites=2, budget_per_site=1)
     assert store.progress(run.id).done == 2
@@ -82,7 +82,7 @@ def test_a_site_whose_budget_was_spent_is_reopened_when_the_budget_grows(store: 
 
 def test_a_site_is_reopened_when_its_budget_is_lifted_altogether(store: ForageStore) -> None:
     run = begin(store, sites=1, budget_per_site=0)
-    store.finish_site(lease(store, run).id, "budget spent")
+    store.finish_site(lease(store, run), "budget spent")
     begin(store, sites=1)
     assert store.progress(run.id).waiting == 1
 
@@ -90,11 +90,11 @@ def test_a_site_is_reopened_when_its_budget_is_lifted_altogether(store: ForageSt
 def test_a_site_that_met_the_total_budget_is_reopened_when_that_grows(store: ForageStore) -> None:
     run = begin(store, sites=2, total_budget=1)
     early, late = lease(store, run), lease(store, run)
-    assert store.reserve_fetch(run.id, ME)
-    store.save_visit(early.id, visit_of(early, 0))
-    store.finish_site(early.id, "no links left")
-    assert not store.reserve_fetch(run.id, ME)
-    store.finish_site(late.id, "total budget spent")
+    assert store.reserve_fetch(early)
+    store.save_visit(early, visit_of(early, 0))
+    store.finish_site(early, "no links left")
+    assert not store.reserve_fetch(late)
+    store.finish_site(late, "total budget spent")
     begin(store, sites=2, total_budget=2)
     assert [each.state for each in store.sites(run.id)] == ["done", "waiting"]
 
@@ -102,17 +102,17 @@ def test_a_site_that_met_the_total_budget_is_reopened_when_that_grows(store: For
 def test_a_site_with_pages_at_the_depth_limit_is_reopened_when_that_grows(store: ForageStore) -> None:
     run = begin(store, sites=2, max_depth=1)
     deep, shallow = lease(store, run), lease(store, run)
-    store.save_visit(deep.id, visit_of(deep, 0, depth=1))
-    store.save_visit(shallow.id, visit_of(shallow, 0, depth=0))
+    store.save_visit(deep, visit_of(deep, 0, depth=1))
+    store.save_visit(shallow, visit_of(shallow, 0, depth=0))
     for job in (deep, shallow):
-        store.finish_site(job.id, "no links left")
+        store.finish_site(job, "no links left")
     begin(store, sites=2, max_depth=2)
     assert [each.state for each in store.sites(run.id)] == ["waiting", "done"]
 
 
 def test_a_limit_that_shrinks_reopens_nothing(store: ForageStore) -> None:
     run = begin(store, sites=1, budget_per_site=5)
-    store.finish_site(lease(store, run).id, "no links left")
+    store.finish_site(lease(store, run), "no links left")
     begin(store, sites=1, budget_per_site=1)
     assert store.progress(run.id).done == 1
 
@@ -124,7 +124,7 @@ def test_a_site_is_leased_once_and_in_the_order_given(store: ForageStore) -> Non
     run = begin(store, sites=2)
     assert lease(store, run).site == site(0)
     assert lease(store, run, OTHER).site == site(1)
-    assert store.lease_site(run.id, ME, 0.0, 60.0) is None
+    assert store.lease_site(run.id, ME, 0.0) is None
 
 
 def test_the_hosts_of_a_site_come_back_with_it(store: ForageStore) -> None:
@@ -138,8 +138,8 @@ def test_two_sites_of_one_domain_are_never_leased_together(store: ForageStore) -
     run = store.open_run(BREADTH_FIRST, RunLimits(), [one, two, elsewhere], now=0.0)
     first = lease(store, run)
     assert lease(store, run).site == elsewhere
-    assert store.lease_site(run.id, OTHER, 0.0, 60.0) is None
-    store.finish_site(first.id, "no links left")
+    assert store.lease_site(run.id, OTHER, 0.0) is None
+    store.finish_site(first, "no links left")
     assert lease(store, run).site == two
 
 
@@ -147,45 +147,110 @@ def test_a_domain_leased_in_one_run_is_not_leased_in_another(store: ForageStore)
     run = begin(store, sites=1)
     other = store.open_run({"strategy": "random"}, RunLimits(), [site(0)], now=0.0)
     lease(store, run)
-    assert store.lease_site(other.id, OTHER, 0.0, 60.0) is None
+    assert store.lease_site(other.id, OTHER, 0.0) is None
 
 
-def test_an_expired_lease_is_taken_over_and_its_old_owner_cannot_save(database: Database) -> None:
-    old, new = ForageStore(database), ForageStore(database)
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def watch(store: ForageStore, clock: Clock, seconds: int, worker: str = OTHER) -> None:
+    """Look once a second for workers that have fallen silent."""
+    for _ in range(seconds):
+        clock.now += 1.0
+        store.release_silent(worker, 4.0)
+
+
+def test_a_silent_worker_loses_its_site_and_cannot_save(database: Database) -> None:
+    clock = Clock()
+    old, new = ForageStore(database), ForageStore(database, clock)
     run = begin(old, sites=1)
-    job = lease(old, run, ME, now=0.0)
-    old.save_visit(job.id, visit_of(job, 0))
-    assert new.lease_site(run.id, OTHER, now=59.0, until=120.0) is None
-    taken = lease(new, run, OTHER, now=61.0)
+    job = lease(old, run, ME)
+    old.save_visit(job, visit_of(job, 0))
+    watch(new, clock, 4)  # the first look cannot tell how old the lease is
+    assert new.lease_site(run.id, OTHER, 0.0) is None
+    watch(new, clock, 1)
+    taken = lease(new, run, OTHER)
     assert (taken.id, taken.visits) == (job.id, 1)
+    assert taken.fence > job.fence
     with pytest.raises(LeaseLost):
-        old.save_visit(job.id, visit_of(job, 1))
-    new.save_visit(taken.id, visit_of(taken, 1))
+        old.save_visit(job, visit_of(job, 1))
+    new.save_visit(taken, visit_of(taken, 1))
     assert len(list(new.visits(job.id))) == 2
 
 
-def test_whoever_lost_a_lease_can_neither_finish_the_site_nor_delete_from_it(database: Database) -> None:
-    spoilers: list[Callable[[ForageStore, int], None]] = [
-        lambda store, job: store.finish_site(job, "no links left"),
-        lambda store, job: store.delete_visits_from(job, 0),
-    ]
-    for spoil in spoilers:
-        old, new = ForageStore(database), ForageStore(database)
-        run = begin(old, sites=1)
-        job = lease(old, run, ME)
-        old.release_dead(run.id, is_alive=lambda _: False)
-        lease(new, run, OTHER)
+WRITES: list[Callable[[ForageStore, SiteJob], object]] = [
+    lambda store, job: store.save_visit(job, visit_of(job, job.visits)),
+    lambda store, job: store.finish_site(job, "no links left"),
+    lambda store, job: store.delete_visits_from(job, 0),
+    lambda store, job: store.save_report(job, SiteReport((), (), 0.0)),
+    lambda store, job: store.reserve_fetch(job),
+    lambda store, job: store.return_reservation(job),
+]
+
+
+@pytest.mark.parametrize("owner", [ME, OTHER, ""])
+def test_nothing_can_be_written_with_a_lease_that_was_lost_whoever_has_the_site_now(
+    database: Database, owner: str
+) -> None:
+    store = ForageStore(database)
+    run = begin(store, sites=1, total_budget=9)
+    job = lease(store, run, ME)
+    store.release_dead(run.id, is_alive=lambda _: False)
+    if owner:
+        lease(store, run, owner)
+    for write in WRITES:
         with pytest.raises(LeaseLost):
-            spoil(old, job.id)
-        new.release_leases(run.id, OTHER)
+            write(store, job)
+    assert store.progress(run.id).visits == 0
 
 
-def test_a_renewed_lease_is_not_taken_over(store: ForageStore) -> None:
+def test_a_renewed_lease_is_not_taken_over(database: Database) -> None:
+    clock = Clock()
+    store, other = ForageStore(database), ForageStore(database, clock)
     run = begin(store, sites=1)
-    job = lease(store, run, ME, now=0.0)
-    store.renew_leases(run.id, ME, until=200.0)
-    assert store.lease_site(run.id, OTHER, now=150.0, until=300.0) is None
-    store.save_visit(job.id, visit_of(job, 0))
+    job = lease(store, run, ME)
+    for _ in range(10):
+        watch(other, clock, 3)
+        assert store.renew_leases(run.id, ME) == {(job.id, job.fence)}
+    assert other.lease_site(run.id, OTHER, 0.0) is None
+    store.save_visit(job, visit_of(job, 0))
+
+
+def test_the_time_of_day_may_jump_and_no_lease_is_lost(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run, ME, now=2_000_000_000.0)
+    for now in (0.0, 4_000_000_000.0):
+        store.release_silent(OTHER, 60.0)
+        assert store.lease_site(run.id, OTHER, now) is None
+    store.save_visit(job, visit_of(job, 0))
+
+
+def test_a_worker_that_slept_itself_waits_anew_before_it_calls_others_silent(database: Database) -> None:
+    clock = Clock()
+    store, other = ForageStore(database), ForageStore(database, clock)
+    run = begin(store, sites=1)
+    job = lease(store, run, ME)
+    watch(other, clock, 3)
+    clock.now += 1_000.0
+    watch(other, clock, 4)
+    store.save_visit(job, visit_of(job, 0))
+    watch(other, clock, 1)
+    assert other.lease_site(run.id, OTHER, 0.0) is not None
+
+
+def test_a_worker_does_not_call_itself_silent(database: Database) -> None:
+    clock = Clock()
+    store = ForageStore(database, clock)
+    job = lease(store, begin(store, sites=1), ME)
+    watch(store, clock, 20, worker=ME)
+    store.save_visit(job, visit_of(job, 0))
 
 
 def test_released_leases_are_free_at_once_and_those_of_others_stay(store: ForageStore) -> None:
@@ -194,26 +259,27 @@ def test_released_leases_are_free_at_once_and_those_of_others_stay(store: Forage
     lease(store, run, OTHER)
     store.release_leases(run.id, ME)
     with pytest.raises(LeaseLost):
-        store.save_visit(mine.id, visit_of(mine, 0))
+        store.save_visit(mine, visit_of(mine, 0))
     assert lease(store, run, OTHER).id == mine.id
-    assert store.lease_site(run.id, OTHER, 0.0, 60.0) is None
+    assert store.lease_site(run.id, OTHER, 0.0) is None
 
 
 def test_what_the_dead_held_is_free_at_once_and_the_living_keep_theirs(store: ForageStore) -> None:
     run = begin(store, sites=2, total_budget=2)
     dead, living = lease(store, run, "here:1:0"), lease(store, run, "here:2:0")
-    assert store.reserve_fetch(run.id, "here:1:0")
-    assert store.reserve_fetch(run.id, "here:2:0")
+    assert store.reserve_fetch(dead)
+    assert store.reserve_fetch(living)
     store.release_dead(run.id, is_alive=lambda worker: worker == "here:2:0")
-    assert lease(store, run, "here:3:0").id == dead.id
-    store.save_visit(living.id, visit_of(living, 0))
-    assert store.reserve_fetch(run.id, "here:3:0")
-    assert not store.reserve_fetch(run.id, "here:3:0")
+    again = lease(store, run, "here:3:0")
+    assert again.id == dead.id
+    store.save_visit(living, visit_of(living, 0))
+    assert store.reserve_fetch(again)
+    assert not store.reserve_fetch(living)
 
 
 def test_a_finished_site_says_why_and_keeps_the_hosts_learned(store: ForageStore) -> None:
     run = begin(store, sites=1, budget_per_site=0)
-    store.finish_site(lease(store, run).id, "budget spent", (".a.example",))
+    store.finish_site(lease(store, run), "budget spent", (".a.example",))
     assert list(store.sites(run.id)) == [SiteSummary(site(0).start, "done", "budget spent", 0, 0, 0)]
     begin(store, sites=1, budget_per_site=1)
     assert lease(store, run).site.hosts == (".a.example",)
@@ -227,8 +293,8 @@ def test_visits_come_back_in_order_as_they_were_saved(store: ForageStore) -> Non
     job, other = lease(store, run), lease(store, run)
     saved = [visit_of(job, number, parent=number - 1 if number else None) for number in range(1_203)]
     for visit in saved:
-        store.save_visit(job.id, visit)
-    store.save_visit(other.id, visit_of(other, 0))
+        store.save_visit(job, visit)
+    store.save_visit(other, visit_of(other, 0))
     assert list(store.visits(job.id)) == saved
     assert list(store.visits(job.id, 700)) == saved[700:]
     assert list(store.visits_of(run.id, job.site.start, 1_200)) == saved[1_200:]
@@ -239,10 +305,10 @@ def test_reading_visits_may_be_left_to_delete_the_rest(store: ForageStore) -> No
     run = begin(store, sites=1)
     job = lease(store, run)
     for number in range(600):
-        store.save_visit(job.id, visit_of(job, number))
+        store.save_visit(job, visit_of(job, number))
     for visit in store.visits(job.id):
         if visit.number == 300:
-            store.delete_visits_from(job.id, 300)
+            store.delete_visits_from(job, 300)
             break
     assert [visit.number for visit in store.visits(job.id)] == list(range(300))
 
@@ -284,7 +350,7 @@ def test_any_visit_survives_the_store_unchanged(visit: Visit) -> None:
     with Database(None) as database:
         store = ForageStore(database)
         job = lease(store, begin(store, sites=1))
-        store.save_visit(job.id, visit)
+        store.save_visit(job, visit)
         tier = visit.tier or (
             "goal" if visit.is_goal else ""
         )  # until a report of the whole site says otherwise
@@ -293,7 +359,7 @@ def test_any_visit_survives_the_store_unchanged(visit: Visit) -> None:
 
 def test_text_that_utf8_cannot_hold_is_saved_with_a_mark_in_its_place(store: ForageStore) -> None:
     job = lease(store, begin(store, sites=1))
-    store.save_visit(job.id, visit_of(job, 0, title="half \ud800 a pair", link_text="whole"))
+    store.save_visit(job, visit_of(job, 0, title="half \ud800 a pair", link_text="whole"))
     (saved,) = store.visits(job.id)
     assert (saved.title, saved.link_text) == ("half ? a pair", "whole")
 
@@ -301,9 +367,9 @@ def test_text_that_utf8_cannot_hold_is_saved_with_a_mark_in_its_place(store: For
 def test_a_visit_saved_twice_is_refused_and_the_first_stays(store: ForageStore) -> None:
     run = begin(store, sites=1)
     job = lease(store, run)
-    store.save_visit(job.id, visit_of(job, 0, title="first"))
+    store.save_visit(job, visit_of(job, 0, title="first"))
     with pytest.raises(WorkspaceError, match="next is number 1"):
-        store.save_visit(job.id, visit_of(job, 0, title="second"))
+        store.save_visit(job, visit_of(job, 0, title="second"))
     assert [visit.title for visit in store.visits(job.id)] == ["first"]
     assert store.progress(run.id).visits == 1
 
@@ -311,14 +377,14 @@ def test_a_visit_saved_twice_is_refused_and_the_first_stays(store: ForageStore) 
 def test_a_visit_may_not_leave_a_gap(store: ForageStore) -> None:
     job = lease(store, begin(store, sites=1))
     with pytest.raises(WorkspaceError, match="next is number 0"):
-        store.save_visit(job.id, visit_of(job, 1))
+        store.save_visit(job, visit_of(job, 1))
 
 
 def test_a_visit_of_another_site_is_refused(store: ForageStore) -> None:
     run = begin(store, sites=2)
     job, other = lease(store, run), lease(store, run)
     with pytest.raises(ValueError, match="was saved to"):
-        store.save_visit(job.id, visit_of(other, 0))
+        store.save_visit(job, visit_of(other, 0))
 
 
 def test_visits_of_a_site_that_does_not_exist_are_an_error(store: ForageStore) -> None:
@@ -329,7 +395,7 @@ def test_visits_of_a_site_that_does_not_exist_are_an_error(store: ForageStore) -
 def test_visits_are_found_by_run_and_start_page(store: ForageStore) -> None:
     run = begin(store, sites=2)
     job = lease(store, run)
-    store.save_visit(job.id, visit_of(job, 0))
+    store.save_visit(job, visit_of(job, 0))
     other = store.open_run({"strategy": "random"}, RunLimits(), [site(0)], now=0.0)
     assert list(store.visits_of(run.id, site(0).start)) == [visit_of(job, 0)]
     assert list(store.visits_of(run.id, site(1).start)) == []
@@ -349,7 +415,7 @@ def test_the_place_of_a_page_is_that_of_its_last_visit_of_any_run(store: ForageS
     for number, answer in enumerate(answers):
         run = store.open_run({"strategy": str(number)}, RunLimits(), [site(0)], now=0.0)
         job = lease(store, run)
-        store.save_visit(job.id, visit_of(job, 0, **answer))
+        store.save_visit(job, visit_of(job, 0, **answer))
         store.release_leases(run.id, ME)
     assert store.last_page(site(0).start) == places[1]
     assert store.last_page("https://elsewhere.example/") is None
@@ -358,24 +424,24 @@ def test_the_place_of_a_page_is_that_of_its_last_visit_of_any_run(store: ForageS
 def test_deleted_visits_cost_nothing_and_can_be_made_again(store: ForageStore) -> None:
     run = begin(store, sites=1, total_budget=3)
     job = lease(store, run)
-    store.save_visit(job.id, visit_of(job, 0))
-    store.save_visit(job.id, visit_of(job, 1, outcome="http_404"))
-    store.save_visit(job.id, visit_of(job, 2, is_goal=True))
-    store.delete_visits_from(job.id, 1)
+    store.save_visit(job, visit_of(job, 0))
+    store.save_visit(job, visit_of(job, 1, outcome="http_404"))
+    store.save_visit(job, visit_of(job, 2, is_goal=True))
+    store.delete_visits_from(job, 1)
     assert store.progress(run.id) == Progress(1, 1, 0, visits=1, spent=1, goals=0, outcomes={"ok": 1})
     assert next(store.sites(run.id)) == SiteSummary(site(0).start, "leased", "", 1, 1, 0)
-    assert store.reserve_fetch(run.id, ME)
-    store.save_visit(job.id, visit_of(job, 1))
+    assert store.reserve_fetch(job)
+    store.save_visit(job, visit_of(job, 1))
     assert [visit.number for visit in store.visits(job.id)] == [0, 1]
 
 
 def test_progress_counts_sites_visits_and_outcomes(store: ForageStore) -> None:
     run = begin(store, sites=3)
     job, done = lease(store, run), lease(store, run)
-    store.save_visit(job.id, visit_of(job, 0))
-    store.save_visit(job.id, visit_of(job, 1, outcome="robots", spent=False))
-    store.save_visit(job.id, visit_of(job, 2, is_goal=True))
-    store.finish_site(done.id, "no links left")
+    store.save_visit(job, visit_of(job, 0))
+    store.save_visit(job, visit_of(job, 1, outcome="robots", spent=False))
+    store.save_visit(job, visit_of(job, 2, is_goal=True))
+    store.finish_site(done, "no links left")
     progress = store.progress(run.id)
     assert progress == Progress(3, 1, 1, visits=3, spent=2, goals=1, outcomes={"ok": 2, "robots": 1})
     assert progress.waiting == 1
@@ -385,53 +451,77 @@ def test_progress_counts_sites_visits_and_outcomes(store: ForageStore) -> None:
 
 
 def test_the_total_budget_counts_saved_and_reserved_fetches(store: ForageStore) -> None:
-    run = begin(store, sites=1, total_budget=3)
-    job = lease(store, run)
-    assert store.reserve_fetch(run.id, ME)
-    store.save_visit(job.id, visit_of(job, 0))
-    assert store.reserve_fetch(run.id, ME)
-    assert store.reserve_fetch(run.id, OTHER)
-    assert not store.reserve_fetch(run.id, ME)
-    store.return_reservation(run.id, OTHER)
-    assert store.reserve_fetch(run.id, ME)
+    run = begin(store, sites=3, total_budget=3)
+    job, other, third = lease(store, run), lease(store, run, OTHER), lease(store, run)
+    assert store.reserve_fetch(job)
+    store.save_visit(job, visit_of(job, 0))
+    assert store.reserve_fetch(job)
+    assert store.reserve_fetch(other)
+    assert not store.reserve_fetch(third)
+    store.return_reservation(other)
+    assert store.reserve_fetch(third)
 
 
 def test_a_visit_that_spent_nothing_leaves_the_reservation(store: ForageStore) -> None:
+    run = begin(store, sites=2, total_budget=1)
+    job, other = lease(store, run), lease(store, run)
+    assert store.reserve_fetch(job)
+    store.save_visit(job, visit_of(job, 0, outcome="robots", spent=False))
+    assert not store.reserve_fetch(other)
+    store.return_reservation(job)
+    assert store.reserve_fetch(other)
+
+
+def test_a_site_has_one_fetch_reserved_at_a_time(store: ForageStore) -> None:
     run = begin(store, sites=1, total_budget=1)
     job = lease(store, run)
-    assert store.reserve_fetch(run.id, ME)
-    store.save_visit(job.id, visit_of(job, 0, outcome="robots", spent=False))
-    assert not store.reserve_fetch(run.id, ME)
-    store.return_reservation(run.id, ME)
-    assert store.reserve_fetch(run.id, ME)
+    assert [store.reserve_fetch(job), store.reserve_fetch(job)] == [True, True]
+    store.save_visit(job, visit_of(job, 0))
+    assert not store.reserve_fetch(job)
 
 
-def test_a_reservation_goes_back_with_the_leases_of_its_worker(store: ForageStore) -> None:
-    run = begin(store, sites=1, total_budget=1)
-    lease(store, run, ME)
-    assert store.reserve_fetch(run.id, ME)
+def test_a_reservation_goes_back_with_the_lease_of_its_worker(store: ForageStore) -> None:
+    run = begin(store, sites=2, total_budget=1)
+    job, other = lease(store, run, ME), lease(store, run, OTHER)
+    assert store.reserve_fetch(job)
     store.release_leases(run.id, ME)
-    assert store.reserve_fetch(run.id, OTHER)
+    assert store.reserve_fetch(other)
 
 
-def test_the_reservation_of_a_worker_that_fell_silent_goes_back_when_its_lease_expires(
-    store: ForageStore,
+def test_a_reservation_goes_back_with_the_site_that_is_finished(store: ForageStore) -> None:
+    run = begin(store, sites=2, total_budget=1)
+    job, other = lease(store, run), lease(store, run)
+    assert store.reserve_fetch(job)
+    store.finish_site(job, "goals found")
+    assert store.reserve_fetch(other)
+
+
+def test_the_reservation_of_a_worker_that_fell_silent_goes_back_and_is_not_used_up_by_it(
+    database: Database,
 ) -> None:
-    run = begin(store, sites=1, total_budget=1)
-    lease(store, run, ME, now=0.0)
-    assert store.reserve_fetch(run.id, ME)
-    lease(store, run, OTHER, now=61.0)
-    assert store.reserve_fetch(run.id, OTHER)
+    clock = Clock()
+    old, new = ForageStore(database), ForageStore(database, clock)
+    run = begin(old, sites=1, total_budget=1)
+    job = lease(old, run, ME)
+    assert old.reserve_fetch(job)
+    watch(new, clock, 5)
+    taken = lease(new, run, OTHER)
+    assert new.reserve_fetch(taken)
+    with pytest.raises(LeaseLost):
+        old.save_visit(job, visit_of(job, 0))
+    new.save_visit(taken, visit_of(taken, 0))
+    assert not new.reserve_fetch(taken)
+    assert new.progress(run.id).spent == 1
 
 
 def test_without_a_total_budget_every_fetch_may_be_made(store: ForageStore) -> None:
-    run = begin(store, sites=1)
-    assert all(store.reserve_fetch(run.id, ME) for _ in range(20))
+    jobs = [lease(store, run) for run in [begin(store, sites=20)] for _ in range(20)]
+    assert all(store.reserve_fetch(job) for job in jobs)
 
 
 def test_a_total_budget_of_nothing_allows_nothing(store: ForageStore) -> None:
     run = begin(store, sites=1, total_budget=0)
-    assert not store.reserve_fetch(run.id, ME)
+    assert not store.reserve_fetch(lease(store, run))
 
 
 # Tiers
@@ -448,10 +538,10 @@ def test_the_last_report_of_a_site_decides_its_tiers_and_counts(store: ForageSto
     run = begin(store, sites=1)
     job = lease(store, run)
     for number in range(5):
-        store.save_visit(job.id, visit_of(job, number, is_goal=number == 1, why=(("says", 1.0),)))
+        store.save_visit(job, visit_of(job, number, is_goal=number == 1, why=(("says", 1.0),)))
     assert store.progress(run.id).goals == 1
-    store.save_report(job.id, reported(job.site.start, [2, 3], [4]))
-    found = store.save_report(job.id, reported(job.site.start, [3], [4, 2]))
+    store.save_report(job, reported(job.site.start, [2, 3], [4]))
+    found = store.save_report(job, reported(job.site.start, [3], [4, 2]))
     assert [(visit.number, visit.tier) for visit in found] == [(3, "goal"), (2, "likely"), (4, "likely")]
     assert found[0].probability == pytest.approx(0.6)
     assert found[0].why == (("says", 1.0),)
@@ -463,8 +553,8 @@ def test_the_last_report_of_a_site_decides_its_tiers_and_counts(store: ForageSto
 
 def test_a_report_leaves_what_a_replay_needs_as_it_was(store: ForageStore) -> None:
     job = lease(store, begin(store, sites=1))
-    store.save_visit(job.id, visit_of(job, 0, is_goal=True, goal=0.7))
-    store.save_report(job.id, reported(job.site.start, [], []))
+    store.save_visit(job, visit_of(job, 0, is_goal=True, goal=0.7))
+    store.save_report(job, reported(job.site.start, [], []))
     (visit,) = store.visits(job.id)
     assert (visit.is_goal, visit.goal, visit.tier) == (True, 0.7, "")
 
@@ -473,9 +563,9 @@ def test_deleted_visits_leave_no_trace_in_the_counts_of_tiers(store: ForageStore
     run = begin(store, sites=1)
     job = lease(store, run)
     for number in range(3):
-        store.save_visit(job.id, visit_of(job, number))
-    store.save_report(job.id, reported(job.site.start, [1], [2]))
-    store.delete_visits_from(job.id, 1)
+        store.save_visit(job, visit_of(job, number))
+    store.save_report(job, reported(job.site.start, [1], [2]))
+    store.delete_visits_from(job, 1)
     summary, progress = next(store.sites(run.id)), store.progress(run.id)
     assert (summary.goals, summary.likely, progress.goals, progress.likely) == (0, 0, 0, 0)
 
@@ -485,17 +575,17 @@ def test_a_report_of_a_site_that_was_lost_is_refused(store: ForageStore) -> None
     job = lease(store, run)
     store.release_leases(run.id, ME)
     with pytest.raises(LeaseLost):
-        store.save_report(job.id, reported(job.site.start, [], []))
+        store.save_report(job, reported(job.site.start, [], []))
 
 
 def test_another_probability_of_goals_reopens_the_sites_that_were_judged(store: ForageStore) -> None:
     run = begin(store, sites=2)
     judged, plain = lease(store, run), lease(store, run)
     for job in (judged, plain):
-        store.save_visit(job.id, visit_of(job, 0))
-    store.save_report(judged.id, reported(judged.site.start, [], []))
+        store.save_visit(job, visit_of(job, 0))
+    store.save_report(judged, reported(judged.site.start, [], []))
     for job in (judged, plain):
-        store.finish_site(job.id, "no links left")
+        store.finish_site(job, "no links left")
     store.open_run(BREADTH_FIRST, RunLimits(min_probability=0.7), [], now=1.0)
     assert [summary.state for summary in store.sites(run.id)] == ["waiting", "done"]
     assert store.run(run.id).limits.min_probability == 0.7

@@ -59,7 +59,7 @@ def test_an_older_file_is_upgraded_once_and_keeps_what_it_holds(path: Path, late
     with Database(path) as database:
         store = ForageStore(database)
         job = lease(store, begin(store, sites=1))
-        store.save_visit(job.id, visit_of(job, 0))
+        store.save_visit(job, visit_of(job, 0))
         for _ in range(2):
             migrate(database, later)
         store.open_run({"strategy": "other"}, RunLimits(), [], now=0.0)
@@ -97,7 +97,7 @@ def test_a_damaged_file_is_reported_as_damaged(path: Path) -> None:
         store = ForageStore(database)
         job = lease(store, begin(store, sites=50))
         for number in range(200):
-            store.save_visit(job.id, visit_of(job, number))
+            store.save_visit(job, visit_of(job, number))
     with path.open("r+b") as file:
         size = path.stat().st_size
         file.seek(8192)
@@ -194,7 +194,7 @@ def save_until_refused(database: Database) -> str:
     number = 0
     try:
         while number < 10_000:
-            store.save_visit(job.id, visit_of(job, number, title="x" * 2_000))
+            store.save_visit(job, visit_of(job, number, title="x" * 2_000))
             number += 1
     except WorkspaceError as refusal:
         assert number > 0
@@ -214,7 +214,7 @@ def test_a_database_that_cannot_grow_says_so_and_keeps_what_it_has(path: Path) -
         run = begin(store, sites=1)
         store.release_dead(run.id, is_alive=lambda _: False)
         job = lease(store, run)
-        store.save_visit(job.id, visit_of(job, job.visits))
+        store.save_visit(job, visit_of(job, job.visits))
 
 
 LIMITED = """

@@ -18,7 +18,7 @@ def forage(database: Database) -> None:
     """A site with a list of papers, three of which were fetched as files, one that asks not to be indexed."""
     store = ForageStore(database)
     run = store.open_run({"strategy": "x"}, RunLimits(), [Site(START)], 0.0)
-    job = store.lease_site(run.id, "h:1:0", 0.0, 60.0)
+    job = store.lease_site(run.id, "h:1:0", 0.0)
     assert job
     page = Visit(START, 0, START, "ok", 1.0, status=200, content_type="text/html", archived=PLACE)
     papers = replace(page, number=1, url=f"{START}papers", parent=0, link_text="Our  papers", link_kind="a")
@@ -31,7 +31,7 @@ def forage(database: Database) -> None:
     gone = replace(pdf, number=4, url=f"{START}3.pdf", status=404, outcome="http_404")
     private = replace(pdf, number=5, url=f"{START}4.pdf", robots="noindex")
     for visit in (page, papers, pdf, named, gone, private):
-        store.save_visit(job.id, visit)
+        store.save_visit(job, visit)
 
 
 def test_a_file_and_where_it_was_found_survive_the_store(database: Database) -> None:

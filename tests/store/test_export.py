@@ -45,8 +45,8 @@ def filled(database: Database) -> None:
         {**click, "parent": 2, "outcome": "http_404", "link_text": "Gone", "spent": False},
     ]
     for number, changed in enumerate(changes):
-        store.save_visit(job.id, visit_of(job, number, **changed))
-    store.finish_site(job.id, "no links left")
+        store.save_visit(job, visit_of(job, number, **changed))
+    store.finish_site(job, "no links left")
     source = Span("https://a.example/", 3, 9)
     person = Record("person", "1", {"name": (Value("Ann", 0.5, source), Value("-Anna")), "mail": ()}, "s", 2)
     RecordStore(database).save([person])
@@ -149,7 +149,7 @@ def test_what_a_spreadsheet_would_take_for_a_formula_stays_text(database: Databa
 def test_numbers_below_zero_stay_numbers_in_csv(database: Database) -> None:
     store = ForageStore(database)
     job = lease(store, begin(store, sites=1))
-    store.save_visit(job.id, visit_of(job, 0, score=-1.5))
+    store.save_visit(job, visit_of(job, 0, score=-1.5))
     (row,) = csv.DictReader(io.StringIO(exported(database, "visits", "csv").decode()))
     assert row["score"] == "-1.5"
 

@@ -24,7 +24,7 @@ def run(store: ForageStore) -> Run:
     """A start page, a redirect behind a link, and a goal behind that; on a second site, a goal by pattern."""
     run = begin(store, sites=2)
     first = lease(store, run)
-    store.save_visit(first.id, visit_of(first, 0, title="Home", label="home", goal=0.01))
+    store.save_visit(first, visit_of(first, 0, title="Home", label="home", goal=0.01))
     link: dict[str, Any] = {
         "parent": 0,
         "link_text": "Our\n people",
@@ -32,16 +32,16 @@ def run(store: ForageStore) -> Run:
         "score": 0.4,
         "depth": 1,
     }
-    store.save_visit(first.id, visit_of(first, 1, outcome="redirect", **link))
+    store.save_visit(first, visit_of(first, 1, outcome="redirect", **link))
     reached = {**link, "parent": 1, "link_kind": "redirect"}
-    store.save_visit(first.id, visit_of(first, 2, title="People", label="people", **reached))
+    store.save_visit(first, visit_of(first, 2, title="People", label="people", **reached))
     goal = {"parent": 2, "link_text": "Papers", "link_kind": "a", "score": 0.9, "depth": 2}
     store.save_visit(
-        first.id, visit_of(first, 3, title="Papers", label="Goal", goal=0.97, is_goal=True, why=WHY, **goal)
+        first, visit_of(first, 3, title="Papers", label="Goal", goal=0.97, is_goal=True, why=WHY, **goal)
     )
-    store.finish_site(first.id, "no links left")
+    store.finish_site(first, "no links left")
     second = lease(store, run)
-    store.save_visit(second.id, visit_of(second, 0, goal=1.0, is_goal=True))
+    store.save_visit(second, visit_of(second, 0, goal=1.0, is_goal=True))
     return run
 
 
@@ -87,9 +87,9 @@ def test_the_export_carries_path_labels_probability_and_reasons(database: Databa
 
 def test_reasons_go_with_the_visits_that_are_forgotten(store: ForageStore, database: Database) -> None:
     job = lease(store, begin(store, sites=1))
-    store.save_visit(job.id, visit_of(job, 0, goal=1.0, is_goal=True, why=WHY))
-    store.delete_visits_from(job.id, 0)
-    store.save_visit(job.id, visit_of(job, 0))
+    store.save_visit(job, visit_of(job, 0, goal=1.0, is_goal=True, why=WHY))
+    store.delete_visits_from(job, 0)
+    store.save_visit(job, visit_of(job, 0))
     assert list(GoalStore(database).goals()) == []
     assert database.execute("SELECT count(*) FROM goal_reason").fetchone()[0] == 0
 

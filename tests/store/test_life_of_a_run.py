@@ -28,35 +28,37 @@ picks = st.integers(0, 99)
 class Known:
     """The expected state of a site."""
 
+    job: SiteJob | None = None  # the lease that holds
     owner: str = ""
-    until: float = 0.0
+    renewed: float = 0.0
     done: bool = False
     visits: int = 0
     spent: int = 0
+    reserved: bool = False
+
+    def free(self) -> None:
+        self.job, self.owner, self.reserved = None, "", False
 
 
 class LifeOfARun(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.database = Database(None)
-        self.stores = {worker: ForageStore(self.database) for worker in WORKERS}  # a process each
-        self.jobs: dict[tuple[str, str], SiteJob] = {}
-        self.known = {site.start: Known() for site in SITES}
-        self.reserved = dict.fromkeys(WORKERS, 0)
         self.now = 0.0
+        self.database = Database(None)
+        self.stores = {worker: self.new_store() for worker in WORKERS}  # a process each
+        self.jobs: list[tuple[str, SiteJob]] = []  # all leases ever taken, still held or not
+        self.known = {site.start: Known() for site in SITES}
+
+    def new_store(self) -> ForageStore:
+        return ForageStore(self.database, clock=lambda: self.now)
 
     @initialize(total=st.integers(0, 9))
     def begin(self, total: int) -> None:
         self.total = total
         self.run_id = self.stores[WORKERS[0]].open_run(BREADTH_FIRST, RunLimits(None, total), SITES, 0.0).id
 
-    @rule(seconds=st.sampled_from([1.0, 6.0, 11.0]))
-    def time_passes(self, seconds: float) -> None:
-        self.now += seconds
-
-    @rule(worker=workers)
-    def lease(self, worker: str) -> None:
-        self.expire()
+    @rule(worker=workers, time_of_day=st.sampled_from([0.0, 1e9, 4e9]))
+    def lease(self, worker: str, time_of_day: float) -> None:
         held = {Site(start).domain for start, site in self.known.items() if site.owner}
         free = [
             site
@@ -65,90 +67,100 @@ class LifeOfARun(RuleBasedStateMachine):
             and not self.known[site.start].owner
             and site.domain not in held
         ]
-        job = self.stores[worker].lease_site(self.run_id, worker, self.now, self.now + LEASE_SECONDS)
+        job = self.stores[worker].lease_site(self.run_id, worker, time_of_day)
         assert (job is not None) == bool(free)
         if job is not None:
             known = self.known[job.site.start]
             assert job.site in free
             assert job.visits == known.visits
-            known.owner, known.until = worker, self.now + LEASE_SECONDS
-            self.jobs[worker, job.site.start] = job
-
-    def expire(self) -> None:
-        lapsed = [site for site in self.known.values() if site.owner and site.until < self.now]
-        for site in lapsed:
-            site.owner = ""
-        owners = {site.owner for site in self.known.values()}
-        if lapsed:
-            self.reserved.update({worker: 0 for worker in WORKERS if worker not in owners})
+            known.job, known.owner, known.renewed = job, worker, self.now
+            self.jobs.append((worker, job))
 
     @rule(worker=workers)
     def renew(self, worker: str) -> None:
-        self.stores[worker].renew_leases(self.run_id, worker, self.now + LEASE_SECONDS)
-        for site in self.known.values():
-            if site.owner == worker:
-                site.until = self.now + LEASE_SECONDS
+        held = self.stores[worker].renew_leases(self.run_id, worker)
+        mine = [site for site in self.known.values() if site.owner == worker]
+        assert held == {(site.job.id, site.job.fence) for site in mine if site.job}
+        for site in mine:
+            site.renewed = self.now
+
+    @rule(worker=workers, times=st.integers(1, 6), seconds=st.sampled_from([1.0, 3.0, 6.0]))
+    def look(self, worker: str, times: int, seconds: float) -> None:
+        """Sites are taken only from others that were silent for the whole lease time, and from those in the end."""
+        for _ in range(times):
+            self.now += seconds
+            self.stores[worker].release_silent(worker, LEASE_SECONDS)
+        looked = (times - 1) * seconds if 2 * seconds <= LEASE_SECONDS else 0.0
+        leased = {row[0] for row in self.database.execute("SELECT start FROM site WHERE state = 'leased'")}
+        for start, site in self.known.items():
+            if site.owner and start not in leased:
+                assert site.owner != worker
+                assert self.now - site.renewed >= LEASE_SECONDS
+                site.free()
+            elif site.owner and site.owner != worker:
+                assert looked < LEASE_SECONDS
 
     @precondition(lambda self: self.jobs)
     @rule(pick=picks, visits=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=4))
     def save(self, pick: int, visits: list[tuple[bool, bool]]) -> None:
-        worker, job = self.picked(pick)
+        worker, job = self.jobs[pick % len(self.jobs)]
         for spent, goal in visits:
             self.save_one(worker, job, spent, goal)
 
     def save_one(self, worker: str, job: SiteJob, spent: bool, goal: bool) -> None:
         known, store = self.known[job.site.start], self.stores[worker]
-        if known.owner != worker:
+        if known.job != job:
             with pytest.raises(LeaseLost):
-                store.save_visit(job.id, visit_of(job, known.visits))
-        elif not spent or self.may_fetch(worker):
-            store.save_visit(job.id, visit_of(job, known.visits, spent=spent, is_goal=goal))
+                store.save_visit(job, visit_of(job, known.visits))
+        elif not spent or self.may_fetch(worker, job):
+            store.save_visit(job, visit_of(job, known.visits, spent=spent, is_goal=goal))
             known.visits += 1
             known.spent += spent
-            self.reserved[worker] -= spent
+            known.reserved = known.reserved and not spent
 
-    def picked(self, pick: int) -> tuple[str, SiteJob]:
-        """One of the leases that were ever taken and not given back, still held or not."""
-        held = list(self.jobs.items())
-        (worker, _), job = held[pick % len(held)]
-        return worker, job
+    @precondition(lambda self: self.jobs)
+    @rule(pick=picks)
+    def reserve(self, pick: int) -> None:
+        worker, job = self.jobs[pick % len(self.jobs)]
+        if self.known[job.site.start].job == job:
+            self.may_fetch(worker, job)
 
-    @rule(worker=workers)
-    def reserve(self, worker: str) -> None:
-        self.may_fetch(worker)
-
-    def may_fetch(self, worker: str) -> bool:
-        room = self.total - sum(site.spent for site in self.known.values()) - sum(self.reserved.values())
-        granted = self.stores[worker].reserve_fetch(self.run_id, worker)
-        assert granted == (room > 0)
-        self.reserved[worker] += granted
+    def may_fetch(self, worker: str, job: SiteJob) -> bool:
+        known = self.known[job.site.start]
+        taken = sum(site.spent + (site.reserved and site is not known) for site in self.known.values())
+        granted = self.stores[worker].reserve_fetch(job)
+        assert granted == (self.total > taken)
+        known.reserved = granted
         return granted
 
-    @rule(worker=workers)
-    def give_back(self, worker: str) -> None:
-        self.stores[worker].return_reservation(self.run_id, worker)
-        self.reserved[worker] = max(0, self.reserved[worker] - 1)
+    @precondition(lambda self: self.jobs)
+    @rule(pick=picks)
+    def give_back(self, pick: int) -> None:
+        worker, job = self.jobs[pick % len(self.jobs)]
+        if self.known[job.site.start].job == job:
+            self.stores[worker].return_reservation(job)
+            self.known[job.site.start].reserved = False
 
     @precondition(lambda self: self.jobs)
     @rule(pick=picks)
     def finish(self, pick: int) -> None:
-        worker, job = self.picked(pick)
-        if self.known[job.site.start].owner == worker:
-            self.stores[worker].finish_site(job.id, "no links left")
-            self.known[job.site.start].owner, self.known[job.site.start].done = "", True
+        worker, job = self.jobs[pick % len(self.jobs)]
+        known = self.known[job.site.start]
+        if known.job == job:
+            self.stores[worker].finish_site(job, "no links left")
+            known.free()
+            known.done = True
 
     @rule(worker=workers, killed=st.booleans())
     def stop(self, worker: str, killed: bool) -> None:
         if killed:
-            self.stores[worker] = ForageStore(self.database)
+            self.stores[worker] = self.new_store()
             self.stores[worker].release_dead(self.run_id, is_alive=lambda other: other != worker)
         else:
             self.stores[worker].release_leases(self.run_id, worker)
-        self.jobs = {key: job for key, job in self.jobs.items() if key[0] != worker}
-        self.reserved[worker] = 0
         for site in self.known.values():
             if site.owner == worker:
-                site.owner = ""
+                site.free()
 
     @invariant()
     def counts_are_true(self) -> None:

@@ -16,7 +16,7 @@ def test_a_run_is_summed_up_by_visits_and_by_time(database: Database) -> None:
         for number in range(500):
             at = float(number if number < 499 else 1_000) + each / 2
             found = {"is_goal": number < 100, "spent": number % 2 == 0}
-            store.save_visit(job.id, visit_of(job, number, at=at, **found))
+            store.save_visit(job, visit_of(job, number, at=at, **found))
     course = ForageStore(database).course(run.id, 10, 4)
     assert course.seconds == 1_000.5
     assert course.stretches == ((50, 100), (50, 100), *[(50, 0)] * 8)
@@ -28,7 +28,7 @@ def test_a_short_run_is_told_visit_by_visit(database: Database) -> None:
     run = begin(store, sites=1)
     assert ForageStore(database).course(run.id, 10, 4) == Course()
     job = lease(store, run)
-    store.save_visit(job.id, visit_of(job, 0, spent=True))
+    store.save_visit(job, visit_of(job, 0, spent=True))
     assert ForageStore(database).course(run.id, 10, 4) == Course(((1, 0),))
-    store.save_visit(job.id, visit_of(job, 1, spent=True, is_goal=True))
+    store.save_visit(job, visit_of(job, 1, spent=True, is_goal=True))
     assert ForageStore(database).course(run.id, 10, 4) == Course(((1, 0), (1, 1)), (1, 0, 0, 1), 1.0)

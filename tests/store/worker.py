@@ -25,29 +25,27 @@ def finish_sites(store: ForageStore, name: str) -> None:
     """Lease and finish sites until none waits. A file for each leased domain shows if two held it at once."""
     (run,) = store.runs()
     while store.progress(run.id).waiting:
-        now = time.time()
-        if job := store.lease_site(run.id, name, now, now + 60):
+        if job := store.lease_site(run.id, name, time.time()):
             mark = Path(sys.argv[4]) / job.site.domain
             mark.touch(exist_ok=False)
             say(job.site.start)
             time.sleep(0.002)
             mark.unlink()
-            store.finish_site(job.id, "no links left")
+            store.finish_site(job, "no links left")
 
 
 def save_visits(store: ForageStore, name: str) -> None:
     """Save as many visits as the total budget allows, telling each when it is saved."""
     (run,) = store.runs()
-    now = time.time()
-    job = store.lease_site(run.id, name, now, now + 60)
+    job = store.lease_site(run.id, name, time.time())
     assert job is not None
     number = job.visits
     say("begun")
-    while store.reserve_fetch(run.id, name):
-        store.save_visit(job.id, visit_of(job, number))
+    while store.reserve_fetch(job):
+        store.save_visit(job, visit_of(job, number))
         say(number)
         number += 1
-    store.finish_site(job.id, "total budget spent")
+    store.finish_site(job, "total budget spent")
 
 
 TASKS = {"open": open_only, "finish": finish_sites, "save": save_visits}

@@ -31,15 +31,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sites = [Site(f"http://firm{number:03}.example/") for number in range(SITES)]
         run = store.open_run(order.identity(), RunLimits(budget_per_site=9), sites, 0.0)
         for _ in range(SITES - 1):
-            job = store.lease_site(run.id, "worker", 0.0, 1e12)
+            job = store.lease_site(run.id, "worker", 0.0)
             assert job is not None
-            store.save_visit(job.id, visit_of(job, 0, title="Home"))
+            store.save_visit(job, visit_of(job, 0, title="Home"))
             for number, title in enumerate(TITLES, 1):
                 found = visit_of(
                     job, number, title=title, is_goal=True, goal=1.0, parent=0, link_text="Contact"
                 )
-                store.save_visit(job.id, found)
-            store.finish_site(job.id, "start page failed (dns)" if "007" in job.site.start else "goals found")
+                store.save_visit(job, found)
+            store.finish_site(job, "start page failed (dns)" if "007" in job.site.start else "goals found")
     return made
 
 

@@ -158,7 +158,7 @@ def test_sites_of_a_process_that_died_wait_and_are_not_under_way(visitor: Visito
     with Workspace.open(folder) as workspace:
         store = workspace.stores.forage
         run = store.open_run(Order().identity(), RunLimits(3), [Site("http://a.example/")], 0.0)
-        assert store.lease_site(run.id, f"{socket.gethostname()}:{died.pid}:0", 0.0, 1e12)
+        assert store.lease_site(run.id, f"{socket.gethostname()}:{died.pid}:0", 0.0)
     page = visitor.get("/runs/1")
     assert "1 site not finished." in page
     assert "Resume</button>" in page

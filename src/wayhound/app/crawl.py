@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.revalidation import CachedPage, Revalidator
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.errors import ArchiveError, LeaseLost
-from wayhound.fetched import Failed, Fetched, Fetcher
-from wayhound.forage.forager import Fetch, Finished, ForageLimits, Forager, Wait
+from wayhound.fetched import Failed, Fetched, Fetcher, before_request
+from wayhound.forage.forager import Content, Fetch, Finished, ForageLimits, Forager, Wait
 from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer
 from wayhound.forage.site_program import MIN_GOALS, SiteProgram, learn_program
+from wayhound.pages.aside import AsideReader, belongs_aside
 from wayhound.pages.reader import read_response
 from wayhound.store.protocol import Run, SiteJob, Store
 from wayhound.store.site_notes import KeptProgram, SiteAnswer, SiteNoteStore
 from wayhound.visit import ArchiveRef, Visit
 
-LEASE_SECONDS = 60.0
 IDLE_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 4.0
 """While a site must pause for longer than this, and longer than usual, another site takes its place."""
@@ -100,6 +101,54 @@ class SiteNotebook:
             self.store.ask(job.id, page.url, page.probability, time.time())
 
 
+class _Leases:
+    """The sites that one worker holds.
+
+    Nobody takes a site before its lease was not renewed for the whole lease time. After half of it, as when the process
+    was stopped or the machine slept, the store must confirm that a site is still ours before anything is done for it.
+    """
+
+    def __init__(self, store: Store, run_id: int, worker: str, seconds: float) -> None:
+        self._store, self._run_id, self._worker, self._seconds = store, run_id, worker, seconds
+        self._held: dict[SiteJob, asyncio.Task[None]] = {}
+        self._renewed_at = _elapsed()
+
+    async def hold(self, job: SiteJob, work: Coroutine[None, None, None]) -> None:
+        """Work on a site until that is done or the lease is lost."""
+        task = self._held[job] = asyncio.create_task(work)
+        try:
+            await task
+        except asyncio.CancelledError:
+            this = asyncio.current_task()
+            if not task.cancelled() or (this and this.cancelling()):
+                raise
+        finally:
+            del self._held[job]
+
+    def check(self, job: SiteJob) -> None:
+        """Raise LeaseLost if a site is no longer ours. Called before every decision and every request: it is cheap."""
+        if _elapsed() - self._renewed_at > self._seconds / 2 and job not in self.renew():
+            raise LeaseLost(f"{job.site.start} was taken over by another worker.")
+
+    def renew(self) -> set[SiteJob]:
+        """Renew all leases and return those still held. Work on lost sites ends, with the requests under way."""
+        now = _elapsed()
+        leases = self._store.renew_leases(self._run_id, self._worker)
+        self._renewed_at = now
+        lost = {job for job in self._held if (job.id, job.fence) not in leases}
+        for job in lost:
+            self._held[job].cancel()
+        return self._held.keys() - lost
+
+
+def _elapsed() -> float:
+    """Return the seconds since some moment, those in which the machine slept included where that is known."""
+    return time.clock_gettime(_CLOCK)
+
+
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 @dataclass
 class Crawl:
     """One worker: forages the sites that it can lease, several at once, until none is left or it is stopped."""
@@ -117,7 +166,7 @@ class Crawl:
     request_headers: Sequence[tuple[str, str]] = ()
     product: str = "Wayhound"  # the crawler's name, by which pages may address it
     new_facts: Callable[[], SiteFacts] | None = None  # a site ends when its facts are complete
-    lease_seconds: float = LEASE_SECONDS
+    lease_seconds: float = 60.0
     on_visit: Callable[[Visit], None] = lambda _: None
     on_goal: Callable[[Visit], None] = lambda _: None
     notes: SiteNotebook | None = None
@@ -125,8 +174,13 @@ class Crawl:
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
+    _leases: _Leases = field(init=False)
+    _aside: AsideReader = field(default_factory=AsideReader, init=False)
     _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
+
+    def __post_init__(self) -> None:
+        self._leases = _Leases(self.store, self.run.id, self.worker, self.lease_seconds)
 
     def stop(self) -> None:
         """Stop after the requests under way; unfinished sites wait for the next call."""
@@ -145,11 +199,13 @@ class Crawl:
             raise _first(errors) from None
         finally:
             self.store.release_leases(self.run.id, self.worker)
+            await self._aside.close()
 
     async def _work_through_sites(self) -> None:
         while (job := await self._next_site()) is not None:
             with suppress(LeaseLost):  # another worker has the site now, and all that we saved
-                await self._forage(job)
+                await self._leases.hold(job, self._forage(job))
+            self._facts.pop(job.id, None)
             if job.id in self._replaced:
                 self._replaced.remove(job.id)
                 return
@@ -158,8 +214,7 @@ class Crawl:
         """Lease the next site; None when none is left. One task asks at a time, the others queue."""
         async with self._leasing:
             while not self._stop.is_set():
-                now = time.time()
-                job = self.store.lease_site(self.run.id, self.worker, now, now + self.lease_seconds)
+                job = self.store.lease_site(self.run.id, self.worker, time.time())
                 if job is not None or self.store.progress(self.run.id).is_over:
                     return job
                 # the rest is leased by others, or waits for another site of its domain
@@ -167,6 +222,7 @@ class Crawl:
         return None
 
     async def _forage(self, job: SiteJob) -> None:
+        before_request.set(partial(self._leases.check, job))
         scorer = self.new_scorer()
         with_notes = self.notes is not None and isinstance(scorer, RecognisingScorer)
         program = self.notes.program(job) if with_notes and self.notes else SiteProgram()
@@ -175,12 +231,11 @@ class Crawl:
             self._facts[job.id] = self.new_facts()
         await self._replay(job, forager)
         reason = await self._continue(job, forager)
-        self._facts.pop(job.id, None)
         found = await self._recognise(job, forager)
         if reason != STOPPED:
             if with_notes and self.notes:
                 self.notes.learn_program(job, self.store.visits(job.id), found)
-            self.store.finish_site(job.id, reason, forager.site.hosts or None)
+            self.store.finish_site(job, reason, forager.site.hosts or None)
             if self.notes and self.run.limits.questions:
                 self.notes.store.reopen_if_answered(self.run.id, job.id)
             for visit in found:
@@ -191,6 +246,7 @@ class Crawl:
         next_report = max(float(FIRST_REPORT), REPORT_GROWTH * forager.visits)
         facts = self._facts.get(job.id)
         while not self._stop.is_set():
+            self._leases.check(job)
             if facts is not None and facts.is_complete:
                 return FACTS_FOUND
             if await self._take_in_answers(job, forager):
@@ -202,7 +258,7 @@ class Crawl:
                     self._let_another_start(job, until - clock())
                     await self._pause(until - clock())
                 case Fetch(link):
-                    if not self._may_spend():
+                    if not self._may_spend(job):
                         return TOTAL_SPENT
                     await self._visit(job, forager, link)
                     if forager.visits >= next_report:
@@ -223,7 +279,7 @@ class Crawl:
         report = await asyncio.to_thread(scorer.report, self.run.limits.min_probability, answers=answers)
         if self.notes and self.run.limits.questions:
             self.notes.ask(job, scorer, answers)
-        return self.store.save_report(job.id, report)
+        return self.store.save_report(job, report)
 
     async def _take_in_answers(self, job: SiteJob, forager: Forager) -> bool:
         """Tell the forager what a person said since the last time. Return True if there was something."""
@@ -245,21 +301,28 @@ class Crawl:
         at = time.time()
         archived = self._archive(answer, at, cached)
         response = cached.resolve(answer) if cached else answer
-        page = read_response(response, self.product)
+        response, page = await self._read(response)
         now = asyncio.get_running_loop().time()
         visit = forager.tell(link, response, page, now=now, at=at, archived=archived)
-        if response is not answer:
+        if cached and isinstance(answer, Fetched) and cached.is_confirmed_by(answer):
             visit = replace(visit, not_modified=True)
         if not self.reports_goals:
             visit = replace(visit, is_goal=False, tier="", why=())
-        self.store.save_visit(job.id, visit)
+        self.store.save_visit(job, visit)
         if job.id in self._facts and isinstance(response, Fetched) and visit.outcome == "ok":
             self._facts[job.id].read(response)
         if not visit.spent:
-            self._return_reservation()
+            self._return_reservation(job)
         self.on_visit(visit)
         if visit.is_goal and not isinstance(forager.scorer, RecognisingScorer):
             self.on_goal(visit)
+
+    async def _read(self, response: Fetched | Failed) -> tuple[Fetched | Failed, Content]:
+        """Return the response and its page; Failed in place of a response that cannot be read within limits."""
+        if isinstance(response, Failed) or not belongs_aside(response):
+            return response, read_response(response, self.product)
+        page = await self._aside.read(response, self.product)
+        return (page, None) if isinstance(page, Failed) else (response, page)
 
     async def _fetch(self, url: str, cached: CachedPage | None) -> Fetched | Failed:
         if self.revalidator and cached:
@@ -280,11 +343,11 @@ class Crawl:
         for visit in self.store.visits(job.id):
             _tell_answers(forager, answers.pop(visit.number, ()))
             try:
-                page = self.reader.page(visit.archived)
+                page = await self._archived_page(visit)
                 if job.id in self._facts and visit.archived and visit.outcome == "ok":
                     self._facts[job.id].read(self.reader.read(visit.archived))
             except ArchiveError:
-                self.store.delete_visits_from(job.id, visit.number)
+                self.store.delete_visits_from(job, visit.number)
                 return
             forager.replay(visit, page)
             if visit.number % 100 == 0:
@@ -292,14 +355,19 @@ class Crawl:
         for later in answers.values():
             _tell_answers(forager, later)
 
+    async def _archived_page(self, visit: Visit) -> Content:
+        if visit.archived is None or visit.outcome == "unreadable":
+            return None
+        return (await self._read(self.reader.read(visit.archived)))[1]
+
     # the total budget, shared with other workers
 
-    def _may_spend(self) -> bool:
-        return self.run.limits.total_budget is None or self.store.reserve_fetch(self.run.id, self.worker)
+    def _may_spend(self, job: SiteJob) -> bool:
+        return self.run.limits.total_budget is None or self.store.reserve_fetch(job)
 
-    def _return_reservation(self) -> None:
+    def _return_reservation(self, job: SiteJob) -> None:
         if self.run.limits.total_budget is not None:
-            self.store.return_reservation(self.run.id, self.worker)
+            self.store.return_reservation(job)
 
     # leases and pauses
 
@@ -307,7 +375,8 @@ class Crawl:
         while True:
             await asyncio.sleep(self.lease_seconds / 4)
             self.writer.sync()  # a power cut loses no more than this
-            self.store.renew_leases(self.run.id, self.worker, time.time() + self.lease_seconds)
+            self._leases.renew()
+            self.store.release_silent(self.worker, self.lease_seconds)
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but wake at once when asked to stop."""

@@ -389,6 +389,7 @@ async def run_worker(
                 revalidator=Revalidator(fetcher, reader, workspace.stores.forage.last_page),
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
+                lease_seconds=config.forage.lease_seconds,
                 on_visit=on_visit,
                 on_goal=on_goal,
                 notes=None

@@ -7,14 +7,20 @@ then becomes the program.
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wayhound.documents.document import Unread
-from wayhound.processes import child_environment, kill_group, python_command, start_process
+from wayhound.processes import (
+    allow_cpu,
+    child_environment,
+    kill_group,
+    limit_process,
+    python_command,
+    start_process,
+)
 
 MIB = 1 << 20
 
@@ -36,30 +42,6 @@ class ReadingLimits:
 
 
 DEFAULT_LIMITS = ReadingLimits()
-
-
-def limit_process(memory_bytes: int, written_bytes: int = 0) -> None:
-    """Limit this process for good: its memory, and the size of files it writes (pipes are not files)."""
-    _lower(resource.RLIMIT_AS, memory_bytes)
-    _lower(resource.RLIMIT_FSIZE, written_bytes)
-    _lower(resource.RLIMIT_CORE, 0)
-
-
-def allow_cpu(seconds: int) -> None:
-    """Allow this process so many CPU seconds from now on; then the kernel ends it with SIGXCPU.
-
-    Call again for each file.
-    """
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(usage.ru_utime + usage.ru_stime) + 1 + seconds
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (limit if hard < 0 else min(limit, hard), hard))
-
-
-def _lower(which: int, limit: int) -> None:
-    hard = resource.getrlimit(which)[1]
-    limit = limit if hard < 0 else min(limit, hard)
-    resource.setrlimit(which, (limit, limit))
 
 
 def run_limited(command: Sequence[str], stdin: bytes, limits: ReadingLimits, folder: str) -> int | None:

@@ -20,12 +20,12 @@ import pypdfium2.raw as pdfium_c  # type: ignore[import-untyped]
 
 from wayhound.documents.document import Document, DocumentPage, PageTrouble, Unread, to_data
 from wayhound.documents.headings import is_introduction_heading, is_references_heading, may_be_heading
-from wayhound.documents.limits import allow_cpu, limit_process
 from wayhound.documents.margins import mark_margins
 from wayhound.documents.pdf import FRAME_LENGTH
 from wayhound.documents.pdf_layout import are_loose, find_gutter, join_runs, page_lines
 from wayhound.documents.pdf_text import PageText, TextRun
 from wayhound.documents.plain_text import is_garbled
+from wayhound.processes import allow_cpu, limit_process
 
 _FRONT_PAGES = 2  # pages that title, authors and abstract may be on
 _REFERENCE_PAGES = 12  # pages after a heading of references that may belong to it

@@ -28,6 +28,7 @@ from wayhound.fetched import (
     Failed,
     FailureReason,
     Fetched,
+    before_request,
     decode_headers,
     parse_content_type,
     redirect_target,
@@ -271,6 +272,14 @@ class Timeouts:
     total_seconds: float = 60.0
 
 
+class _CheckedRequest(aiohttp.ClientRequest):
+    """A request that may be called off until its first byte is sent."""
+
+    async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
+        before_request.get()()
+        return await super().send(conn)
+
+
 class HttpFetcher:
     """A `Fetcher` over HTTP(S). It follows no redirects, sends nothing twice and never sleeps: its caller does.
 
@@ -324,6 +333,7 @@ class HttpFetcher:
             timeout=self._client_timeout(),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
+            request_class=_CheckedRequest,
             response_class=CountedResponse,
             max_line_size=MAX_HEADER_BYTES,
             max_field_size=MAX_HEADER_BYTES,

@@ -76,8 +76,13 @@ class Robots:
         task = self._pending.get(origin)
         if task is None:
             task = self._pending[origin] = asyncio.create_task(self._fetch(origin))
-            task.add_done_callback(lambda _: self._pending.pop(origin, None))
+            task.add_done_callback(lambda task: self._ended(origin, task))
         return await asyncio.shield(task)
+
+    def _ended(self, origin: str, task: asyncio.Task[RobotsPolicy]) -> None:
+        self._pending.pop(origin, None)
+        if not task.cancelled():
+            task.exception()  # seen, even if all who waited were cancelled
 
     def refusal(self, url: str, policy: RobotsPolicy) -> Failed | None:
         """Return why a page may not be fetched under a policy, and when to retry; None if it may."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator
 
 from wayhound.errors import LeaseLost, WorkspaceError
 from wayhound.forage.scorer import SiteReport
@@ -21,43 +21,39 @@ _LAST_PAGE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Lease:
-    run_id: int
-    worker: str
-    start: str
-
-
 class ForageStore(RunStore):
     """A `Store` of forages in SQLite.
 
-    A site belongs to the worker that leased it until it is finished or released, or its lease expires. Saving to a site
-    that is no longer leased raises LeaseLost, so that two owners never mix their visits.
+    A site belongs to the worker that leased it until it is finished or released, or the worker falls silent. Each lease
+    has a number, the fence, that is checked by everything that is written for it: LeaseLost is raised if the site was
+    released or leased again since, so that two owners never mix their visits.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` measures how long other workers are silent. It must not jump with the time of day."""
         super().__init__(database)
-        self._leases: dict[int, _Lease] = {}
-        self._budget = _TotalBudget(database)
+        self._watch = _Watch(clock)
         self._turns: dict[int, int] = {}  # by run, the turn of the domain leased last
-        self._refused: set[tuple[int, str]] = set()  # runs and workers that were refused a fetch
+        self._reserved: set[int] = set()  # fetches of these sites are reserved by this process
+        self._refused: set[int] = set()  # … and were refused
 
     # Leases
 
-    def lease_site(self, run_id: int, worker: str, now: float, until: float) -> SiteJob | None:
+    def lease_site(self, run_id: int, worker: str, now: float) -> SiteJob | None:
         """Lease a waiting site whose domain is not leased; None if there is none at the moment."""
         with self._database.transaction():
-            _expire(self._database, now)
             row = self._first_free(run_id)
             if row is None:
                 return None
-            job = SiteJob(row[0], Site(row[1], tuple(json.loads(row[2]))), row[3])
-            self._database.execute(
-                "UPDATE site SET state = 'leased', worker = ?, lease_until = ? WHERE id = ?",
-                (worker, until, job.id),
-            )
-        self._leases[job.id] = _Lease(run_id, worker, job.site.start)
-        return job
+            site_id, start, hosts, visits = row
+            (fence,) = self._database.execute(
+                "UPDATE site SET state = 'leased', worker = ?, leased_at = ?, fence = fence + 1 WHERE id = ? "
+                "RETURNING fence",
+                (worker, now, site_id),
+            ).fetchone()
+        self._reserved.discard(site_id)
+        self._refused.discard(site_id)
+        return SiteJob(site_id, Site(start, tuple(json.loads(hosts))), visits, run_id, fence)
 
     def _first_free(self, run_id: int) -> tuple[int, str, str, int] | None:
         """Search on from the domain that was leased last, and then from the first: those before are mostly leased."""
@@ -77,113 +73,119 @@ class ForageStore(RunStore):
                 return tuple(site)
         return None
 
-    def renew_leases(self, run_id: int, worker: str, until: float) -> None:
-        self._database.execute(
-            "UPDATE site INDEXED BY site_leased SET lease_until = ? "
-            "WHERE state = 'leased' AND run_id = ? AND worker = ?",
-            (until, run_id, worker),
+    def renew_leases(self, run_id: int, worker: str) -> set[tuple[int, int]]:
+        """Show others that the worker is alive. Return its leases, as pairs of site and fence."""
+        return set(
+            self._database.execute(
+                "UPDATE site INDEXED BY site_leased SET beats = beats + 1 "
+                "WHERE state = 'leased' AND run_id = ? AND worker = ? RETURNING id, fence",
+                (run_id, worker),
+            ).fetchall()
         )
 
     def release_leases(self, run_id: int, worker: str) -> None:
         """Release all sites and reservations of a worker, as at a clean stop."""
         with self._database.transaction():
-            _release(self._database, run_id, worker)
-        self._leases = {
-            job: lease
-            for job, lease in self._leases.items()
-            if (lease.run_id, lease.worker) != (run_id, worker)
-        }
+            _release(self._database, "run_id = ? AND worker = ?", (run_id, worker))
 
     def release_dead(self, run_id: int, is_alive: Callable[[str], bool]) -> None:
-        """Release the leases of dead workers, so that their sites need not wait until these expire.
+        """Release the leases of dead workers, so that their sites need not wait until these are missed.
 
         A process that starts should call its own worker names dead: an earlier process may have had them.
         """
         workers = self._database.execute(
-            "SELECT worker FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ? "
-            "UNION SELECT worker FROM reservation WHERE run_id = ?",
-            (run_id, run_id),
+            "SELECT DISTINCT worker FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ?",
+            (run_id,),
         ).fetchall()
         dead = [worker for (worker,) in workers if not is_alive(worker)]
         with self._database.transaction():
             for worker in dead:
-                _release(self._database, run_id, worker)
+                _release(self._database, "run_id = ? AND worker = ?", (run_id, worker))
 
-    def finish_site(self, job_id: int, reason: str, hosts: tuple[str, ...] | None = None) -> None:
+    def release_silent(self, worker: str, seconds: float) -> None:
+        """Release the leases of other workers, in all runs, that were not renewed for so many seconds.
+
+        Call this several times in that span: silence is what this process has seen itself, by its own clock.
+        """
+        leases = self._database.execute(
+            "SELECT id, fence, beats FROM site INDEXED BY site_leased WHERE state = 'leased' AND worker <> ?",
+            (worker,),
+        ).fetchall()
+        silent = self._watch.silent(leases, seconds)
+        if silent:
+            with self._database.transaction():
+                for lease in silent:  # one that was renewed meanwhile stays
+                    _release(self._database, "id = ? AND fence = ? AND beats = ?", lease)
+
+    def finish_site(self, job: SiteJob, reason: str, hosts: tuple[str, ...] | None = None) -> None:
         """Mark a site as done, with the reason, and with its `hosts` if the forage learned them.
 
         Raises LeaseLost.
         """
-        lease = self._lease_of(job_id)
         learned = None if hosts is None else json.dumps(hosts)
-        refused = (lease.run_id, lease.worker) in self._refused
         with self._database.transaction():
             changed = self._database.execute(
-                "UPDATE site SET state = 'done', worker = NULL, lease_until = NULL, reason = ?, "
-                "hosts = coalesce(?, hosts), total_refused = ? WHERE id = ? AND worker = ?",
-                (reason, learned, refused, job_id, lease.worker),
+                "UPDATE site SET state = 'done', worker = NULL, leased_at = NULL, reason = ?, "
+                "hosts = coalesce(?, hosts), total_refused = ? WHERE id = ? AND fence = ? AND state = 'leased'",
+                (reason, learned, job.id in self._refused, job.id, job.fence),
             ).rowcount
             if not changed:
-                raise self._lost(job_id)
-            self._database.execute("UPDATE run SET sites_done = sites_done + 1 WHERE id = ?", (lease.run_id,))
-        del self._leases[job_id]
+                raise _lost(job)
+            self._database.execute("UPDATE run SET sites_done = sites_done + 1 WHERE id = ?", (job.run_id,))
+            self._use_reservation(job)
 
     # Visits
 
-    def save_visit(self, job_id: int, visit: Visit) -> None:
+    def save_visit(self, job: SiteJob, visit: Visit) -> None:
         """Save a visit; when this returns, no end of the process can lose it. Raises LeaseLost.
 
-        A visit that spent a fetch uses up one reservation of its worker, if there is one.
+        A visit that spent a fetch uses up the reservation of its lease, if there is one.
         """
-        lease = self._lease_of(job_id)
-        if visit.site != lease.start:
-            raise ValueError(f"a visit of {visit.site} was saved to {lease.start}")
+        if visit.site != job.site.start:
+            raise ValueError(f"a visit of {visit.site} was saved to {job.site.start}")
         execute = self._database.execute
         spent, goal = visit.spent, visit.is_goal
         with self._database.transaction():
             changed = execute(
                 "UPDATE site SET visits = visits + 1, spent = spent + ?, goals = goals + ? "
-                "WHERE id = ? AND visits = ? AND worker = ?",
-                (spent, goal, job_id, visit.number, lease.worker),
+                "WHERE id = ? AND visits = ? AND fence = ? AND state = 'leased'",
+                (spent, goal, job.id, visit.number, job.fence),
             ).rowcount
             if not changed:
-                raise self._refusal(job_id, lease, visit.number)
-            execute(INSERT_VISIT, visit_row(job_id, visit))
+                raise self._refusal(job, visit.number)
+            execute(INSERT_VISIT, visit_row(job.id, visit))
             if visit.why:
                 execute(
                     "INSERT INTO goal_reason (site_id, number, features) VALUES (?, ?, ?)",
-                    (job_id, visit.number, json.dumps(visit.why, ensure_ascii=False)),
+                    (job.id, visit.number, json.dumps(visit.why, ensure_ascii=False)),
                 )
             execute(
                 "INSERT INTO tally (run_id, outcome, visits, spent, goals) VALUES (?, ?, 1, ?, ?) "
                 "ON CONFLICT DO UPDATE SET visits = visits + 1, spent = spent + excluded.spent, "
                 "goals = goals + excluded.goals",
-                (lease.run_id, visit.outcome, spent, goal),
+                (job.run_id, visit.outcome, spent, goal),
             )
             if spent:
-                self._budget.use(lease.run_id, lease.worker)
+                self._use_reservation(job)
 
-    def _refusal(self, job_id: int, lease: _Lease, number: int) -> Exception:
-        worker, visits = self._database.execute(
-            "SELECT worker, visits FROM site WHERE id = ?", (job_id,)
-        ).fetchone()
-        if worker != lease.worker:
-            return self._lost(job_id)
+    def _refusal(self, job: SiteJob, number: int) -> Exception:
+        if not _is_held(self._database, job):
+            return _lost(job)
+        visits = self._database.execute("SELECT visits FROM site WHERE id = ?", (job.id,)).fetchone()[0]
         return WorkspaceError(
-            f"Visit {number} of {lease.start} was not saved: it has {visits} visits, so the next is "
+            f"Visit {number} of {job.site.start} was not saved: it has {visits} visits, so the next is "
             f"number {visits}."
         )
 
-    def save_report(self, job_id: int, report: SiteReport) -> list[Visit]:
+    def save_report(self, job: SiteJob, report: SiteReport) -> list[Visit]:
         """Replace the tiers of a site's pages and its verdict by those of a report. Raises LeaseLost.
 
         Return its goals in the order of their visits, then likely ones, the best first.
         """
-        lease = self._lease_of(job_id)
         with self._database.transaction():
-            self._check_owner(job_id, lease)
-            save_tiers(self._database, lease.run_id, job_id, report)
-            return found_visits(self._database, job_id)
+            _check_held(self._database, job)
+            save_tiers(self._database, job.run_id, job.id, report)
+            return found_visits(self._database, job.id)
 
     def visits(self, job_id: int, first: int = 0) -> Iterator[Visit]:
         """Yield the saved visits of a site in order, from number `first` on."""
@@ -201,85 +203,90 @@ class ForageStore(RunStore):
         row = self._database.execute(_LAST_PAGE, (url,)).fetchone()
         return ArchiveRef(*row) if row else None
 
-    def delete_visits_from(self, job_id: int, number: int) -> None:
+    def delete_visits_from(self, job: SiteJob, number: int) -> None:
         """Delete the visits from `number` on, whose pages the archive lost, as in a power cut. Raises LeaseLost."""
-        lease = self._lease_of(job_id)
         with self._database.transaction():
-            self._check_owner(job_id, lease)
-            _untally(self._database, lease.run_id, job_id, number)
-            self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job_id, number))
+            _check_held(self._database, job)
+            _untally(self._database, job.run_id, job.id, number)
+            self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job.id, number))
 
-    def reserve_fetch(self, run_id: int, worker: str) -> bool:
-        """Reserve one fetch of the total budget. Returns False if the budget is spent."""
-        if self._budget.reserve(run_id, worker):
-            return True
-        self._refused.add((run_id, worker))
-        return False
+    # The total budget
 
-    def return_reservation(self, run_id: int, worker: str) -> None:
-        """Return the reservation of a fetch that was not made."""
-        self._budget.use(run_id, worker)
-
-    def _lease_of(self, job_id: int) -> _Lease:
-        lease = self._leases.get(job_id)
-        if lease is None:
-            raise self._lost(job_id)
-        return lease
-
-    def _check_owner(self, job_id: int, lease: _Lease) -> None:
-        sql = "SELECT worker FROM site WHERE id = ?"
-        if self._database.execute(sql, (job_id,)).fetchone()[0] != lease.worker:
-            raise self._lost(job_id)
-
-    def _lost(self, job_id: int) -> LeaseLost:
-        self._leases.pop(job_id, None)
-        return LeaseLost(f"Site {job_id} is no longer leased to this process; another may continue it.")
-
-
-class _TotalBudget:
-    """Fetches reserved by workers against the total budget of a run."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def reserve(self, run_id: int, worker: str) -> bool:
+    def reserve_fetch(self, job: SiteJob) -> bool:
+        """Reserve the next fetch of a site. Returns False if the total budget is spent. Raises LeaseLost."""
         with self._database.transaction():
-            if self._is_spent(run_id):
+            _check_held(self._database, job)
+            if _is_spent(self._database, job):
+                self._refused.add(job.id)
                 return False
             self._database.execute(
-                "INSERT INTO reservation (run_id, worker, fetches) VALUES (?, ?, 1) "
-                "ON CONFLICT DO UPDATE SET fetches = fetches + 1",
-                (run_id, worker),
+                "INSERT OR IGNORE INTO reservation (run_id, site_id) VALUES (?, ?)", (job.run_id, job.id)
             )
-            return True
+        self._reserved.add(job.id)
+        return True
 
-    def use(self, run_id: int, worker: str) -> None:
-        self._database.execute(
-            "UPDATE reservation SET fetches = fetches - 1 WHERE run_id = ? AND worker = ? AND fetches > 0",
-            (run_id, worker),
-        )
+    def return_reservation(self, job: SiteJob) -> None:
+        """Return the reservation of a fetch that was not made. Raises LeaseLost."""
+        with self._database.transaction():
+            _check_held(self._database, job)
+            self._use_reservation(job)
 
-    def _is_spent(self, run_id: int) -> bool:
-        """Compare saved and reserved fetches with the total budget: a sum over a few rows."""
-        row = self._database.execute(
-            "SELECT coalesce((SELECT sum(spent) FROM tally WHERE run_id = run.id), 0) "
-            "+ coalesce((SELECT sum(fetches) FROM reservation WHERE run_id = run.id), 0) >= total_budget "
-            "FROM run WHERE id = ?",
-            (run_id,),
-        ).fetchone()
-        return bool(row[0])
+    def _use_reservation(self, job: SiteJob) -> None:
+        if job.id in self._reserved:
+            self._reserved.discard(job.id)
+            _drop_reservation(self._database, job.run_id, job.id)
 
 
-def _expire(database: Database, now: float) -> None:
-    expired = database.execute(
-        "UPDATE site SET state = 'waiting', worker = NULL, lease_until = NULL "
-        "WHERE state = 'leased' AND lease_until < ?",
-        (now,),
-    ).rowcount
-    if expired:  # a worker that lets all its leases expire will not use its reservations either
-        database.execute(
-            "DELETE FROM reservation WHERE worker NOT IN (SELECT worker FROM site WHERE state = 'leased')"
-        )
+class _Watch:
+    """The leases of other workers, and since when each was not renewed."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._looked_at = clock()
+        self._seen: dict[int, tuple[int, int, float]] = {}  # by site: fence, beats, since when
+
+    def silent(self, leases: Iterable[tuple[int, int, int]], seconds: float) -> list[tuple[int, int, int]]:
+        """Return those (site, fence, beats) that have not changed for so many seconds of looking."""
+        now = self._clock()
+        if now - self._looked_at > seconds / 2:
+            # this process has slept itself: the machine may have, and with it the others
+            self._seen.clear()
+        self._looked_at = now
+        self._seen = {site: self._since(site, fence, beats, now) for site, fence, beats in leases}
+        return [
+            (site, fence, beats)
+            for site, (fence, beats, since) in self._seen.items()
+            if now - since >= seconds
+        ]
+
+    def _since(self, site: int, fence: int, beats: int, now: float) -> tuple[int, int, float]:
+        seen = self._seen.get(site)
+        return seen if seen and seen[:2] == (fence, beats) else (fence, beats, now)
+
+
+def _is_held(database: Database, job: SiteJob) -> bool:
+    sql = "SELECT 1 FROM site WHERE id = ? AND fence = ? AND state = 'leased'"
+    return database.execute(sql, (job.id, job.fence)).fetchone() is not None
+
+
+def _check_held(database: Database, job: SiteJob) -> None:
+    if not _is_held(database, job):
+        raise _lost(job)
+
+
+def _is_spent(database: Database, job: SiteJob) -> bool:
+    """Compare saved and reserved fetches with the total budget: a sum over a few rows."""
+    row = database.execute(
+        "SELECT coalesce((SELECT sum(spent) FROM tally WHERE run_id = run.id), 0) "
+        "+ (SELECT count(*) FROM reservation WHERE run_id = run.id AND site_id <> ?) >= total_budget "
+        "FROM run WHERE id = ?",
+        (job.id, job.run_id),
+    ).fetchone()
+    return bool(row[0])
+
+
+def _lost(job: SiteJob) -> LeaseLost:
+    return LeaseLost(f"{job.site.start} is no longer leased to this worker; another may continue it.")
 
 
 def _is_leased(database: Database, domain: str) -> bool:
@@ -287,13 +294,18 @@ def _is_leased(database: Database, domain: str) -> bool:
     return database.execute(sql, (domain,)).fetchone() is not None
 
 
-def _release(database: Database, run_id: int, worker: str) -> None:
-    database.execute(
-        "UPDATE site INDEXED BY site_leased SET state = 'waiting', worker = NULL, lease_until = NULL "
-        "WHERE state = 'leased' AND run_id = ? AND worker = ?",
-        (run_id, worker),
-    )
-    database.execute("DELETE FROM reservation WHERE run_id = ? AND worker = ?", (run_id, worker))
+def _release(database: Database, condition: str, values: tuple[int | str, ...]) -> None:
+    released = database.execute(
+        "UPDATE site INDEXED BY site_leased SET state = 'waiting', worker = NULL, leased_at = NULL "  # noqa: S608
+        f"WHERE state = 'leased' AND {condition} RETURNING run_id, id",
+        values,
+    ).fetchall()
+    for run_id, site_id in released:
+        _drop_reservation(database, run_id, site_id)
+
+
+def _drop_reservation(database: Database, run_id: int, site_id: int) -> None:
+    database.execute("DELETE FROM reservation WHERE run_id = ? AND site_id = ?", (run_id, site_id))
 
 
 def _untally(database: Database, run_id: int, site_id: int, number: int) -> None:

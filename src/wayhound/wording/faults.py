@@ -26,6 +26,7 @@ FAULTS: Mapping[str, str] = {
     "bad_response": "the response is malformed",
     "content_type": "not a web page",
     "empty": "the page is empty",
+    "unreadable": "it takes too long to read",
     "redirect_limit": "too many redirects",
     "not_archived": "not in the recording",
     "nofollow": "the page asks not to follow it",
