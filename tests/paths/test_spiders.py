@@ -12,7 +12,8 @@ from wayhound.errors import ModelError, TeachingError, UsageError
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Page
-from wayhound.paths.hops import HopModel, HopSettings, browsed_sites, gather_keywords
+from wayhound.paths.hops import HopModel, HopSettings, browsed_sites
+from wayhound.paths.page_space import gather_keywords
 from wayhound.paths.q_model import QModel, QSettings, train_q_spider
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import PathSettings

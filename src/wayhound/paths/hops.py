@@ -1,15 +1,15 @@
 """Hops to the target, learned from marked browsing: the models of the strategies `hop-hmm` and `hop-crf`.
 
-Pages are put into clusters of a latent space; a page's hidden state T_i is that a useful page is i clicks away.
+Pages are put into clusters of a latent space (`page_space`); a page's hidden state T_i is that a useful page is i
+clicks away.
 Section and equation numbers are those of Liu, Milios & Janssen (2004). Their crawler downloads every page that a
 page links to before it orders them; here the cluster behind a link is predicted from the words around the link.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
@@ -23,22 +23,25 @@ from wayhound.learn.crf import ChainCRF
 from wayhound.learn.hop_hmm import HopHMM, Normalised, possible_steps
 from wayhound.learn.latent import Clusters, LatentSpace
 from wayhound.learn.model_file import Arrays
-from wayhound.learn.naive_bayes import NaiveBayes
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
-from wayhound.paths.features import PageContext, fold_word
-from wayhound.paths.q_model import own_tokens, shared_tokens
+from wayhound.paths.features import PageContext
+from wayhound.paths.page_space import (
+    FEATURE_NAMES,
+    N_FEATURES_BESIDE_CLUSTERS,
+    NineFeatures,
+    PageSpace,
+    TopicWords,
+    VisitedPages,
+    fit_page_space,
+    gather_keywords,
+)
 from wayhound.paths.rollout import RecordedSite
-from wayhound.paths.taught_site import WebGraph, hops_to_nearest
-from wayhound.text.words import words
 from wayhound.trail import Trail, goal_kinds
-from wayhound.url import url_tokens
 
 HMM_STRATEGY = "hop-hmm"
 CRF_STRATEGY = "hop-crf"
 MAX_CHAINS = 20_000  # of the CRF; from larger sites, every second or third link is taken, and so on
-MAX_KEYWORDS = 40
-_BLOCK = 256  # pages compared with all targets at once, so that memory stays bounded
 
 Order = Literal["steps", "marginals"]
 Features = Literal["real", "binary"]
@@ -86,164 +89,6 @@ class HopSettings:
             raise UsageError(f"The discount gamma is at least 0 and less than 1, not {self.gamma:g}.")
 
 
-# What the models see of a page or link
-
-
-@dataclass(frozen=True)
-class PageSpace:
-    """Pages as rows of a latent space with clusters, and the clusters that the words around links lead to.
-
-    `targets` (n, rank) are the useful pages. `link_words` (K, V) and `link_priors` (K,) are a naive Bayes model.
-    """
-
-    vocabulary: TokenVocabulary
-    space: LatentSpace
-    clusters: Clusters
-    neighbours: int
-    targets: Floats
-    link_vocabulary: TokenVocabulary
-    link_words: Floats
-    link_priors: Floats
-
-    def rows(self, pages: Sequence[Page]) -> Floats:
-        return self.space.transform(count_rows(self.vocabulary, [page_words(page) for page in pages]))
-
-    def kinds(self, rows: Floats) -> Floats:
-        """Return the cluster of each page as a row with one 1, (n, K)."""
-        return np.asarray(np.eye(self.clusters.n_clusters)[self.clusters.predict(rows, self.neighbours)])
-
-    def similarities(self, rows: Floats) -> Floats:
-        """Return the largest cosine of each page to a target, (n,): 0 to 1."""
-        blocks = [rows[at : at + _BLOCK] @ self.targets.T for at in range(0, len(rows), _BLOCK)]
-        return np.concatenate([np.maximum(block, 0.0).max(axis=1, initial=0.0) for block in blocks])
-
-    def predicted_kinds(self, links: Sequence[Link], page: Page, context: PageContext) -> Floats:
-        """Return the probability of each cluster behind each link, (n, K), from the words around it."""
-        own = self.link_vocabulary.rows([own_tokens(link, context, "link") for link in links])
-        shared = self.link_vocabulary.rows([shared_tokens(page, context, "link")])
-        return softmax(own @ self.link_words.T + shared @ self.link_words.T + self.link_priors)
-
-
-def page_words(page: Page) -> list[str]:
-    return [fold_word(word) for word in (*words(page.title), *page.tokens)]
-
-
-def count_rows(vocabulary: TokenVocabulary, texts: Sequence[Sequence[str]]) -> csr_array:
-    """Return the counts of the words that have a column, (n, V)."""
-    columns: list[int] = []
-    counts: list[int] = []
-    ends = [0]
-    for text in texts:
-        counter = Counter(column for word in text if (column := vocabulary.columns_.get(word)) is not None)
-        for column in sorted(counter):
-            columns.append(column)
-            counts.append(counter[column])
-        ends.append(len(columns))
-    shape = (len(texts), len(vocabulary.columns_))
-    return csr_array(
-        (np.array(counts, dtype=float), np.array(columns, dtype=np.int64), np.array(ends)), shape=shape
-    )
-
-
-@dataclass(frozen=True)
-class TopicWords:
-    """The user's keywords, and words of the titles and meta tags of useful pages (4.2.1)."""
-
-    words: frozenset[str]
-
-    def share(self, text: Collection[str]) -> float:
-        """Return the similarity of a text: the share of its words that are keywords."""
-        return sum(word in self.words for word in text) / len(text) if text else 0.0
-
-    def of_url(self, url: str) -> float:
-        return self.share([fold_word(word) for word in url_tokens(url)])
-
-    def of_anchor(self, link: Link | None) -> float:
-        return self.share([fold_word(word) for word in words(link.text)]) if link else 0.0
-
-    def of_head(self, page: Page) -> float:
-        return self.share(head_words(page))
-
-
-def head_words(page: Page) -> list[str]:
-    text = " ".join((page.title, *page.keywords, page.description))
-    return [fold_word(word) for word in words(text)]
-
-
-def gather_keywords(sites: Sequence[RecordedSite], given: Iterable[str]) -> TopicWords:
-    """Return the given keywords, and the words that useful pages have in their heads more often than others."""
-    useful, others = Counter[str](), Counter[str]()
-    n_useful = n_others = 0
-    for site in sites:
-        for url, page in site.pages.items():
-            found = set(head_words(page))
-            if url in site.goals:
-                useful.update(found)
-                n_useful += 1
-            else:
-                others.update(found)
-                n_others += 1
-    shares = {
-        word: count / max(n_useful, 1) - others[word] / max(n_others, 1)
-        for word, count in useful.items()
-        if count > 1 or n_useful == 1
-    }
-    best = sorted((word for word in shares if shares[word] > 0), key=lambda word: (-shares[word], word))
-    own = [fold_word(word) for keyword in given for word in words(keyword)]
-    return TopicWords(frozenset([*own, *best[:MAX_KEYWORDS]]))
-
-
-# The nine features of 4.2.1, seen on a page and expected behind a link
-
-N_FEATURES_BESIDE_CLUSTERS = 4
-FEATURE_NAMES = ("text like a target", "keywords in URL", "keywords in anchor", "keywords in title")
-
-
-@dataclass(frozen=True)
-class NineFeatures:
-    """Clusters 1 to K, similarity to the targets, and keywords in URL, anchor, and title with meta tags.
-
-    Behind a link, clusters are probabilities, the similarity is the mean of the clusters' pages, and the title is
-    not known. These estimates have weights of their own, in columns after those of pages.
-    """
-
-    space: PageSpace
-    keywords: TopicWords
-    cluster_similarities: Floats  # (K,), the mean over the taught pages of each cluster
-    settings: HopSettings
-
-    @property
-    def width(self) -> int:
-        """Columns of one view, the last of them constant."""
-        return self.space.clusters.n_clusters + N_FEATURES_BESIDE_CLUSTERS + 1
-
-    def of_page(self, page: Page, link: Link | None, row: Floats, kinds: Floats) -> Floats:
-        """Return the columns of a page that a link led to, (2 · width,); `row` and `kinds` are its place."""
-        beside = [
-            float(self.space.similarities(row[None])[0]),
-            self.keywords.of_url(page.url),
-            self.keywords.of_anchor(link),
-            self.keywords.of_head(page),
-        ]
-        own = np.concatenate([kinds, self._levels(np.array(beside)), [1.0]])
-        return np.concatenate([own, np.zeros(self.width)])
-
-    def of_links(self, links: Sequence[Link], kinds: Floats) -> Floats:
-        """Return the columns of links, (n, 2 · width); `kinds` (n, K) are predicted."""
-        similar = kinds @ self.cluster_similarities
-        beside = np.array(
-            [[0.0, self.keywords.of_url(link.url), self.keywords.of_anchor(link), 0.0] for link in links]
-        )
-        beside[:, 0] = similar
-        own = np.hstack([kinds, self._levels(beside), np.ones((len(links), 1))])
-        return np.hstack([np.zeros((len(links), self.width)), own])
-
-    def _levels(self, similarities: Floats) -> Floats:
-        if self.settings.features == "real":
-            return similarities
-        return np.asarray((similarities >= self.settings.threshold).astype(float))
-
-
 # The model
 
 
@@ -285,7 +130,8 @@ class HopModel:
 
     @property
     def nine_features(self) -> NineFeatures:
-        return NineFeatures(self.space, self.keywords, self.cluster_similarities, self.settings)
+        threshold = None if self.settings.features == "real" else self.settings.threshold
+        return NineFeatures(self.space, self.keywords, self.cluster_similarities, threshold)
 
     def read_page(self, before: HopBelief | None, page: Page, link: Link | None) -> HopBelief:
         """Return the belief after a page; `before` is that after the page with the link, None at the start."""
@@ -486,31 +332,6 @@ def browsed_sites(trails: Sequence[Trail]) -> list[RecordedSite]:
     return sites
 
 
-@dataclass
-class _Material:
-    """All pages of all sites by number, with their links and hops."""
-
-    sites: Sequence[RecordedSite]
-    settings: HopSettings
-    pages: list[Page] = field(default_factory=list)
-    states: list[int] = field(default_factory=list)
-    links: list[tuple[int, int]] = field(default_factory=list)
-    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        last = self.settings.states - 1
-        for site in self.sites:
-            for url, page in site.pages.items():
-                self.numbers[site.name, url] = len(self.pages)
-                self.pages.append(page)
-                self.names.append(site.name)
-            graph = WebGraph({url: tuple(site.targets(url)) for url in site.pages})
-            hops = hops_to_nearest(graph, site.goals)
-            self.states += [min(hops.get(url, last), last) for url in site.pages]
-            self.links += [(self.numbers[site.name, a], self.numbers[site.name, b]) for a, b in graph.edges()]
-
-
 def train_hops(
     strategy: str,
     sites: Sequence[RecordedSite],
@@ -528,13 +349,17 @@ def train_hops(
             "No visited page is marked as useful, so nothing says what to look for. Browse again and mark at least "
             "one page: wayhound teach --free."
         )
-    material = _Material(sites, settings)
-    if len(material.pages) < settings.clusters:
+    visited = VisitedPages(sites, settings.states)
+    if len(visited.pages) < settings.clusters:
         raise TeachingError(
-            f"{len(material.pages)} visited pages cannot be put into {settings.clusters} clusters. Browse more pages, "
-            f"or train with --set clusters={max(2, len(material.pages) // 2)}."
+            f"{len(visited.pages)} visited pages cannot be put into {settings.clusters} clusters. Browse more pages, "
+            f"or train with --set clusters={max(2, len(visited.pages) // 2)}."
         )
-    space, rows = _page_space(material)
+    clusters = Clusters(settings.clusters, em=settings.em)
+    generator = np.random.default_rng(settings.seed)
+    space, rows = fit_page_space(
+        visited, LatentSpace(settings.rank), clusters, settings.neighbours, generator
+    )
     kinds = np.eye(settings.clusters)[space.clusters.labels_]
     similar = space.similarities(rows)
     sizes = np.maximum(kinds.sum(axis=0), 1.0)
@@ -547,63 +372,10 @@ def train_hops(
         goal_kinds=goal_kinds(trails) if trails else (PAGE,),
     )
     if strategy == HMM_STRATEGY:
-        links = np.array(material.links, dtype=np.int64).reshape(-1, 2)
-        hmm = _make_hmm(settings).fit(np.array(material.states), kinds.argmax(axis=1), links)
+        links = np.array(visited.links, dtype=np.int64).reshape(-1, 2)
+        hmm = _make_hmm(settings).fit(np.array(visited.states), kinds.argmax(axis=1), links)
         return replace(model, hmm=hmm)
-    return replace(model, crf=_CrfLessons(model, material, rows, kinds).fit(trails))
-
-
-def _page_space(material: _Material) -> tuple[PageSpace, Floats]:
-    """Return the space of all pages, and their rows (n, rank)."""
-    settings = material.settings
-    texts = [page_words(page) for page in material.pages]
-    groups = material.names
-    vocabulary = TokenVocabulary(min(2, len(set(groups)))).fit(map(set, texts), groups)
-    if not vocabulary.columns_:
-        raise TeachingError(
-            "The visited pages have no words in common. Browse more pages, or sites in one language."
-        )
-    counts = count_rows(vocabulary, texts)
-    space = LatentSpace(settings.rank).fit(counts)
-    rows = space.transform(counts)
-    clusters = Clusters(settings.clusters, em=settings.em).fit(rows, np.random.default_rng(settings.seed))
-    useful = [number for number, state in enumerate(material.states) if state == 0]
-    link_vocabulary, link_words, link_priors = _link_model(material, clusters.labels_)
-    page_space = PageSpace(
-        vocabulary=vocabulary,
-        space=space,
-        clusters=clusters,
-        neighbours=settings.neighbours,
-        targets=rows[useful],
-        link_vocabulary=link_vocabulary,
-        link_words=link_words,
-        link_priors=link_priors,
-    )
-    return page_space, rows
-
-
-def _link_model(material: _Material, labels: Ints) -> tuple[TokenVocabulary, Floats, Floats]:
-    """Learn which cluster the words around a link lead to, from all links between visited pages."""
-    tokens: list[frozenset[str]] = []
-    classes: list[int] = []
-    groups: list[str] = []
-    for page, name in zip(material.pages, material.names, strict=True):
-        context = PageContext.from_page(page)
-        shared = shared_tokens(page, context, "link")
-        for link in _known_links(page, name, material):
-            tokens.append(own_tokens(link, context, "link").union(shared))
-            classes.append(int(labels[material.numbers[name, link.url]]))
-            groups.append(name)
-    vocabulary = TokenVocabulary(min(2, len(set(groups)) or 1)).fit(tokens, groups)
-    memberships = np.eye(material.settings.clusters)[classes].reshape(-1, material.settings.clusters)
-    model = NaiveBayes().fit(vocabulary.rows(tokens), memberships)
-    return vocabulary, model.log_words_, model.log_priors_
-
-
-def _known_links(page: Page, site: str, material: _Material) -> list[Link]:
-    """Return the links of a page to other visited pages, each target once."""
-    links = {link.url: link for link in reversed(page.links)}
-    return [link for url, link in links.items() if url != page.url and (site, url) in material.numbers]
+    return replace(model, crf=_CrfLessons(model, visited, rows, kinds).fit(trails))
 
 
 @dataclass
@@ -615,7 +387,7 @@ class _CrfLessons:
     """
 
     model: HopModel
-    material: _Material
+    visited: VisitedPages
     rows: Floats
     kinds: Floats
 
@@ -641,35 +413,35 @@ class _CrfLessons:
         seen: set[tuple[str, ...]] = set()
         for trail in trails:
             urls = tuple(step.page.url for step in trail.steps)
-            numbers = [self.material.numbers.get((trail.site, url)) for url in urls]
+            numbers = [self.visited.numbers.get((trail.site, url)) for url in urls]
             if None in numbers:
                 continue
             known = [number for number in numbers if number is not None]
             rows = np.stack(
                 [self._page_row(number, step.link) for number, step in zip(known, trail.steps, strict=True)]
             )
-            states = [self.material.states[number] for number in known]
+            states = [self.visited.states[number] for number in known]
             if trail.reached_goal and self._allowed(states):
                 yield rows, states
             for at in range(len(known)):
                 if urls[: at + 1] not in seen and self._allowed(states[: at + 1]):
                     seen.add(urls[: at + 1])
-                    yield from self._link_chains(trail.site, known[at], rows[: at + 1], states[: at + 1])
+                    yield from self._link_chains(known[at], rows[: at + 1], states[: at + 1])
 
     def _page_row(self, number: int, link: Link | None) -> Floats:
-        page = self.material.pages[number]
+        page = self.visited.pages[number]
         return self.model.nine_features.of_page(page, link, self.rows[number], self.kinds[number])
 
     def _link_chains(
-        self, site: str, number: int, rows: Floats, states: list[int]
+        self, number: int, rows: Floats, states: list[int]
     ) -> Iterator[tuple[Floats, list[int]]]:
-        page = self.material.pages[number]
-        links = _known_links(page, site, self.material)
+        page, site = self.visited.pages[number], self.visited.names[number]
+        links = self.visited.known_links(number)
         if not links:
             return
         kinds = self.model.space.predicted_kinds(links, page, PageContext.from_page(page))
         for link, row in zip(links, self.model.nine_features.of_links(links, kinds), strict=True):
-            behind = [*states, self.material.states[self.material.numbers[site, link.url]]]
+            behind = [*states, self.visited.states[self.visited.numbers[site, link.url]]]
             if self._allowed(behind):
                 yield np.vstack([rows, row]), behind
 

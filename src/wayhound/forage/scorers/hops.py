@@ -17,7 +17,8 @@ from wayhound.learn.hop_hmm import visit_order
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext
-from wayhound.paths.hops import HopBelief, HopModel, PageSpace, page_words
+from wayhound.paths.hops import HopBelief, HopModel
+from wayhound.paths.page_space import PageSpace, page_words
 from wayhound.paths.q_model import own_tokens, shared_tokens
 from wayhound.site import Site
 from wayhound.trail import GOAL
