@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wayhound.app.look_around import look_around, unlabelled_pages
-from wayhound.app.visited_site import read_site
+from wayhound.app.visited_site import read_site, read_sites
 from wayhound.config import Config
 from wayhound.errors import ModelError, TeachingError, UsageError
 from wayhound.forage.scorer import Scorer, StrategyInput
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 DEFAULT_NAME = "paths"
 DEFAULT_STRATEGY = "adaptive"
+PAPER = "paper"  # the outcome of a file that the paper reader took for one
 RECORDED_TRAILS = 60  # of each kind that are made from a recorded site, for the CRF of hops
 STRONGEST = 12  # features that a report keeps for each label
 
@@ -73,15 +74,34 @@ class LookAround:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSource:
-    """Training material beside the trails: site folders with a goal label, and keywords."""
+    """Training material beside the trails: whole sites with goals, and keywords.
+
+    The sites are folders with a goal label; or with `papers`, all sites that runs have visited, where the goals are the
+    files that the paper reader took for papers.
+    """
 
     folders: tuple[str, ...] = ()
     goal: str = ""
     keywords: tuple[str, ...] = ()
+    papers: bool = False
+
+    @property
+    def has_whole_sites(self) -> bool:
+        return bool(self.folders) or self.papers
+
+    @property
+    def goal_label(self) -> str:
+        """The label of goals in the worlds of this source."""
+        return self.goal or GOAL
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TrainingSource:
-        return cls(tuple(data.get("folders", ())), data.get("goal", ""), tuple(data.get("keywords", ())))
+        return cls(
+            tuple(data.get("folders", ())),
+            data.get("goal", ""),
+            tuple(data.get("keywords", ())),
+            bool(data.get("papers")),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +268,8 @@ def spider_material(
     since it needs whole sites.
     """
     usable = resolve_redirects(ended_trails(trails))
-    if source.folders:
-        return _recorded_material(source)
+    if source.has_whole_sites:
+        return _recorded_material(workspace, source)
     sites: list[RecordedSite] = []
     if strategy == Q_STRATEGY:
         for site in dict.fromkeys(trail.site for trail in usable):
@@ -258,15 +278,56 @@ def spider_material(
     return Material(usable, sites, source.keywords or workspace.stores.teaching.keywords())
 
 
-def _recorded_material(source: TrainingSource) -> Material:
+def _recorded_material(workspace: Workspace, source: TrainingSource) -> Material:
     from wayhound.app.evaluate.lessons import make_trails  # noqa: PLC0415 - a forage loads models, but no evaluation
-    from wayhound.app.evaluate.world import load_worlds  # noqa: PLC0415
 
+    worlds, goal = _source_worlds(workspace, source), source.goal_label
+    trails = [trail for world in worlds for trail in make_trails(world, goal, RECORDED_TRAILS)]
+    return Material(trails, [world.recorded(goal) for world in worlds], source.keywords)
+
+
+def _source_worlds(workspace: Workspace, source: TrainingSource) -> list[World]:
+    """Return the whole sites of a source. Raises UsageError if it is not clear what their goals are."""
+    from wayhound.app.evaluate.world import load_worlds  # noqa: PLC0415 - as above
+
+    if source.papers:
+        if source.folders:
+            raise UsageError("Learn from site folders or from the papers of runs, not from both at once.")
+        return _worlds_with_papers(workspace)
     if not source.goal:
         raise UsageError("Name the label of the goal pages in the site folders (--goal LABEL).")
-    worlds = load_worlds([Path(folder) for folder in source.folders])
-    trails = [trail for world in worlds for trail in make_trails(world, source.goal, RECORDED_TRAILS)]
-    return Material(trails, [world.recorded(source.goal) for world in worlds], source.keywords)
+    return load_worlds([Path(folder) for folder in source.folders])
+
+
+def _worlds_with_papers(workspace: Workspace) -> list[World]:
+    """Return the sites on which runs found papers, each with all pages that any run fetched.
+
+    Raises TeachingError if no fetched file has been read as a paper.
+    """
+    from wayhound.app.evaluate.world import World  # noqa: PLC0415 - as above
+
+    papers = workspace.stores.documents.source_urls(PAPER)
+    pages: dict[str, dict[str, Page]] = {}
+    for run in workspace.stores.forage.runs():
+        for site in read_sites(workspace, run.id):
+            visited = (replace(page, links=site.links(number)) for number, page in site.pages.items())
+            pages[site.site.start] = {page.url: page for page in visited} | pages.get(site.site.start, {})
+    worlds = [
+        World(
+            start,
+            Site(start),
+            {url: _closed(page, own) for url, page in own.items()},
+            dict.fromkeys(found, GOAL),
+        )
+        for start, own in pages.items()
+        if start in own and (found := papers & own.keys())
+    ]
+    if not worlds:
+        raise TeachingError(
+            "No file that a run fetched has been read as a paper. Forage a few sites that have papers, then read the "
+            "files: wayhound papers add --from-forage."
+        )
+    return worlds
 
 
 def _unlabelled(workspace: Workspace, trails: Sequence[Trail], strategy: str) -> UnlabelledPages:
@@ -427,8 +488,7 @@ def measure_held_out(workspace: Workspace, name: str, on_progress: OnProgress) -
     measured: list[HeldOutSite] = []
     for number, (site, world) in enumerate(worlds.items()):
         on_progress("foraging each site as if it were new", number, len(worlds))
-        goal = report.source.goal or GOAL
-        measured += _measure(world, goal, material.without(site), card.strategy, settings)
+        measured += _measure(world, report.source.goal_label, material.without(site), card.strategy, settings)
     data = {"digest": card.digest, "sites": [asdict(site) for site in measured]}
     (workspace.models_folder / name / HELD_OUT_FILE).write_text(json.dumps(data), "utf-8")
     return measured
@@ -447,10 +507,8 @@ def load_held_out(workspace: Workspace, name: str) -> list[HeldOutSite]:
 
 def _taught_worlds(workspace: Workspace, trails: Sequence[Trail], source: TrainingSource) -> dict[str, World]:
     """Return all that is known of each taught or recorded site, by the name that the material has for it."""
-    if source.folders:
-        from wayhound.app.evaluate.world import load_worlds  # noqa: PLC0415 - as in `known_world`
-
-        return {world.site.start: world for world in load_worlds([Path(folder) for folder in source.folders])}
+    if source.has_whole_sites:
+        return {world.site.start: world for world in _source_worlds(workspace, source)}
     sites = dict.fromkeys(trail.site for trail in trails)
     return {
         site: known_world(workspace, [trail for trail in trails if trail.site == site], site)

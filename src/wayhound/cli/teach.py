@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from wayhound.app.site_list import read_sites
-from wayhound.app.teach.teaching import Taught, open_session, teach
+from wayhound.app.teach.teaching import Taught, open_session, split_keywords, teach
 from wayhound.cli.console import command_for, err, next_steps
 from wayhound.cli.language import Command, workspace_option
 from wayhound.cli.studio import teach_in_a_page
@@ -73,7 +73,7 @@ def _ask_keywords() -> tuple[str, ...]:
         return ()
     answer = click.prompt("Three to five keywords of what you look for, or Enter for none", default="", err=True,
                           show_default=False)  # fmt: skip
-    return tuple(answer.replace(",", " ").split())
+    return split_keywords(answer)
 
 
 def print_session(workspace: Workspace, taught: Taught) -> None:

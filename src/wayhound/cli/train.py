@@ -74,6 +74,9 @@ SETTINGS_CHOICE = RenamedChoice(list(SETTINGS), {"chosen": "tuned", "usual": "de
 @click.option(
     "--goal", "goal_label", default="", metavar="LABEL", help="The label of goal pages in these folders."
 )
+@click.option("--papers", is_flag=True,
+              help="Learn from all sites that runs have visited, with the papers among the fetched files as goals; no "
+                   "labels are needed. For q-spider, hop-hmm and hop-crf.")  # fmt: skip
 @click.option("--keyword", "keywords", multiple=True, metavar="WORD",
               help="A word of the topic, for hop-crf; may be repeated.")  # fmt: skip
 @click.option("--look-around", "look_around", type=click.IntRange(1), metavar="PAGES",
@@ -92,6 +95,7 @@ def train(
     changes: tuple[str, ...],
     folders: tuple[Path, ...],
     goal_label: str,
+    papers: bool,
     keywords: tuple[str, ...],
     look_around: int | None,
     features: int,
@@ -113,7 +117,8 @@ def train(
             config = override_config(workspace.config, delay_seconds=delay, allow_private=allow_private)
             consent = LookAround(look_around, config) if look_around else None
             with _progress() as on_progress:
-                source = TrainingSource(tuple(str(path.resolve()) for path in folders), goal_label, keywords)
+                named = tuple(str(path.resolve()) for path in folders)
+                source = TrainingSource(named, goal_label, keywords, papers)
                 report = train_and_measure(
                     workspace,
                     name,

@@ -23,7 +23,7 @@ from wayhound.learn.shrinkage import Shrinkage
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, fold_word, own_link_tokens, page_tokens
-from wayhound.paths.rollout import RecordedSite, page_values
+from wayhound.paths.rollout import RecordedSite, page_values, values_from_goals
 from wayhound.text.words import words
 
 Q_STRATEGY = "q-spider"
@@ -32,6 +32,8 @@ OTHER = "other"
 
 Text = Literal["page", "link", "all"]
 Pooling = Literal["sum", "mean"]
+CutPoints = Literal["halves", "lists"]
+_CUTS = {"halves": (1.0, 0.5, 0.25, 0.125), "lists": (1.0, 0.9, 0.5, 0.25)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,16 @@ class QSettings:
 
     # the discount of a reward per page fetched; 0 sees immediate rewards alone, a focused crawler (3.6.1)
     gamma: float = 0.5
-    # the bins of values: from 1 (a goal at once) down by halves, and what is below the last cut
+    # the bins of values, and where they are cut: "halves" from 1 (a goal at once) down by halves; "lists" has a
+    # second bin for pages that lead to four goals or more, 0.9
     bins: int = 4
+    cut_points: CutPoints = "halves"
+    # whether the goal page that holds a link counts as found; else every page that links back to it is worth γ
+    known_source: bool = False
+    # whether what was found behind a link revises the scores of links in the same list
+    within_site: bool = False
+    # the share of a link's score that is the mean over the links of its page
+    neighbours: float = 0.0
     # the text of a link (3.6.1): "page" is the whole page with the anchor and the words near it marked; "link" the
     # title and headings of the page, the anchor, the URL and the words near it; "all" adds the position of the link
     text: Text = "link"
@@ -68,7 +78,7 @@ class QSettings:
     @property
     def cuts(self) -> tuple[float, ...]:
         """The lower bounds of all bins but the first, rising: 0.25, 0.5, 1 for four bins."""
-        return tuple(0.5**power for power in range(self.bins - 2, -1, -1))
+        return tuple(sorted(_CUTS[self.cut_points][: self.bins - 1]))
 
 
 FOCUSED = QSettings(gamma=0.0, bins=2)
@@ -249,15 +259,19 @@ def _count_links(sites: Sequence[RecordedSite], settings: QSettings) -> tuple[li
     counted = []
     for site in sites:
         values = page_values(site, settings.gamma)
-        bins = {url: int(np.searchsorted(cuts, value, side="right")) for url, value in values.items()}
+        known = values_from_goals(site, settings.gamma) if settings.known_source else {}
         counts = _TokenCounts(settings.bins)
-        linked: set[str] = set()
-        for page in site.pages.values():
-            linked |= _count_page_links(page, bins, counts, settings)
-        for url in linked:
-            counts.members[bins[url]] += 1
-            sums[bins[url]] += values[url]
-            members[bins[url]] += 1
+        linked: set[tuple[str, float]] = set()
+        for url, page in site.pages.items():
+            own = {target: known.get((url, target), values[target]) for target in site.targets(url)}
+            bins = {target: int(np.searchsorted(cuts, value, side="right")) for target, value in own.items()}
+            _count_page_links(page, bins, counts, settings)
+            linked.update(own.items())
+        for _, value in linked:
+            number = int(np.searchsorted(cuts, value, side="right"))
+            counts.members[number] += 1
+            sums[number] += value
+            members[number] += 1
         counted.append(counts)
     lowest = np.array([0.0, *settings.cuts])
     return counted, np.where(members > 0, sums / np.maximum(members, 1), lowest)

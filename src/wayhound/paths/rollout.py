@@ -44,8 +44,23 @@ def page_values(site: RecordedSite, gamma: float, horizon: int = HORIZON) -> dic
     O(horizon · links): a roll-out takes at most `horizon` steps, and looks at the links of a page one by one.
     """
     graph = _Graph(site, horizon if gamma else 1)
+    return {url: graph.value(number, gamma) for number, url in enumerate(site.pages)}
+
+
+def values_from_goals(
+    site: RecordedSite, gamma: float, horizon: int = HORIZON
+) -> dict[tuple[str, str], float]:
+    """Return the values of the links on goal pages, by (page, target), when that goal has been found already.
+
+    Whoever sees such a link has fetched its page. By Q({a}, a) alone, every page of a goal's own author that links
+    back to the goal is worth γ.
+    """
+    graph = _Graph(site, horizon if gamma else 1)
+    numbers = {url: number for number, url in enumerate(site.pages)}
     return {
-        url: sum(gamma**step for step in graph.reward_steps(number)) for number, url in enumerate(site.pages)
+        (goal, target): graph.value(numbers[target], gamma, numbers[goal])
+        for goal in sorted(site.goals)
+        for target in site.targets(goal)
     }
 
 
@@ -91,10 +106,12 @@ class _Graph:
             if self.nearest[target]
         )
 
-    def reward_steps(self, start: int) -> list[int]:
-        """Return the steps at which the roll-out from a page finds a goal (Fig. 4): 10111 is 0, 2, 3, 4."""
-        rollout = _RollOut(self)
-        return list(rollout.steps(start))
+    def value(self, start: int, gamma: float, *found: int) -> float:
+        """Return Σ γ^t over the steps at which the roll-out from a page finds a goal (Fig. 4): 10111 is 0, 2, 3, 4.
+
+        Goals `found` before pay nothing, and are not fetched again.
+        """
+        return sum(gamma**step for step in _RollOut(self, found).steps(start))
 
     def ordered(self, page: int) -> list[tuple[int, int, int]]:
         return self._ordered[page]
@@ -108,9 +125,9 @@ class _RollOut:
     gone goes back with its new distance.
     """
 
-    def __init__(self, graph: _Graph) -> None:
+    def __init__(self, graph: _Graph, found: Iterable[int] = ()) -> None:
         self.graph = graph
-        self.fetched: set[int] = set()
+        self.fetched = set(found)
         # (clicks, step of the page that holds the link, position, target, page, index in the page's order)
         self.fringe: list[tuple[int, int, int, int, int, int]] = []
 

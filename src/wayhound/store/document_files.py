@@ -131,6 +131,15 @@ class DocumentFileStore:
         )
         return dict(rows.fetchall())
 
+    def source_urls(self, outcome: str) -> set[str]:
+        """Return the URLs from which files with this outcome were fetched."""
+        rows = self._database.execute(
+            "SELECT source.url FROM document_source AS source "
+            "JOIN document_file AS file ON file.id = source.document WHERE file.outcome = ?",
+            (outcome,),
+        )
+        return {url for (url,) in rows}
+
     def sources(self, document: str) -> list[DocumentSource]:
         rows = self._database.execute(
             "SELECT url, site_id, visit, site, path FROM document_source WHERE document = ? "

@@ -20,7 +20,7 @@ from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.training import train as train_papers
 from wayhound.app.review import prepare, retrain
 from wayhound.app.topics import Topics
-from wayhound.app.train import LookAround, OnProgress, train_and_measure
+from wayhound.app.train import LookAround, OnProgress, TrainingSource, train_and_measure
 from wayhound.app.workers import forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
@@ -46,6 +46,7 @@ def train_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: O
         arguments["strategy"],
         arguments["settings"],
         on_progress,
+        source=TrainingSource(papers=True) if arguments.get("papers") else None,
         looking_around=LookAround(pages, workspace.config) if pages else None,
     )
     return format_training(report)

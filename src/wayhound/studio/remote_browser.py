@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,9 +163,12 @@ class RemoteBrowser:
         closed = "" if taught.ending == "done" else "The browser was closed; open it again to continue."
         return " ".join(filter(None, (format_marks(taught), format_never_loaded(taught.never_seen), closed)))
 
-    async def open(self, addresses: list[str], mode: TeachMode = "trails") -> None:
+    async def open(
+        self, addresses: list[str], mode: TeachMode = "trails", keywords: Sequence[str] = ()
+    ) -> None:
         """Start a session on these sites, or resume the unfinished one with the same sites.
 
+        Keywords name the topic of free browsing; none leave those of a resumed session as they are.
         Raises UsageError if there is no browser, an address is not valid, or the browser does not start.
         """
         if self.is_open:
@@ -175,7 +178,7 @@ class RemoteBrowser:
         sites = start_urls(addresses)
         started: asyncio.Future[Recorder] = asyncio.get_running_loop().create_future()
         self._picture = None
-        self._recording = asyncio.create_task(self._teach(sites, started))
+        self._recording = asyncio.create_task(self._teach(sites, tuple(keywords), started))
         either: set[asyncio.Future[Any]] = {started, self._recording}
         await asyncio.wait(either, timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         if not started.done():
@@ -185,10 +188,14 @@ class RemoteBrowser:
         await self._wait_for_tab(self._recorder)
         self._showing = asyncio.create_task(self._show(self._recorder))
 
-    async def _teach(self, sites: tuple[str, ...], started: asyncio.Future[Recorder]) -> Taught:
+    async def _teach(
+        self, sites: tuple[str, ...], keywords: tuple[str, ...], started: asyncio.Future[Recorder]
+    ) -> Taught:
         with Workspace.open(self._folder) as workspace:
             record = open_session(workspace, sites, self.mode)
             self.mode = "free" if record.way == "free" else "trails"
+            if keywords and self.mode == "free":
+                workspace.stores.teaching.set_keywords(record.id, keywords)
             return await teach(workspace, record, BrowserOptions(headless=True), started.set_result)
 
     async def close(self) -> None:

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from wayhound.app.look_around import PAGES_A_SITE
 from wayhound.app.site_list import start_pages
 from wayhound.app.teach.session import TeachMode
+from wayhound.app.teach.teaching import split_keywords
 from wayhound.app.train import DEFAULT_NAME
 from wayhound.errors import WayhoundError
 from wayhound.store.teaching import TeachSession
@@ -42,6 +43,7 @@ class TeachView:
     labels: tuple[str, ...]
     size: tuple[int, int]
     number: int
+    keywords: tuple[str, ...] = ()  # of the unfinished session
     model: str = DEFAULT_NAME
     look_around_pages: int = PAGES_A_SITE
 
@@ -69,6 +71,7 @@ def teach_routes(studio: Studio, browser: RemoteBrowser) -> APIRouter:
             labels=labels,
             size=size,
             number=picture.number if picture else 0,
+            keywords=unfinished.keywords if unfinished else (),
         )
         return studio.html(request, "teach.html", section="/teach", view=view)
 
@@ -76,7 +79,8 @@ def teach_routes(studio: Studio, browser: RemoteBrowser) -> APIRouter:
     async def begin(request: Request) -> Response:
         form = await read_form(studio, request)
         try:
-            await browser.open(start_pages(form.text("urls")), _mode(form.text("mode")))
+            keywords = split_keywords(form.text("keywords"))
+            await browser.open(start_pages(form.text("urls")), _mode(form.text("mode")), keywords)
         except WayhoundError as error:
             raise BadRequest(str(error)) from None
         return to("/teach")

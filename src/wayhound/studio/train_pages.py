@@ -15,6 +15,7 @@ from wayhound.app.train import (
     DEFAULT_NAME,
     DEFAULT_SETTINGS,
     DEFAULT_STRATEGY,
+    PAPER,
     SETTINGS,
     LabelReport,
     has_new_trails,
@@ -60,6 +61,7 @@ class ShownModel:
 class TrainView:
     sentence: str
     has_trails: bool
+    papers: int  # found by runs, which may be the goals
     has_new_trails: bool  # that no model has learned from
     remarks: list[Remark]
     job: Job | None
@@ -83,6 +85,7 @@ def train_view(workspace: Workspace) -> TrainView:
     return TrainView(
         sentence=f"Learn from {count(trails, 'trail')} on {count(sites, 'site')}.",
         has_trails=bool(trails),
+        papers=workspace.stores.documents.outcomes().get(PAPER, 0),
         has_new_trails=has_new_trails(workspace),
         remarks=check(workspace) if trails else [],
         job=job,
@@ -131,6 +134,7 @@ def train_routes(studio: Studio) -> APIRouter:
             "strategy": form.text("strategy") or DEFAULT_STRATEGY,
             "settings": form.text("settings") or DEFAULT_SETTINGS,
             "look_around": PAGES_A_SITE if form.checked("look_around") else None,
+            "papers": form.checked("papers"),
         }
         if arguments["strategy"] not in STRATEGY_NAMES or arguments["settings"] not in SETTINGS:
             raise BadRequest("There is no such strategy or choice of settings.")

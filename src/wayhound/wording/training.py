@@ -18,8 +18,9 @@ def format_training(report: TrainingReport) -> str:
     """Return what was learned from, and how well goals are recognised on held-out sites."""
     left_out = f" ({report.left_out:,} without an ending left out)" if report.left_out else ""
     sites = count(len(report.sites), "site")
-    if report.strategy in SPIDERS and report.source.folders:
-        return f"Learned from {sites}, recorded whole. {_quality(report)}"
+    if report.strategy in SPIDERS and report.source.has_whole_sites:
+        how = "with the papers found there as goals" if report.source.papers else "recorded whole"
+        return f"Learned from {sites}, {how}. {_quality(report)}"
     beside = f", and from {count(report.unlabelled, 'other page')} there" if report.unlabelled else ""
     return f"Learned from {count(report.trails, 'trail')}{left_out} on {sites}{beside}. {_quality(report)}"
 

@@ -63,6 +63,11 @@ def open_session(
     return store.begin(mode, sites, taught_by or teacher_name(), time.time())
 
 
+def split_keywords(text: str) -> tuple[str, ...]:
+    """Return the keywords that a person typed, separated by spaces or commas, each once."""
+    return tuple(dict.fromkeys(text.replace(",", " ").split()))
+
+
 def teacher_name() -> str:
     with suppress(Exception):  # accounts without a name, as in containers
         return getpass.getuser()

@@ -28,6 +28,7 @@ class _ReadPage:
     context: PageContext
     shared: Floats
     tokens: tuple[str, ...]
+    inner: bool  # False for the start page, whose links are sections: one says nothing about the next
 
 
 @dataclass
@@ -45,12 +46,14 @@ class QSpider:
     def start(self, site: Site) -> State:  # noqa: ARG002
         return None
 
-    def read(self, state: State, page: Page) -> Reading:  # noqa: ARG002
+    def read(self, state: State, page: Page) -> Reading:
         context = PageContext.from_page(page)
         tokens = shared_tokens(page, context, self.model.settings.text)
         shared = _log_likelihood(tokens, self.model.vocabulary, self.model.log_words)
         goal = self._goal(page)
-        return Reading(_ReadPage(context, shared, tokens), GOAL if goal >= 0.5 else OTHER, goal)
+        return Reading(
+            _ReadPage(context, shared, tokens, state is not None), GOAL if goal >= 0.5 else OTHER, goal
+        )
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
@@ -75,8 +78,19 @@ class QSpider:
         pooled = np.stack([self._pool(link.url, row) for link, row in zip(links, own, strict=True)])
         values = self.model.link_values(pooled)
         chances = softmax(pooled + self.model.log_priors)
-        scores = values / max(float(self.model.values.max()), 1.0)
-        return [Rated(score, chance) for score, chance in zip(scores.tolist(), chances, strict=True)]
+        scores = self._shared(values / max(float(self.model.values.max()), 1.0))
+        return [
+            Rated(score, chance, self._groups(page, link))
+            for link, score, chance in zip(links, scores.tolist(), chances, strict=True)
+        ]
+
+    def _shared(self, scores: Floats) -> Floats:
+        share = self.model.settings.neighbours * (len(scores) - 1) / len(scores)
+        return np.asarray((1 - share) * scores + share * scores.mean())
+
+    def _groups(self, page: _ReadPage, link: Link) -> tuple[tuple[str, str], ...]:
+        grouped = self.model.settings.within_site and page.inner
+        return ((page.context.url, link.region),) if grouped else ()
 
     def _pool(self, url: str, row: Floats) -> Floats:
         """Return log P(words | bin) of a link with the words of all pages that it was met on."""
