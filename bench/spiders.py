@@ -30,18 +30,18 @@ from wayhound.app.evaluate.evaluation import Evaluation, Outcome, means, outcome
 from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson
 from wayhound.app.evaluate.world import World, join_worlds, load_worlds, oracle, walk
+from wayhound.app.trails import sample_worlds
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.hops import Hops, TargetSimilarity
 from wayhound.forage.scorers.q_spider import QSpider
-from wayhound.page import Link, Page, to_page
-from wayhound.pages.reader import read_page
+from wayhound.page import Link, Page
 from wayhound.paths.hops import HMM_STRATEGY, HopModel, HopSettings, browsed_sites, train_hops
 from wayhound.paths.q_model import FOCUSED, QSettings, train_q_spider
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.spiders import SPIDERS, Material, train_strategy
+from wayhound.samples import sample_web
 from wayhound.samples.university import GOALS as UNIVERSITY_GOALS
-from wayhound.samples.university import University
 from wayhound.site import Site
 
 GOALS = ("faculty", "student", "course", "project")
@@ -529,31 +529,14 @@ def _merged(world: World, labels: Sequence[str]) -> World:
 
 # Universities whose departments look alike
 
-UNIVERSITIES = 6
 UNIVERSITY_STRATEGIES = (FLOOR, "path-learner", "path-learner-literal", "maxent", "focused", "q-future", "hop-hmm",
                          "hop-crf", ORACLE)  # fmt: skip
 
 
-def universities(count: int) -> list[World]:
-    worlds = []
-    for seed in range(count):
-        made = University(seed)
-        host = f"http://{made.host}"
-        pages: dict[str, Page] = {}
-        for path, text in made.pages.items():
-            page = to_page(read_page(host + path, text.encode(), "text/html"))
-            assert page is not None
-            links = tuple(link for link in page.links if link.url != page.url)
-            pages[page.url] = replace(page, links=links, digest=page.url)
-        labels = {host + path: label for path, label in made.labels.items()}
-        worlds.append(World(made.host, Site(f"{host}/"), pages, labels))
-    return worlds
-
-
 def university(arguments: argparse.Namespace) -> list[Report]:  # noqa: ARG001
     """Only the path tells whose publications a page lists: path models against models of single pages."""
-    worlds = universities(UNIVERSITIES)
-    half = UNIVERSITIES // 2
+    worlds = sample_worlds([site.name for site in sample_web().universities])
+    half = len(worlds) // 2
     reports = []
     for goal in UNIVERSITY_GOALS:
         evaluation = Evaluation(worlds[half:], worlds[:half], [goal], UNIVERSITY_STRATEGIES, trails_a_site=6)

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import re
 
+import httpx
 import pytest
 
-from wayhound.samples.university import GOALS, University
+from wayhound.app.trails import sample_worlds
+from wayhound.samples import sample_web, serve_samples
+from wayhound.samples.university import GOALS, UniversitySite
 
 
-@pytest.mark.parametrize("seed", range(3))
+def text_of(site: UniversitySite, path: str) -> str:
+    return site.pages[path].body.decode()
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
 def test_every_goal_is_there_and_every_link_leads_somewhere(seed: int) -> None:
-    made = University(seed)
-    assert set(GOALS) <= set(made.labels.values())
-    targets = {path for text in made.pages.values() for path in re.findall(r'href="([^"]+)"', text)}
-    assert targets <= set(made.pages)
-    assert all(re.fullmatch(r"/|/\d+\.html", path) for path in made.pages)
+    site = UniversitySite(seed)
+    assert set(GOALS) <= set(site.labels().values())
+    assert site.labels().keys() == site.pages.keys()
+    targets = {path for page in site.pages for path in re.findall(r'href="([^"]+)"', text_of(site, page))}
+    assert targets <= set(site.pages)
+    assert all(re.fullmatch(r"/|/\d+\.html", path) for path in site.pages)
 
 
 def test_the_same_seed_makes_the_same_university() -> None:
-    assert University(1).pages == University(1).pages
-    assert University(1).pages != University(2).pages
+    assert UniversitySite(1).pages == UniversitySite(1).pages
+    assert UniversitySite(1).pages != UniversitySite(2).pages
 
 
 def test_publications_of_one_department_look_like_those_of_another() -> None:
-    made = University(0)
+    site = UniversitySite(1)
     lists = {
         label: {
-            word for path, own in made.labels.items() if own == label for word in words_of(made.pages[path])
+            word
+            for path, own in site.labels().items()
+            if own == label
+            for word in re.findall(r"[a-z]+", re.sub(r"<[^>]+>", " ", text_of(site, path)).lower())
         }
         for label in ("cs-publications", "publications")
     }
@@ -35,5 +46,16 @@ def test_publications_of_one_department_look_like_those_of_another() -> None:
     assert len(lists["cs-publications"] - lists["publications"]) < 5
 
 
-def words_of(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]+", re.sub(r"<[^>]+>", " ", text).lower()))
+def test_universities_are_served_beside_the_other_sites() -> None:
+    with serve_samples(sample_web()) as server:
+        base = f"http://127.0.0.1:{server.port}/"
+        site = server.web.universities[0]
+        assert httpx.get(base, headers={"Host": site.host}).text == text_of(site, "/")
+        assert httpx.get(f"{base}none", headers={"Host": site.host}).status_code == 404
+        assert site.title in httpx.get(base).text
+
+
+def test_trails_can_be_made_on_a_university() -> None:
+    [world] = sample_worlds(["university1"])
+    assert len(world.reachable_goals("cs-publications")) == 8
+    assert {world.depths[url] for url in world.reachable_goals("cs-publications")} == {5}

@@ -218,6 +218,7 @@ def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Pat
     page.goto("/teach")
     page.fill("#urls", start_of(web, "physics"))
     page.check("text=Browse freely and mark useful pages")
+    page.fill("#keywords", "staff, research")
     page.click("button:has-text('Open the browser')")
     page.wait_for_selector("canvas.screen[data-number]")
     assert [each.inner_text() for each in page.locator(".actions button").all()] == [
@@ -235,6 +236,7 @@ def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Pat
     page.wait_for_selector("text=You marked 1 useful page and left 1 page that you visited unmarked")
     with Workspace.open(folder) as workspace:
         kept = workspace.stores.trails.summaries()
+        assert workspace.stores.teaching.keywords() == ("staff", "research")
     assert sorted((each.ending, each.steps, each.source) for each in kept) == [
         ("Fail", 2, "free browsing"),
         ("Goal", 1, "free browsing"),

@@ -21,6 +21,7 @@ from wayhound.paths.trail_check import Remark, check_trails
 from wayhound.paths.trail_file import read_trails, write_trails
 from wayhound.samples import sample_web
 from wayhound.samples.builder import SamplePage
+from wayhound.samples.university import UniversitySite
 from wayhound.samples.web import SampleSite
 from wayhound.store.trails import AddedTrails
 from wayhound.trail import Trail
@@ -112,7 +113,9 @@ def make_trails(
 
 def sample_worlds(names: Sequence[str]) -> list[World]:
     """Return sites of the sample web as closed worlds. Raises UsageError for a name that it does not have."""
-    sites = {site.name: site for site in sample_web().sites}
+    web = sample_web()
+    known: tuple[SampleSite | UniversitySite, ...] = (*web.sites, *web.universities)
+    sites = {site.name: site for site in known}
     for name in names:
         if name not in sites:
             raise UsageError(f"The sample web has no site {name!r}. Its sites are: {', '.join(sites)}.")
@@ -120,7 +123,7 @@ def sample_worlds(names: Sequence[str]) -> list[World]:
         return [_world(sites[name], Path(folder) / name) for name in dict.fromkeys(names)]
 
 
-def _world(site: SampleSite, folder: Path) -> World:
+def _world(site: SampleSite | UniversitySite, folder: Path) -> World:
     base = f"http://{site.host}"
     responses = [(_answer(base + path, site.respond(path)), 0.0) for path in site.pages]
     labels = {base + path: label for path, label in site.labels().items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -12,22 +12,27 @@ from typing import Any
 
 from wayhound.samples.builder import SamplePage
 from wayhound.samples.markup import fill, link, look
-from wayhound.samples.web import Kind, SampleSite, SampleWeb
+from wayhound.samples.web import Kind, SampleWeb, ServedSite
 
 
 def index_page(web: SampleWeb, port: int) -> SamplePage:
-    sections = _section(web, port, "department", "Departments") + _section(web, port, "company", "Companies")
+    kinds = {kind: [site for site in web.sites if site.kind == kind] for kind in ("department", "company")}
+    sections = (
+        _section(kinds["department"], port, "Departments")
+        + _section(kinds["company"], port, "Companies")
+        + _section([web.films, *web.universities], port, "Beside them")
+    )
     parts = {"count": str(len(web.sites)), "sections": sections, "css": look("index.css")}
     text = fill("index.html", **parts)
     return SamplePage(200, (("Content-Type", "text/html; charset=utf-8"),), text.encode())
 
 
-def _section(web: SampleWeb, port: int, kind: Kind, heading: str) -> str:
-    cards = "".join(_card(site, port) for site in web.sites if site.kind == kind)
+def _section(sites: Sequence[ServedSite], port: int, heading: str) -> str:
+    cards = "".join(_card(site, port) for site in sites)
     return f'<h2>{heading}</h2><div class="sites">{cards}</div>'
 
 
-def _card(site: SampleSite, port: int) -> str:
+def _card(site: ServedSite, port: int) -> str:
     url = f"http://{site.host}:{port}{site.start}"
     return f"""<div class="site"><h3>{link(url, site.title)}</h3><code>{site.host} · {site.language}</code>
 <p>{site.special[0].upper()}{site.special[1:]}.</p></div>"""

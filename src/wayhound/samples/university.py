@@ -6,130 +6,67 @@ of seminars, requirements for a Ph.D., and one product in a shop. Addresses are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from functools import cached_property
 from random import Random
 
+from wayhound.samples.builder import SamplePage, SiteBuilder
+from wayhound.samples.grammar import words
 from wayhound.samples.markup import link, listing
 
 GOALS = ("cs-publications", "seminar", "phd-requirements", "lamp")
-
-_COMPUTING = (
-    "Computer Science",
-    "Computing",
-    "School of Computer Science",
-    "Computer Science and Engineering",
-)
-_OTHERS = (
-    "History",
-    "Chemistry",
-    "Law",
-    "Geography",
-    "Music",
-    "Economics",
-    "Botany",
-    "Philosophy",
-    "Mathematics",
-)
-_PEOPLE = ("People", "Faculty", "Our staff", "Faculty and staff")
-_PAPERS = ("Papers", "Publications", "My publications", "Selected papers")
-_TALKS = ("Seminars", "Talks", "Seminar series", "Colloquium")
-_GRADUATE = ("Graduate studies", "Graduate programme", "For graduates", "Postgraduates")
-_PHD = (
-    "Ph.D. requirements",
-    "Requirements for the Ph.D.",
-    "Doctorate: requirements",
-    "PhD degree requirements",
-)
-_FIRST = (
-    "Ada",
-    "Ben",
-    "Cleo",
-    "Dov",
-    "Edda",
-    "Finn",
-    "Gita",
-    "Hugo",
-    "Ines",
-    "Jon",
-    "Kira",
-    "Lev",
-    "Mona",
-    "Nils",
-)
-_LAST = (
-    "Abel",
-    "Berg",
-    "Cole",
-    "Dahl",
-    "Elm",
-    "Frost",
-    "Gale",
-    "Holt",
-    "Irons",
-    "Jung",
-    "Kell",
-    "Lund",
-    "Moor",
-    "Nye",
-)
-_TOPICS = (
-    "structure",
-    "change",
-    "limits",
-    "models",
-    "order",
-    "growth",
-    "patterns",
-    "sources",
-    "form",
-    "balance",
-)
-_ABOUT = ("notes on the", "a study of", "more on the", "questions of", "a survey of", "towards the")
-_GOODS = {
-    "Home": {
-        "Lamps": ("Reading lamp", "Desk lamp", "Night lamp"),
-        "Rugs": ("Round rug", "Long rug", "Small rug"),
-    },
-    "Paper": {
-        "Books": ("Blank book", "Field book", "Guest book"),
-        "Cards": ("Plain card", "Lined card", "Gilt card"),
-    },
-    "Wear": {
-        "Scarves": ("Wool scarf", "Silk scarf", "Long scarf"),
-        "Caps": ("Grey cap", "Flat cap", "Rain cap"),
-    },
-}
+ITEMS = 3  # on each shelf of the shop
 
 
-@dataclass
-class University:
-    """The pages of one university as HTML by path, and the labels of some of them."""
+class UniversitySite:
+    """One university as a site of the sample web; universities with other seeds have other names and orders."""
 
-    seed: int
-    pages: dict[str, str] = field(default_factory=dict)
-    labels: dict[str, str] = field(default_factory=dict)
-    _random: Random = field(init=False)
-    _menu: str = ""
+    kind, start, language = "university", "/", "en"
+    special = "departments that look alike: only the path tells whose publications a page lists"
 
-    def __post_init__(self) -> None:
-        self._random = Random(self.seed)  # noqa: S311 - made pages, no secrets
-        self._build()
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.name = f"university{seed}"
+        self.host = f"{self.name}.localhost"
+        self.title = f"University No. {seed}"
 
     @property
-    def host(self) -> str:
-        return f"uni{self.seed}.example"
+    def pages(self) -> Mapping[str, SamplePage]:
+        return self._built.pages
 
-    def _build(self) -> None:
+    def labels(self) -> dict[str, str]:
+        """Return the label of each page by path; pages without one of their own are `other`."""
+        return self._made.labels
+
+    def respond(self, path: str) -> SamplePage:
+        """Return the response to a path; a page that does not exist has status 404."""
+        return self._built.pages.get(path.partition("#")[0]) or self._built.not_found
+
+    @cached_property
+    def _made(self) -> _University:
+        return _University(self.seed)
+
+    @cached_property
+    def _built(self) -> SiteBuilder:
+        site = SiteBuilder(self.host)
+        for path, text in self._made.pages.items():
+            site.page(path, text)
+        return site
+
+
+class _University:
+    """The pages as HTML by path, and their labels."""
+
+    def __init__(self, seed: int) -> None:
+        self.pages: dict[str, str] = {}
+        self.labels: dict[str, str] = {}
+        self._random = Random(seed)  # noqa: S311 - made pages, no secrets
         start = self._path()
-        assert start == "/"
         departments = self._add("Departments", self._departments(), "departments")
-        shop = self._add("University shop", self._shop(), "shop")
-        others = [
-            self._add(title, self._prose()) for title in ("Admissions", "Campus life", "Library", "News")
+        named = [("Departments", departments), ("Shop", self._add("University shop", self._shop(), "shop"))]
+        named += [
+            (title, self._add(title, self._prose())) for title in ("Admissions", "Campus", "Library", "News")
         ]
-        named = [("Departments", departments), ("Shop", shop)]
-        named += zip(("Admissions", "Campus", "Library", "News"), others, strict=True)
         self._random.shuffle(named)
         menu = listing(link(path, text) for text, path in named)
         self.pages[start] = _html("Welcome to the university", menu + self._prose())
@@ -141,86 +78,76 @@ class University:
         self.pages[path] = ""
         return path
 
-    def _add(self, title: str, body: str, label: str = "") -> str:
+    def _add(self, title: str, body: str, label: str = "other") -> str:
         path = self._path()
         self.pages[path] = _html(title, body)
-        if label:
-            self.labels[path] = label
+        self.labels[path] = label
         return path
 
-    def _pick(self, choices: Sequence[str]) -> str:
-        return self._random.choice(choices)
+    def _pick(self, list_name: str) -> str:
+        return str(self._random.choice(words("university")[list_name]))
 
     def _prose(self) -> str:
-        words = [self._pick(_TOPICS) for _ in range(12)]
-        return f"<p>Here you read about {' and '.join(words)}.</p>"
+        return f"<p>Here you read about {' and '.join(self._pick('topics') for _ in range(12))}.</p>"
 
     def _departments(self) -> str:
-        names = [self._pick(_COMPUTING), *self._random.sample(_OTHERS, 6)]
+        names = [self._pick("computing"), *self._random.sample(words("university")["other"], 6)]
         computing = names[0]
         self._random.shuffle(names)
         return listing(link(self._department(name, name == computing), name) for name in names)
 
     def _department(self, name: str, is_computing: bool) -> str:
         people = self._add("People", listing(self._person(is_computing) for _ in range(8)), "people")
-        talks = self._add(
-            "Events", listing([link(self._seminar(), self._pick(_TALKS)), *self._notices()]), "events"
-        )
+        seminar = link(self._seminar(), self._pick("talks"))
+        events = self._add("Events", listing([seminar, *self._notices()]), "events")
         graduate = self._add("Graduate studies", self._degrees(), "graduate")
-        body = listing(
-            [link(people, self._pick(_PEOPLE)), link(talks, "Events"), link(graduate, self._pick(_GRADUATE)),
-             *self._notices()]
-        )  # fmt: skip
+        menu = [
+            link(people, self._pick("people")),
+            link(events, "Events"),
+            link(graduate, self._pick("graduate")),
+        ]
         label = "cs-department" if is_computing else "department"
-        return self._add(f"Department of {name}", body + self._prose(), label)
+        return self._add(f"Department of {name}", listing([*menu, *self._notices()]) + self._prose(), label)
 
     def _person(self, is_computing: bool) -> str:
-        name = f"{self._pick(_FIRST)} {self._pick(_LAST)}"
-        papers = listing(
-            f"{self._pick(_ABOUT)} {self._pick(_TOPICS)}, {1990 + self._random.randrange(15)}"
-            for _ in "abcde"
-        )
+        name = f"{self._pick('first')} {self._pick('last')}"
+        papers = listing(f"{self._work()}, {1990 + self._random.randrange(15)}" for _ in range(5))
         label = "cs-publications" if is_computing else "publications"
         publications = self._add(f"{name}: publications", papers, label)
-        other = self._add(f"{name}: teaching", self._prose())
-        links = listing([link(publications, self._pick(_PAPERS)), link(other, "Teaching")])
+        teaching = self._add(f"{name}: teaching", self._prose())
+        links = listing([link(publications, self._pick("papers")), link(teaching, "Teaching")])
         return link(self._add(name, links + self._prose(), "person"), name)
 
+    def _work(self) -> str:
+        return f"{self._pick('about')} {self._pick('topics')}"
+
     def _seminar(self) -> str:
-        talks = listing(
-            f"{day} 4 pm: {self._pick(_ABOUT)} {self._pick(_TOPICS)}" for day in ("Monday", "Friday")
-        )
+        talks = listing(f"{day} 4 pm: {self._work()}" for day in ("Monday", "Friday"))
         return self._add("Seminars of this term", talks, "seminar")
 
     def _notices(self) -> list[str]:
-        return [
-            link(self._add(title, self._prose()), title)
-            for title in self._random.sample(("Prizes", "Open day", "Rooms", "History", "Jobs", "Forms"), 2)
-        ]
+        titles = self._random.sample(words("university")["notices"], 2)
+        return [link(self._add(title, self._prose()), title) for title in titles]
 
     def _degrees(self) -> str:
-        def requirements(title: str, label: str) -> str:
-            text = "<p>Credits, a language, an examination and a thesis.</p>"
-            return link(self._add("Degree requirements", text, label), title)
-
+        text = "<p>Credits, a language, an examination and a thesis.</p>"
+        named = {"M.Sc. requirements": "other", self._pick("phd"): "phd-requirements",
+                 "Certificate: requirements": "other"}  # fmt: skip
         return listing(
-            [requirements("M.Sc. requirements", ""), requirements(self._pick(_PHD), "phd-requirements"),
-             requirements("Certificate: requirements", "")]
-        )  # fmt: skip
+            link(self._add("Degree requirements", text, label), title) for title, label in named.items()
+        )
 
     def _shop(self) -> str:
         sections = []
-        for section, shelves in _GOODS.items():
-            lists = [link(self._shelf(shelf, goods), shelf) for shelf, goods in shelves.items()]
+        for section, shelves in words("university")["shop"].items():
+            lists = [link(self._shelf(shelf), shelf) for shelf in shelves]
             sections.append(link(self._add(section, listing(lists), "section"), section))
         return listing(sections)
 
-    def _shelf(self, shelf: str, goods: Sequence[str]) -> str:
+    def _shelf(self, shelf: str) -> str:
         label = "lamp" if shelf == "Lamps" else "product"
-        items = [
-            link(self._add("Item", "<p>In stock. Price: 12. Add to the basket.</p>", label), f"No. {number}")
-            for number, _ in enumerate(goods, start=1)
-        ]
+        text = "<p>In stock. Price: 12. Add to the basket.</p>"
+        items = [link(self._add("Item", text, label), f"No. {number + 1}") for number in range(ITEMS)]
         return self._add(shelf, listing(items), "shelf")
 
 

@@ -1,4 +1,4 @@
-"""The sample web: fourteen invented sites, each built on first use, and writing them as files."""
+"""The sample web: fourteen invented sites and those beside them, each built on first use, and writing them as files."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from wayhound.samples.department import make_department
 from wayhound.samples.films import FilmSite
 from wayhound.samples.grammar import slug, words
 from wayhound.samples.sites import COMPANY_STYLES, DEPARTMENT_STYLES
+from wayhound.samples.university import UniversitySite
 
 Kind = Literal["department", "company"]
 # Two sites use ISO 8859-1, and each declares it in one place only: in the HTTP header (True) or in the page.
+UNIVERSITIES = 6
 OLD_CHARSETS = {"math": True, "informatik": False}
 
 
@@ -90,12 +92,19 @@ class SampleSite:
         return site
 
 
+ServedSite = SampleSite | FilmSite | UniversitySite
+
+
 class SampleWeb:
-    """All sample sites, generated from one seed; `films` stands beside them: it is not foraged by the examples."""
+    """All sample sites, generated from one seed.
+
+    `films` and `universities` stand beside them: the demo does not forage these.
+    """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.films = FilmSite(seed)
+        self.universities = tuple(UniversitySite(number) for number in range(1, UNIVERSITIES + 1))
         self.sites: tuple[SampleSite, ...] = (
             *(SampleSite(name, "department", seed) for name in DEPARTMENT_STYLES),
             *(SampleSite(name, "company", seed) for name in COMPANY_STYLES),
@@ -105,9 +114,10 @@ class SampleWeb:
         """Return the site of a Host header, with or without a port, or None."""
         return next((site for site in self.sites if site.host == _host_name(host)), None)
 
-    def served(self, host: str) -> SampleSite | FilmSite | None:
-        """Return what answers at a Host header: a site or the film catalogue."""
-        return self.films if _host_name(host) == self.films.host else self.site(host)
+    def served(self, host: str) -> ServedSite | None:
+        """Return what answers at a Host header: a site, the film catalogue or a university."""
+        beside: tuple[ServedSite, ...] = (self.films, *self.universities)
+        return next((site for site in beside if site.host == _host_name(host)), None) or self.site(host)
 
     def seeds(self, base_port: int, kind: Kind | None = None) -> list[str]:
         """Return start URLs, such as http://physics.localhost:8765/, of one kind of site or of all."""
