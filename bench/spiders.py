@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import multiprocessing
 import os
 import resource
 import subprocess
@@ -128,7 +129,6 @@ def order(arguments: argparse.Namespace) -> list[Report]:
     if not arguments.trails_only:
         lessons["graphs"] = [FLOOR, "hop-hmm", "hop-crf", "focused", "path-learner", ORACLE]
     outcomes: list[Outcome] = []
-    training: dict[str, float] = {}
     for taught, names in lessons.items():
         for goal in GOALS:
             evaluation = Evaluation(
@@ -139,13 +139,26 @@ def order(arguments: argparse.Namespace) -> list[Report]:
                 name = outcome.strategy if taught == "trails" else f"{outcome.strategy} (graphs)"
                 outcomes.append(replace(outcome, strategy=name))
     known = others(teaching, tested[0])
-    for name in lessons["trails"][:-1]:
-        lesson = Lesson(known, GOALS[0], 15)
-        _ = lesson.trails  # made from labels, so not a part of the training
-        began = process_time()
-        STRATEGIES[name](lesson)
-        training[name] = process_time() - began
-    return [_order_report(outcomes, training), _early_report(outcomes)]
+    memory = {name: training_megabytes(name, Lesson(known, GOALS[0], 15)) for name in lessons["trails"][:-1]}
+    return [_order_report(outcomes, memory), _early_report(outcomes)]
+
+
+def training_megabytes(name: str, lesson: Lesson) -> float:
+    """Return by how much the memory of a process of its own grows while a strategy is trained and used on a page."""
+    _ = lesson.trails
+    receiver, sender = multiprocessing.get_context("fork").Pipe()
+
+    def train() -> None:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        scorer = STRATEGIES[name](lesson)
+        page = lesson.worlds[0].pages[lesson.worlds[0].site.start]
+        scorer.rate(scorer.read(scorer.start(lesson.worlds[0].site), page), page.links)
+        sender.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+    process = multiprocessing.get_context("fork").Process(target=train)
+    process.start()
+    process.join()
+    return float(receiver.recv())
 
 
 _BARRED = (
@@ -177,7 +190,7 @@ def _needed(run: Outcome, share: float) -> float:
     return next((page for page, goals in enumerate(run.curve, start=1) if goals >= wanted), run.pages)
 
 
-def _order_report(outcomes: Sequence[Outcome], training: dict[str, float]) -> Report:
+def _order_report(outcomes: Sequence[Outcome], memory: dict[str, float]) -> Report:
     table = Table(outcomes)
     rows: list[list[Cell]] = []
     for name in table.names:
@@ -185,14 +198,15 @@ def _order_report(outcomes: Sequence[Outcome], training: dict[str, float]) -> Re
         cpu = 1000 * sum(run.cpu_seconds for run in own) / sum(run.fetched for run in own)
         by_goal = [table.against(name, FLOOR, 75, goal) for goal in GOALS]
         all_goals = [table.against(name, FLOOR, 75), table.against(name, ORACLE, 75)]
-        rows.append([name, *by_goal, *all_goals, training.get(name), cpu])
+        training = float(np.mean([run.training_seconds for run in own]))
+        rows.append([name, *by_goal, *all_goals, training, cpu, memory.get(name)])
     bars = [
         Bar("q-future of breadth-first's pages, 75 % of faculty", table.against("q-future", FLOOR, 75, "faculty"),
             most=MOST_OF_BREADTH_FIRST),
         Bar("hop-hmm of best-first's pages, 75 %", table.against("hop-hmm", "best-first", 75), most=0.999),
         Bar("hop-hmm of best-first-lsi's pages, 75 %", table.against("hop-hmm", "best-first-lsi", 75), most=0.999),
     ]  # fmt: skip
-    header = ["strategy", *GOALS, "all", "× oracle", "training s", "CPU ms a page"]
+    header = ["strategy", *GOALS, "all", "× oracle", "training s", "CPU ms a page", "MB"]
     details = outcomes_to_json(list(outcomes))
     return Report(
         "Of breadth-first's pages until 75 % of the goals, webkb", header, rows, bars, details=details
@@ -238,8 +252,7 @@ def stages(arguments: argparse.Namespace) -> list[Report]:
         for world in tested:
             known = others(teaching, world)
             kept = [site for site in known if site in tested or generator.random() < 0.7]
-            sites = [site.recorded("student") for site in kept]
-            for name, scorer in _stage_scorers(sites):
+            for name, scorer in _stage_scorers(kept):
                 urls = walk(world, scorer).urls
                 progress("stages", draw, world.name, name)
                 goals = set(world.reachable_goals("student"))
@@ -254,12 +267,21 @@ def stages(arguments: argparse.Namespace) -> list[Report]:
     if arguments.plots:
         _plot_curves(arguments.plots / "q-spider-stages.png", curves, "students found")
     header = ["strategy", *(f"{share} %" for share in STAGES)]
-    return [Report("Share of the site fetched until … of student pages, per cent, 3 draws", header, rows)]
+    early = {name: [mean(run[at] for run in runs) for at in range(3)] for name, runs in rows_of.items()}
+    bars = [
+        Bar(f"q-future of focused's pages, {share} % of students, {DRAWS} draws",
+            early["q-future"][at] / early["focused"][at], most=0.999)
+        for at, share in enumerate(STAGES[:3])
+    ]  # fmt: skip
+    title = f"Share of the site fetched until … of student pages, per cent, {DRAWS} draws"
+    return [Report(title, header, rows, bars)]
 
 
-def _stage_scorers(sites: Sequence[RecordedSite]) -> Iterator[tuple[str, Scorer]]:
-    yield "breadth-first", SCORERS[FLOOR](StrategyInput())
-    yield "q-focused", QSpider(train_q_spider(sites, FOCUSED))
+def _stage_scorers(known: Sequence[World]) -> Iterator[tuple[str, Scorer]]:
+    lesson = Lesson(known, "student", 15)
+    for name in (FLOOR, "focused", "q-focused", "q-paper", "q-future"):
+        yield name, STRATEGIES[name](lesson)
+    sites = [site.recorded("student") for site in known]
     for bins in (3, 4, 5):
         yield f"q-future, {bins} bins", QSpider(train_q_spider(sites, QSettings(bins=bins)))
 

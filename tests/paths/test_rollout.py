@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayhound.page import Link, Page
-from wayhound.paths.rollout import RecordedSite, page_values
+from wayhound.paths.rollout import RecordedSite, page_values, values_from_goals
 
 
 def site(links: dict[str, str], goals: str) -> RecordedSite:
@@ -28,9 +28,9 @@ def distance(graph: RecordedSite, start: str, goals: set[str]) -> int | None:
     return None
 
 
-def brute_force(graph: RecordedSite, start: str, gamma: float) -> float:
+def brute_force(graph: RecordedSite, start: str, gamma: float, found: str = "") -> float:
     """Walk the policy of section 3.4 to its end, with every distance computed anew at every step."""
-    left, fringe, fetched, value, step = set(graph.goals), [start], set(), 0.0, 0
+    left, fringe, fetched, value, step = set(graph.goals) - set(found), [start], set(found), 0.0, 0
     while fringe:
         known = {url: distance(graph, url, left) for url in fringe}
         reachable = [url for url in fringe if known[url] is not None]
@@ -84,6 +84,13 @@ def test_links_to_pages_that_were_not_recorded_do_not_exist() -> None:
     assert page_values(site({"h": "q", "a": ""}, "aq"), 0.5) == {"h": 0.0, "a": 1.0}
 
 
+def test_a_page_that_links_back_to_the_goal_it_was_reached_from_is_worth_nothing() -> None:
+    # h is a home page that was looked for, p one of its own pages, and x another goal
+    graph = site({"h": "px", "p": "h", "x": ""}, "hx")
+    assert page_values(graph, 0.5)["p"] == pytest.approx(0.5 + 0.25)
+    assert values_from_goals(graph, 0.5) == {("h", "p"): 0.0, ("h", "x"): 1.0}
+
+
 names = st.sampled_from("abcdefgh")
 
 
@@ -110,3 +117,16 @@ def test_a_shorter_horizon_cuts_the_sequence_of_rewards(links: dict[str, str], g
     whole, cut = page_values(graph, 0.5), page_values(graph, 0.5, horizon=3)
     for url in graph.pages:
         assert whole[url] - 0.25 <= cut[url] <= whole[url]
+
+
+@given(
+    st.dictionaries(names, st.lists(names, max_size=5).map("".join), min_size=1, max_size=8),
+    st.sets(names, max_size=5),
+)
+@settings(max_examples=200)
+def test_values_of_links_on_goals_are_those_of_a_walk_that_has_found_the_goal(
+    links: dict[str, str], goals: set[str]
+) -> None:
+    graph = site(links, "".join(goals))
+    for (goal, target), value in values_from_goals(graph, 0.5).items():
+        assert value == pytest.approx(brute_force(graph, target, 0.5, goal))

@@ -11,10 +11,11 @@ from tests.paths.small_sites import NAMES, site_pages, trails_of
 from wayhound.errors import ModelError, TeachingError, UsageError
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
+from wayhound.forage.scorers.q_spider import QSpider
 from wayhound.page import Page
 from wayhound.paths.hops import HopModel, HopSettings, browsed_sites
 from wayhound.paths.page_space import gather_keywords
-from wayhound.paths.q_model import QModel, QSettings, train_q_spider
+from wayhound.paths.q_model import QModel, QSettings, count_site, fit_q_model, train_q_spider
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.spiders import (
@@ -150,6 +151,32 @@ def test_a_focused_spider_sees_immediate_rewards_alone() -> None:
     model = train_q_spider(SITES, QSettings(gamma=0.0, bins=2))
     assert model.values.tolist() == [0.0, 1.0]
     assert model.settings.cuts == (1.0,)
+
+
+def test_lists_can_have_a_bin_of_their_own() -> None:
+    model = trained("q-spider", cut_points="lists")
+    assert model.labels == ("Q ≥ 0", "Q ≥ 0.5", "Q ≥ 0.9", "Q ≥ 1")
+    assert list(model.rewards) == sorted(model.rewards)
+
+
+def test_counts_of_sites_add_up_to_the_model_of_all() -> None:
+    chosen = QSettings()
+    together = fit_q_model([count_site(site, chosen) for site in SITES], chosen)
+    arrays, meta = train_q_spider(SITES, chosen).pack()
+    assert meta == together.pack()[1]
+    assert all((arrays[name] == value).all() for name, value in together.pack()[0].items())
+
+
+def test_within_a_site_links_of_one_list_are_a_group_but_sections_of_the_start_page_are_not() -> None:
+    model = trained("q-spider")
+    assert isinstance(model, QModel)
+    scorer, pages = QSpider(model), site_pages("s3")
+    start = pages["http://s3.example/"]
+    reading = scorer.read(scorer.start(Site(start.url)), start)
+    sections = scorer.rate(reading, start.links)
+    assert not any(rated.groups for rated in sections)
+    inner = next(page for page in pages.values() if page.url != start.url and page.links)
+    assert all(rated.groups for rated in scorer.rate(scorer.read(sections[0].state, inner), inner.links))
 
 
 @pytest.mark.parametrize("text", ["page", "link", "all"])

@@ -25,6 +25,7 @@ from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.page import Page
 from wayhound.paths.cross_validation import LabelScore, LabelScores, choose_settings, leave_one_site_out
+from wayhound.paths.q_model import PAPER as Q_PAPER
 from wayhound.paths.q_model import Q_STRATEGY
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import LITERAL, PathSettings
@@ -59,6 +60,16 @@ STRONGEST = 12  # features that a report keeps for each label
 SETTINGS: Mapping[str, PathSettings | None] = {"tuned": None, "default": PathSettings(), "paper": LITERAL}
 """Settings by name: tuned by cross-validation over the taught sites, the default ones (fast), those of the paper."""
 DEFAULT_SETTINGS = "tuned"
+
+
+def named_settings(strategy: str, name: str) -> Settings | None:
+    """Return the settings of a strategy by a name of `SETTINGS`; None if they are to be tuned."""
+    if strategy not in SPIDERS:
+        return SETTINGS[name]
+    if name == "paper" and strategy == Q_STRATEGY:
+        return Q_PAPER
+    return None if name == "tuned" else default_settings(strategy)
+
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, and how many of how many parts of it are done."""
@@ -240,7 +251,7 @@ def learn_spider(
     on_progress: OnProgress = lambda *_: None,
 ) -> tuple[TrainedModel, TrainingReport]:
     """Train a spider on recorded or visited sites. Return the model and its report."""
-    chosen = settings or default_settings(strategy)
+    chosen = settings or _tuned_settings(strategy, material, on_progress)
     on_progress("learning from all sites", 0, 1)
     model = train_strategy(strategy, material, chosen)
     on_progress("learning from all sites", 1, 1)
@@ -252,11 +263,23 @@ def learn_spider(
         left_out=0,
         sites=tuple(dict.fromkeys(named)),
         settings=settings_to_json(chosen),
-        chosen=False,
+        chosen=settings is None and strategy == Q_STRATEGY and len(set(named)) > 1,
         labels=_labels(model, None),
         all_labels=None,
     )
     return model, report
+
+
+def _tuned_settings(strategy: str, material: Material, on_progress: OnProgress) -> Settings:
+    """Return the settings of a spider: those of `q-spider` tuned over its sites, the default ones of others."""
+    if strategy != Q_STRATEGY:
+        return default_settings(strategy)
+    from wayhound.app.evaluate.strategies import tune_q_spider  # noqa: PLC0415 - a forage loads models, but no evaluation
+
+    on_progress("choosing settings", 0, 1)
+    settings = tune_q_spider(material.sites)
+    on_progress("choosing settings", 1, 1)
+    return settings
 
 
 def spider_material(
@@ -389,7 +412,7 @@ def train_and_measure(
     `looking_around`, a first model of the trails walks a little over the taught sites before. Raises UsageError for
     a setting that the strategy does not have, or if it learns from trails alone and should look around.
     """
-    named = None if strategy in SPIDERS else SETTINGS[settings]
+    named = named_settings(strategy, settings)
     chosen = change_settings(named or default_settings(strategy), changes) if changes else named
     tuned = False
     if looking_around is not None:

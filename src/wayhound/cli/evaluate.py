@@ -157,11 +157,14 @@ def _figure(pages: float | None, ratio: float | None) -> str:
 
 
 def _order_table(rows: list[dict[str, Any]]) -> Table:
-    figures = ("× oracle", "× breadth-first", "auc")
+    figures = ("× oracle", "× breadth-first", "auc", "training s", "CPU ms a page")
     table = plain_table("goal", "strategy", "taught", *figures, right=figures)
-    table.title = "Geometric means over sites: against the oracle, and against breadth-first, at 75 %"
+    table.title = (
+        "Geometric means over sites: against the oracle, and against breadth-first, at 75 %; and the costs"
+    )
     for row in rows:
-        values = [row["ratio"]["75"], row["pages_to_vs_breadth_first"]["75"], row["auc"]]
+        order = [row["ratio"]["75"], row["pages_to_vs_breadth_first"]["75"], row["auc"]]
+        values = [*order, row["training_seconds"], row["cpu_ms_per_page"]]
         table.add_row(row["goal"], row["strategy"], row["taught"], *map(_mean, values))
     return table
 

@@ -7,6 +7,7 @@ of McCallum, Nigam, Rennie & Seymore (2000).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -42,16 +43,15 @@ class QSettings:
 
     # the discount of a reward per page fetched; 0 sees immediate rewards alone, a focused crawler (3.6.1)
     gamma: float = 0.5
-    # the bins of values, and where they are cut: "halves" from 1 (a goal at once) down by halves; "lists" has a
-    # second bin for pages that lead to four goals or more, 0.9
+    # the number of bins of values
     bins: int = 4
+    # where bins are cut: "halves" from 1 (a goal at once) down by halves; "lists" has a bin for pages that lead to four
+    # goals or more (0.9), and keeps them apart from pages that lead to one
     cut_points: CutPoints = "halves"
     # whether the goal page that holds a link counts as found; else every page that links back to it is worth γ
-    known_source: bool = False
-    # whether what was found behind a link revises the scores of links in the same list
-    within_site: bool = False
-    # the share of a link's score that is the mean over the links of its page
-    neighbours: float = 0.0
+    known_source: bool = True
+    # whether the outcomes of fetched links revise the scores of links in the same list
+    within_site: bool = True
     # the text of a link (3.6.1): "page" is the whole page with the anchor and the words near it marked; "link" the
     # title and headings of the page, the anchor, the URL and the words near it; "all" adds the position of the link
     text: Text = "link"
@@ -70,10 +70,9 @@ class QSettings:
             raise UsageError(f"The discount gamma is at least 0 and less than 1, not {self.gamma:g}.")
         if not 2 <= self.bins <= MAX_BINS:
             raise UsageError(f"Values are put into 2 to {MAX_BINS} bins, not {self.bins}.")
-        if self.text not in get_args(Text) or self.pooling not in get_args(Pooling):
-            raise UsageError(
-                f"The text of links is {' or '.join(get_args(Text))}, their pooling {' or '.join(get_args(Pooling))}."
-            )
+        for value, kind in ((self.text, Text), (self.pooling, Pooling), (self.cut_points, CutPoints)):
+            if value not in get_args(kind):
+                raise UsageError(f"q-spider has no setting {value!r}: use {' or '.join(get_args(kind))}.")
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -81,8 +80,16 @@ class QSettings:
         return tuple(sorted(_CUTS[self.cut_points][: self.bins - 1]))
 
 
-FOCUSED = QSettings(gamma=0.0, bins=2)
+FOCUSED = QSettings(gamma=0.0, bins=2, known_source=False, within_site=False)
 """The spider that knows immediate rewards alone, with two bins (3.6.1)."""
+PAPER = QSettings(known_source=False, within_site=False, shrinkage=False, pooling="sum")
+"""The method of the paper to the letter, for comparison."""
+TUNED = tuple(
+    QSettings(cut_points=cut_points, within_site=within_site)
+    for cut_points in get_args(CutPoints)
+    for within_site in (True, False)
+)
+"""The settings among which cross-validation over the taught sites chooses."""
 
 
 @dataclass(frozen=True)
@@ -214,76 +221,87 @@ class _TokenCounts:
         return counts
 
 
+@dataclass
+class SiteCounts:
+    """What one site teaches: the tokens of its links by bin, of its pages by being a goal, and values of links.
+
+    Counts of several sites add up, so that sites can be held out without counting anew.
+    """
+
+    name: str
+    links: _TokenCounts
+    pages: _TokenCounts
+    values: Floats  # (C,) sums of the values of the links in each bin
+    goal_kinds: tuple[str, ...]
+
+
 def train_q_spider(sites: Sequence[RecordedSite], settings: QSettings | None = None) -> QModel:
     """Learn the values of links from whole sites, in time linear in their links.
 
     Raises TeachingError if no site has a goal, or none has a page that is not one.
     """
     settings = settings or QSettings()
-    with_goals = [site for site in sites if site.goals]
-    if not with_goals:
+    return fit_q_model([count_site(site, settings) for site in sites if site.goals], settings)
+
+
+def fit_q_model(sites: Sequence[SiteCounts], settings: QSettings) -> QModel:
+    """Return the model of counted sites. Raises TeachingError as `train_q_spider` does."""
+    if not sites:
         raise TeachingError(
             "None of the recorded sites has a goal page, so no link has a value. Add sites with labelled goals, "
             "or name another goal label."
         )
-    links, values = _count_links(with_goals, settings)
-    if sum(map(sum, (counts.members for counts in links))) == 0:
+    links, pages = [site.links for site in sites], [site.pages for site in sites]
+    members = np.sum([counts.members for counts in links], axis=0)
+    if not members.sum():
         raise TeachingError("The recorded sites have no links between their pages. Record whole sites.")
-    pages = [_count_pages(site) for site in with_goals]
-    vocabulary = _vocabulary(links, with_goals, settings.min_sites)
-    page_vocabulary = _vocabulary(pages, with_goals, settings.min_sites)
+    names = [site.name for site in sites]
+    vocabulary = _vocabulary(links, names, settings.min_sites)
+    page_vocabulary = _vocabulary(pages, names, settings.min_sites)
     log_words, log_priors = _fit(links, vocabulary, settings)
     page_words, page_priors = _fit(pages, page_vocabulary, settings)
-    kinds = {site.pages[url].kind: None for site in with_goals for url in sorted(site.goals)}
+    sums = np.sum([site.values for site in sites], axis=0)
+    lowest = np.array([0.0, *settings.cuts])  # an empty bin has the value of its lower bound
     return QModel(
         settings=settings,
-        values=values,
+        values=np.where(members > 0, sums / np.maximum(members, 1), lowest),
         vocabulary=vocabulary,
         log_words=log_words,
         log_priors=log_priors,
         page_vocabulary=page_vocabulary,
         page_words=page_words,
         page_priors=page_priors,
-        goal_kinds=tuple(kinds),
+        goal_kinds=tuple(dict.fromkeys(kind for site in sites for kind in site.goal_kinds)),
     )
 
 
-def _count_links(sites: Sequence[RecordedSite], settings: QSettings) -> tuple[list[_TokenCounts], Floats]:
-    """Count the tokens of links by bin for each site; return also the mean value of each bin, (C,).
+def count_site(site: RecordedSite, settings: QSettings) -> SiteCounts:
+    """Count the tokens of a site's links by bin, and of its pages.
 
-    A link that occurs on several pages is one link with the words of all of them. An empty bin has the value of
-    its lower bound.
+    A link that occurs on several pages is one link with the words of all of them.
     """
-    cuts = np.array(settings.cuts)
-    sums, members = np.zeros(settings.bins), np.zeros(settings.bins)
-    counted = []
-    for site in sites:
-        values = page_values(site, settings.gamma)
-        known = values_from_goals(site, settings.gamma) if settings.known_source else {}
-        counts = _TokenCounts(settings.bins)
-        linked: set[tuple[str, float]] = set()
-        for url, page in site.pages.items():
-            own = {target: known.get((url, target), values[target]) for target in site.targets(url)}
-            bins = {target: int(np.searchsorted(cuts, value, side="right")) for target, value in own.items()}
-            _count_page_links(page, bins, counts, settings)
-            linked.update(own.items())
-        for _, value in linked:
-            number = int(np.searchsorted(cuts, value, side="right"))
-            counts.members[number] += 1
-            sums[number] += value
-            members[number] += 1
-        counted.append(counts)
-    lowest = np.array([0.0, *settings.cuts])
-    return counted, np.where(members > 0, sums / np.maximum(members, 1), lowest)
+    values = page_values(site, settings.gamma)
+    known = values_from_goals(site, settings.gamma) if settings.known_source else {}
+    counts, sums = _TokenCounts(settings.bins), np.zeros(settings.bins)
+    linked: set[tuple[str, float]] = set()
+    for url, page in site.pages.items():
+        own = {target: known.get((url, target), values[target]) for target in site.targets(url)}
+        bins = {target: bisect_right(settings.cuts, value) for target, value in own.items()}
+        _count_page_links(page, bins, counts, settings)
+        linked.update(own.items())
+    for _, value in sorted(linked):
+        number = bisect_right(settings.cuts, value)
+        counts.members[number] += 1
+        sums[number] += value
+    kinds = dict.fromkeys(site.pages[url].kind for url in sorted(site.goals))
+    return SiteCounts(site.name, counts, _count_pages(site), sums, tuple(kinds))
 
 
-def _count_page_links(
-    page: Page, bins: Mapping[str, int], counts: _TokenCounts, settings: QSettings
-) -> set[str]:
-    """Count the tokens of one page's links; return the URLs that they lead to."""
-    links = {link.url: link for link in reversed(page.links) if link.url in bins and link.url != page.url}
+def _count_page_links(page: Page, bins: Mapping[str, int], counts: _TokenCounts, settings: QSettings) -> None:
+    """Count the tokens of one page's links; `bins` has those of their targets."""
+    links = {link.url: link for link in reversed(page.links) if link.url in bins}
     if not links:
-        return set()
+        return
     context = PageContext.from_page(page)
     for url, link in links.items():
         counts.tokens[bins[url]].update(own_tokens(link, context, settings.text))
@@ -293,7 +311,6 @@ def _count_page_links(
         tokens = counts.tokens[number]
         for token, count in shared.items():
             tokens[token] += times * count
-    return set(links)
 
 
 def _count_pages(site: RecordedSite) -> _TokenCounts:
@@ -305,11 +322,9 @@ def _count_pages(site: RecordedSite) -> _TokenCounts:
     return counts
 
 
-def _vocabulary(
-    counted: Sequence[_TokenCounts], sites: Sequence[RecordedSite], min_sites: int
-) -> TokenVocabulary:
+def _vocabulary(counted: Sequence[_TokenCounts], sites: Sequence[str], min_sites: int) -> TokenVocabulary:
     sets = [set().union(*counts.tokens) for counts in counted]
-    return TokenVocabulary(min(min_sites, len(sites))).fit(sets, [site.name for site in sites])
+    return TokenVocabulary(min(min_sites, len(sites))).fit(sets, sites)
 
 
 def _fit(

@@ -75,7 +75,8 @@ def format_held_out(held: HeldOutSite) -> str:
 
 _TRAINED_AS = {
     "q-future": "q-spider",
-    "q-focused": "q-spider --set gamma=0 --set bins=2",
+    "q-paper": "q-spider --settings paper",
+    "q-focused": "q-spider --set gamma=0 --set bins=2 --set known_source=no --set within_site=no",
     "path-learner-literal": "path-learner --settings paper",
     "path-learner-10-words": "path-learner --set body_tokens=10",
 }

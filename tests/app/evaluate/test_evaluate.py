@@ -15,7 +15,7 @@ from wayhound.app.evaluate.evaluation import (
     recommend,
 )
 from wayhound.app.evaluate.lessons import make_trails
-from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson, Taught
+from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson, Taught, tune_q_spider
 from wayhound.app.evaluate.world import World, join_worlds, load_worlds, oracle, walk
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli import run
@@ -23,6 +23,7 @@ from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.forage.scorer import StrategyInput
 from wayhound.forage.scorers import SCORERS
+from wayhound.paths.q_model import TUNED, QSettings
 from wayhound.trail import FAIL, GOAL
 
 PAGES = {
@@ -167,8 +168,16 @@ def test_every_strategy_runs_and_reports_what_it_was_taught_from(tmp_path: Path)
         assert [outcome.strategy for outcome in outcomes] == list(STRATEGIES)
         assert all(outcome.fetched == 10 for outcome in outcomes)
         for outcome in outcomes:
-            from_graphs = ("levels", "q-focused", "q-future", "url-only")
+            from_graphs = ("levels", "q-focused", "q-future", "q-paper", "url-only")
             assert outcome.taught == ("graphs" if outcome.strategy in from_graphs else taught)
+
+
+def test_settings_of_the_spider_are_tuned_on_the_taught_sites_alone(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        folder_of(tmp_path, name)
+    sites = [world.recorded("person") for world in load_worlds([tmp_path])]
+    assert tune_q_spider(sites) in TUNED
+    assert tune_q_spider(sites[:1]) == QSettings()  # there is none to hold out
 
 
 def test_whole_sites_teach_the_path_to_every_goal(world: World) -> None:
@@ -198,12 +207,13 @@ def test_the_command_prints_tables_or_every_figure_as_json_and_draws_a_picture(
     assert len(written["runs"]) == 6
     wanted = (
         "site goal strategy taught lesson draw goals reachable fetched pages_to ratio harvest auc curve cpu_seconds "
+        "training_seconds "
         "reported right precision recall f1 likely_reported likely_right none_probability"
     )
     assert written["runs"][0].keys() == set(wanted.split())
     wanted = (
-        "goal strategy taught lesson pages_to_vs_breadth_first ratio auc precision recall f1 nothing_reported "
-        "false_goal_share"
+        "goal strategy taught lesson pages_to_vs_breadth_first ratio auc training_seconds cpu_ms_per_page "
+        "precision recall f1 nothing_reported false_goal_share"
     )
     assert written["means"][0].keys() == set(wanted.split())
     assert plot_path.read_bytes().startswith(b"\x89PNG")

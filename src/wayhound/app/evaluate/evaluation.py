@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import accumulate
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from wayhound.app.evaluate.lessons import LessonSize, draw_sites
@@ -88,7 +89,10 @@ class Outcome:
     harvest: ByShare
     auc: float
     curve: tuple[int, ...]  # goals found after each page
-    cpu_seconds: float
+    cpu_seconds: float  # of the walk, without parsing
+    training_seconds: (
+        float  # of CPU; 0 for a strategy that was trained for an earlier task of the same lesson
+    )
     pages: int  # reachable pages of the site: the value in a mean of a share never reached
     lesson: str = ""  # as `3x3`, if one was drawn
     draw: int = 0
@@ -146,11 +150,16 @@ class Evaluation:
         for task, lesson in self.tasks():
             best = oracle(task.world, task.goal)
             for strategy in self.strategies:
-                taken = best
+                taken, training_seconds = best, 0.0
                 if strategy != ORACLE:
-                    taken = walk(task.world, STRATEGIES[strategy](lesson), self.budget, self._ask(task))
+                    _ = lesson.trails  # made from labels, so no part of the training
+                    began = process_time()
+                    scorer = STRATEGIES[strategy](lesson)
+                    training_seconds = process_time() - began
+                    taken = walk(task.world, scorer, self.budget, self._ask(task))
                 taught = taught_from(strategy, self.taught)
-                yield measure(task, strategy, taught, taken, best, budget=self.budget)
+                outcome = measure(task, strategy, taught, taken, best, budget=self.budget)
+                yield replace(outcome, training_seconds=training_seconds)
 
     def _ask(self, task: EvaluationTask) -> Callable[[Scorer], Answers] | None:
         if not self.questions:
@@ -235,6 +244,7 @@ def measure(
         auc=_area(curve, len(goals), len(world.depths)),
         curve=tuple(curve),
         cpu_seconds=taken.cpu_seconds,
+        training_seconds=0.0,
         pages=len(world.depths),
         lesson=task.lesson,
         draw=task.draw,
@@ -279,6 +289,10 @@ def means(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
                 "pages_to_vs_breadth_first": _relative_to(floor, with_goals),
                 "ratio": _relative_to(optimum, with_goals),
                 "auc": _mean(run.auc for run in with_goals),
+                "training_seconds": _mean(run.training_seconds for run in runs if run.training_seconds),
+                "cpu_ms_per_page": 1000
+                * sum(run.cpu_seconds for run in runs)
+                / max(sum(run.fetched for run in runs), 1),
                 **_mean_recognition([run.recognition for run in with_goals if run.recognition]),
                 "false_goal_share": _mean(float(recognition.reported > 0) for recognition in without),
             }

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from time import process_time
 from typing import Literal
 
 import numpy as np
 
 from wayhound.app.evaluate.lessons import LessonSize, draw_trails, make_trails
-from wayhound.app.evaluate.world import World, explore
+from wayhound.app.evaluate.world import World, explore, walk
+from wayhound.forage.forager import ForageLimits
 from wayhound.forage.scorer import Rated, Reading, Scorer, State, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.forage.scorers.hops import TargetSimilarity
+from wayhound.forage.scorers.q_spider import QSpider
 from wayhound.learn.arrays import Floats, TokenVocabulary
 from wayhound.learn.logistic import LogisticRegression
 from wayhound.page import Link, Page
@@ -24,7 +28,9 @@ from wayhound.paths.hops import CRF_STRATEGY as HOP_CRF_STRATEGY
 from wayhound.paths.hops import HMM_STRATEGY, HopModel
 from wayhound.paths.model import ADAPTIVE_STRATEGY, ForageModel
 from wayhound.paths.q_model import FOCUSED as Q_FOCUSED
-from wayhound.paths.q_model import Q_STRATEGY, QSettings
+from wayhound.paths.q_model import PAPER as Q_PAPER
+from wayhound.paths.q_model import Q_STRATEGY, TUNED, QSettings, count_site, fit_q_model
+from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.spiders import SPIDERS, Material, Settings, TrainedModel, train_strategy
 from wayhound.paths.trainers import train_adaptive
@@ -46,8 +52,8 @@ class Lesson:
     seed: tuple[int, ...] = (0,)
     use_urls: bool = True  # whether `adaptive` may take traits and concepts from URLs
     complete: bool = False  # whether a person lists all goals among the pages seen of the taught sites
-    _models: dict[tuple[str, Settings], TrainedModel] = field(default_factory=dict, compare=False)
-    training_seconds: dict[tuple[str, Settings], float] = field(default_factory=dict, compare=False)
+    _models: dict[tuple[str, Settings | None], TrainedModel] = field(default_factory=dict, compare=False)
+    training_seconds: dict[tuple[str, Settings | None], float] = field(default_factory=dict, compare=False)
 
     @cached_property
     def trails(self) -> list[Trail]:
@@ -65,8 +71,11 @@ class Lesson:
             )
         ]
 
-    def model(self, strategy: str, settings: Settings) -> TrainedModel:
-        """Return the model of a strategy, trained once however many sites are tested with it."""
+    def model(self, strategy: str, settings: Settings | None) -> TrainedModel:
+        """Return the model of a strategy, trained once however many sites are tested with it.
+
+        Without settings, they are tuned on the sites of the lesson.
+        """
         key = strategy, settings
         if key not in self._models:
             began = process_time()
@@ -74,7 +83,7 @@ class Lesson:
             self.training_seconds[strategy, settings] = process_time() - began
         return self._models[key]
 
-    def _train(self, strategy: str, settings: Settings) -> TrainedModel:
+    def _train(self, strategy: str, settings: Settings | None) -> TrainedModel:
         if strategy == ADAPTIVE_STRATEGY:
             assert isinstance(settings, PathSettings)
             return _train_adaptive(self, settings)
@@ -82,7 +91,45 @@ class Lesson:
         sites = [world.recorded(self.goal) for world in self.worlds] if whole and strategy in SPIDERS else []
         # `q-spider` needs no trails, and those to every goal of whole sites take long to make
         trails = [] if strategy == Q_STRATEGY else self.trails
-        return train_strategy(strategy, Material(trails, sites), settings)
+        return train_strategy(strategy, Material(trails, sites), settings or tune_q_spider(sites))
+
+
+HELD_OUT_SITES = 3  # the largest, since small ones tell little about order
+HELD_OUT_PAGES = 400  # of each, fetched for every choice of settings
+HELD_OUT_SHARES = (10, 25, 75)  # per cent of the goals: the early stage counts more
+MOST_TUNED_PAGES = 10_000  # of all sites; beyond, tuning would take longer than all the rest
+
+
+def tune_q_spider(sites: Sequence[RecordedSite]) -> QSettings:
+    """Return the settings that need the fewest pages on the largest sites, each held out in turn.
+
+    With one site there is none to hold out, and the default settings are returned; so are they for very large sites.
+    """
+    with_goals = [site for site in sites if site.goals]
+    held_out = sorted(with_goals, key=lambda site: -len(site.pages))[:HELD_OUT_SITES]
+    if len(with_goals) < 2 or sum(len(site.pages) for site in with_goals) > MOST_TUNED_PAGES:
+        return QSettings()
+    return min(TUNED, key=lambda settings: _log_pages_needed(with_goals, held_out, settings))
+
+
+def _log_pages_needed(
+    sites: Sequence[RecordedSite], held_out: Sequence[RecordedSite], settings: QSettings
+) -> float:
+    """Return the sum of the logarithms of the pages needed, which orders settings as their geometric means do."""
+    counted = {site.name: count_site(site, settings) for site in sites}
+    total = 0.0
+    for site in held_out:
+        model = fit_q_model([counts for name, counts in counted.items() if name != site.name], settings)
+        world = World.from_recorded(site)
+        urls = walk(world, QSpider(model), limits=ForageLimits(budget=HELD_OUT_PAGES)).urls
+        total += sum(math.log(_pages_to_share(site, urls, share)) for share in HELD_OUT_SHARES)
+    return total
+
+
+def _pages_to_share(site: RecordedSite, urls: Sequence[str], share: float) -> int:
+    found = accumulate(url in site.goals for url in urls)
+    wanted = math.ceil(len(site.goals) * share / 100)
+    return next((page for page, goals in enumerate(found, start=1) if goals >= wanted), len(site.pages))
 
 
 EXPLORED_PAGES = 60  # of each taught site, fetched after teaching without a label
@@ -196,7 +243,7 @@ def _target_similarity(lesson: Lesson) -> Scorer:
     return TargetSimilarity(model.space)
 
 
-def _taught(name: str, settings: Settings) -> Callable[[Lesson], Scorer]:
+def _taught(name: str, settings: Settings | None) -> Callable[[Lesson], Scorer]:
     return lambda lesson: SCORERS[name](StrategyInput(model=lesson.model(name, settings)))
 
 
@@ -215,18 +262,19 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "path-learner-10-words": _taught("path-learner", PathSettings(body_tokens=10)),  # Fig. 6 of its paper
     "path-learner-literal": _taught("path-learner", LITERAL),
     "q-focused": _taught(Q_STRATEGY, Q_FOCUSED),
-    "q-future": _taught(Q_STRATEGY, QSettings()),
+    "q-future": _taught(Q_STRATEGY, None),
+    "q-paper": _taught(Q_STRATEGY, Q_PAPER),
     "random": _untaught("random"),
     "url-only": lambda lesson: train_url_only(lesson.worlds, lesson.goal),
 }
 ORACLE = "oracle"
 RECOGNISING_STRATEGIES = frozenset(
     {ADAPTIVE_STRATEGY, "focused", HMM_STRATEGY, HOP_CRF_STRATEGY, "maxent", "naive-bayes", "path-learner",
-     "path-learner-10-words", "path-learner-literal", "q-focused", "q-future"}
+     "path-learner-10-words", "path-learner-literal", "q-focused", "q-future", "q-paper"}
 )  # fmt: skip
 """The strategies that recognise goals; the others only rate links."""
 _FROM_GRAPHS = frozenset(
-    {"levels", "q-focused", "q-future", "url-only"}
+    {"levels", "q-focused", "q-future", "q-paper", "url-only"}
 )  # they need the distance of every page to a goal
 
 

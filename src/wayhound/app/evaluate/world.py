@@ -23,6 +23,7 @@ from wayhound.paths.site_recognition import Answers
 from wayhound.paths.taught_site import click_distances
 from wayhound.paths.traits import ReachedPage, SourcePage
 from wayhound.site import Site
+from wayhound.trail import GOAL
 from wayhound.url import host_of
 from wayhound.visit import Visit
 
@@ -52,6 +53,12 @@ class World:
         if start not in pages:
             raise ArchiveError(f"The archive of {path} does not hold the page that its start page leads to.")
         return cls(folder.name, replace(folder.site, start=start), pages, folder.labels)
+
+    @classmethod
+    def from_recorded(cls, site: RecordedSite) -> World:
+        """Return the world of a site that starts at the page of its name; goals are labelled `Goal`."""
+        hosts = tuple(dict.fromkeys(host_of(url) for url in [site.name, *site.pages]))
+        return cls(site.name, Site(site.name, hosts), site.pages, dict.fromkeys(site.goals, GOAL))
 
     @cached_property
     def depths(self) -> Mapping[str, int]:

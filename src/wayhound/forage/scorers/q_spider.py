@@ -78,17 +78,14 @@ class QSpider:
         pooled = np.stack([self._pool(link.url, row) for link, row in zip(links, own, strict=True)])
         values = self.model.link_values(pooled)
         chances = softmax(pooled + self.model.log_priors)
-        scores = self._shared(values / max(float(self.model.values.max()), 1.0))
+        scores = values / max(float(self.model.values.max()), 1.0)
         return [
             Rated(score, chance, self._groups(page, link))
             for link, score, chance in zip(links, scores.tolist(), chances, strict=True)
         ]
 
-    def _shared(self, scores: Floats) -> Floats:
-        share = self.model.settings.neighbours * (len(scores) - 1) / len(scores)
-        return np.asarray((1 - share) * scores + share * scores.mean())
-
     def _groups(self, page: _ReadPage, link: Link) -> tuple[tuple[str, str], ...]:
+        """Return the list of a link, whose fetched links revise the score of the others."""
         grouped = self.model.settings.within_site and page.inner
         return ((page.context.url, link.region),) if grouped else ()
 
