@@ -223,7 +223,7 @@ class _TokenCounts:
 
 @dataclass
 class SiteCounts:
-    """What one site teaches: the tokens of its links by bin, of its pages by being a goal, and values of links.
+    """The counts of one site: the tokens of its links by bin, of its pages by being a goal, and values of links.
 
     Counts of several sites add up, so that sites can be held out without counting anew.
     """
