@@ -169,6 +169,30 @@ def test_the_last_entry_does_not_run_on() -> None:
     assert len(cut_references([*entries, *much])[-1].lines) < 5
 
 
+@pytest.mark.parametrize(
+    "tail",
+    [
+        ["Anna Weber is a senior lecturer at the University of", "Towns, where she has taught since 1999."],
+        ["Example Press, 12 Long Street, Oslo. Printed in Norway", "by Slow Printers."],
+        ["Anschrift: Anna Weber, Lange Gasse 3, 68159 Mannheim.", "E-Mail on request."],
+    ],
+)
+def test_what_follows_the_list_is_no_reference(tail: list[str]) -> None:
+    entries = [*ENTRIES, *ENTRIES[:2], tail]
+    lines = [line for entry in entries for line in (entry[0], f"   {entry[1]}")]
+    assert cut(placed(lines)) == whole(entries[:-1])
+
+
+def test_references_without_years_are_kept_where_many_have_none() -> None:
+    entries = [
+        *ENTRIES,
+        ["Weber, A. Trust in small towns and", "other places. Towns."],
+        ["Wood, B. Trees and", "more. Woods."],
+    ]
+    lines = [line for entry in entries for line in (entry[0], f"   {entry[1]}")]
+    assert len(cut(placed(lines))) == 6
+
+
 def test_nothing_comes_of_nothing() -> None:
     assert cut_references([]) == []
     assert cut_references(placed(["[1]", "2."])) == []

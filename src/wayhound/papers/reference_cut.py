@@ -43,6 +43,13 @@ YEAR_OR_STATUS = re.compile(
     rf"\b{RECENT_YEAR}[a-z]?\b|\bin press\b|\bto appear\b|\bforthcoming\b", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(r"[.!?)\]”\"']$|\d[a-z]?$|(?://|www\.)\S*$")
+_BIOGRAPHY = re.compile(
+    r"\b(?:is|was|has been|ist|war)\s+(?:(?:currently|now|an?|the|eine?)\s+){1,2}(?:\w+\s+){0,2}?"
+    r"(?:professor\w*|lecturer|researcher|student|fellow|scientist|member|editor|director|head|mitarbeiter\w*)\b|"
+    r"\breceived\s+(?:his|her|their|the|an?)\b|\b(?:address|anschrift|e-?mail|received|manuscript received)\s*:",
+    re.IGNORECASE,
+)
+_MOSTLY_DATED, _LONGEST_TAIL = 0.8, 0.2
 _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 
 
@@ -68,7 +75,32 @@ def cut_references(lines: Sequence[Line], words: AbstractSet[str] = frozenset())
     lines = [line for line in lines if line.text.strip() or not line.box]
     starts = _by_number(lines) or _by_label(lines) or _by_position(lines) or _by_words(lines)
     entries = [lines[start:end] for start, end in pairwise([*starts, len(lines)])]
-    return [reference for entry in _trimmed(entries) if (reference := _reference(entry, words))]
+    return _without_tail(
+        [reference for entry in _trimmed(entries) if (reference := _reference(entry, words))]
+    )
+
+
+def _without_tail(references: list[RawReference]) -> list[RawReference]:
+    """Drop biographies, addresses and colophons at the end: without label and year, where the others have years.
+
+    At most a fifth of the list is dropped: an author may leave out years, but then in all of the list.
+    """
+    dated = [bool(YEAR_OR_STATUS.search(reference.text)) for reference in references]
+    kept = len(references)
+    while (
+        kept
+        and not references[kept - 1].label
+        and not (dated[kept - 1] and not _is_tail(references[kept - 1]))
+    ):
+        kept -= 1
+    is_usual = sum(dated[:kept]) >= _MOSTLY_DATED * kept and kept >= max(
+        3, (1 - _LONGEST_TAIL) * len(references)
+    )
+    return references[:kept] if is_usual else references
+
+
+def _is_tail(reference: RawReference) -> bool:
+    return bool(_BIOGRAPHY.search(reference.text[:300]))
 
 
 def _reference(entry: list[Line], words: AbstractSet[str]) -> RawReference | None:
