@@ -71,6 +71,12 @@ class FetchConfig:
     allow_private: bool = _setting(
         False, "Allow requests to loopback and private addresses.", "true or false"
     )
+    render: str = _setting(
+        "auto",
+        "Show pages to a browser: where their scripts make them (auto, if a browser is installed), never or always.",
+        "auto, never or always",
+        pattern="auto|never|always",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Literal, Protocol
@@ -29,6 +29,7 @@ FailureReason = Literal[
     "content_type",  # not a kind of content that is wanted
     "unreadable",  # reading it takes more time or memory than a page may take
     "redirect_limit",
+    "challenge",  # a page that only lets people in, after a test
     "not_archived",  # replay only: not in the closed world
 ]
 
@@ -52,6 +53,7 @@ class Fetched:
     reason_phrase: str = ""
     ip: str = ""
     wait_seconds: float = 0.0  # the pause that the host asks for: Crawl-delay or Retry-After
+    source: Fetched | None = None  # the response as it came, if `body` is what a browser made of it
 
     @property
     def ok(self) -> bool:
@@ -68,6 +70,11 @@ class Fetched:
         if self.ok:
             return "ok"
         return "redirect" if self.location else f"http_{self.status}"
+
+
+def rendered(response: Fetched, url: str, body: bytes) -> Fetched:
+    """Return a response with the document that a browser made of it as its body, in UTF-8."""
+    return replace(response, url=url, body=body, content_type="text/html", charset="utf-8", source=response)
 
 
 @dataclass(frozen=True, slots=True)

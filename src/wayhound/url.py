@@ -67,6 +67,15 @@ def normalise(url: str, base: str = "") -> str:
     return _normalise_any(url.strip(_EDGES), base)
 
 
+def normalise_route(url: str, base: str = "") -> str:
+    """Return the normal form with a fragment that names a page of a script, such as ``#/people`` or ``#!people``."""
+    page = normalise(url, base)
+    route = url.partition("#")[2].strip(_EDGES)
+    if not page or len(route) < 2 or route[0] not in "/!":
+        return page
+    return _within_limit(f"{page}#{_NEEDS_CARE.sub(_escape, route)}")
+
+
 def host_of(url: str) -> str:
     """Return the host, with its port unless that is the scheme's default; "" if the URL cannot be fetched."""
     scheme, authority, _, _ = _split(url)

@@ -11,6 +11,10 @@ from wayhound.page import LinkKind
 Tier = Literal["", "goal", "likely"]
 """The certainty of a goal. Pages of the tier `likely` may be goals; they are reported apart, best first."""
 
+Rendering = Literal["", "rendered", "same", "needed"]
+"""The part of a browser in a visit: none; the page was read as a browser shows it; a browser showed no more than the
+plain page, which was read; the page needs a browser, and none was used."""
+
 NOT_CLICKS: frozenset[LinkKind] = frozenset({"start", "redirect"})
 """Kinds of links that nobody clicks."""
 
@@ -62,6 +66,7 @@ class Visit:
     tier: Tier = ""  # by all pages of the site together, where a strategy recognises goals so
     probability: float | None = None  # likewise; None: `goal` is all that is known
     why: tuple[tuple[str, float], ...] = ()  # the reasons of a taught model for a goal, strongest first
+    rendering: Rendering = ""
 
 
 def path_to(number: int | None, read: Callable[[int], Visit]) -> tuple[Visit, ...]:

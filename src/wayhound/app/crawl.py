@@ -15,16 +15,19 @@ from wayhound.archive.revalidation import CachedPage, Revalidator
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.errors import ArchiveError, LeaseLost
 from wayhound.fetched import Failed, Fetched, Fetcher, before_request
-from wayhound.forage.forager import Content, Fetch, Finished, ForageLimits, Forager, Wait
+from wayhound.forage.forager import NO_LINKS, Content, Fetch, Finished, ForageLimits, Forager, Wait
 from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
+from wayhound.forage.rendering import RenderMemory, RenderMode, shows_more
 from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer
 from wayhound.forage.site_program import MIN_GOALS, SiteProgram, learn_program
+from wayhound.page import Page
 from wayhound.pages.aside import AsideReader, belongs_aside
 from wayhound.pages.reader import read_response
+from wayhound.pages.scripted import browser_need, is_challenge
 from wayhound.store.protocol import Run, SiteJob, Store
 from wayhound.store.site_notes import KeptProgram, SiteAnswer, SiteNoteStore
-from wayhound.visit import ArchiveRef, Visit
+from wayhound.visit import ArchiveRef, Rendering, Visit
 
 IDLE_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 4.0
@@ -37,6 +40,7 @@ REPORT_GROWTH = 1.5  # … and again whenever it has so many times as many, whic
 STOPPED = "stopped"
 FACTS_FOUND = "facts found"
 TOTAL_SPENT = "total budget spent"
+NEEDS_BROWSER = "needs_browser"
 
 
 class SiteFacts(Protocol):
@@ -46,6 +50,12 @@ class SiteFacts(Protocol):
 
     @property
     def is_complete(self) -> bool: ...
+
+
+class Renderer(Protocol):
+    """Shows a response to a browser, under a URL that may have a route, and returns the document."""
+
+    async def render(self, response: Fetched, url: str) -> Fetched | Failed: ...
 
 
 @dataclass
@@ -170,6 +180,8 @@ class Crawl:
     on_visit: Callable[[Visit], None] = lambda _: None
     on_goal: Callable[[Visit], None] = lambda _: None
     notes: SiteNotebook | None = None
+    renderer: Renderer | None = None  # for pages that are made by scripts
+    render_mode: RenderMode = "auto"
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -177,6 +189,7 @@ class Crawl:
     _leases: _Leases = field(init=False)
     _aside: AsideReader = field(default_factory=AsideReader, init=False)
     _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
+    _rendering: dict[int, RenderMemory] = field(default_factory=dict, init=False)  # by the id of the site
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def __post_init__(self) -> None:
@@ -206,6 +219,7 @@ class Crawl:
             with suppress(LeaseLost):  # another worker has the site now, and all that we saved
                 await self._leases.hold(job, self._forage(job))
             self._facts.pop(job.id, None)
+            self._rendering.pop(job.id, None)
             if job.id in self._replaced:
                 self._replaced.remove(job.id)
                 return
@@ -229,8 +243,11 @@ class Crawl:
         forager = Forager(job.site, scorer, self.limits, self.politeness, program)
         if self.new_facts is not None:
             self._facts[job.id] = self.new_facts()
+        memory = self._rendering[job.id] = RenderMemory(self.render_mode if self.renderer else "never")
         await self._replay(job, forager)
         reason = await self._continue(job, forager)
+        if reason == NO_LINKS and memory.lacks_browser:
+            reason = f"{NO_LINKS} ({NEEDS_BROWSER})"
         found = await self._recognise(job, forager)
         if reason != STOPPED:
             if with_notes and self.notes:
@@ -296,19 +313,23 @@ class Crawl:
             self._group.create_task(self._work_through_sites())
 
     async def _visit(self, job: SiteJob, forager: Forager, link: QueuedLink) -> None:
-        cached = self.revalidator.cached(link.url) if self.revalidator else None
-        answer = await self._fetch(link.url, cached)
+        address = link.url.partition("#")[0]  # a route is for the browser, not for the server
+        cached = self.revalidator.cached(address) if self.revalidator else None
+        answer = await self._fetch(address, cached)
+        plain = cached.resolve(answer) if cached else answer
+        response, page, rendering = await self._shown(job, link.url, plain)
         at = time.time()
-        archived = self._archive(answer, at, cached)
-        response = cached.resolve(answer) if cached else answer
-        response, page = await self._read(response)
+        archived = self._archive(response if rendering == "rendered" else answer, answer, at, cached)
         now = asyncio.get_running_loop().time()
         visit = forager.tell(link, response, page, now=now, at=at, archived=archived)
         if cached and isinstance(answer, Fetched) and cached.is_confirmed_by(answer):
             visit = replace(visit, not_modified=True)
+        if rendering:
+            visit = replace(visit, rendering=rendering)
         if not self.reports_goals:
             visit = replace(visit, is_goal=False, tier="", why=())
         self.store.save_visit(job, visit)
+        self._rendering[job.id].learn(visit)
         if job.id in self._facts and isinstance(response, Fetched) and visit.outcome == "ok":
             self._facts[job.id].read(response)
         if not visit.spent:
@@ -329,11 +350,39 @@ class Crawl:
             return await self.revalidator.fetch(url, cached)
         return await self.fetcher.fetch(url)
 
-    def _archive(self, answer: Fetched | Failed, at: float, cached: CachedPage | None) -> ArchiveRef | None:
-        if isinstance(answer, Failed):
+    async def _shown(
+        self, job: SiteJob, url: str, answer: Fetched | Failed
+    ) -> tuple[Fetched | Failed, Content, Rendering]:
+        """Return the answer as it is read, in a browser if it needs one, with its page.
+
+        A challenge is a failure: there is no page to read.
+        """
+        response, page = await self._read(answer)
+        if isinstance(response, Failed):
+            return response, page, ""
+        if is_challenge(response, page):
+            return Failed(url, "challenge", wait_seconds=response.wait_seconds), None, ""
+        memory = self._rendering[job.id]
+        need = "needed" if "#" in url else browser_need(page, response.body, look_closer=memory.looks_closer)
+        unmet: Rendering = "needed" if need == "needed" else ""
+        if self.renderer is None or not isinstance(page, Page) or not memory.wants(url, need):
+            return response, page, unmet if memory.is_unmet(url) else ""
+        document, rendered = await self._read(await self.renderer.render(response, url))
+        if isinstance(document, Failed):
+            return response, page, unmet
+        if self.render_mode == "auto" and "#" not in url and not shows_more(page, rendered):
+            return response, page, "same"
+        return document, rendered, "rendered"
+
+    def _archive(
+        self, shown: Fetched | Failed, answer: Fetched | Failed, at: float, cached: CachedPage | None
+    ) -> ArchiveRef | None:
+        """Archive an answer, and what a browser made of it if that was `shown`."""
+        if isinstance(answer, Failed) or isinstance(shown, Failed):
             return None
         headers = (*self.request_headers, *(cached.conditions if cached else ()))
-        return self.writer.write(answer, at=at, request_headers=headers, cached=cached)
+        written = replace(shown, source=answer) if shown.source else shown
+        return self.writer.write(written, at=at, request_headers=headers, cached=cached)
 
     # visits saved before a crash or a stop
 
@@ -350,6 +399,7 @@ class Crawl:
                 self.store.delete_visits_from(job, visit.number)
                 return
             forager.replay(visit, page)
+            self._rendering[job.id].learn(visit)
             if visit.number % 100 == 0:
                 await asyncio.sleep(0)  # let other sites run meanwhile
         for later in answers.values():

@@ -8,21 +8,23 @@ import re
 import socket
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from wayhound.app.crawl import Crawl, SiteFacts, SiteNotebook
 from wayhound.archive.revalidation import Revalidator
 from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
-from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
+from wayhound.errors import MissingExtra, UsageError, WayhoundError, WorkspaceLocked
 from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
+from wayhound.forage.rendering import RenderMode
 from wayhound.forage.scorer import GoalPattern, Scorer, StrategyInput, file_kinds
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.media import accepted_types
+from wayhound.net.browser import find_browser
 from wayhound.net.http import ACCEPTED_TYPES, Agent, HttpFetcher, Timeouts
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
@@ -35,6 +37,7 @@ from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
+    from wayhound.net.rendering import BrowserFetcher
     from wayhound.paths.spiders import TrainedModel
 
 Section = TypeVar("Section", AgentConfig, FetchConfig)
@@ -199,10 +202,15 @@ def override_config(
     contact: str | None = None,
     delay_seconds: float | None = None,
     allow_private: bool = False,
+    render: str | None = None,
 ) -> Config:
     """Return the settings with those that are given in place of the workspace's."""
     agent_changes: dict[str, Any] = {"name": agent, "contact": contact}
-    fetch_changes: dict[str, Any] = {"delay_seconds": delay_seconds, "allow_private": allow_private or None}
+    fetch_changes: dict[str, Any] = {
+        "delay_seconds": delay_seconds,
+        "allow_private": allow_private or None,
+        "render": render,
+    }
     return replace(
         config, agent=_changed(config.agent, agent_changes), fetch=_changed(config.fetch, fetch_changes)
     )
@@ -374,7 +382,11 @@ async def run_worker(
     worker = worker_name(number)
     with workspace.archive_writer(f"w{number}") as writer:
         new_scorer = order.scorers(workspace)
-        async with make_fetcher(config, file_kinds(new_scorer())) as fetcher:
+        async with AsyncExitStack() as stack:
+            fetcher = await stack.enter_async_context(make_fetcher(config, file_kinds(new_scorer())))
+            renderer = make_renderer(config, fetcher)
+            if renderer is not None:
+                await stack.enter_async_context(renderer)
             reader = workspace.archive
             crawl = Crawl(
                 store=workspace.stores.forage,
@@ -390,6 +402,8 @@ async def run_worker(
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
                 lease_seconds=config.forage.lease_seconds,
+                renderer=renderer,
+                render_mode=cast("RenderMode", config.fetch.render),
                 on_visit=on_visit,
                 on_goal=on_goal,
                 notes=None
@@ -448,6 +462,25 @@ def make_fetcher(config: Config, files: Sequence[str] = ()) -> HttpFetcher:
         accept=(*ACCEPTED_TYPES, *accepted_types(files)),
         respect_robots=fetch.respect_robots,
         allow_private=fetch.allow_private,
+    )
+
+
+def make_renderer(config: Config, fetcher: HttpFetcher) -> BrowserFetcher | None:
+    """Return what renders pages by the settings; None if they want none, or no browser is installed.
+
+    Raises UsageError if pages must be rendered and no browser is installed.
+    """
+    if config.fetch.render == "never":
+        return None
+    from wayhound.net.rendering import BrowserFetcher, can_render  # noqa: PLC0415 - most sites need none
+
+    if not can_render():
+        if config.fetch.render == "always":
+            find_browser()
+            raise MissingExtra("Showing pages to a browser", "Playwright", "teach")
+        return None
+    return BrowserFetcher(
+        fetcher, fetcher, user_agent=Agent(config.agent.name, contact=config.agent.contact).header
     )
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from wayhound.archive.revalidation import NOT_MODIFIED, CachedPage, conditions_of, confirmed
 from wayhound.archive.warc import (
+    CONVERSION,
     HEAD_END,
     MAX_HEAD_BYTES,
     RENAMED_PREFIX,
@@ -26,7 +27,7 @@ from wayhound.archive.warc import (
     records,
 )
 from wayhound.errors import ArchiveError
-from wayhound.fetched import Fetched, parse_content_type, redirect_target
+from wayhound.fetched import Fetched, parse_content_type, redirect_target, rendered
 from wayhound.files import DecompressionError, decompress
 from wayhound.page import Page, Unreadable
 from wayhound.pages.reader import read_response
@@ -65,6 +66,7 @@ class ArchiveReader:
     def cached_page(self, ref: ArchiveRef) -> CachedPage:
         """Return the page at `ref` with what is needed to ask whether it has changed since."""
         stored = self._at(ref)
+        stored = stored.source or stored
         source = stored.confirmed_response() if stored.is_not_modified else stored
         response = source.load()
         latest = confirmed(response, stored.answer()) if stored.is_not_modified else response
@@ -91,19 +93,23 @@ class ArchiveReader:
 class StoredResponse(NamedTuple):
     """A response record. `body_at` is set for a revisit: the position of the record that holds the body.
 
-    For a 304 that is the response which it confirms, and which may itself be a revisit of a body elsewhere.
+    For a 304 that is the response which it confirms, and which may itself be a revisit of a body elsewhere. `source` is
+    set for a document that a browser made: the response that it was made of.
     """
 
     path: Path
     record: WarcRecord
     head: HttpHead
     body_at: Position | None
+    source: StoredResponse | None = None
 
     @property
     def is_not_modified(self) -> bool:
         return self.body_at is not None and self.head.status == NOT_MODIFIED
 
     def load(self) -> Fetched:
+        if self.source is not None:
+            return rendered(self.source.load(), self.record.url, self.record.block)
         if self.is_not_modified:
             return confirmed(self.confirmed_response().load(), self.answer())
         return _to_fetched(self.record, self.head, _body(self))
@@ -152,6 +158,8 @@ def stored_response_at(path: Path, offset: int, body_at: Position | None = None)
 
 def _stored(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> StoredResponse | None:
     """Return None if the record is of another kind or protocol, or if its body cannot be found."""
+    if record.kind == CONVERSION:
+        return _conversion(path, record)
     head = parse_http_head(record.block) if record.kind in {"response", "revisit"} else None
     if head is None:
         return None
@@ -162,6 +170,14 @@ def _stored(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> Stor
     if body_at is None or (head.status == NOT_MODIFIED and record_at(*body_at).url != record.url):
         return None  # a 304 is about its own page; the same digest elsewhere may be that of an empty body
     return StoredResponse(path, record, head, body_at)
+
+
+def _conversion(path: Path, record: WarcRecord) -> StoredResponse | None:
+    position = _body_position(path, record, {})
+    if position is None or not record.fields.get("content-type", "").startswith("text/html"):
+        return None
+    source = stored_response_at(*position)
+    return StoredResponse(path, record, source.head, None, source)
 
 
 def _body_position(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> Position | None:

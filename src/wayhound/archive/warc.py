@@ -26,10 +26,13 @@ from uuid import uuid4
 
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched, decode_header
-from wayhound.url import normalise
+from wayhound.url import normalise, normalise_route
 
 MAX_RECORD_BYTES = 256 << 20
 """Larger records are skipped: an archive from elsewhere is as hostile as the web."""
+
+CONVERSION = "conversion"
+"""Type of the records that hold what a browser made of a response."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -64,7 +67,7 @@ class WarcRecord:
         target = self.fields.get("warc-target-uri", "")
         if target.startswith("<"):  # as in WARC/1.0, and in some versions of wget
             target = target[1:].removesuffix(">")
-        return archived_url(target)
+        return normalise_route(target) if self.kind == CONVERSION else archived_url(target)
 
     @property
     def at(self) -> float:
@@ -286,12 +289,33 @@ def not_modified_record(
     return _record("revisit", [*fields, *_fields_of_revisit(NOT_MODIFIED, original)], head)
 
 
+def conversion_record(fetched: Fetched, at: float, source_id: str, source: Original) -> bytes:
+    """Return the record of the document that a browser made of the response at `source`."""
+    fields = [
+        f"WARC-Target-URI: {fetched.url}",
+        f"WARC-Date: {warc_date(at)}",
+        f"WARC-Record-ID: {new_record_id()}",
+        f"WARC-Refers-To: {source_id}",
+        *_position_fields(source),
+        f"WARC-Payload-Digest: {_digest_field(sha1_digest(fetched.body))}",
+        "Content-Type: text/html; charset=utf-8",
+    ]
+    return _record(CONVERSION, fields, fetched.body)
+
+
 def _fields_of_revisit(profile: str, original: Original) -> list[str]:
-    """Return the fields of a revisit. The last two are Heritrix's: they lead to the body without an index."""
+    """Return the fields of a revisit."""
     return [
         f"WARC-Profile: {profile}",
         f"WARC-Refers-To-Target-URI: {original.url}",
         f"WARC-Refers-To-Date: {warc_date(original.at)}",
+        *_position_fields(original),
+    ]
+
+
+def _position_fields(original: Original) -> list[str]:
+    """Return Heritrix's fields, which lead to another record without an index."""
+    return [
         f"WARC-Refers-To-Filename: {original.file}",
         f"WARC-Refers-To-File-Offset: {original.offset}",
     ]

@@ -28,6 +28,7 @@ from typing import BinaryIO, Self
 from wayhound.archive.revalidation import CachedPage
 from wayhound.archive.warc import (
     Original,
+    conversion_record,
     info_record,
     members,
     new_record_id,
@@ -74,10 +75,30 @@ class ArchiveWriter:
         """Store one response, and the request that it answers unless `request_headers` is None.
 
         A body that this writer has stored before, or that the `cached` page at this URL still has, is not stored
-        again: a revisit record refers to it. Raises ArchiveError if the file cannot be written.
+        again: a revisit record refers to it. A rendered page is stored as the response that it was made of, followed by
+        the document; the position returned is that of the document. Raises ArchiveError if the file cannot be written.
         """
+        source_id = new_record_id()
+        source = fetched.source or fetched
+        ref = self._write_response(source, at, source_id, request_headers, cached)
+        if fetched.source is not None:
+            original = Original(ref.file, ref.offset, source.url, at)
+            file = self._file or self._create_file(at)
+            record = conversion_record(fetched, at, source_id, original)
+            ref = ArchiveRef(file.path.name, file.append(record), len(record))
+        if self._file and self._file.size >= self._max_bytes:
+            self.close()
+        return ref
+
+    def _write_response(
+        self,
+        fetched: Fetched,
+        at: float,
+        record_id: str,
+        request_headers: Sequence[tuple[str, str]] | None,
+        cached: CachedPage | None,
+    ) -> ArchiveRef:
         file = self._file or self._create_file(at)
-        record_id = new_record_id()
         if cached and cached.is_confirmed_by(fetched):
             record = not_modified_record(fetched, at, cached.digest, record_id, cached.record)
             new_body = None
@@ -89,8 +110,6 @@ class ArchiveWriter:
         ref = ArchiveRef(file.path.name, file.append(record + request), len(record))
         if new_body:
             self._bodies.add(new_body, Original(ref.file, ref.offset, fetched.url, at))
-        if file.size >= self._max_bytes:
-            self.close()
         return ref
 
     def _with_body(

@@ -93,6 +93,9 @@ RENAMED = {
 @click.option("--total-budget", type=click.IntRange(0), metavar="PAGES",
               help="Fetch at most this many pages on all sites together.")  # fmt: skip
 @fetch_options
+@click.option("--render", type=click.Choice(["auto", "never", "always"]),
+              help="Show pages to a browser: only those made by scripts, none, or all.  [default: wayhound.toml; "
+                   "else auto, where a browser is installed]")  # fmt: skip
 @seed_option
 @workers_option(1)
 @click.option("--agent", metavar="NAME", help="The user agent to crawl as.  [default: wayhound.toml]")
@@ -142,6 +145,7 @@ def forage(
             contact=options["contact"],
             delay_seconds=options["delay"],
             allow_private=options["allow_private"],
+            render=options["render"],
         )
         limits = run_limits(
             config,

@@ -23,6 +23,7 @@ from wayhound.visit import ArchiveRef, Visit
 MAX_REDIRECTS = 8
 GOAL_THRESHOLD = 0.5  # a page with at least this probability is a goal
 LIKELY_FROM, LIKELY_SHARE = 0.15, 0.7  # of a page that may be a goal: least probability, share of the best's
+NO_LINKS = "no links left"
 EXPLAINED_FROM = 0.1  # a less likely page is hardly ever a goal once all pages of the site are known
 
 
@@ -144,7 +145,7 @@ class Forager:
             return f"site does not answer ({self._failures.last})"
         if self._failures.last and not self._digests:
             return f"start page failed ({self._failures.last})"
-        return "no links left"
+        return NO_LINKS
 
     # Results
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wayhound.errors import MissingExtra, UsageError, WayhoundError
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Dialog, Playwright
+    from playwright.async_api import Browser, BrowserContext, Dialog, Playwright
 
 NAMES = (
     "chromium",
@@ -36,6 +36,12 @@ _QUIET = (
     "--no-pings",
     f"--component-updater=url-source={_NOBODY}",
     f"--gaia-url={_NOBODY}",
+)
+_NO_NETWORK = (
+    "--dns-prefetch-disable",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--blink-settings=imagesEnabled=false",
 )
 
 
@@ -90,8 +96,35 @@ async def open_browser(options: BrowserOptions) -> AsyncIterator[BrowserContext]
             try:
                 yield context
             finally:
-                with suppress(_playwright_error()):  # it may have been closed or killed already
+                with suppress(playwright_error()):  # it may have been closed or killed already
                     await context.close()
+
+
+@asynccontextmanager
+async def launch_without_network(program: str) -> AsyncIterator[Browser]:
+    """Run a headless browser without a profile for the block, whose connections all go to a dead port.
+
+    Pages get what their routes answer and nothing else. Raises WayhoundError if it cannot start.
+    """
+    async with _playwright() as playwright:
+        try:
+            browser = await playwright.chromium.launch(
+                executable_path=program,
+                headless=True,
+                args=[*_QUIET, *_NO_NETWORK],
+                proxy={"server": _NOBODY, "bypass": "<-loopback>"},
+                chromium_sandbox=not _is_root(),
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        except playwright_error() as error:
+            raise WayhoundError(_explain(str(error), program, Path())) from None
+        try:
+            yield browser
+        finally:
+            with suppress(playwright_error()):
+                await browser.close()
 
 
 def _leave_open(_: Dialog) -> None:
@@ -108,7 +141,8 @@ async def _playwright() -> AsyncIterator[Playwright]:
         yield playwright
 
 
-def _playwright_error() -> type[Exception]:
+def playwright_error() -> type[Exception]:
+    """Return the class of Playwright's errors, which is an extra."""
     from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
     return Error
@@ -147,7 +181,7 @@ async def _launch(
             chromium_sandbox=not _is_root(),
             handle_sigint=False,  # we handle Ctrl-C
         )
-    except _playwright_error() as error:
+    except playwright_error() as error:
         raise WayhoundError(_explain(str(error), program, profile)) from None
 
 

@@ -372,11 +372,36 @@ class HttpFetcher:
         refusal = self._robots.refusal(url, policy)
         return refusal or await self._get(url, self._page, policy.delay_seconds, conditions)
 
+    async def load(
+        self, url: str, *, method: str = "GET", headers: Headers = (), body: bytes | None = None
+    ) -> Fetched | Failed:
+        """Return the response of any media type to what a rendered page asks for, under the same rules as pages."""
+        fetchable = _FETCHABLE.fullmatch(url)
+        if fetchable is None:
+            return _not_fetchable(url)
+        if self._robots is not None:
+            policy = self._robots.cached(fetchable[1]) or await self._robots.fetch(fetchable[1])
+            if refusal := self._robots.refusal(url, policy):
+                return refusal
+        return await self._get(url, self._resource, 0.0, headers, method=method, body=body)
+
+    async def _resource(
+        self, url: str, response: aiohttp.ClientResponse, delay_seconds: float
+    ) -> Fetched | Failed:
+        return fetched(url, response, await whole_body(response, self._max_body_bytes), delay_seconds)
+
     async def _get_robots(self, url: str) -> Fetched | Failed:
         return await self._get(url, robots_text, 0.0)
 
     async def _get(
-        self, url: str, read: _Read, delay_seconds: float, conditions: Headers = ()
+        self,
+        url: str,
+        read: _Read,
+        delay_seconds: float,
+        headers: Headers = (),
+        *,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> Fetched | Failed:
         """Send one request, if the guard allows it, and read the response."""
         if self._session is None:
@@ -388,7 +413,9 @@ class HttpFetcher:
         if refusal is not None:
             return Failed(url, refusal.reason, refusal.detail, sent=False)
         try:
-            response = await self._session.get(target, allow_redirects=False, headers=conditions or None)
+            response = await self._session.request(
+                method, target, allow_redirects=False, headers=headers or None, data=body
+            )
             try:
                 return await read(url, response, delay_seconds)
             finally:

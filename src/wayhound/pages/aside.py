@@ -55,6 +55,7 @@ class AsideReader:
             "content_type": response.content_type,
             "charset": response.charset,
             "tag": [response.robots_tag, product],
+            "routes": response.source is not None,
         }
         async with self._turn:
             try:

@@ -21,7 +21,7 @@ from wayhound.page import Link, LinkKind, Page, Unreadable
 from wayhound.pages.head import RobotsTag, base_url, language_of, one_line, read_head, title_of
 from wayhound.pages.sniff import MAX_CHARS, decode, limit_markup, sniff_kind, sniff_media_type
 from wayhound.text.words import spaced, words
-from wayhound.url import normalise
+from wayhound.url import normalise, normalise_route
 
 _Item = TypeVar("_Item")
 
@@ -56,13 +56,20 @@ def strip_marks(html: str) -> str:
     return _MARK_REFERENCE.sub(" ", html) if "&#" in html else html
 
 
-def link_targets(nodes: Sequence[LexborNode], base: str) -> list[Target]:
+def link_targets(nodes: Sequence[LexborNode], base: str, *, routes: bool = False) -> list[Target]:
     """Return the elements with a URL that can be fetched; fragments of the page itself are left out.
+
+    With `routes`, fragments that name a page of a script (``#/people``) are kept.
 
     Of more than `MAX_LINKS` elements, only the first to each URL are kept, and at most `MAX_LINKS` are looked at. Links
     to more than `MAX_INTERNATIONAL_HOSTS` are left out.
     """
-    links = [(node, attributes, href) for node in nodes if (href := _address(attributes := node.attributes))]
+    links = [
+        (node, attributes, href)
+        for node in nodes
+        if (href := _address(attributes := node.attributes, routes))
+    ]
+    normal = normalise_route if routes else normalise
     is_crowded = len(links) > MAX_LINKS
     if is_crowded:
         links = _first_of_each(links, itemgetter(2))[:MAX_LINKS]
@@ -70,7 +77,7 @@ def link_targets(nodes: Sequence[LexborNode], base: str) -> list[Target]:
     targets = [
         Target(node, url, _KINDS[node.tag], attributes)
         for node, attributes, href in links
-        if (href.isascii() or hosts.accept(href)) and (url := normalise(href, base))
+        if (href.isascii() or hosts.accept(href)) and (url := normal(href, base))
     ]
     return _first_of_each(targets, attrgetter("url")) if is_crowded else targets
 
@@ -82,9 +89,9 @@ def _first_of_each(items: Iterable[_Item], key: Callable[[_Item], str]) -> list[
     return list(first.values())
 
 
-def _address(attributes: dict[str, str | None]) -> str:
+def _address(attributes: dict[str, str | None], routes: bool) -> str:
     href = attributes.get("href") or attributes.get("src") or attributes.get("xlink:href") or ""
-    return "" if href[:1] == "#" else href
+    return "" if href[:1] == "#" and not (routes and href[1:2] in ("/", "!")) else href
 
 
 class _InternationalHosts:
@@ -252,12 +259,18 @@ class _Elements(NamedTuple):
 
 
 def read_page(
-    url: str, body: bytes, content_type: str = "", charset: str = "", tag: RobotsTag = _NO_TAG
+    url: str,
+    body: bytes,
+    content_type: str = "",
+    charset: str = "",
+    tag: RobotsTag = _NO_TAG,
+    *,
+    routes: bool = False,
 ) -> Page | Unreadable:
     """Return the page of a body, or why it is not one. Never raises, whatever the bytes are.
 
     `content_type` may have parameters; `charset` is the one that the header names, if any; `tag` holds the
-    robots rules of the headers.
+    robots rules of the headers. With `routes`, fragments that name a page of a script are links.
     """
     media_type, _, parameters = content_type.lower().partition(";")
     media_type = media_type.strip()
@@ -269,7 +282,7 @@ def read_page(
         return Unreadable(url, kind, sniffed, digest, tag.rules().noindex)
     text, codec = decode(body[:_MAX_BYTES], charset)
     if kind == "html":
-        return _read_html(url, text, codec, media_type or "text/html", digest, tag)
+        return _read_html(url, text, codec, media_type or "text/html", digest, tag, routes=routes)
     return Page(
         url,
         tokens=tuple(words(text[:MAX_CHARS])[:MAX_TOKENS]),
@@ -288,10 +301,19 @@ def read_response(response: Fetched | Failed, product: str = "Wayhound") -> Page
     if isinstance(response, Failed) or not response.ok:
         return None
     tag = RobotsTag(response.robots_tag, product)
-    return read_page(response.url, response.body, response.content_type, response.charset, tag)
+    return read_page(
+        response.url,
+        response.body,
+        response.content_type,
+        response.charset,
+        tag,
+        routes=response.source is not None,
+    )
 
 
-def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, tag: RobotsTag) -> Page:
+def _read_html(
+    url: str, html: str, codec: str, media_type: str, digest: str, tag: RobotsTag, *, routes: bool
+) -> Page:
     markup = prepare_markup(html, media_type)
     tree, elements = parse_markup(markup)
     frames: list[Target] = []
@@ -303,7 +325,7 @@ def _read_html(url: str, html: str, codec: str, media_type: str, digest: str, ta
     head = read_head(elements.metas, elements.relations, url, base, tag)
     nofollow = head.rules.nofollow
     body = _body(tree)
-    targets = link_targets(elements.links, base) if body else []
+    targets = link_targets(elements.links, base, routes=routes) if body else []
     regions = mark_links(targets)
     join_words(tree, elements)
     text = body.text(separator=" ") if body else ""

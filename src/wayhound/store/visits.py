@@ -17,7 +17,7 @@ from wayhound.visit import NOT_CLICKS, ArchiveRef, Tier, Visit, path_to
 VISIT_COLUMNS = (
     "number, url, outcome, at, parent, link_text, link_region, link_kind, depth, attempt, score, status, "
     "content_type, title, digest, label, goal, is_goal, spent, wait_seconds, location, "
-    "robots, not_modified, archive_file, archive_offset, archive_length, tier, probability"
+    "robots, not_modified, archive_file, archive_offset, archive_length, tier, probability, rendering"
 )
 _WIDTH = VISIT_COLUMNS.count(",") + 1
 INSERT_VISIT = f"INSERT INTO visit (site_id, {VISIT_COLUMNS}) VALUES (?{', ?' * _WIDTH})"  # noqa: S608
@@ -67,7 +67,7 @@ def visit_row(site_id: int, visit: Visit) -> tuple[Any, ...]:
         visit.is_goal, visit.spent, visit.wait_seconds, visit.location,
         visit.robots, visit.not_modified,
         archived and archived.file, archived and archived.offset, archived and archived.length,
-        visit.tier or ("goal" if visit.is_goal else ""), visit.probability,
+        visit.tier or ("goal" if visit.is_goal else ""), visit.probability, visit.rendering,
     )  # fmt: skip
 
 
@@ -86,12 +86,13 @@ def visit_from(site: str, row: tuple[Any, ...]) -> Visit:
         length,
         tier,
         probability,
+        rendering,
     ) = row
     flags = bool(is_goal), bool(spent)
     archived = archive_ref(file, offset, length)
     rules = robots, bool(not_modified)
     values = (site, *plain, *flags, wait_seconds, location, *rules, archived, tier, probability)
-    return Visit(*values)
+    return replace(Visit(*values), rendering=rendering) if rendering else Visit(*values)
 
 
 def read_visits(database: Database, site_id: int, first: int) -> Iterator[Visit]:

@@ -28,6 +28,8 @@ FAULTS: Mapping[str, str] = {
     "empty": "the page is empty",
     "unreadable": "it takes too long to read",
     "redirect_limit": "too many redirects",
+    "challenge": "blocked by a challenge, which lets only people in",
+    "needs_browser": "its pages are made by scripts",
     "not_archived": "not in the recording",
     "nofollow": "the page asks not to follow it",
     "other_name": "another address of the same page",
@@ -51,6 +53,10 @@ _REMEDIES: Mapping[str, Mapping[Surface, str]] = {
     "private_address": {
         "command line": "--allow-private permits it",
         "studio": "allow_private = true in wayhound.toml permits it",
+    },
+    "needs_browser": {
+        "command line": "--render auto shows them to a browser, where one is installed (docs/rendering.md)",
+        "studio": 'render = "auto" in wayhound.toml shows them to a browser, where one is installed',
     },
 }
 _PAGES = {"papers": "Papers", "teach": "Teach", "topics": "Topics", "train": "Train"}

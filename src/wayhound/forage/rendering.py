@@ -1,0 +1,110 @@
+"""Decides which pages of a site are shown to a browser, and learns from what that brought.
+
+Like Crawlee's adaptive crawler, it samples both ways; unlike it, the plain page is always there to compare with, so
+that every rendered page is a sample. Its state is a fold over the visits of a site.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wayhound.page import Page, Unreadable
+from wayhound.pages.scripted import FEW_LINKS, BrowserNeed
+from wayhound.visit import Visit
+
+RenderMode = Literal["auto", "never", "always"]
+
+MAX_SAMPLES = 2  # of pages that might need a browser, until one of them did
+LOOK_CLOSER = 10  # pages of a site that are scanned for links made by scripts
+_PATIENCE = 2  # rendered pages of a template without any gain, after which it is read plainly …
+_RECHECK = 20  # … and every so many pages checked again
+_MORE_WORDS, _MORE_LINKS = 1.5, 3
+
+_NUMBERED = re.compile(r"\d|[-_%].*[-_%]")
+
+
+@dataclass
+class RenderMemory:
+    """The need of one site's pages for a browser, by page template."""
+
+    mode: RenderMode = "auto"
+    _pages: int = 0
+    _unmet: int = 0  # pages that need a browser and had none
+    _samples: int = 0
+    _gains: int = 0
+    _gained: set[str] = field(default_factory=set)  # templates of which a browser showed more
+    _vain: Counter[str] = field(default_factory=Counter)  # rendered in vain since the last gain, by template
+    _passed: Counter[str] = field(default_factory=Counter)  # read plainly since, though they looked scripted
+
+    @property
+    def looks_closer(self) -> bool:
+        """True while pages should be scanned for links made by scripts."""
+        return self._pages < LOOK_CLOSER or bool(self._gained)
+
+    @property
+    def lacks_browser(self) -> bool:
+        """True if at least half of the pages need a browser, and none was used."""
+        return self._unmet > 0 and 2 * self._unmet >= self._pages
+
+    def is_unmet(self, url: str) -> bool:
+        """Return True if a page that seems to need a browser is not known to show as much without."""
+        return self._vain[template(url)] < _PATIENCE
+
+    def wants(self, url: str, need: BrowserNeed) -> bool:
+        """Return True if a page should be rendered, by the need that its markup shows."""
+        if self.mode != "auto":
+            return self.mode == "always"
+        kind = template(url)
+        if self._vain[kind] >= _PATIENCE:
+            if need:
+                self._passed[kind] += 1
+            return bool(need) and self._passed[kind] % _RECHECK == 0
+        if need == "needed" or kind in self._gained:
+            return True
+        return need == "perhaps" and self._samples < MAX_SAMPLES + 2 * self._gains
+
+    def learn(self, visit: Visit) -> None:
+        """Take in a visit, new or saved."""
+        self._pages += 1
+        self._unmet += visit.rendering == "needed"
+        if visit.rendering not in ("rendered", "same"):
+            return
+        kind = template(visit.url)
+        self._samples += 1
+        if visit.rendering == "same":
+            self._vain[kind] += 1
+        else:
+            self._gains += 1
+            self._gained.add(kind)
+            self._vain[kind] = 0
+
+
+def template(url: str) -> str:
+    """Return the pattern of a URL that pages made alike share: ``/people/*`` for ``/people/ann``."""
+    path = url.partition("://")[2].partition("/")[2]
+    path, _, query = path.partition("?")
+    segments = path.split("/")
+    names = [
+        "*" if _NUMBERED.search(name) or (at and at == len(segments) - 1) else name
+        for at, name in enumerate(segments)
+    ]
+    if len(segments) == 1 and path:
+        names = ["*"]
+    keys = sorted(part.partition("=")[0] for part in query.split("&") if part)
+    return "/".join(names) + ("?" + "&".join(keys) if keys else "")
+
+
+def shows_more(plain: Page | Unreadable | None, rendered: Page | Unreadable | None) -> bool:
+    """Return True if a rendered page has clearly more words or links than the plain one."""
+    if not isinstance(rendered, Page):
+        return False
+    if not isinstance(plain, Page):
+        return True
+    known = {link.url for link in plain.links}
+    new = len({link.url for link in rendered.links} - known - {plain.url})
+    if new >= _MORE_LINKS or (new and len(known) <= FEW_LINKS):
+        return True
+    return len(rendered.tokens) > _MORE_WORDS * len(plain.tokens) + 5
