@@ -160,6 +160,49 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 @dataclass
+class PageView:
+    """Reads responses: large ones in a process of their own, those made by scripts in a browser, if there is one."""
+
+    product: str
+    renderer: Renderer | None
+    mode: RenderMode
+    _aside: AsideReader = field(default_factory=AsideReader)
+
+    async def read(self, response: Fetched | Failed) -> tuple[Fetched | Failed, Content]:
+        """Return the response and its page; Failed in place of a response that cannot be read within limits."""
+        if isinstance(response, Failed) or not belongs_aside(response):
+            return response, read_response(response, self.product)
+        page = await self._aside.read(response, self.product)
+        return (page, None) if isinstance(page, Failed) else (response, page)
+
+    async def show(
+        self, url: str, answer: Fetched | Failed, memory: RenderMemory
+    ) -> tuple[Fetched | Failed, Content, Rendering]:
+        """Return the answer as it is read, in a browser if it needs one, with its page.
+
+        A challenge is a failure: there is no page to read.
+        """
+        response, page = await self.read(answer)
+        if isinstance(response, Failed):
+            return response, page, ""
+        if is_challenge(response, page):
+            return Failed(url, "challenge", wait_seconds=response.wait_seconds), None, ""
+        need = "needed" if "#" in url else browser_need(page, response.body, look_closer=memory.looks_closer)
+        unmet: Rendering = "needed" if need == "needed" else ""
+        if self.renderer is None or not isinstance(page, Page) or not memory.wants(url, need):
+            return response, page, unmet if memory.is_unmet(url) else ""
+        document, rendered = await self.read(await self.renderer.render(response, url))
+        if isinstance(document, Failed):
+            return response, page, unmet
+        if self.mode == "auto" and "#" not in url and not shows_more(page, rendered):
+            return response, page, "same"
+        return document, rendered, "rendered"
+
+    async def close(self) -> None:
+        await self._aside.close()
+
+
+@dataclass
 class Crawl:
     """One worker: forages the sites that it can lease, several at once, until none is left or it is stopped."""
 
@@ -187,13 +230,14 @@ class Crawl:
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
     _leases: _Leases = field(init=False)
-    _aside: AsideReader = field(default_factory=AsideReader, init=False)
+    _view: PageView = field(init=False)
     _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
     _rendering: dict[int, RenderMemory] = field(default_factory=dict, init=False)  # by the id of the site
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def __post_init__(self) -> None:
         self._leases = _Leases(self.store, self.run.id, self.worker, self.lease_seconds)
+        self._view = PageView(self.product, self.renderer, self.render_mode)
 
     def stop(self) -> None:
         """Stop after the requests under way; unfinished sites wait for the next call."""
@@ -212,7 +256,7 @@ class Crawl:
             raise _first(errors) from None
         finally:
             self.store.release_leases(self.run.id, self.worker)
-            await self._aside.close()
+            await self._view.close()
 
     async def _work_through_sites(self) -> None:
         while (job := await self._next_site()) is not None:
@@ -317,7 +361,7 @@ class Crawl:
         cached = self.revalidator.cached(address) if self.revalidator else None
         answer = await self._fetch(address, cached)
         plain = cached.resolve(answer) if cached else answer
-        response, page, rendering = await self._shown(job, link.url, plain)
+        response, page, rendering = await self._view.show(link.url, plain, self._rendering[job.id])
         at = time.time()
         archived = self._archive(response if rendering == "rendered" else answer, answer, at, cached)
         now = asyncio.get_running_loop().time()
@@ -338,41 +382,10 @@ class Crawl:
         if visit.is_goal and not isinstance(forager.scorer, RecognisingScorer):
             self.on_goal(visit)
 
-    async def _read(self, response: Fetched | Failed) -> tuple[Fetched | Failed, Content]:
-        """Return the response and its page; Failed in place of a response that cannot be read within limits."""
-        if isinstance(response, Failed) or not belongs_aside(response):
-            return response, read_response(response, self.product)
-        page = await self._aside.read(response, self.product)
-        return (page, None) if isinstance(page, Failed) else (response, page)
-
     async def _fetch(self, url: str, cached: CachedPage | None) -> Fetched | Failed:
         if self.revalidator and cached:
             return await self.revalidator.fetch(url, cached)
         return await self.fetcher.fetch(url)
-
-    async def _shown(
-        self, job: SiteJob, url: str, answer: Fetched | Failed
-    ) -> tuple[Fetched | Failed, Content, Rendering]:
-        """Return the answer as it is read, in a browser if it needs one, with its page.
-
-        A challenge is a failure: there is no page to read.
-        """
-        response, page = await self._read(answer)
-        if isinstance(response, Failed):
-            return response, page, ""
-        if is_challenge(response, page):
-            return Failed(url, "challenge", wait_seconds=response.wait_seconds), None, ""
-        memory = self._rendering[job.id]
-        need = "needed" if "#" in url else browser_need(page, response.body, look_closer=memory.looks_closer)
-        unmet: Rendering = "needed" if need == "needed" else ""
-        if self.renderer is None or not isinstance(page, Page) or not memory.wants(url, need):
-            return response, page, unmet if memory.is_unmet(url) else ""
-        document, rendered = await self._read(await self.renderer.render(response, url))
-        if isinstance(document, Failed):
-            return response, page, unmet
-        if self.render_mode == "auto" and "#" not in url and not shows_more(page, rendered):
-            return response, page, "same"
-        return document, rendered, "rendered"
 
     def _archive(
         self, shown: Fetched | Failed, answer: Fetched | Failed, at: float, cached: CachedPage | None
@@ -408,7 +421,7 @@ class Crawl:
     async def _archived_page(self, visit: Visit) -> Content:
         if visit.archived is None or visit.outcome == "unreadable":
             return None
-        return (await self._read(self.reader.read(visit.archived)))[1]
+        return (await self._view.read(self.reader.read(visit.archived)))[1]
 
     # the total budget, shared with other workers
 
