@@ -48,7 +48,7 @@ from wayhound.paths.site_recognition import (
 
 FOLDS = 5
 TASK_WEIGHT = 5.0  # in pages, however many were fetched
-PRIOR_SCALE = 1.0  # in standard deviations of each feature
+PRIOR_SCALE = 0.3  # in standard deviations of each feature
 LESSONS = {"modern": ("3x3",), "departments": ("1x3", "3x3", "5x5")}
 DOUBTS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 DRAWS = {"modern": 2, "departments": 3, "academic": 2, "javadoc": 2, "company": 1}
@@ -302,10 +302,9 @@ def _with_pages(site: SiteRecogniser, pages: Sequence[PageEvidence]) -> SiteReco
 ABLATIONS: dict[str, Change] = {
     "nothing": lambda site: _with_pages(site, site.pages),
     "the CRF": _without_model(0),
-    "maximum entropy": _without_model(1),
-    "the small model of trails": _without_model(2),
-    "the small model of whole sites": _without_model(3),
-    "lists, templates and shapes": _without_groups,
+    "the small model of trails": _without_model(1),
+    "the small model of whole sites": _without_model(2),
+    "lists and templates": _without_groups,
     "the second pass": lambda site: replace(_with_pages(site, site.pages), second_pass=0.0),
     "the rule of one goal": lambda site: replace(_with_pages(site, site.pages), one_goal=False),
 }

@@ -182,7 +182,7 @@ def test_a_damaged_model_is_refused(model: AdaptiveModel) -> None:
     with pytest.raises(ModelError, match="page_weights is missing"):
         unpack(arrays, {**meta, "strategy": "maxent"})
     with pytest.raises(UsageError, match="was trained for maxent, not for adaptive"):
-        SCORERS["adaptive"](StrategyInput(model=model.maxent))
+        SCORERS["adaptive"](StrategyInput(model=replace(model, strategy="maxent")))
 
 
 def test_it_is_a_strategy_that_recognises_and_needs_a_model(model: AdaptiveModel) -> None:

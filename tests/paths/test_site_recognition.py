@@ -11,7 +11,7 @@ from wayhound.paths.site_recognition import PageEvidence, SiteRecogniser, best_e
 def recogniser() -> SiteRecogniser:
     """A start page, a list, two pages of it that all models call goals, and five stories that none does."""
     site = SiteRecogniser(sites=3)
-    low, high = (-4.0,) * 4, (4.0,) * 4
+    low, high = (-4.0,) * 3, (4.0,) * 3
     site.add(PageEvidence("/", "", "", 0, "/", low, is_start=True))
     site.add(PageEvidence("/people", "/", "nav", 1, "/", low))
     for number in range(2):

@@ -1,7 +1,8 @@
 """Web concepts in many languages: which of them the words of a page, link or URL name.
 
-The words are in `data/concepts.toml`. A concept is a feature beside tokens: "Kontakt" and "Contact us" name the
-same one, so a model taught on English sites can recognise pages of German or Japanese ones.
+The words are in `data/concepts.toml`, those that only the text of a page is searched for in `data/contents.toml`. A
+concept is a feature beside tokens: "Kontakt" and "Contact us" name the same one, so a model taught on English sites
+can recognise pages of German or Japanese ones.
 """
 
 from __future__ import annotations
@@ -137,5 +138,15 @@ def _term_words(term: str) -> tuple[_TermWord, ...]:
 @lru_cache(maxsize=1)
 def web_concepts() -> ConceptLexicon:
     """Return the lexicon that the package ships, read once."""
-    text = files("wayhound.paths").joinpath("data", "concepts.toml").read_text(encoding="utf-8")
+    return _shipped_lexicon("concepts.toml")
+
+
+@lru_cache(maxsize=1)
+def page_contents() -> ConceptLexicon:
+    """Return the lexicon of what the text of a page is made of, such as addresses and dates, read once."""
+    return _shipped_lexicon("contents.toml")
+
+
+def _shipped_lexicon(name: str) -> ConceptLexicon:
+    text = files("wayhound.paths").joinpath("data", name).read_text(encoding="utf-8")
     return ConceptLexicon.from_terms(tomllib.loads(text))

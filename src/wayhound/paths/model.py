@@ -88,13 +88,12 @@ class ForageModel:
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveModel(ForageModel):
-    """A path model with three more models of goal pages, and a prior for links.
+    """A path model with two more models of goal pages, and a prior for links.
 
     `from_trails` is learned from the pages of trails, `from_sites` also from unlabelled pages of the taught sites.
     With `one_goal`, every taught site showed one goal. Without `use_urls`, traits and concepts of URLs are not used.
     """
 
-    maxent: ForageModel
     from_trails: TraitModel
     from_sites: TraitModel
     prior: LinkPrior
@@ -105,8 +104,6 @@ class AdaptiveModel(ForageModel):
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays, meta = super().pack()
-        maxent, meta["maxent"] = self.maxent.pack()
-        arrays |= {f"{_MAXENT}{name}": array for name, array in maxent.items()}
         for name, model in (("from_trails", self.from_trails), ("from_sites", self.from_sites)):
             arrays[f"{name}_weights"] = np.array([*model.weights.values(), model.bias])
             meta[name] = list(model.weights)
@@ -114,9 +111,6 @@ class AdaptiveModel(ForageModel):
         meta["lesson"] = {"sites": self.sites, "goals": self.goals, "one_goal": self.one_goal}
         meta["use_urls"] = self.use_urls
         return arrays, meta
-
-
-_MAXENT = "maxent_"  # before the names of the arrays of an adaptive model's maxent part
 
 
 def unpack(arrays: Arrays, meta: Mapping[str, Any]) -> ForageModel:
@@ -145,13 +139,11 @@ def unpack(arrays: Arrays, meta: Mapping[str, Any]) -> ForageModel:
 
 def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
     path = unpack(arrays, {**meta, "strategy": CRF_STRATEGY})
-    own = {name.removeprefix(_MAXENT): array for name, array in arrays.items() if name.startswith(_MAXENT)}
     try:
         prior, lesson = meta["prior"], meta["lesson"]
         return AdaptiveModel(
             **{part.name: getattr(path, part.name) for part in fields(path)}
             | {"strategy": ADAPTIVE_STRATEGY},
-            maxent=unpack(own, meta["maxent"]),
             from_trails=_trait_model(arrays, meta, "from_trails"),
             from_sites=_trait_model(arrays, meta, "from_sites"),
             prior=LinkPrior(

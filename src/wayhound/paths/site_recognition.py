@@ -1,4 +1,4 @@
-"""The goals among the pages of a site, from the log odds of four weak models and from how the pages belong together.
+"""The goals among the pages of a site, from the log odds of three weak models and from how the pages belong together.
 
 The log odds, their means over lists and templates, and the distance of a page to the best one of its site are the
 features of one logistic model. Its weights are general: they know neither goals nor words. `bench.fit_recogniser`
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import math
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,8 +32,9 @@ from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.logistic import fit_log_odds
 from wayhound.paths.trait_model import trait_rows
 
-MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of four must not decide alone
+MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of three must not decide alone
 BEST_CHILDREN = 5
+WELL_NAMED = 0.5  # from here on a page is named like the lesson's goals
 MAX_DOUBT = 0.8  # above this probability that a site has no goal, none is reported
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
@@ -44,10 +45,9 @@ ANSWER_LOG_ODDS = (
 _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
 _MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
 FEATURES = (
-    "bias", "crf", "maxent", "small", "wide", "list mean", "template mean", "shape mean", "below best", "best",
-    "median", "start", "list size", "template size", "children", "child count", "pages", "one site",
-    "one site, below best", "sites", "list best", "spread", "highest", "contrast", "is best", "parent",
-    "parent is goal",
+    "bias", "crf", "small", "wide", "list mean", "template mean", "below best", "best", "median", "start",
+    "list size", "template size", "children", "child count", "pages", "one site", "one site, below best", "sites",
+    "list best", "contrast", "parent", "parent is goal", "named", "named below best", "named alone",
 )  # fmt: skip
 NONE_FEATURES = (
     "bias", "best", "doubtful best", "doubtful top", "doubtful sum", "doubtful none",
@@ -62,7 +62,7 @@ NO_ANSWERS: Answers = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class PageEvidence:
-    """One page: the log odds of a goal by each model, and the pages that it belongs with."""
+    """One page: the log odds of a goal by each model, its name, and the pages that it belongs with."""
 
     url: str
     parent: str
@@ -71,13 +71,14 @@ class PageEvidence:
     shape: str
     odds: tuple[float, ...]
     is_start: bool = False
+    named: float = 0.0  # how far its name has the concepts that the lesson's goals have, in [0, 1]
     words: tuple[int, ...] = ()
     traits: tuple[tuple[int, float], ...] = ()
 
     @property
     def groups(self) -> tuple[Hashable, ...]:
-        """The list, the template and the URL shape that the page belongs to."""
-        return (self.parent, self.region), self.template, self.shape
+        """The list and the template that the page belongs to."""
+        return (self.parent, self.region), self.template
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ class SiteRecogniser:
     _sorted: list[float] = field(default_factory=list)
     _groups: dict[Hashable, tuple[float, int, float]] = field(default_factory=dict)
     _children: dict[str, list[float]] = field(default_factory=dict)
+    _named: list[float] = field(default_factory=list)
 
     def add(self, page: PageEvidence) -> float:
         """Add a page, and return the probability that it is a goal, given the pages so far."""
@@ -143,6 +145,7 @@ class SiteRecogniser:
         self._means.append(mean)
         self._by_url[page.url] = mean
         insort(self._sorted, mean)
+        insort(self._named, page.named)
         for group in page.groups:
             total, count, best = self._groups.get(group, (0.0, 0, -MAX_LOG_ODDS))
             self._groups[group] = (total + mean, count + 1, max(best, mean))
@@ -155,18 +158,20 @@ class SiteRecogniser:
         """Return the features of one page among those seen so far, as `rows` has them for all."""
         groups = [self._groups[group] for group in page.groups]
         best, median = self._sorted[-1], self._sorted[len(self._sorted) // 2]
-        (total, size, list_best), (template, template_size, _), (shape, shape_size, _) = groups
+        (total, size, list_best), (template, template_size, _) = groups
         odds = np.clip(page.odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
         children = self._children.get(page.url, ())
         child = sum(children) / len(children) if children else -MAX_LOG_ODDS
         one = float(self.sites == 1)
         parent = self._by_url.get(page.parent, -MAX_LOG_ODDS)
+        is_named = page.named >= WELL_NAMED
+        alike = len(self._named) - bisect_left(self._named, WELL_NAMED)
         return np.array([
-            1.0, *odds, total / size, template / template_size, shape / shape_size, mean - best, best, median,
+            1.0, *odds, total / size, template / template_size, mean - best, best, median,
             float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
             np.log(len(self.pages)), one, one * (mean - best), np.log(self.sites), list_best - mean,
-            float(odds.std()), float(odds.max()) - mean, (best - median) * (mean - median) / MAX_LOG_ODDS,
-            float(mean >= best), parent, 1 / (1 + np.exp(-parent)),
+            (best - median) * (mean - median) / MAX_LOG_ODDS, parent, 1 / (1 + np.exp(-parent)),
+            page.named, page.named - self._named[-1], is_named / math.sqrt(max(alike, 1)),
         ])  # fmt: skip
 
     def rows(self, answers: Answers = NO_ANSWERS) -> Floats:
@@ -179,7 +184,7 @@ class SiteRecogniser:
         mean = odds.mean(axis=1)
         told = self._told(mean, answers)
         n, best, median = len(mean), mean.max(), np.median(mean)
-        lists, templates, shapes = (
+        lists, templates = (
             group_numbers(groups) for groups in zip(*(p.groups for p in self.pages), strict=True)
         )
         (total, size), (template, template_size) = group_means(told, lists), group_means(told, templates)
@@ -189,13 +194,14 @@ class SiteRecogniser:
         one = float(self.sites == 1)
         by_url = {page.url: value for page, value in zip(self.pages, told.tolist(), strict=True)}
         parent = np.array([by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
+        named = np.array([page.named for page in self.pages])
+        is_named = (named >= WELL_NAMED).astype(np.float64)
         columns = [
-            np.ones(n), *odds.T, total, template, group_means(told, shapes)[0], mean - best, best, median,
+            np.ones(n), *odds.T, total, template, mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
             child - mean, np.log1p(count), np.log(n), one, one * (mean - best), np.log(self.sites),
-            list_best[lists] - mean, odds.std(axis=1), odds.max(axis=1) - mean,
-            (best - median) * (mean - median) / MAX_LOG_ODDS, (mean >= best).astype(np.float64), parent,
-            sigmoid(parent),
+            list_best[lists] - mean, (best - median) * (mean - median) / MAX_LOG_ODDS, parent, sigmoid(parent),
+            named, named - named.max(), is_named / math.sqrt(max(is_named.sum(), 1.0)),
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
 
@@ -263,7 +269,7 @@ class SiteRecogniser:
         return np.array([
             1.0, best, _log_odds(ordered[0]), _log_odds(ordered[:3].mean()), np.log1p(doubtful.sum()),
             np.log1p(-np.minimum(doubtful, 0.999)).sum(), best - _log_odds(np.median(probabilities)),
-            odds[:, 2].max(), odds[:, 3].max(), np.log(len(probabilities)), np.log(self.sites), float(self.one_goal),
+            odds[:, 1].max(), odds[:, 2].max(), np.log(len(probabilities)), np.log(self.sites), float(self.one_goal),
         ])  # fmt: skip
 
     def none_probability(self, answers: Answers = NO_ANSWERS, first: Floats | None = None) -> float:

@@ -327,7 +327,6 @@ def train_adaptive(
     by_site = trails_by_site(trails)
     return AdaptiveModel(
         **{part.name: getattr(path, part.name) for part in fields(path)} | {"strategy": ADAPTIVE_STRATEGY},
-        maxent=TRAINERS["maxent"](trails, settings),
         from_trails=from_trails,
         from_sites=fit_trait_model([*examples, *further]) if further else from_trails,
         prior=learn_link_prior(trails, use_urls=use_urls),

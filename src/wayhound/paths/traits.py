@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from wayhound.page import Link, Page
-from wayhound.paths.concepts import strip_accents, web_concepts
+from wayhound.paths.concepts import page_contents, strip_accents, web_concepts
 from wayhound.paths.features import BODY_TOKENS, fold_word
 from wayhound.text.words import words
 from wayhound.trail import Trail
@@ -38,6 +38,8 @@ _TAG = re.compile(r"(?:^|>)([a-z0-9]+)")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[^\W_]+")
+CONTENT_WORDS = 200  # of a page's text outside links, in which contents are looked for
+_PHONE_DIGITS = range(7, 15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +128,9 @@ def _page_traits(page: Page, *, use_urls: bool) -> dict[str, float]:
     places: dict[str, Sequence[str]] = {
         "title": words(page.title),
         "heading": [word for text in page.headings[:3] for word in words(text)],
-        "body": page.tokens[:BODY_TOKENS],
     }
+    own = words_outside_links(page, CONTENT_WORDS)
+    places["body"] = own[:BODY_TOKENS]
     traits: dict[str, float] = {}
     if use_urls:
         places["address"] = url_end_words(page.url)
@@ -136,15 +139,56 @@ def _page_traits(page: Page, *, use_urls: bool) -> dict[str, float]:
         _add_concepts(traits, place, text)
         for word in text:
             traits[f"{place} {fold_word(word)}"] = 1.0
+    for content in sorted(page_contents().named_by(own)):
+        traits[f"@content {content}"] = 1.0
+    traits["#phone"] = min(_phone_numbers(own), 3) / 3
+    traits["#own length"] = math.log1p(len(own)) / 6
     _add_structure(traits, page)
     if use_urls:
         _add_url_structure(traits, page)
     return traits
 
 
+def words_outside_links(page: Page, most: int) -> list[str]:
+    """Return the first words of a page's text that are not those of its links.
+
+    On most sites of today the first hundred words are menus, which all pages share.
+    """
+    linked = Counter(word for link in page.links for word in words(link.text))
+    own: list[str] = []
+    for word in page.tokens:
+        if linked[word] > 0:
+            linked[word] -= 1
+        else:
+            own.append(word)
+            if len(own) == most:
+                break
+    return own
+
+
+def _phone_numbers(text: Sequence[str]) -> int:
+    """Return how many runs of numbers have as many digits as a telephone number."""
+    runs = [0]
+    for word in text:
+        if word.isdigit():
+            runs[-1] += len(word)
+        elif runs[-1]:
+            runs.append(0)
+    return sum(run in _PHONE_DIGITS for run in runs)
+
+
 def _add_concepts(traits: dict[str, float], place: str, text: Sequence[str]) -> None:
     for concept in sorted(web_concepts().named_by(text)):  # sorted, so that the hash seed does not matter
         traits[f"@{place} {concept}"] = 1.0
+
+
+_NAMING_PLACES = frozenset({"@title", "@heading", "@link", "@address"})
+
+
+def naming_concepts(traits: Traits) -> list[str]:
+    """Return the concepts that a page is named by: in its title, headings and address, and in the link to it."""
+    parts = (name.partition(" ") for name in traits if name[0] == "@")
+    return [concept for place, _, concept in parts if place in _NAMING_PLACES]
 
 
 def _add_structure(traits: dict[str, float], page: Page) -> None:
@@ -226,7 +270,8 @@ def _word_shape(word: str) -> str:
 
 _SCALES = {
     "@title": 1.0, "@heading": 0.8, "@address": 1.0, "@folder": 0.5, "@link": 1.2, "@body": 0.8, "@from": 0.6,
-    "title": 0.3, "heading": 0.3, "address": 0.3, "link": 0.4, "body": 0.6,
+    "@content": 0.8,
+    "title": 0.3, "heading": 0.3, "address": 0.3, "link": 0.4, "body": 0.5,
 }  # fmt: skip
 _STRUCTURE_SCALE, _SITE_SCALE = 0.5, 1.0
 

@@ -1,8 +1,8 @@
-"""The strategy `adaptive`: a path learner with a prior of web concepts, and goals recognised by four models.
+"""The strategy `adaptive`: a path learner with a prior of web concepts, and goals recognised by three models.
 
 The path learner rates links by the path to them. Beside it is a prior: concepts that the taught links named, in any
 language. A link in a menu is met on every page; its path scores are averaged over these pages, where the path
-learner takes the best. Four models judge each page, and the outcomes revise the scores of links in the same list
+learner takes the best. Three models judge each page, and the outcomes revise the scores of links in the same list
 (`frontier.GroupMeans`). `report` returns the goals at any time.
 """
 
@@ -13,14 +13,11 @@ import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import FoundPage, Rated, Reading, Reason, SiteReport, State, StrategyInput
 from wayhound.forage.scorers.path_learner import PathLearner, checked_model
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
-from wayhound.paths.features import page_tokens
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
 from wayhound.paths.site_recognition import (
     MAX_DOUBT,
@@ -38,6 +35,7 @@ from wayhound.paths.traits import (
     Keywords,
     ReachedPage,
     SourcePage,
+    naming_concepts,
     page_template,
     url_shape,
 )
@@ -125,21 +123,16 @@ class Adaptive:
             shape=url_shape(reached.page.url) if self.model.use_urls else "",
             odds=(
                 log_odds(path_probability),
-                self._maxent_log_odds(reached),
                 self.model.from_trails.log_odds(traits),
                 self.model.from_sites.log_odds(traits),
             ),
             is_start=reached.link is None,
+            named=max(
+                (self.model.prior.weights.get(name, 0.0) for name in naming_concepts(traits)), default=0.0
+            ),
             words=tuple(numbers[name] for name in traits if name[0] not in "#@"),
             traits=tuple((numbers[name], value) for name, value in traits.items() if name[0] in "#@"),
         )
-
-    def _maxent_log_odds(self, reached: ReachedPage) -> float:
-        maxent = self.model.maxent
-        tokens = page_tokens(reached.page, maxent.settings.body_tokens, reached.depth)
-        scores = maxent.labeller.page_scores(maxent.vocabulary.rows([tokens]))[0]
-        shares = np.exp(scores - scores.max())
-        return log_odds(float(shares[maxent.goal] / shares.sum()))
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         after: _AfterPage = reading.state
