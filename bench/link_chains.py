@@ -19,8 +19,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -44,6 +44,9 @@ from wayhound.url import normalise
 ROOT = Path(__file__).parent.parent
 ENVIRONMENTS = ROOT / ".bench-venvs"
 MOST_SOURCES = 1_000
+PEER_PAGES, PEER_BYTES, PEER_DRAWS = 100, 5_000_000, 2
+# it asks for elements with an empty class, which means "without a class" to Beautiful Soup before 4.13 alone
+AUTOSCRAPER = ["autoscraper", "beautifulsoup4<4.13"]
 Chain = tuple[str, ...]
 Step = Callable[["RecordedSite", str], list[LexborNode]]
 
@@ -104,6 +107,7 @@ class Task:
     steps: tuple[Step, ...]
     truth_by: str
     several: bool = False
+    held_out: bool = False
 
     def links(self, step: int, url: str) -> list[str]:
         """Return the targets of the true links of a page."""
@@ -364,7 +368,7 @@ class Outcome:
     recall: list[float] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     learn_seconds: float = 0.0
-    pages_per_second: float = 0.0
+    read: Reading | None = None
 
     def add(self, found: set[Chain], truth: set[Chain]) -> None:
         right = len(found & truth)
@@ -383,15 +387,28 @@ def shuffled_chains(truth: set[Chain], seed: int) -> list[Chain]:
     return chains
 
 
-def teach(task: Task, truth: set[Chain], count: int, seed: int) -> tuple[list[Chain], ChainRules]:
+@dataclass(frozen=True)
+class Lesson:
+    """Examples, the rules learned from them, and the CPU seconds that it took."""
+
+    drawn: tuple[Chain, ...]
+    rules: ChainRules
+    seconds: float
+
+
+def lessons(task: Task, truth: set[Chain], most: int, seed: int) -> Iterator[Lesson]:
     """Give examples as a person does who sees what the rules take: the first at random, then what is still missed.
 
-    If nothing is missed on the source pages shown so far, the next example is from another page, at random.
+    If nothing is missed on the source pages shown so far, the next example is from another page, at random. Yields a
+    lesson for each number of examples. Raises TeachingError if examples cannot be learned from.
     """
     waiting = shuffled_chains(truth, seed)
     drawn = [waiting[0]]
-    rules = learn(task, drawn)
-    while len(drawn) < min(count, len(truth)):
+    while True:
+        rules, seconds = learn(task, drawn)
+        yield Lesson(tuple(drawn), rules, seconds)
+        if len(drawn) == min(most, len(truth)):
+            return
         shown = {chain[0] for chain in drawn}
         found = {chain.urls for chain in construct_chains(rules, shown, task.site.page, Extraction())}
         missed = sorted(chain for chain in truth - found if chain[0] in shown and chain not in drawn)
@@ -399,8 +416,6 @@ def teach(task: Task, truth: set[Chain], count: int, seed: int) -> tuple[list[Ch
             c for c in waiting if c not in drawn
         ]
         drawn.append((missed or others)[0])
-        rules = learn(task, drawn)
-    return drawn, rules
 
 
 def xpath_chains(task: Task, drawn: Sequence[Chain]) -> set[Chain]:
@@ -435,36 +450,45 @@ def _at_paths(site: RecordedSite, url: str, paths: set[tuple[str, ...]]) -> list
     return [target for target in dict.fromkeys(_target(node, base) for node in nodes) if target]
 
 
-def autoscraper_chains(task: Task, drawn: Sequence[Chain]) -> set[Chain] | None:
-    """Run autoscraper on the same examples, for relationships of one step; None where it cannot be installed."""
-    python = environment("autoscraper", ["autoscraper"])
-    if python is None or len(task.steps) > 1:
-        return None
-    tree = task.site.tree
-    examples = []
-    for source, target in drawn:
-        hrefs = [
-            node.attributes["href"]
-            for other, node in task.nodes(0, source)
-            if other == target and tree(source)
+def autoscraper_chains(task: Task, drawn: Sequence[Chain]) -> list[set[Chain]]:
+    """Run autoscraper on the same example links, step by step; return its chains in both of its modes.
+
+    It learns from the addresses as they stand in the page, and is asked for similar ones without and with the siblings
+    of each. Returns nothing where it cannot be installed.
+    """
+    python = environment("autoscraper", AUTOSCRAPER)
+    if python is None:
+        return []
+    return [_scraped(python, task, drawn, siblings) for siblings in (False, True)]
+
+
+def _scraped(python: Path, task: Task, drawn: Sequence[Chain], siblings: bool) -> set[Chain]:
+    chains: list[Chain] = [(source,) for source in task.sources]
+    for step in range(len(task.steps)):
+        pages = sorted({chain[-1] for chain in chains})
+        examples = [
+            {"html": task.site.text(chain[step]), "wanted": _hrefs(task, step, chain[step], chain[step + 1])}
+            for chain in drawn
         ]
-        examples.append({"html": task.site.text(source), "wanted": hrefs[:1]})
-    request = {"examples": examples, "pages": [[url, task.site.text(url) or ""] for url in task.sources]}
-    script = ROOT / "bench" / "peers" / "autoscraper_peer.py"
-    done = subprocess.run(
-        [python, script], input=json.dumps(request), stdout=subprocess.PIPE, text=True, check=True
-    )
-    results = json.loads(done.stdout)
-    if not any(results.values()):
-        # no rule at all is more likely a fault of how it is called here than its true result: it counts as not measured
-        print("autoscraper learned nothing from these examples and is left out", file=sys.stderr)
-        return None
-    return {
-        (url, target)
-        for url, hrefs in results.items()
-        for href in hrefs
-        if (target := normalise(href, task.site.base(url)))
-    }
+        request = {
+            "examples": examples,
+            "pages": [[url, task.site.text(url) or ""] for url in pages],
+            "siblings": siblings,
+        }
+        script = ROOT / "bench" / "peers" / "autoscraper_peer.py"
+        done = subprocess.run(
+            [python, script], input=json.dumps(request), stdout=subprocess.PIPE, text=True, check=True
+        )
+        targets = {
+            url: [target for href in hrefs if (target := normalise(href, task.site.base(url)))]
+            for url, hrefs in json.loads(done.stdout).items()
+        }
+        chains = [(*chain, target) for chain in chains for target in targets[chain[-1]]]
+    return set(chains)
+
+
+def _hrefs(task: Task, step: int, url: str, target: str) -> list[str]:
+    return [node.attributes["href"] or "" for other, node in task.nodes(step, url) if other == target][:1]
 
 
 def environment(name: str, packages: list[str]) -> Path | None:
@@ -481,56 +505,84 @@ def environment(name: str, packages: list[str]) -> Path | None:
     return python
 
 
-def learn(task: Task, drawn: Sequence[Chain]) -> ChainRules:
+def learn(task: Task, drawn: Sequence[Chain]) -> tuple[ChainRules, float]:
+    """Return the rules, and the CPU seconds that learning took, with reading its pages into tokens."""
     examples = [task.example(chain) for chain in drawn]
-    return learn_chains(examples, task.site.page, _evenly(task.sources, 24))
+    context = _evenly(task.sources, 24)
+    began = time.process_time()
+    return learn_chains(examples, task.site.page, context), time.process_time() - began
 
 
-def extract(task: Task, rules: ChainRules) -> tuple[set[Chain], int]:
-    """Return the chains, and how many pages were read for them."""
-    read: list[str] = []
+@dataclass(frozen=True)
+class Reading:
+    """The chains of an extraction, and what it cost. `mean_kb` is of the pages that were read."""
+
+    chains: set[Chain]
+    pages_per_second: float
+    mean_kb: float
+
+    @property
+    def per_second_of_100_kb(self) -> float:
+        """Pages a CPU second; a page of more than 100 kB counts as that many pages of 100 kB."""
+        return self.pages_per_second * max(self.mean_kb / 100, 1.0)
+
+
+def extract(task: Task, rules: ChainRules) -> Reading:
+    read: list[int] = []
 
     def get_page(url: str) -> TokenPage | None:
-        read.append(url)
-        return task.site.page(url)
+        page = task.site.page(url)
+        read.append(len(page.text) if page else 0)
+        return page
 
+    began = time.process_time()
     found = {chain.urls for chain in construct_chains(rules, task.sources, get_page, Extraction())}
-    return found, len(read)
+    seconds = max(time.process_time() - began, 1e-9)
+    return Reading(found, len(read) / seconds, statistics.mean(read) / 1_000)
 
 
-def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> list[Outcome]:
+def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> tuple[list[Outcome], list[Lesson]]:
+    """Return an outcome for each number of examples, and the last lesson of each draw."""
     truth = task.chains()
-    outcomes: list[Outcome] = []
     if len(truth) < 5:  # too few to tell anything
-        return outcomes
-    for count in counts:
-        outcome = Outcome(task, count)
-        for draw in range(draws if len(truth) > count else 1):
-            try:
-                drawn, rules = teach(task, truth, count, draw)
-                began = time.process_time()
-                learn(task, drawn)
-            except TeachingError as error:
+        return [], []
+    outcomes = {count: Outcome(task, count) for count in counts}
+    read: dict[str, Reading] = {}
+    taught: list[Lesson] = []
+    for draw in range(draws):
+        try:
+            taught.append(_run_draw(task, truth, draw, outcomes, read))
+        except TeachingError as error:
+            for outcome in outcomes.values():
                 outcome.problems.append(str(error))
                 outcome.add(set(), truth)
-                continue
-            outcome.learn_seconds = max(outcome.learn_seconds, time.process_time() - began)
-            began = time.process_time()
-            found, pages = extract(task, rules)
-            seconds = time.process_time() - began
-            outcome.pages_per_second = pages / seconds
-            outcome.add(found, truth)
-            if verbose and found != truth:
-                _explain(task, drawn, rules, found, truth)
-        outcomes.append(outcome)
-    return outcomes
+    if verbose:
+        for lesson in taught:
+            _explain(task, lesson, read[str(lesson.rules)].chains, truth)
+    return list(outcomes.values()), taught
 
 
-def _explain(
-    task: Task, drawn: Sequence[Chain], rules: ChainRules, found: set[Chain], truth: set[Chain]
-) -> None:
-    print(f"\n{task.site.folder.name} {task.name} with {len(drawn)}: {drawn}", file=sys.stderr)
-    for step in rules.steps:
+def _run_draw(
+    task: Task, truth: set[Chain], draw: int, outcomes: dict[int, Outcome], read: dict[str, Reading]
+) -> Lesson:
+    for lesson in lessons(task, truth, max(outcomes), draw):
+        outcome = outcomes.get(len(lesson.drawn))
+        if outcome is None:
+            continue
+        rules = str(lesson.rules)
+        if rules not in read:  # most lessons teach the same rules
+            read[rules] = extract(task, lesson.rules)
+        outcome.learn_seconds = max(outcome.learn_seconds, lesson.seconds)
+        outcome.read = read[rules]
+        outcome.add(read[rules].chains, truth)
+    return lesson
+
+
+def _explain(task: Task, lesson: Lesson, found: set[Chain], truth: set[Chain]) -> None:
+    if found == truth:
+        return
+    print(f"\n{task.site.folder.name} {task.name} with {len(lesson.drawn)}: {lesson.drawn}", file=sys.stderr)
+    for step in lesson.rules.steps:
         for path in step:
             print("   ", path, file=sys.stderr)
     for name, chains in (("wrong", found - truth), ("missed", truth - found)):
@@ -547,30 +599,37 @@ def tasks_of(site: RecordedSite, kind: str) -> list[Task]:
     return tasks
 
 
-def peers_of(task: Task, draws: int) -> dict[str, list[float]]:
-    """Return F1 of each peer and draw with four examples, which are the ones that our own rules asked for."""
+def peers_of(task: Task, taught: Sequence[Lesson]) -> dict[str, list[float]]:
+    """Return F1 of each peer and of our rules, for each lesson, on at most a hundred source pages.
+
+    Peers get the examples that our own rules asked for, and autoscraper is given the better of its two modes.
+    """
+    task = replace(task, sources=_within(task, PEER_PAGES, PEER_BYTES))
     truth = task.chains()
-    scores: dict[str, list[float]] = {"xpath": [], "autoscraper": []}
-    for draw in range(draws):
-        drawn, _ = teach(task, truth, 4, draw)
-        for name, found in (
-            ("xpath", xpath_chains(task, drawn)),
-            ("autoscraper", autoscraper_chains(task, drawn)),
-        ):
-            if found is not None:
-                scores[name].append(2 * len(found & truth) / (len(found) + len(truth)))
+    scores: dict[str, list[float]] = {"ours": [], "xpath": [], "autoscraper": []}
+    for lesson in taught:
+        scores["ours"].append(f1(extract(task, lesson.rules).chains, truth))
+        scores["xpath"].append(f1(xpath_chains(task, lesson.drawn), truth))
+        modes = autoscraper_chains(task, lesson.drawn)
+        scores["autoscraper"] += [max(f1(chains, truth) for chains in modes)] if modes else []
     return scores
 
 
-def f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+def _within(task: Task, pages: int, size: int) -> tuple[str, ...]:
+    """Return some of a task's sources, at even distances: peers parse slowly."""
+    mean = statistics.mean(len(task.site.text(url) or "") for url in task.sources)
+    return tuple(_evenly(task.sources, max(min(pages, int(size / max(mean, 1.0))), 3)))
+
+
+def f1(found: set[Chain], truth: set[Chain]) -> float:
+    return 2 * len(found & truth) / (len(found) + len(truth)) if found or truth else 1.0
 
 
 def report(outcomes: Sequence[Outcome], peers: dict[str, dict[str, list[float]]]) -> Report:
     rows: list[list[Cell]] = []
     bars: list[Bar] = []
     for outcome in outcomes:
-        task = outcome.task
+        task, read = outcome.task, outcome.read
         precision, recall = outcome.means
         name = f"{task.site.folder.name}: {task.name}"
         beside = peers.get(name, {}) if outcome.examples == 4 else {}
@@ -578,28 +637,45 @@ def report(outcomes: Sequence[Outcome], peers: dict[str, dict[str, list[float]]]
         rows.append([
             task.site.folder.name, task.name, task.truth_by, len(task.sources), outcome.examples,
             round(statistics.mean(outcome.extracted)), round(precision, 4), round(recall, 4),
-            round(outcome.learn_seconds, 2), round(outcome.pages_per_second),
-            best.get("xpath"), best.get("autoscraper"),
+            round(outcome.learn_seconds, 2), round(read.mean_kb) if read else None,
+            round(read.pages_per_second) if read else None, *map(best.get, ("ours", "xpath", "autoscraper")),
         ])  # fmt: skip
-        least = {1: (0.95, 0.90), 4: (0.98, 0.98) if task.several else (1.0, 1.0)}.get(outcome.examples)
-        if least and not (task.several and outcome.examples == 1):
-            bars += [
-                Bar(f"{name}, {outcome.examples} examples, precision", precision, least=least[0]),
-                Bar(f"{name}, {outcome.examples} examples, recall", recall, least=least[1]),
-            ]
+        bars += _bars(outcome, name)
         bars += [
-            Bar(f"{name}: not behind {peer}", f1(precision, recall) - other, least=0.0)
+            Bar(f"{name}: F1 not behind {peer}", best["ours"] - other, least=0.0)
             for peer, other in best.items()
+            if peer != "ours"
         ]
     header = ["site", "relationship", "truth by", "sources", "examples", "chains", "precision", "recall",
-              "learn s", "pages / CPU s", "F1 XPath", "F1 autoscraper"]  # fmt: skip
-    if outcomes:
-        bars.append(
-            Bar(
-                "slowest extraction, pages a CPU second", min(o.pages_per_second for o in outcomes), least=200
-            )
-        )
-    return Report("Link chains", header, rows, bars)
+              "learn s", "kB a page", "pages / CPU s", "F1 ours", "F1 XPath", "F1 autoscraper"]  # fmt: skip
+    return Report("Link chains", header, rows, [*bars, *_speed_bars(outcomes)])
+
+
+def _bars(outcome: Outcome, name: str) -> list[Bar]:
+    """With one example, a relationship of several templates cannot be whole, and has no bar."""
+    task = outcome.task
+    least = {1: (0.95, 0.90), 4: (1.0, 1.0)}.get(outcome.examples)
+    if task.several or task.held_out:
+        least = {1: (0.95, 0.90) if task.held_out else None, 4: (0.98, 0.98)}.get(outcome.examples)
+    if least is None:
+        return []
+    return [
+        Bar(f"{name}, {outcome.examples} examples, {kind}", value, least=bound)
+        for kind, value, bound in zip(("precision", "recall"), outcome.means, least, strict=True)
+    ]
+
+
+def _speed_bars(outcomes: Sequence[Outcome]) -> list[Bar]:
+    """The bars are for pages of 100 kB: what larger pages cost is divided by their size."""
+    reads = [(outcome, outcome.read) for outcome in outcomes if outcome.read]
+    if not reads:
+        return []
+    learning = max(outcome.learn_seconds / max(read.mean_kb / 100, 1.0) for outcome, read in reads)
+    extraction = min(read.per_second_of_100_kb for _, read in reads)
+    return [
+        Bar("slowest learning, seconds for 100 kB pages", learning, most=2.0),
+        Bar("slowest extraction, 100 kB pages a CPU second", extraction, least=200),
+    ]
 
 
 def main() -> int:
@@ -623,10 +699,12 @@ def main() -> int:
                 if arguments.only not in label:
                     continue
                 print(label, file=sys.stderr, flush=True)
-                made = run_task(task, arguments.examples, arguments.draws, arguments.verbose)
+                made, taught = run_task(task, arguments.examples, arguments.draws, arguments.verbose)
                 outcomes += made
-                if made and not arguments.without_peers:
-                    peers[label] = peers_of(task, min(arguments.draws, 2))
+                for outcome in made:
+                    print("   ", outcome.examples, *outcome.means, file=sys.stderr, flush=True)
+                if taught and not arguments.without_peers:
+                    peers[label] = peers_of(task, taught[:PEER_DRAWS])
     return finish(report(outcomes, peers), arguments)
 
 

@@ -11,7 +11,13 @@ def main() -> None:
     scraper = AutoScraper()
     for example in request["examples"]:
         scraper.build(html=example["html"], wanted_list=example["wanted"], update=True)
-    json.dump({url: scraper.get_result_similar(html=html) for url, html in request["pages"]}, sys.stdout)
+    siblings = request["siblings"]
+    similar = {
+        # of an empty page, it would fetch the address
+        url: scraper.get_result_similar(html=html, contain_sibling_leaves=siblings) if html.strip() else []
+        for url, html in request["pages"]
+    }
+    json.dump(similar, sys.stdout)
 
 
 main()

@@ -69,7 +69,8 @@ def test_rules_are_shown_in_words_and_as_the_paper_writes_them(folder: Path) -> 
     learned(folder)
     shown = call(folder, "show", "ActorOf").output
     assert "The link “Cast and Credits”" in shown
-    assert "After “Starring:”, up to </table>, every link after <font>" in shown
+    assert "After “Starring:”, up to the last </table> before the last “Director”, every link" in shown
+    assert "list.er = SkipTo(Director) SkipTo(</table>)   from the end" in shown
     assert "looks like a person's name" in shown
     assert "leaf.tr = HasAnchorTextPattern(person name)" in shown
 

@@ -157,10 +157,11 @@ def _find_link(page: TokenPage, link: ExampleLink, name: str) -> Anchor:
         anchor = page.anchor(token)
         if _loose(anchor.target) == _loose(target):
             return anchor
-    matches = [anchor for anchor in page.anchors if anchor.target == target]
+    targets = list(page.targets())
+    matches = [page.anchor(token) for token, other in targets if other == target]
     if not matches:
         # a target may be given without the fragment or with another spelling of the scheme
-        matches = [anchor for anchor in page.anchors if _loose(anchor.target) == _loose(target)]
+        matches = [page.anchor(token) for token, other in targets if _loose(other) == _loose(target)]
     if not matches:
         raise TeachingError(
             f"{name}: there is no link to {link.target} on {link.page}. It may have been added by a script, or the "
@@ -205,9 +206,11 @@ def _resolve_ambiguous(
     choices: list[list[Anchor]] = []
     for link in links:
         example = given[link.page.url, link.anchor.token]
-        is_sure = example.pos >= 0 or example.text
-        same = [anchor for anchor in link.page.anchors if anchor.target == link.anchor.target]
-        choices.append([link.anchor] if is_sure or not link.wanted else same)
+        if example.pos >= 0 or example.text or not link.wanted:
+            choices.append([link.anchor])
+            continue
+        page, target = link.page, link.anchor.target
+        choices.append([page.anchor(token) for token, other in page.targets() if other == target])
     votes = Counter(
         path
         for link, anchors in zip(links, choices, strict=True)
@@ -216,7 +219,7 @@ def _resolve_ambiguous(
     )
     for place, (link, anchors) in enumerate(zip(links, choices, strict=True)):
         if len(anchors) > 1:
-            best = max(anchors, key=lambda anchor: (votes[key(link.page, anchor)], -anchor.number))
+            best = max(anchors, key=lambda anchor: (votes[key(link.page, anchor)], -anchor.token))
             links[place] = LinkExample(link.page, best, link.wanted)
 
 

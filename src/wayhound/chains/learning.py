@@ -191,7 +191,8 @@ class StepLearner:
             wide = PathRule(leaves=leaves, text=text, repeats=repeats)
             start = self._lists.start(lessons, wide)
             begun = replace(wide, start=start)
-            yield replace(begun, end=self._lists.end(lessons, begun))
+            end, close = self._lists.ends(lessons, begun)
+            yield replace(begun, end=end, close=close)
 
     def _quality(self, path: PathRule, lessons: list[PathLesson]) -> tuple[float, ...]:
         """Rank paths: fewest examples missed, links too many or too few, pages with links that are not alike."""

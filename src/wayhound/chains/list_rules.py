@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from wayhound.chains.paths import Label, alike, tag_path
 from wayhound.chains.rules import END_OF_LINK, LeafRule, PageRules, PathRule
@@ -291,10 +291,15 @@ class ListLearner:
                     break
         return (*rule[:-1], tuple(landmark))
 
-    def end(self, lessons: list[PathLesson], path: PathRule) -> SkipRule:
+    def ends(self, lessons: list[PathLesson], path: PathRule) -> tuple[SkipRule, SkipRule]:
+        """Return the end rule, which runs from the end of the page (section 3.2), and the one that closes the list.
+
+        The latter runs forward from the start of the list. It is kept as a guard: a part more or less after the list
+        moves the last landmark of a page, but not the first one after the list. The rule from the end is left out
+        unless enough pages show that it takes the same links.
+        """
         rules = PageRules([path])
-        examples: list[SkipExample] = []
-        needed = False
+        spans: list[_Span] = []
         for lesson in lessons:
             region = rules.regions(lesson.page)[0]
             if region is None:
@@ -303,12 +308,42 @@ class ListLearner:
             rivals = [token for token in rules.tokens(lesson.page) if token not in members]
             last = lesson.members[-1]
             later = min((token for token in rivals if token > last), default=len(lesson.page.tokens))
-            needed = needed or later < len(lesson.page.tokens) or lesson.label is not None
-            examples.append(_end_example(lesson, region.start, last, later))
-        if not needed or not examples:
-            return SkipRule()
-        learner = LandmarkLearner(lambda _word: False, window=12).fit(examples)
-        return SkipRule(learner.alternatives_) if not learner.uncovered_ else SkipRule()
+            spans.append(_Span(lesson, region.start, last, later))
+        if not any(span.later < len(span.lesson.page.tokens) or span.lesson.label for span in spans):
+            return SkipRule(), SkipRule()
+        forward = _learn_end([example for span in spans for example in span.forward()])
+        from_end = _learn_end([example for span in spans for example in span.from_end()], self._is_label_word)
+        close = SkipRule(forward or ())
+        if forward is None or from_end is None:
+            return SkipRule(), close
+        reversed_marks = (tuple(mark[::-1] for mark in sequence) for sequence in from_end)
+        end = SkipRule(tuple(reversed_marks), from_end=True)
+        return end if self._agree(replace(path, close=close), replace(path, end=end)) else SkipRule(), close
+
+    def _is_label_word(self, word: str) -> bool:
+        return isinstance(self.template.literal(word), str)
+
+    def _agree(self, *paths: PathRule) -> bool:
+        first, second = (PageRules([path]) for path in paths)
+        lists = 0
+        for page in self.template.pages:
+            tokens = first.tokens(page)
+            if tokens != second.tokens(page):
+                return False
+            lists += bool(tokens)
+        return lists >= _ENOUGH_PAGES
+
+
+def _learn_end(
+    examples: Sequence[SkipExample], is_stable: Callable[[str], bool] = lambda _word: False
+) -> tuple[tuple[Landmark, ...], ...] | None:
+    """Return the sequences of an end rule; None if some example is not explained.
+
+    The tags that close a list are near, and enough for a rule that runs forward. One that runs from the end may need
+    the words of a later label to get past a part of the page.
+    """
+    learner = LandmarkLearner(is_stable, window=12).fit(examples)
+    return None if learner.uncovered_ else learner.alternatives_
 
 
 def _count_words(run: Sequence[str]) -> int:
@@ -394,35 +429,59 @@ def _stop(rule: tuple[Landmark, ...], example: SkipExample) -> int | None:
 
 
 def _start_examples(lesson: PathLesson, first: int, earlier: int) -> list[SkipExample]:
-    """Return the positive example of a page, and the negative one: the page without its list and label.
+    """Return the positive sequence of a page and its negative one, in which the rule must not match.
 
-    With a label, the start rule must stop on it; else anywhere between the last link that must not be taken and the
-    first that must.
+    With a label, the start rule must stop on it, and the negative is the page without its list and label. Without, it
+    may stop anywhere between the last link that must not be taken and the first that must, and the negative is what
+    comes before that.
     """
     tokens, label = lesson.page.tokens, lesson.label
     if label and label.begin >= earlier:
         cut = tokens[: label.begin] + tokens[label.region_end :]
         return [SkipExample(tokens, label.begin + 1, label.end), SkipExample(cut)]
-    return [SkipExample(tokens, earlier + 1, first)]
+    return [SkipExample(tokens, earlier + 1, first), SkipExample(tokens[: earlier + 1])]
 
 
-def _end_example(lesson: PathLesson, start: int, last: int, later: int) -> SkipExample:
-    """Return the content after the start rule, with the stops at which all members are in and no other link is."""
-    page, tree, label = lesson.page, lesson.page.tree, lesson.label
-    closes = page.end_of_link(last)
-    if label:
-        holder = tree.elements[label.member]
-        inside = holder.open < lesson.members[0] and last < holder.close <= label.region_end
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A list on its page: the content from `start` on, the last member, and the next link that must not be taken."""
+
+    lesson: PathLesson
+    start: int
+    last: int
+    later: int
+
+    def forward(self) -> list[SkipExample]:
+        """Return the sequences for a rule that runs on from the start, and must stop after the list has closed."""
+        page = self.lesson.page
+        closes = self._close()
+        latest = min(max(closes + 3, page.end_of_link(self.last) + 1), self.later, len(page.tokens))
+        earliest = max(min(closes + 1, latest) - self.start, 1)
+        content = page.tokens[self.start :]
+        return [SkipExample(content, earliest, latest - self.start), SkipExample(content[: earliest - 1])]
+
+    def from_end(self) -> list[SkipExample]:
+        """Return the sequences for a rule that runs from the end, last token first.
+
+        It may stop anywhere between the list's closing tag and the last member, and must not match in a page that
+        ends with the list.
+        """
+        page = self.lesson.page
+        size, after = len(page.tokens), page.end_of_link(self.last) + 1
+        before = min(self.later, max(self._close(), after))
+        content = page.tokens[self.start :][::-1]
+        return [SkipExample(content, max(size - before, 1), size - after), SkipExample(content[size - after :])]
+
+    def _close(self) -> int:
+        """Return the token that closes the list."""
+        page, label, members = self.lesson.page, self.lesson.label, self.lesson.members
+        if not label:
+            return min(_stretch(self.lesson)[1], len(page.tokens) - 1)
+        holder = page.tree.elements[label.member]
+        inside = holder.open < members[0] and self.last < holder.close <= label.region_end
         # of a single member, only the tag tells whether its holder is the list or a member of it
-        is_list = (
-            inside and holder.tag not in _MEMBERS and (len(lesson.members) > 1 or holder.tag in _HOLDERS)
-        )
-        closes = holder.close if is_list else label.region_end
-    else:
-        closes = min(_stretch(lesson)[1], len(page.tokens) - 1)
-    latest = min(max(closes + 3, page.end_of_link(last) + 1), later, len(page.tokens))
-    earliest = min(closes + 1, latest)
-    return SkipExample(page.tokens[start:], max(earliest - start, 1), latest - start)
+        is_list = inside and holder.tag not in _MEMBERS and (len(members) > 1 or holder.tag in _HOLDERS)
+        return holder.close if is_list else label.region_end
 
 
 def _stretch(lesson: PathLesson) -> tuple[int, int]:

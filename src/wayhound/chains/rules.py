@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayhound.chains.targets import PATTERNS, has_anchor_text_pattern
-from wayhound.chains.tokens import LINK, Anchor, TokenPage
+from wayhound.chains.tokens import LINK, Anchor, TokenPage, remember, tokens_of
 from wayhound.errors import ModelError
 from wayhound.learn.landmarks import Alphabet, CompiledRule, Landmark, SkipRule, Term
 
@@ -29,12 +29,14 @@ class LeafRule:
 class PathRule:
     """The rules of one anchor element path: a list node with start and end rule, and a leaf with a target rule.
 
-    A path without a list node has an empty start and end rule: its content is the whole page. `text` limits the
+    A path without a list node has an empty start and end rule: its content is the whole page. `end` runs from the end
+    of the page, `close` from the start of the list; the list ends where the first of them stops. `text` limits the
     leaf to links that say just that; else `target` names the pattern that their text follows.
     """
 
     start: SkipRule = NOTHING
     end: SkipRule = NOTHING
+    close: SkipRule = NOTHING
     leaves: tuple[LeafRule, ...] = (LeafRule((LINK,)),)
     target: str = "any"
     text: str = ""
@@ -43,7 +45,7 @@ class PathRule:
     @property
     def terms(self) -> list[Term]:
         leaf_terms = [term for leaf in self.leaves for term in (*leaf.before, *leaf.after)]
-        return [*self.start.terms, *self.end.terms, *leaf_terms]
+        return [*self.start.terms, *self.end.terms, *self.close.terms, *leaf_terms]
 
     def accepts(self, anchor: Anchor) -> bool:
         """Return True if a link satisfies the target rule."""
@@ -57,8 +59,8 @@ class PathRule:
             for leaf in self.leaves
         ]
         return {
-            "start": self.start.to_json(), "end": self.end.to_json(), "leaves": leaves,
-            "target": self.target, "text": self.text, "repeats": self.repeats,
+            "start": self.start.to_json(), "end": self.end.to_json(), "close": self.close.to_json(),
+            "leaves": leaves, "target": self.target, "text": self.text, "repeats": self.repeats,
         }  # fmt: skip
 
     @classmethod
@@ -69,8 +71,11 @@ class PathRule:
                 LeafRule(_terms_from_json(leaf["before"]), _terms_from_json(leaf["after"]))
                 for leaf in data["leaves"]
             )
+            end = SkipRule.from_json(data["end"])
+            # rules of older versions have one end rule, which ran forward
+            close = SkipRule.from_json(data["close"]) if "close" in data else end
             rule = cls(
-                SkipRule.from_json(data["start"]), SkipRule.from_json(data["end"]), leaves,
+                SkipRule.from_json(data["start"]), end if end.from_end else NOTHING, close, leaves,
                 str(data["target"]), str(data["text"]), bool(data["repeats"]),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
@@ -106,6 +111,7 @@ class PageRules:
     def __init__(self, paths: Sequence[PathRule]) -> None:
         self.paths = tuple(paths)
         self._alphabet = Alphabet([END_OF_LINK, LINK, *(term for path in paths for term in path.terms)])
+        self._codes = _PieceCodes(self._alphabet)
         self._compiled = [_CompiledPath(path, self._alphabet) for path in paths]
 
     def take(self, page: TokenPage) -> list[Anchor]:
@@ -147,14 +153,27 @@ class PageRules:
         return bool(self.take_all(page))
 
     def _encode(self, page: TokenPage) -> str:
-        return self._alphabet.encode(page.tokens)
+        return page.encode(self._codes)
+
+
+class _PieceCodes(dict[str, str]):
+    """Pieces of pages in the characters of an alphabet."""
+
+    def __init__(self, alphabet: Alphabet) -> None:
+        super().__init__()
+        self._alphabet = alphabet
+
+    def __missing__(self, piece: str) -> str:
+        code = self._alphabet.encode(tokens_of(piece))
+        remember(self, piece, code)
+        return code
 
 
 class _CompiledPath:
     def __init__(self, rule: PathRule, alphabet: Alphabet) -> None:
         self.rule = rule
         self._start = CompiledRule(rule.start, alphabet)
-        self._end = CompiledRule(rule.end, alphabet) if rule.end.alternatives else None
+        self._ends = [CompiledRule(end, alphabet) for end in (rule.end, rule.close) if end.alternatives]
         self._leaves = [_leaf_pattern(leaf, alphabet) for leaf in rule.leaves]
         self._last: tuple[str, list[int]] = ("", [])
 
@@ -166,8 +185,8 @@ class _CompiledPath:
         start = self._start.stop(text, 0, len(text))
         if start is None:
             return None
-        end = self._end.stop(text, start, len(text)) if self._end else None
-        return Region(start, len(text) if end is None else end)
+        stops = (end.stop(text, start, len(text)) for end in self._ends)
+        return Region(start, min((stop for stop in stops if stop is not None), default=len(text)))
 
     def tokens(self, text: str) -> list[int]:
         """Return the opening tags of the links between start and end, before the target rule."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain
+from typing import TypeVar
 
 from wayhound.url import normalise
 
+_T = TypeVar("_T")
 MAX_CHARS = 16_000_000
 """Longer pages are cut: they are dumps, and their tokens would fill the memory."""
 
@@ -22,6 +25,7 @@ _TOKEN = re.compile(
     r"|&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,12});"
     r"|[^\W_]+|[^\s]"
 )
+_TAGS = re.compile(r"<[^<>]*>")
 _DIGIT = re.compile(r"\d")
 _NAME = re.compile(r"</?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -80,7 +84,6 @@ class Anchor:
     text: str
     pos: int
     token: int  # of its opening tag
-    number: int  # among the links of the page
 
 
 @dataclass(slots=True)
@@ -154,18 +157,74 @@ def _normal_entity(raw: str) -> str:
 _NAMES = _Names()
 
 
+class _PieceTokens(dict[str, tuple[str, ...]]):
+    """Normal forms of the tokens of a piece: a tag and the text after it, without the `<` that it begins with.
+
+    No token goes on past a `<`, so a page is the pieces between them one by one. Most pieces of a site recur: a page
+    of a megabyte has some thousands of different ones, and is read by looking them up.
+    """
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        raw = _TOKEN.findall(piece[1:] if piece[:1] == _NO_TAG else f"<{piece}")
+        tokens = tuple(map(_NAMES.__getitem__, raw))
+        remember(self, piece, tokens)
+        return tokens
+
+
+_NO_TAG = "\0"  # begins the first piece of a page, which has no tag
+_MOST_PIECES = 50_000
+_LONGEST_PIECE = 400
+_PIECES = _PieceTokens()
+
+
+tokens_of = _PIECES.__getitem__
+"""Returns the tokens of a piece."""
+
+
+def remember(known: dict[str, _T], piece: str, value: _T) -> None:
+    """Keep the value of a piece for the pages to come, unless the piece is long; a crawl must not fill the memory."""
+    if len(known) >= _MOST_PIECES:
+        known.clear()
+    if len(piece) <= _LONGEST_PIECE:
+        known[piece] = value
+
+
 class TokenPage:
-    """The tokens of one page. `raw` are the tokens as written, `tokens` their normal forms; both are of one length."""
+    """The tokens of one page in normal form: words, numbers, signs, and tags with the attributes of a template."""
 
     def __init__(self, url: str, text: str) -> None:
         self.url = url
         self.text = text[:MAX_CHARS]
         self._seen = _UNSEEN.sub(_blank, self.text)
-        self.raw: list[str] = _TOKEN.findall(self._seen)
+        self._pieces = (_NO_TAG + self._seen).split("<")
+        self._starts: list[int] = []
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        return tuple(map(_NAMES.__getitem__, self.raw))
+        return tuple(chain.from_iterable(map(_PIECES.__getitem__, self._pieces)))
+
+    def encode(self, codes: dict[str, str]) -> str:
+        """Return the codes of all pieces in order; a code has a character for each token of its piece."""
+        coded = list(map(codes.__getitem__, self._pieces))
+        if not self._starts:
+            self._starts = list(accumulate(map(len, coded), initial=0))
+        return "".join(coded)
+
+    @property
+    def starts(self) -> list[int]:
+        """The first token of every piece, and the number of tokens."""
+        if not self._starts:
+            self._starts = list(accumulate(map(len, map(_PIECES.__getitem__, self._pieces)), initial=0))
+        return self._starts
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        """The length of all pieces before each."""
+        return list(accumulate(map(len, self._pieces), initial=0))
+
+    def _offset(self, piece: int) -> int:
+        """Return the offset of a piece in the text; all but the first begin with a `<` that is not part of them."""
+        return self._lengths[piece] + piece - 1 - len(_NO_TAG)
 
     @cached_property
     def base(self) -> str:
@@ -174,17 +233,16 @@ class TokenPage:
         return normalise(href, self.url) or self.url if href else self.url
 
     @cached_property
-    def offsets(self) -> list[int]:
-        """The offset of every token in the text."""
-        return [match.start() for match in _TOKEN.finditer(self._seen)]
+    def _folder(self) -> str:
+        return self.base.partition("#")[0].partition("?")[0].rpartition("/")[0] + "/"
 
     @cached_property
     def link_tokens(self) -> list[int]:
         """The tokens that open a link."""
         return [
-            number
-            for number, raw in enumerate(self.raw)
-            if raw[:2] in ("<a", "<A") and _NAMES[raw][:3] in ("<a ", "<a>")
+            start
+            for piece, start in zip(self._pieces, self.starts, strict=False)
+            if piece[:1] in ("a", "A") and _opens_link(_PIECES[piece][0])
         ]
 
     @cached_property
@@ -194,33 +252,43 @@ class TokenPage:
 
     def anchor(self, token: int) -> Anchor:
         """Return the link whose opening tag is a token."""
-        number = self._numbers[token]
-        end = self.end_of_link(token)
-        text = " ".join(html.unescape(_plain(self._seen[self.offsets[token] : self.offsets[end]])).split())
-        return Anchor(
-            normalise(html.unescape(_href(self.raw[token])), self.base),
-            text,
-            self.offsets[token],
-            token,
-            number,
-        )
+        piece = bisect_right(self.starts, token) - 1
+        end = self._end_piece(piece)
+        begin = self._offset(piece)
+        text = "" if end is None else _plain(self._seen[begin : self._offset(end)])
+        return Anchor(self._target(_link_href(self._pieces[piece])), " ".join(text.split()), begin, token)
+
+    def targets(self) -> Iterator[tuple[int, str]]:
+        """Yield the opening tag of every link with the address that it leads to."""
+        pieces = zip(self._pieces, self.starts, strict=False)
+        for piece, start in pieces:
+            if piece[:1] in ("a", "A") and _opens_link(_PIECES[piece][0]):
+                yield start, self._target(_link_href(piece))
+
+    def _target(self, href: str) -> str:
+        # what a relative address leads to depends on the folder alone, which pages of a site share
+        return _resolved(href, self.base if href[:1] in ("", "?", "#") else self._folder)
 
     def link_at(self, pos: int) -> int | None:
         """Return the token of the link that begins at an offset of the text; None if none does."""
-        place = bisect_left(self.offsets, pos)
-        is_link = place < len(self.offsets) and self.offsets[place] == pos and place in self._numbers
-        return place if is_link else None
+        place = bisect_left(range(len(self._pieces)), pos, key=self._offset)
+        is_place = 0 < place < len(self._pieces) and self._offset(place) == pos
+        return self.starts[place] if is_place and _opens_link(_PIECES[self._pieces[place]][0]) else None
 
     def end_of_link(self, token: int) -> int:
         """Return the token that ends a link: its closing tag, the next link, or the last token."""
-        for number in range(token + 1, min(token + 200, len(self.raw))):
-            if (name := _NAMES[self.raw[number]]) == "</a>" or name[:3] in ("<a ", "<a>"):
-                return number
-        return min(token + 1, len(self.raw) - 1)
+        end = self._end_piece(bisect_right(self.starts, token) - 1)
+        return min(token + 1, self.starts[-1] - 1) if end is None else self.starts[end]
 
-    @cached_property
-    def _numbers(self) -> dict[int, int]:
-        return {token: number for number, token in enumerate(self.link_tokens)}
+    def _end_piece(self, piece: int) -> int | None:
+        starts = self.starts
+        for number in range(piece + 1, len(self._pieces)):
+            if starts[number] - starts[piece] >= _LONGEST_LINK:
+                break
+            name = _PIECES[self._pieces[number]][0]
+            if name == "</a>" or _opens_link(name):
+                return number
+        return None
 
     @cached_property
     def tree(self) -> Tree:
@@ -234,7 +302,25 @@ class TokenPage:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(self.raw)
+        return frozenset(self.tokens)
+
+
+_LONGEST_LINK = 200  # tokens: a link that is not closed by then has lost its closing tag
+
+
+def _opens_link(token: str) -> bool:
+    return token[:3] in ("<a ", "<a>")
+
+
+@lru_cache(maxsize=_MOST_PIECES)
+def _link_href(piece: str) -> str:
+    tag = _TOKEN.match(f"<{piece}")
+    return html.unescape(_href(tag[0])).strip() if tag else ""
+
+
+@lru_cache(maxsize=_MOST_PIECES)
+def _resolved(href: str, base: str) -> str:
+    return normalise(href, base)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -246,7 +332,7 @@ def _href(tag: str) -> str:
 
 
 def _plain(markup: str) -> str:
-    return re.sub(r"<[^<>]*>", " ", markup)
+    return html.unescape(_TAGS.sub(" ", markup))
 
 
 class Tree:

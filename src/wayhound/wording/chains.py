@@ -44,8 +44,8 @@ def format_path(path: PathRule) -> str:
     parts = []
     if path.start.alternatives:
         parts.append(f"after {_skips(path.start)}")
-    if path.end.alternatives:
-        parts.append(f"{'before the last' if path.end.from_end else 'up to'} {_skips(path.end)}")
+    if (end := path.end if path.end.alternatives else path.close).alternatives:
+        parts.append(f"up to {_ends(end)}")
     if path.text:
         which = f"the link “{path.text}”"
     else:
@@ -62,7 +62,9 @@ def format_formal(path: PathRule) -> list[str]:
     if path.start.alternatives:
         lines.append(f"list.sr = {_formal(path.start)}")
     if path.end.alternatives:
-        lines.append(f"list.er = {_formal(path.end)}")
+        lines.append(f"list.er = {_formal(path.end)}   from the end")
+    if path.close.alternatives:
+        lines.append(f"list.close = {_formal(path.close)}   from the start of the list")
     for leaf in path.leaves:
         after = f"   leaf.er = SkipTo({_tokens(leaf.after)})" if leaf.after else ""
         lines.append(f"leaf.sr = SkipTo({_tokens(leaf.before)}){after}")
@@ -78,6 +80,14 @@ def _formal(rule: SkipRule) -> str:
 
 def _skips(rule: SkipRule) -> str:
     return ", or ".join(" … ".join(map(_landmark, sequence)) for sequence in rule.alternatives)
+
+
+def _ends(rule: SkipRule) -> str:
+    if not rule.from_end:
+        return _skips(rule)
+    # read from the end, the last landmark of a sequence is the first on the page
+    sequences = [" before the last ".join(map(_landmark, sequence[::-1])) for sequence in rule.alternatives]
+    return ", or ".join(f"the last {sequence}" for sequence in sequences)
 
 
 def _landmark(landmark: Landmark) -> str:
