@@ -541,7 +541,9 @@ def extract(task: Task, rules: ChainRules) -> Reading:
     return Reading(found, len(read) / seconds, statistics.mean(read) / 1_000)
 
 
-def run_task(task: Task, counts: Sequence[int], draws: int, verbose: bool) -> tuple[list[Outcome], list[Lesson]]:
+def run_task(
+    task: Task, counts: Sequence[int], draws: int, verbose: bool
+) -> tuple[list[Outcome], list[Lesson]]:
     """Return an outcome for each number of examples, and the last lesson of each draw."""
     truth = task.chains()
     if len(truth) < 5:  # too few to tell anything

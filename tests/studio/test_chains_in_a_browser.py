@@ -54,7 +54,7 @@ def test_a_person_marks_one_link_and_gets_the_whole_table(page: Page, films: str
         "url": films + film.path,
     }.items():
         page.fill(f"#{field}", text)
-    page.click("button:has-text('Open the page')")
+    page.click("button:has-text('Add')")
     page.click(".foreign button.mark:has-text('Cast and Credits') + button.follow")
     page.click(f".foreign button.mark:has-text('{film.people['Starring'][0]}')")
     page.wait_for_selector(".foreign button.example")

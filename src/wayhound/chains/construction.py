@@ -206,7 +206,7 @@ def _resolve_ambiguous(
     choices: list[list[Anchor]] = []
     for link in links:
         example = given[link.page.url, link.anchor.token]
-        if example.pos >= 0 or example.text or not link.wanted:
+        if example.pos >= 0 or example.text == link.anchor.text or not link.wanted:
             choices.append([link.anchor])
             continue
         page, target = link.page, link.anchor.target

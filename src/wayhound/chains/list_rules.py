@@ -470,7 +470,10 @@ class _Span:
         size, after = len(page.tokens), page.end_of_link(self.last) + 1
         before = min(self.later, max(self._close(), after))
         content = page.tokens[self.start :][::-1]
-        return [SkipExample(content, max(size - before, 1), size - after), SkipExample(content[size - after :])]
+        return [
+            SkipExample(content, max(size - before, 1), size - after),
+            SkipExample(content[size - after :]),
+        ]
 
     def _close(self) -> int:
         """Return the token that closes the list."""

@@ -44,6 +44,15 @@ class Relationship:
     def signature(self) -> str:
         return f"{self.name}({self.source}, {self.target})"
 
+    @property
+    def source_label(self) -> str:
+        """The label by which a teacher marks a source page; that of a target page is `target_label`."""
+        return f"{self.name} from {self.source}"
+
+    @property
+    def target_label(self) -> str:
+        return f"{self.name} to {self.target}"
+
 
 @dataclass(frozen=True, slots=True)
 class Ontology:

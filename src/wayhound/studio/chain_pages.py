@@ -186,6 +186,12 @@ def chain_changes(studio: Studio) -> APIRouter:
         query = [("url", url), *(("via", each) for each in via), *([("notice", notice)] if notice else [])]
         return to(f"/chains/{name}?{urlencode(query)}#page")
 
+    @router.post("/chains/{name}/learn")
+    async def learn(request: Request, name: str) -> Response:
+        await read_form(studio, request)
+        notice = await studio.run(lambda workspace: _learn_again(workspace, name))
+        return to(f"/chains/{name}", notice=notice)
+
     @router.post("/chains/{name}/extract")
     async def extract(request: Request, name: str) -> Response:
         form = await read_form(studio, request)
@@ -230,6 +236,11 @@ def _mark(workspace: Workspace, name: str, form: StudioForm) -> tuple[str, list[
         else:
             chains.store.add_examples(name, [example])
         return page.url, via, _learn(chains, name)
+
+
+def _learn_again(workspace: Workspace, name: str) -> str:
+    with LinkChains.opened(workspace, online=True) as chains:
+        return _learn(chains, name)
 
 
 def _learn(chains: LinkChains, name: str) -> str:

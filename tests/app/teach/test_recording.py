@@ -7,9 +7,13 @@ import signal
 from pathlib import Path
 
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, teach_alone, trails_of, walked
+from wayhound.chains.construction import Extraction, construct_chains, learn_chains
+from wayhound.chains.ontology import Ontology, Relationship
+from wayhound.chains.tokens import TokenPage
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
-from wayhound.samples import SampleServer
+from wayhound.samples import SampleServer, sample_web
+from wayhound.samples.films import person_path
 from wayhound.workspace import Workspace
 
 pytestmark = needs_browser
@@ -54,6 +58,42 @@ def test_two_sites_taught_by_clicks_and_keys_become_trails(
     assert {first.taught_by, third.taught_by} == {"Ann"}
     assert first.site == site(server, "cs")
     assert first.steps[1].link in first.steps[0].page.links
+
+
+def test_the_two_ends_of_a_relationship_are_marked_in_the_bar(
+    classroom: Classroom, server: SampleServer, tmp_path: Path
+) -> None:
+    """The clicks between them are an example, from which all actors of the page are found."""
+    actors = Relationship("ActorOf", "film", "actor")
+    films = sample_web().films
+    film = next(each for each in films.films if len(each.people["Starring"]) > 3)
+    with Workspace.create(tmp_path / "w") as workspace:
+        workspace.stores.chains.save_ontology(Ontology({}, {"ActorOf": actors}))
+
+    async def story(lesson: Lesson) -> None:
+        hand = lesson.hand
+        await hand.arrived()
+        await hand.mark(actors.source_label)
+        await lesson.message("Now click the way to one actor")
+        await hand.click("Cast and Credits")
+        await hand.click(film.people["Starring"][0])
+        await hand.mark(actors.target_label)
+        await lesson.message("Example of ActorOf saved: Cast and Credits › ")
+        await hand.press("done")
+        assert await lesson.recording == "done"
+
+    base = site(server, films.host.removesuffix(".localhost")).rstrip("/")
+    classroom.teach(tmp_path / "w", [base + film.path], story)
+    with Workspace.open(tmp_path / "w") as workspace:
+        [example] = workspace.stores.chains.examples("ActorOf")
+
+    def get_page(url: str) -> TokenPage | None:
+        page = films.pages.get(url.removeprefix(base))
+        return TokenPage(url, page.body.decode()) if page else None
+
+    rules = learn_chains([example], get_page, [base + each.path for each in films.films])
+    found = {chain.target for chain in construct_chains(rules, [base + film.path], get_page, Extraction())}
+    assert found == {base + person_path(name) for name in film.people["Starring"]}
 
 
 def test_links_and_words_are_those_that_a_forage_reads(

@@ -10,6 +10,8 @@ from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
 from wayhound.app.teach.session import Arrived, Clicked, Done, Marked, TeachMode, Undone, serialise
 from wayhound.app.teach.teaching import graph_data, open_session, save_free_trails, start_urls
+from wayhound.chains.construction import ExampleLink
+from wayhound.chains.ontology import Ontology, Relationship
 from wayhound.errors import UsageError
 from wayhound.fetched import Fetched
 from wayhound.page import Link
@@ -51,6 +53,22 @@ def test_a_saver_opened_anew_stands_where_the_killed_one_stood(tmp_path: Path) -
         assert len(workspace.stores.trails) == 1
         again.apply(Undone())
         assert len(workspace.stores.trails) == 0
+
+
+def test_two_marked_ends_of_a_relationship_are_an_example_until_it_is_undone(tmp_path: Path) -> None:
+    lists = Relationship("ListOf", "home", "list")
+    with Workspace.create(tmp_path / "w") as workspace:
+        workspace.stores.chains.save_ontology(Ontology({}, {"ListOf": lists}))
+        saver = saver_of(workspace)
+        assert saver.labels() == ["ListOf from home", "ListOf to list"]
+        walk(saver)
+        saver.apply(Marked(1, lists.target_label))
+        assert workspace.stores.chains.examples("ListOf") == []
+        saver.apply(Marked(0, lists.source_label))
+        [example] = workspace.stores.chains.examples("ListOf")
+        assert example.links == (ExampleLink(HOME, LIST, text="List"),)
+        saver.apply(Undone())
+        assert workspace.stores.chains.examples("ListOf") == []
 
 
 def test_a_trail_whose_keeping_was_cut_short_is_kept_when_opened_again(tmp_path: Path) -> None:

@@ -106,6 +106,21 @@ def mark_saved(session: Session, node: PageNode, label: str) -> str:
     return f"Marked as {label}."
 
 
+def end_marked(saver: Saver, node: PageNode) -> str:
+    """Return the message after an end of a relationship was marked; empty if the label is no such end."""
+    if begun := saver.source_of(node.label):
+        return (
+            f"Source marked. Now click the way to one {begun.target} and mark it as “{begun.target_label}”."
+        )
+    ended = saver.target_of(node.label)
+    if ended is None:
+        return ""
+    if example := saver.example_at(node.number):
+        way = " › ".join(link.text or link.target for link in example.links)
+        return f"Example of {ended.name} saved: {way}. Go back and mark another, or press Done."
+    return f"No page on the way here is marked as “{ended.source_label}”. Go back to the {ended.source} and mark it."
+
+
 # State
 
 
@@ -205,6 +220,7 @@ class TeachActions:
         # A page may be marked before it has loaded: the mark counts at once, the trail is saved later.
         loaded = pages.is_seen(node.number)
         message = mark_saved(self._session, node, label) if loaded else STILL_LOADING
+        message = end_marked(self._saver, self._session.nodes[node.number]) or message
         return await self._bars.say(tab, message)
 
     async def undo(self, tab: Tab) -> None:

@@ -21,6 +21,8 @@ from wayhound.app.teach.session import (
     serialise,
 )
 from wayhound.archive.writer import repair
+from wayhound.chains.construction import ExampleChain, ExampleLink
+from wayhound.chains.ontology import Relationship
 from wayhound.fetched import Fetched
 from wayhound.paths.taught_site import WebGraph, hops_to_nearest
 from wayhound.store.teaching import TeachSession
@@ -52,6 +54,9 @@ class Saver:
         self._goals_elsewhere = self._goals_of_other_sessions()
         self._saved = self._saved_before()
         self._pending: set[int] = set()  # ends of trails whose pages cannot be read yet
+        self._chains = workspace.stores.chains
+        self._relationships = [known.relationship for known in self._chains.relationships()]
+        self._examples = self._marked_examples()
         self.save_trails()
 
     def close(self) -> None:
@@ -69,6 +74,7 @@ class Saver:
                     self.save_trails()
             case Marked() | Undone():
                 self.save_trails()
+                self._save_examples()
             case Done():
                 self._finish()
 
@@ -124,7 +130,8 @@ class Saver:
     def labels(self) -> list[str]:
         """Return labels to choose from: those of this session, then all others, the most used first."""
         others = [label for label in self._trails.labels() if label not in (GOAL, FAIL)]
-        return list(dict.fromkeys([*self.session.labels(), *others]))
+        ends = [label for each in self._relationships for label in (each.source_label, each.target_label)]
+        return list(dict.fromkeys([*ends, *self.session.labels(), *others]))
 
     def _ends(self) -> list[PageNode]:
         return [end for end in self.session.ends() if end.label or self._counts_as_rejected(end)]
@@ -157,6 +164,41 @@ class Saver:
         self._saved[number] = self._fingerprint(number)
         return True
 
+    # Relationships
+
+    def example_at(self, number: int) -> ExampleChain | None:
+        """Return the example chain that ends at a page: the clicks since the page marked as its source."""
+        path = self.session.path(number)
+        for each in self._relationships:
+            sources = [place for place, node in enumerate(path[:-1]) if node.label == each.source_label]
+            if path[-1].label == each.target_label and sources:
+                return _example(each.name, path[sources[-1] :])
+        return None
+
+    def source_of(self, label: str) -> Relationship | None:
+        """Return the relationship whose source pages are marked with a label."""
+        return next((each for each in self._relationships if each.source_label == label), None)
+
+    def target_of(self, label: str) -> Relationship | None:
+        """Return the relationship whose target pages are marked with a label."""
+        return next((each for each in self._relationships if each.target_label == label), None)
+
+    def _marked_examples(self) -> dict[str, list[ExampleChain]]:
+        examples: dict[str, list[ExampleChain]] = {each.name: [] for each in self._relationships}
+        for node in self.session.nodes:
+            if example := self.example_at(node.number):
+                examples[example.name].append(example)
+        return examples
+
+    def _save_examples(self) -> None:
+        """Save the chains between marked ends as examples; one whose mark was removed is deleted."""
+        marked = self._marked_examples()
+        for name, examples in marked.items():
+            for gone in [each for each in self._examples[name] if each not in examples]:
+                self._chains.remove_example(name, gone)
+            self._chains.add_examples(name, [each for each in examples if each not in self._examples[name]])
+        self._examples = marked
+
     # The end
 
     def _finish(self) -> None:
@@ -172,3 +214,15 @@ class Saver:
         graph = WebGraph.from_pages(self.pages.read_all(), clicks)
         hops = hops_to_nearest(graph, [node.url for node in nodes if node.label == GOAL])
         self._teaching.save_graph(self.record.id, graph.edges(), hops)
+
+
+def _example(name: str, path: list[PageNode]) -> ExampleChain | None:
+    """Return the links of a path; None if a page on it was not reached by a link."""
+    links: list[ExampleLink] = []
+    page = path[0].url
+    for node in path[1:]:
+        if node.link is None:
+            return None
+        links.append(ExampleLink(page, node.link.url, text=node.link.text))
+        page = node.link.url  # as it is linked: the page that it redirects to is found again by it
+    return ExampleChain(tuple(links), name=name)
