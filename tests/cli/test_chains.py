@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner, Result
@@ -17,7 +18,7 @@ from wayhound.cli.chains import chains
 from wayhound.errors import TeachingError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.samples import sample_web, serve_samples
-from wayhound.samples.films import FilmSite
+from wayhound.samples.films import FilmSite, person_path
 from wayhound.search.results import SearchRequest
 from wayhound.workspace import Workspace
 
@@ -60,9 +61,9 @@ def call(folder: Path, *arguments: str) -> Result:
     return result
 
 
-def learned(folder: Path) -> Result:
+def learned(folder: Path, site: str = "films") -> Result:
     files = (str(folder / "ontology.toml"), str(folder / "examples.txt"))
-    return call(folder, "learn", *files, "--recorded", str(folder / "films"))
+    return call(folder, "learn", *files, "--recorded", str(folder / site))
 
 
 def test_rules_are_shown_in_words_and_as_the_paper_writes_them(folder: Path) -> None:
@@ -129,6 +130,47 @@ def test_a_page_that_no_rule_covers_is_reported_with_a_question(folder: Path) ->
     assert f"If pages such as {BASE}/ have such links" in result.stderr
 
 
+def test_one_more_example_is_asked_for_where_it_covers_most(folder: Path) -> None:
+    """A third of the films has another template, and two pages have none: the example is wanted on the third."""
+    other = {film.path for number, film in enumerate(SITE.films) if number % 3 == 2}
+    odd = sorted({film.path for film in SITE.films} - other)[-2:]
+    responses = []
+    for path, page in SITE.pages.items():
+        body = page.body
+        if path in other:
+            people = next(film for film in SITE.films if film.path == path).people["Starring"]
+            links = "".join(
+                f"<span class=who><a href='{person_path(name)}'>{name}</a></span>" for name in people
+            )
+            body = f"<h1>Film</h1><div class=plays>With {links}</div><a href=/>Home</a>".encode()
+        if path in odd:
+            body = f"<h1>{path}</h1><p class=gone>Withdrawn.</p><a href=/>Home</a>".encode()
+        responses.append((Fetched(BASE + path, 200, (), body, "text/html", "utf-8"), 1.0))
+    provenance = {"source": "samples", "labels_by": "nobody"}
+    write_site_folder(folder / "mixed", f"{BASE}/", iter(responses), {}, provenance)
+    (folder / "ontology.toml").write_text(ONTOLOGY, "utf-8")
+    chains_of = [found for found in sorted(SITE.chains("Starring")) if found[0] not in {*other, *odd}]
+    (folder / "examples.txt").write_text(f"ActorOf {' '.join(BASE + path for path in chains_of[0])}", "utf-8")
+    learned(folder, "mixed")
+    recorded = ("--recorded", str(folder / "mixed"))
+    outcome = json.loads(call(folder, "extract", "ActorOf", *recorded, "--json").stdout)
+    assert {url.removeprefix(BASE) for url in outcome["uncovered"]} == {*other, *odd}
+    assert outcome["ask_about"].removeprefix(BASE) in other
+    words = " ".join(call(folder, "extract", "ActorOf", *recorded, "--again").stderr.split())
+    share = len({*other, *odd}) / len(SITE.films)
+    assert f"No rule covers {len({*other, *odd})} pages ({share:.0%})." in words
+    assert f"one more example there would cover up to {len(other)} pages" in words
+    # that example is a chain of another length: a pattern of its own, chosen on each page
+    source = outcome["ask_about"].removeprefix(BASE)
+    target = min(found[2] for found in SITE.chains("Starring") if found[0] == source)
+    with (folder / "examples.txt").open("a", encoding="utf-8") as file:
+        file.write(f"\nActorOf {BASE}{source} {BASE}{target}\n")
+    assert "  Or " in learned(folder, "mixed").stdout
+    outcome = json.loads(call(folder, "extract", "ActorOf", *recorded, "--again", "--json").stdout)
+    assert {url.removeprefix(BASE) for url in outcome["uncovered"]} == set(odd)
+    assert outcome["instances"] == len({found for found in SITE.chains("Starring") if found[0] not in odd})
+
+
 def test_a_site_that_has_changed_is_noticed(folder: Path) -> None:
     learned(folder)
     responses = []
@@ -141,6 +183,7 @@ def test_a_site_that_has_changed_is_noticed(folder: Path) -> None:
     assert "The site may have changed: learn ActorOf again from its stored examples." in " ".join(
         result.stderr.split()
     )
+    assert "1 example page, the first: " in " ".join(result.stderr.split())
     call(folder, "relearn", "ActorOf", "--recorded", str(folder / "changed"))
     again = call(folder, "extract", "ActorOf", "--again", "--recorded", str(folder / "changed"), "--json")
     assert json.loads(again.stdout)["instances"] == len(SITE.chains("Starring"))
@@ -170,6 +213,14 @@ def test_mistakes_in_examples_are_explained(
     (folder / "examples.txt").write_text(examples, "utf-8")
     with pytest.raises(error, match=message):
         learned(folder)
+
+
+def test_the_film_catalogue_is_listed_among_the_samples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["samples"]) == 0
+    assert "films.localhost" in capsys.readouterr().out
+    with serve_samples(sample_web()) as server:
+        page = urlopen(f"http://127.0.0.1:{server.port}/", timeout=60).read().decode()
+    assert f"http://films.localhost:{server.port}/" in page
 
 
 def test_goals_of_a_forage_can_be_the_source_pages(tmp_path: Path) -> None:

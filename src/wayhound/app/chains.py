@@ -288,9 +288,7 @@ class LinkChains:
         if page is None:
             raise UsageError(f"{url} could not be read. Check the address, or forage the site first.")
         known = self.store.get(name)
-        if known.rules is None or step >= len(known.rules.steps):
-            return page, []
-        return page, PageRules(known.rules.steps[step]).take_all(page)
+        return page, PageRules(known.rules.at_step(step)).take_all(page) if known.rules else []
 
     def extract(
         self,
@@ -361,17 +359,17 @@ class LinkChains:
         return largest[0], len(largest)
 
     def stale_examples(self, known: KnownRelationship, examples: Sequence[ExampleChain]) -> tuple[str, ...]:
-        """Return the source pages of examples on which the rules no longer take what was taught there."""
+        """Return the pages of examples on which the rules no longer take what was taught there."""
         if known.rules is None:
             return ()
+        steps = [PageRules(known.rules.at_step(step)) for step in range(max(map(len, known.rules.patterns)))]
         stale = []
         for example in examples:
-            page = self.pages.get(example.links[0].page)
-            if not example.wanted or page is None:
-                continue
-            targets = {anchor.target for anchor in PageRules(known.rules.steps[0]).take(page)}
-            if normalise(example.links[0].target) not in targets:
-                stale.append(example.links[0].page)
+            for rules, link in zip(steps, example.links, strict=False):
+                page = self.pages.get(link.page)
+                targets = {anchor.target for anchor in rules.take(page)} if page else set()
+                if example.wanted and page and normalise(link.target) not in targets:
+                    stale.append(link.page)
         return tuple(dict.fromkeys(stale))
 
     def goal_sources(self, label: str = "", run_id: int | None = None) -> list[str]:

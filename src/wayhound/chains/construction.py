@@ -46,41 +46,76 @@ class ExampleChain:
     name: str = ""
 
 
+Pattern = tuple[tuple[PathRule, ...], ...]
+"""An anchor element pattern: for every step of a chain, a disjunction of paths."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChainRules:
-    """The rules of a relationship, a disjunction of paths for every step (an anchor element pattern)."""
+    """The rules of a relationship: a disjunction of patterns, one for each length of chain that its examples have."""
 
-    steps: tuple[tuple[PathRule, ...], ...]
+    patterns: tuple[Pattern, ...]
+
+    def at_step(self, step: int) -> tuple[PathRule, ...]:
+        """Return the paths of all patterns at a step, the first being 0."""
+        paths = (path for pattern in self.patterns for path in (pattern[step] if step < len(pattern) else ()))
+        return tuple(dict.fromkeys(paths))
 
     def to_json(self) -> dict[str, Any]:
-        return {"version": 1, "steps": [[path.to_json() for path in step] for step in self.steps]}
+        patterns = [[[path.to_json() for path in step] for step in pattern] for pattern in self.patterns]
+        return {"version": 2, "patterns": patterns}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ChainRules:
         """Read saved rules. Raises ModelError if they are damaged or newer than this version."""
-        if data.get("version") != 1 or not isinstance(data.get("steps"), list):
+        patterns = [data.get("steps")] if data.get("version") == 1 else data.get("patterns")
+        if (
+            data.get("version") not in (1, 2)
+            or not patterns
+            or not all(isinstance(each, list) for each in patterns)
+        ):
             raise ModelError(
                 "The link rules are damaged or newer than this version. Learn the relationship again."
             )
-        return cls(tuple(tuple(PathRule.from_json(path) for path in step) for step in data["steps"]))
+        return cls(
+            tuple(
+                tuple(tuple(PathRule.from_json(path) for path in step) for step in pattern)
+                for pattern in patterns
+            )
+        )
 
 
 def learn_chains(
     examples: Sequence[ExampleChain], get_page: GetPage, context: Iterable[str] = ()
 ) -> ChainRules:
-    """Learn the rules of a relationship from example chains.
+    """Learn the rules of a relationship from example chains; chains of different lengths are patterns of their own.
 
     `context` are addresses of other source pages; the pages behind the examples' first links serve as context for
-    the steps that follow. Raises TeachingError, naming the example, if a page or a link cannot be found, if chains
-    differ in length, or if examples contradict each other.
+    the steps that follow. Raises TeachingError, naming the example, if a page or a link cannot be found, or if
+    examples contradict each other.
     """
     wanted = [example for example in examples if example.wanted]
     _check(examples, wanted)
     found = [(example, _locate(example, get_page)) for example in examples]
     _check_contradictions(found)
-    pages: list[TokenPage] = _get_all(context, get_page)
+    sources = _get_all(context, get_page)
+    lengths = dict.fromkeys(len(example.links) for example in wanted)
+    return ChainRules(tuple(_learn_pattern(length, found, sources, get_page) for length in lengths))
+
+
+_Located = tuple[ExampleChain, list[tuple[TokenPage, Anchor]]]
+
+
+def _learn_pattern(
+    length: int, found: Sequence[_Located], pages: list[TokenPage], get_page: GetPage
+) -> Pattern:
+    found = [
+        (example, located)
+        for example, located in found
+        if len(located) == length or (not example.wanted and len(located) < length)
+    ]
     steps: list[tuple[PathRule, ...]] = []
-    for number in range(len(wanted[0].links)):
+    for number in range(length):
         links = [
             LinkExample(located[number][0], located[number][1], example.wanted)
             for example, located in found
@@ -92,10 +127,10 @@ def learn_chains(
         steps.append(rules)
         taken = PageRules(rules)
         known = {link.page.url: link.page for link in links}
-        following = [anchor.target for page in (*known.values(), *pages) for anchor in taken.take(page)]
-        if number + 1 < len(wanted[0].links):
+        if number + 1 < length:
+            following = [anchor.target for page in (*known.values(), *pages) for anchor in taken.take(page)]
             pages = _get_all(_spread(list(dict.fromkeys(following))), get_page)
-    return ChainRules(tuple(steps))
+    return tuple(steps)
 
 
 _MOST_CONTEXT = 24
@@ -126,13 +161,14 @@ def _check(examples: Sequence[ExampleChain], wanted: Sequence[ExampleChain]) -> 
         raise TeachingError(
             "There is no example to learn from: mark at least one link that belongs to the relationship."
         )
+    longest = max(len(example.links) for example in wanted)
     for example in examples:
         if not example.links:
             raise TeachingError(f"{example.name or 'An example'} has no link.")
-        if len(example.links) != len(wanted[0].links):
+        if len(example.links) > longest:
             raise TeachingError(
-                f"{example.name} has {len(example.links)} links, but {wanted[0].name} has {len(wanted[0].links)}. "
-                "All chains of a relationship must have the same number of steps."
+                f"{example.name} says that a link does not belong after {len(example.links) - 1} others, but no "
+                f"example that belongs has more than {longest} links."
             )
         for link, following in zip(example.links, example.links[1:], strict=False):
             if normalise(link.target) != normalise(following.page):
@@ -177,7 +213,7 @@ def _loose(url: str) -> str:
     return url.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/")
 
 
-def _check_contradictions(found: Sequence[tuple[ExampleChain, list[tuple[TokenPage, Anchor]]]]) -> None:
+def _check_contradictions(found: Sequence[_Located]) -> None:
     wanted = {_identity(located): example for example, located in found if example.wanted}
     for example, located in found:
         if not example.wanted and (other := wanted.get(_identity(located))):
@@ -193,7 +229,7 @@ def _identity(located: list[tuple[TokenPage, Anchor]]) -> tuple[tuple[str, int],
 
 def _resolve_ambiguous(
     links: list[LinkExample],
-    found: Sequence[tuple[ExampleChain, list[tuple[TokenPage, Anchor]]]],
+    found: Sequence[_Located],
     number: int,
 ) -> None:
     """Choose the place of an example whose target its page links several times: the one that fits the others."""
@@ -245,7 +281,9 @@ def construct_chains(
     A link element is followed only to the page that its link leads to (Definition 2). At most `budget` pages are
     read; each page is read once for each step.
     """
-    walker = _Walker([PageRules(step) for step in rules.steps], get_page, report, budget)
+    walker = _Walker(
+        [[PageRules(step) for step in pattern] for pattern in rules.patterns], get_page, report, budget
+    )
     for source in dict.fromkeys(sources):
         links = walker.links(0, source)
         if report.stopped_by_budget:
@@ -253,33 +291,43 @@ def construct_chains(
         report.pages += 1
         if links is None:
             report.unread.append(source)
-        elif not links:
+        elif not any(links):
             report.uncovered.append(source)
-        yield from walker.chains(0, source, ())
+        yield from {
+            chain.urls: chain
+            for pattern in range(len(rules.patterns))
+            for chain in walker.chains(pattern, source, ())
+        }.values()
 
 
 @dataclass
 class _Walker:
-    steps: list[PageRules]
+    patterns: list[list[PageRules]]
     get_page: GetPage
     report: Extraction
     budget: int
-    _taken: dict[tuple[int, str], list[Anchor] | None] = field(default_factory=dict)
+    _taken: dict[tuple[int, str], list[list[Anchor]] | None] = field(default_factory=dict)
 
-    def links(self, step: int, url: str) -> list[Anchor] | None:
-        """Return the links of a step on a page; None if the page cannot be read or the budget is spent."""
+    def links(self, step: int, url: str) -> list[list[Anchor]] | None:
+        """Return the links that each pattern takes from a page at a step.
+
+        Returns None if the page cannot be read or the budget is spent.
+        """
         if (step, url) not in self._taken:
             if len(self._taken) >= self.budget:
                 self.report.stopped_by_budget = True
                 return None
             page = self.get_page(url)
-            self._taken[step, url] = None if page is None else self.steps[step].take(page)
+            self._taken[step, url] = None if page is None else [
+                pattern[step].take(page) if step < len(pattern) else [] for pattern in self.patterns
+            ]  # fmt: skip
         return self._taken[step, url]
 
-    def chains(self, step: int, url: str, before: tuple[LinkElement, ...]) -> Iterator[LinkChain]:
-        for anchor in self.links(step, url) or ():
+    def chains(self, pattern: int, url: str, before: tuple[LinkElement, ...]) -> Iterator[LinkChain]:
+        links = self.links(len(before), url)
+        for anchor in links[pattern] if links else ():
             elements = (*before, LinkElement(url, anchor))
-            if step + 1 == len(self.steps):
+            if len(elements) == len(self.patterns[pattern]):
                 yield LinkChain(elements)
             else:
-                yield from self.chains(step + 1, anchor.target, elements)
+                yield from self.chains(pattern, anchor.target, elements)

@@ -15,7 +15,13 @@ from wayhound.chains.ontology import read_ontology
 from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json
 from wayhound.cli.language import Group, json_option, limit_option, out_option, run_option, workspace_option
 from wayhound.errors import UsageError
-from wayhound.wording.chains import format_extracted, format_formal, format_learned, format_path
+from wayhound.wording.chains import (
+    format_extracted,
+    format_formal,
+    format_learned,
+    format_path,
+    paths_in_order,
+)
 from wayhound.wording.quantities import short_url
 from wayhound.workspace import Workspace
 
@@ -129,12 +135,10 @@ def show(names: tuple[str, ...], folder: Path, limit: int, as_json: bool) -> Non
 
 def _print_rules(opened: LinkChains, name: str) -> None:
     known = opened.store.get(name)
-    for number, step in enumerate(known.rules.steps if known.rules else (), 1):
-        for place, path in enumerate(step):
-            lead = f"  step {number}: " if not place else "      or: "
-            out.print(f"{lead}{format_path(path)}", markup=False)
-            for line in format_formal(path):
-                out.print(f"          {line}", style="dim", markup=False)
+    for lead, path in paths_in_order(known.rules) if known.rules else ():
+        out.print(f"  {lead}{format_path(path)}", markup=False)
+        for line in format_formal(path):
+            out.print(f"          {line}", style="dim", markup=False)
 
 
 @chains.command("extract")

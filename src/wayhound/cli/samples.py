@@ -21,9 +21,9 @@ from wayhound.samples import SampleWeb, sample_web, serve_samples, write_folder
 @click.option("--out", "folder", metavar="PATH", type=click.Path(path_type=Path, file_okay=False),
               help="Write the sites with their labels and true records into this folder.")  # fmt: skip
 def samples(serve: bool, port: int, folder: Path | None) -> None:
-    """List, serve or write the sample web: invented departments and companies, each site built in its own way.
+    """List, serve or write the sample web: invented departments, companies and a film catalogue.
 
-    It is the same on every machine, and needs no internet.
+    Each site is built in its own way. They are the same on every machine, and need no internet.
     """
     web = sample_web()
     if folder is not None:
@@ -40,7 +40,7 @@ def _serve(web: SampleWeb, port: int) -> None:
     try:
         with serve_samples(web, port=port) as server:
             err.print(f"The sample web is at http://localhost:{server.port}/ until you press Ctrl-C.")
-            for seed in server.seeds():
+            for seed in (*server.seeds(), f"http://{web.films.host}:{server.port}/"):
                 out.print(seed)
             _until_interrupted()
     except OSError as error:
@@ -59,7 +59,7 @@ def _until_interrupted() -> None:
 
 def _table(web: SampleWeb) -> Table:
     table = plain_table("host", "kind", "title", "pages", "most frequent labels", right=("pages",))
-    for site in web.sites:
+    for site in (*web.sites, web.films):
         labels = Counter(site.labels().values()).most_common(4)
         frequent = ", ".join(f"{number} {label}" for label, number in labels)
         table.add_row(site.host, site.kind, site.title, str(len(site.pages)), frequent)

@@ -96,6 +96,14 @@ class FilmSite:
         """Return the response to a path; a page that does not exist has status 404."""
         return self._built.pages.get(path.partition("#")[0]) or self._built.not_found
 
+    def labels(self) -> dict[str, str]:
+        """Return the concept of every page that has one, by path."""
+        people = {
+            person_path(name) for film in self.films for names in film.people.values() for name in names
+        }
+        films = {film.path: "film" for film in self.films} | {film.cast_path: "cast" for film in self.films}
+        return films | dict.fromkeys(sorted(people), "person")
+
     def chains(self, role: str) -> set[tuple[str, str, str]]:
         """Return the chains of a role: paths of the film, its cast page and the person."""
         return {

@@ -31,12 +31,18 @@ _PATTERNS = {
 
 def format_rules(rules: ChainRules) -> list[str]:
     """Return the rules in words, a line for each step and alternative."""
-    lines = []
-    for number, step in enumerate(rules.steps, 1):
-        begin = f"Step {number}: " if len(rules.steps) > 1 else ""
-        for place, path in enumerate(step):
-            lines.append(f"{begin if not place else '    or: '}{format_path(path)}")
-    return lines
+    return [lead + format_path(path) for lead, path in paths_in_order(rules)]
+
+
+def paths_in_order(rules: ChainRules) -> list[tuple[str, PathRule]]:
+    """Return the paths of all patterns in order, each with what to write before it: `Step 2: ` or `or: `."""
+    paths: list[tuple[str, PathRule]] = []
+    for number, pattern in enumerate(rules.patterns):
+        for step, choices in enumerate(pattern, 1):
+            lead = f"Step {step}: " if len(pattern) > 1 else ""
+            lead = f"Or {lead[:1].lower()}{lead[1:]}" if number and step == 1 else lead
+            paths += [(lead if not place else "    or: ", path) for place, path in enumerate(choices)]
+    return paths
 
 
 def format_path(path: PathRule) -> str:
