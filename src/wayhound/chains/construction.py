@@ -68,7 +68,7 @@ class ChainRules:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ChainRules:
         """Read saved rules. Raises ModelError if they are damaged or newer than this version."""
-        patterns = [data.get("steps")] if data.get("version") == 1 else data.get("patterns")
+        patterns: Any = [data.get("steps")] if data.get("version") == 1 else data.get("patterns")
         if (
             data.get("version") not in (1, 2)
             or not patterns

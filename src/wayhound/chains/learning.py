@@ -84,11 +84,30 @@ class StepLearner:
                 words = self._template.stable_words(example.label.words) if example.label else ()
                 by_label.setdefault(words, []).append(example)
             merged = [replace(example, label=None) for example in group]
-            if len(by_label) == 1 or self._takes_refused(merged):
+            if len(by_label) == 1 or self._takes_refused(merged) or self._takes_others(group, set(by_label)):
                 clusters.extend(by_label.values())
             else:
                 clusters.append(merged)
         return clusters
+
+    def _takes_others(self, group: list[_Example], known: set[tuple[str, ...]]) -> bool:
+        """Return True if one rule for all labels would take lists below further labels, which nobody asked for.
+
+        They are asked for if examples below two labels of one page show that labels do not matter. If each page has
+        one, as where a site has two languages, they do.
+        """
+        shown: dict[str, set[tuple[str, ...]]] = {}
+        for example in group:
+            words = self._template.stable_words(example.label.words) if example.label else ()
+            shown.setdefault(example.page.url, set()).add(words)
+        if any(len(labels) > 1 for labels in shown.values()):
+            return False
+        for lesson in self._lessons([replace(example, label=None) for example in group]):
+            for token in lesson.members:
+                label = find_label(lesson.page, token)
+                if label and self._template.stable_words(label.words) not in known:
+                    return True
+        return False
 
     def _takes_refused(self, examples: list[_Example]) -> bool:
         lessons = self._lessons(examples)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.chains.paths import Label, alike, tag_path
+from wayhound.chains.paths import Label, alike, find_label, list_path, tag_path
 from wayhound.chains.rules import END_OF_LINK, LeafRule, PageRules, PathRule
 from wayhound.chains.tokens import TokenPage
 from wayhound.learn.landmarks import (
@@ -61,13 +61,31 @@ class Template:
         """Tell a label of the template ("Starring:") from a part of the content that is set like one."""
         if not self.stable_words(label.words):
             return False
-        known = [word for word in label.words if self.counts[word] > 1]
-        if 2 * len(known) >= len(label.words) and known:
+        members = alike(page, token, label.begin, label.region_end)
+        if any(label.end <= other < members[0] for other in page.link_tokens):
+            return False  # a label stands right over its list: other links between them are what it labels
+        if self._recurs(label.words):
             return True
-        everywhere = alike(page, token, 0, len(page.tokens))
-        outside = sum(not label.begin <= other < label.region_end for other in everywhere)
-        has_several = len(everywhere) - outside > 1
-        return outside < 2 or (has_several and len(self.pages) < _ENOUGH_PAGES)
+        if self._varies(page, token):
+            return False
+        outside = len(alike(page, token, 0, len(page.tokens))) - len(members)
+        return outside < 2 or (len(members) > 1 and len(self.pages) < _ENOUGH_PAGES)
+
+    def _recurs(self, words: Sequence[str]) -> bool:
+        """Return True if at least half of a label's words, in one run, occur on a second page."""
+        size = (len(words) + 1) // 2
+        runs = [" ".join(words[start : start + size]) for start in range(len(words) - size + 1)]
+        return any(sum(f" {run} " in page.plain_words for page in self.pages) > 1 for run in runs)
+
+    def _varies(self, page: TokenPage, token: int) -> bool:
+        """Return True if links of the same path stand under another label on every page: then it is content."""
+        path = list_path(page, token, None)
+        labels = []
+        for other in self.others:
+            same = (link for link in other.link_tokens if list_path(other, link, None) == path)
+            label = find_label(other, link) if (link := next(same, None)) is not None else None
+            labels += [label.words] if label else []
+        return len(labels) >= _ENOUGH_PAGES and 2 * len(set(labels)) > len(labels)
 
     def stable_words(self, words: Iterable[str]) -> tuple[str, ...]:
         return tuple(word for word in words if self.is_stable(word) and not word.isnumeric())

@@ -76,7 +76,7 @@ class PathRule:
             close = SkipRule.from_json(data["close"]) if "close" in data else end
             rule = cls(
                 SkipRule.from_json(data["start"]), end if end.from_end else NOTHING, close, leaves,
-                str(data["target"]), str(data["text"]), bool(data["repeats"]),
+                target=str(data["target"]), text=str(data["text"]), repeats=bool(data["repeats"]),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"A link rule is damaged ({error}). Learn the relationship again.") from None

@@ -301,6 +301,11 @@ class TokenPage:
         return frozenset(word for _, piece in pieces for word in re.findall(r"[^\W_]+", _plain(piece)))
 
     @cached_property
+    def plain_words(self) -> str:
+        """The tokens that are words or numbers, in order, with a blank before and after each."""
+        return " " + " ".join(token for token in self.tokens if token[0].isalnum()) + " "
+
+    @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(self.tokens)
 

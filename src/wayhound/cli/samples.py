@@ -12,7 +12,8 @@ from rich.table import Table
 from wayhound.cli.console import err, out, plain_table
 from wayhound.cli.language import Command, port_option
 from wayhound.errors import UsageError
-from wayhound.samples import SampleWeb, sample_web, serve_samples, write_folder
+from wayhound.samples import SampleSite, SampleWeb, sample_web, serve_samples, write_folder
+from wayhound.samples.films import FilmSite
 
 
 @click.command(cls=Command)
@@ -59,7 +60,8 @@ def _until_interrupted() -> None:
 
 def _table(web: SampleWeb) -> Table:
     table = plain_table("host", "kind", "title", "pages", "most frequent labels", right=("pages",))
-    for site in (*web.sites, web.films):
+    sites: list[SampleSite | FilmSite] = [*web.sites, web.films]
+    for site in sites:
         labels = Counter(site.labels().values()).most_common(4)
         frequent = ", ".join(f"{number} {label}" for label, number in labels)
         table.add_row(site.host, site.kind, site.title, str(len(site.pages)), frequent)

@@ -108,14 +108,14 @@ def mark_saved(session: Session, node: PageNode, label: str) -> str:
 
 def end_marked(saver: Saver, node: PageNode) -> str:
     """Return the message after an end of a relationship was marked; empty if the label is no such end."""
-    if begun := saver.source_of(node.label):
+    if begun := saver.chains.source_of(node.label):
         return (
             f"Source marked. Now click the way to one {begun.target} and mark it as “{begun.target_label}”."
         )
-    ended = saver.target_of(node.label)
+    ended = saver.chains.target_of(node.label)
     if ended is None:
         return ""
-    if example := saver.example_at(node.number):
+    if example := saver.chains.example_at(node.number):
         way = " › ".join(link.text or link.target for link in example.links)
         return f"Example of {ended.name} saved: {way}. Go back and mark another, or press Done."
     return f"No page on the way here is marked as “{ended.source_label}”. Go back to the {ended.source} and mark it."

@@ -25,6 +25,7 @@ from wayhound.chains.construction import ExampleChain, ExampleLink
 from wayhound.chains.ontology import Relationship
 from wayhound.fetched import Fetched
 from wayhound.paths.taught_site import WebGraph, hops_to_nearest
+from wayhound.store.chains import ChainStore
 from wayhound.store.teaching import TeachSession
 from wayhound.trail import FAIL, GOAL, Step, Trail
 from wayhound.workspace import Workspace
@@ -54,9 +55,7 @@ class Saver:
         self._goals_elsewhere = self._goals_of_other_sessions()
         self._saved = self._saved_before()
         self._pending: set[int] = set()  # ends of trails whose pages cannot be read yet
-        self._chains = workspace.stores.chains
-        self._relationships = [known.relationship for known in self._chains.relationships()]
-        self._examples = self._marked_examples()
+        self.chains = MarkedChains(workspace.stores.chains, self.session)
         self.save_trails()
 
     def close(self) -> None:
@@ -74,7 +73,7 @@ class Saver:
                     self.save_trails()
             case Marked() | Undone():
                 self.save_trails()
-                self._save_examples()
+                self.chains.save()
             case Done():
                 self._finish()
 
@@ -130,8 +129,7 @@ class Saver:
     def labels(self) -> list[str]:
         """Return labels to choose from: those of this session, then all others, the most used first."""
         others = [label for label in self._trails.labels() if label not in (GOAL, FAIL)]
-        ends = [label for each in self._relationships for label in (each.source_label, each.target_label)]
-        return list(dict.fromkeys([*ends, *self.session.labels(), *others]))
+        return list(dict.fromkeys([*self.chains.labels(), *self.session.labels(), *others]))
 
     def _ends(self) -> list[PageNode]:
         return [end for end in self.session.ends() if end.label or self._counts_as_rejected(end)]
@@ -164,11 +162,39 @@ class Saver:
         self._saved[number] = self._fingerprint(number)
         return True
 
-    # Relationships
+    # The end
+
+    def _finish(self) -> None:
+        self.save_trails()
+        if self.session.mode == "free":
+            self._save_graph()
+        self._teaching.end(self.record.id, self._clock())
+        self.pages.sync()
+
+    def _save_graph(self) -> None:
+        nodes = self.session.nodes
+        clicks = [(nodes[node.parent].url, node.url) for node in nodes if node.parent is not None]
+        graph = WebGraph.from_pages(self.pages.read_all(), clicks)
+        hops = hops_to_nearest(graph, [node.url for node in nodes if node.label == GOAL])
+        self._teaching.save_graph(self.record.id, graph.edges(), hops)
+
+
+class MarkedChains:
+    """Examples of relationships in a session: the clicks between pages that are marked as the two ends of one."""
+
+    def __init__(self, store: ChainStore, session: Session) -> None:
+        self._store = store
+        self._session = session
+        self._relationships = [known.relationship for known in store.relationships()]
+        self._examples = self._marked_examples()
+
+    def labels(self) -> list[str]:
+        """Return the labels that mark the ends of relationships."""
+        return [label for each in self._relationships for label in (each.source_label, each.target_label)]
 
     def example_at(self, number: int) -> ExampleChain | None:
         """Return the example chain that ends at a page: the clicks since the page marked as its source."""
-        path = self.session.path(number)
+        path = self._session.path(number)
         for each in self._relationships:
             sources = [place for place, node in enumerate(path[:-1]) if node.label == each.source_label]
             if path[-1].label == each.target_label and sources:
@@ -185,35 +211,19 @@ class Saver:
 
     def _marked_examples(self) -> dict[str, list[ExampleChain]]:
         examples: dict[str, list[ExampleChain]] = {each.name: [] for each in self._relationships}
-        for node in self.session.nodes:
+        for node in self._session.nodes:
             if example := self.example_at(node.number):
                 examples[example.name].append(example)
         return examples
 
-    def _save_examples(self) -> None:
+    def save(self) -> None:
         """Save the chains between marked ends as examples; one whose mark was removed is deleted."""
         marked = self._marked_examples()
         for name, examples in marked.items():
             for gone in [each for each in self._examples[name] if each not in examples]:
-                self._chains.remove_example(name, gone)
-            self._chains.add_examples(name, [each for each in examples if each not in self._examples[name]])
+                self._store.remove_example(name, gone)
+            self._store.add_examples(name, [each for each in examples if each not in self._examples[name]])
         self._examples = marked
-
-    # The end
-
-    def _finish(self) -> None:
-        self.save_trails()
-        if self.session.mode == "free":
-            self._save_graph()
-        self._teaching.end(self.record.id, self._clock())
-        self.pages.sync()
-
-    def _save_graph(self) -> None:
-        nodes = self.session.nodes
-        clicks = [(nodes[node.parent].url, node.url) for node in nodes if node.parent is not None]
-        graph = WebGraph.from_pages(self.pages.read_all(), clicks)
-        hops = hops_to_nearest(graph, [node.url for node in nodes if node.label == GOAL])
-        self._teaching.save_graph(self.record.id, graph.edges(), hops)
 
 
 def _example(name: str, path: list[PageNode]) -> ExampleChain | None:
