@@ -12,6 +12,9 @@ import pytest
 
 from tests.servers import Page, Served, serve
 from wayhound.app.facts import (
+    PATIENCE,
+    FactSearch,
+    Wanted,
     build_graph,
     correct_fact,
     extract_facts,
@@ -22,6 +25,8 @@ from wayhound.app.facts import (
 )
 from wayhound.cli import run
 from wayhound.errors import UsageError
+from wayhound.fetched import Fetched
+from wayhound.samples import sample_web, serve_samples
 from wayhound.workspace import Workspace
 
 ACME = (
@@ -116,6 +121,36 @@ def test_one_command_goes_from_a_table_to_a_table(firms: Firms) -> None:
         sheet = book.read("xl/worksheets/sheet1.xml").decode()
     assert "info@acme-pumps.com" in sheet
     assert "<f>" not in sheet
+
+
+def test_the_table_in_the_readme_is_what_the_command_writes(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    shown = readme.partition("```csv\n")[2].partition("```")[0]
+    out, table = tmp_path / "facts.csv", tmp_path / "firms.csv"
+    assert run(["init", str(tmp_path / "mine")]) == 0
+    with serve_samples(sample_web()) as server:
+        wanted = shown.replace(":8765", f":{server.port}")
+        firms = [row[:2] for row in csv.reader(wanted.splitlines())]
+        table.write_text("".join(",".join(row) + "\n" for row in firms), "utf-8")
+        command = ["forage", str(table), "-w", str(tmp_path / "mine"), "--facts", "contact", "--out", str(out)]
+        assert run([*command, "--delay", "0", "--allow-private"]) == 0
+    assert out.read_text("utf-8").splitlines() == wanted.splitlines()
+
+
+def test_a_site_ends_when_pages_bring_no_new_facts(foraged: Firms) -> None:
+    search = FactSearch(_wanted(foraged))
+    page = Fetched("http://x.example/", 200, body=b"<p>Nothing here.</p>", content_type="text/html")
+    reasons = []
+    for _ in range(PATIENCE):
+        reasons.append(search.end_reason)
+        search.read(page)
+    assert reasons == [""] * PATIENCE
+    assert search.end_reason == "further pages have no new facts"
+
+
+def _wanted(firms: Firms) -> Wanted:
+    with Workspace.open(firms.workspace) as workspace:
+        return parse_wanted(workspace, "contact")
 
 
 @pytest.mark.parametrize(

@@ -38,18 +38,18 @@ FIRST_REPORT = 8  # pages of a site after which its goals are recognised for the
 REPORT_GROWTH = 1.5  # … and again whenever it has so many times as many, which costs little more than once
 
 STOPPED = "stopped"
-FACTS_FOUND = "facts found"
 TOTAL_SPENT = "total budget spent"
 NEEDS_BROWSER = "needs_browser"
 
 
 class SiteFacts(Protocol):
-    """Reads the pages of one site, and knows when all that is wanted from them has been found."""
+    """Reads the pages of one site, and knows when further pages are not worth a fetch."""
 
     def read(self, response: Fetched, /) -> None: ...
 
     @property
-    def is_complete(self) -> bool: ...
+    def end_reason(self) -> str:
+        """The reason to end the site, such as that all facts are found; empty while it should go on."""
 
 
 class Renderer(Protocol):
@@ -308,8 +308,8 @@ class Crawl:
         facts = self._facts.get(job.id)
         while not self._stop.is_set():
             self._leases.check(job)
-            if facts is not None and facts.is_complete:
-                return FACTS_FOUND
+            if facts is not None and (reason := facts.end_reason):
+                return reason
             if await self._take_in_answers(job, forager):
                 await self._recognise(job, forager)
             match forager.next_action(clock()):

@@ -39,6 +39,7 @@ CONTACT_WORDS = ("contact", "imprint", "offices", "visit", "find us")
 
 _FEW = 4  # phones or addresses that one organisation has on a page
 ENOUGH = 0.6  # confidence from which a forage takes a fact for found
+PATIENCE, PATIENCE_AFTER_SOME = 4, 1  # pages of a site without any new fact, until one was found and after
 PROFILE_PAGES = 50
 _VERSION = "1"  # descriptions made by an earlier version are made anew
 
@@ -88,21 +89,30 @@ def parse_wanted(workspace: Workspace, text: str) -> Wanted:
 
 
 class FactSearch:
-    """The facts of one site while it is walked; complete when every wanted field has been found."""
+    """The facts of one site while it is walked.
+
+    It ends when every wanted field has been found, or when pages bring nothing new: the links that look most like
+    contact pages are followed first, so after a few of them without news the rest of the site has none either.
+    """
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._missing = set(wanted.fields)
+        self._without_news = 0
 
     def read(self, response: Fetched, /) -> None:
         page = read_facts(response.url, response.body, response.content_type, response.charset)
-        for fact in _allowed(settle(page, self._wanted.kind), persons=self._wanted.persons):
-            if fact.confidence >= ENOUGH:
-                self._missing.discard(fact.field)
+        facts = _allowed(settle(page, self._wanted.kind), persons=self._wanted.persons)
+        new = self._missing & {fact.field for fact in facts if fact.confidence >= ENOUGH}
+        self._missing -= new
+        self._without_news = 0 if new else self._without_news + 1
 
     @property
-    def is_complete(self) -> bool:
-        return not self._missing
+    def end_reason(self) -> str:
+        if not self._missing:
+            return "facts found"
+        patience = PATIENCE if len(self._missing) == len(self._wanted.fields) else PATIENCE_AFTER_SOME
+        return "further pages have no new facts" if self._without_news >= patience else ""
 
 
 # From archived pages to descriptions

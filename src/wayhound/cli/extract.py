@@ -107,10 +107,10 @@ def write_table(
     if table is None:
         return write_facts(rows, wanted, file_format, target, lambda row: format_row(row, wanted.fields))
     own = read_table(table)
-    visited = workspace.stores.facts.outcomes(run_id)
+    outcomes = workspace.stores.facts.outcomes(run_id)
     return write_wide(
         own, wide_rows(own, rows), wanted, file_format, target,
-        lambda row: format_wide_row(row, wanted.fields, visited),
+        lambda row: format_wide_row(row, wanted.fields, outcomes),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from wayhound.app.facts import ExtractedFacts, FactRow, Wanted, WideRow
 from wayhound.wording.quantities import count
@@ -29,10 +29,12 @@ def format_row(row: FactRow, fields: Sequence[str]) -> str:
     return f"nothing found ({row.reason})" if row.reason else "nothing found"
 
 
-def format_wide_row(row: WideRow, fields: Sequence[str], visited: Iterable[str]) -> str:
-    """Return how the search for a row of a person's own table went."""
+def format_wide_row(row: WideRow, fields: Sequence[str], outcomes: Mapping[str, tuple[str, str, int]]) -> str:
+    """Return how the search for a row of a person's own table went, given state, reason and requests of each site."""
     if not row.start:
         return "no web address in this row"
     if row.facts is not None:
         return format_row(row.facts, fields)
-    return "nothing found: no page could be read" if row.start in set(visited) else "not visited yet"
+    if row.start not in outcomes:
+        return "not visited yet"
+    return f"nothing found ({outcomes[row.start][1] or 'not finished'})"
