@@ -85,7 +85,9 @@ async def walk(firms: Firms, workspace: Workspace, *, exhaustive: bool) -> int:
     return run.id
 
 
-def measure(firms: Firms, folder: Path, *, exhaustive: bool) -> tuple[dict[str, dict[str, bool]], Counter[str], dict[str, int]]:
+def measure(
+    firms: Firms, folder: Path, *, exhaustive: bool
+) -> tuple[dict[str, dict[str, bool]], Counter[str], dict[str, int]]:
     """Return which facts each firm has, statuses, and the fetches of each firm."""
     with Workspace.create(folder) as workspace:
         run_id = asyncio.run(walk(firms, workspace, exhaustive=exhaustive))

@@ -19,6 +19,8 @@ from wayhound.app.facts import (
     correct_fact,
     extract_facts,
     fact_rows,
+    mark_value,
+    marked_page,
     merge_entities,
     parse_wanted,
     split_entity,
@@ -132,7 +134,16 @@ def test_the_table_in_the_readme_is_what_the_command_writes(tmp_path: Path) -> N
         wanted = shown.replace(":8765", f":{server.port}")
         firms = [row[:2] for row in csv.reader(wanted.splitlines())]
         table.write_text("".join(",".join(row) + "\n" for row in firms), "utf-8")
-        command = ["forage", str(table), "-w", str(tmp_path / "mine"), "--facts", "contact", "--out", str(out)]
+        command = [
+            "forage",
+            str(table),
+            "-w",
+            str(tmp_path / "mine"),
+            "--facts",
+            "contact",
+            "--out",
+            str(out),
+        ]
         assert run([*command, "--delay", "0", "--allow-private"]) == 0
     assert out.read_text("utf-8").splitlines() == wanted.splitlines()
 
@@ -203,12 +214,12 @@ def test_pages_are_not_read_again_and_entities_are_records(foraged: Firms) -> No
 def test_a_correction_holds_when_pages_are_read_again(foraged: Firms) -> None:
     with Workspace.open(foraged.workspace) as workspace:
         wanted = parse_wanted(workspace, "contact")
-        correct_fact(workspace, wanted.kind, foraged.sites[0], "phone", ["+1 512 000"])
+        correct_fact(workspace, wanted, foraged.sites[0], "phone", ["+1 512 000"])
         extract_facts(workspace, wanted)
         row = next(row for row in fact_rows(workspace, wanted) if row.key == foraged.sites[0])
         assert row.texts("phone") == ["+1 512 000"]
         with pytest.raises(UsageError, match="Extract them first"):
-            correct_fact(workspace, wanted.kind, "http://nobody.example/", "phone", ["1"])
+            correct_fact(workspace, wanted, "http://nobody.example/", "phone", ["1"])
 
 
 def test_a_merge_and_a_split_hold(foraged: Firms) -> None:
@@ -243,3 +254,54 @@ def test_a_value_marked_on_a_page_is_found_on_the_others_of_the_site(foraged: Fi
             row for row in fact_rows(workspace, parse_wanted(workspace, "organisation")) if "acme" in row.key
         )
         assert row.texts("name") == ["Acme Pumps Ltd"]
+
+
+def test_any_field_can_be_taught_and_becomes_a_column(foraged: Firms) -> None:
+    contact = f"{foraged.sites[0]}contact"
+    with Workspace.open(foraged.workspace) as workspace:
+        wanted = parse_wanted(workspace, "organisation")
+        mark_value(workspace, wanted, foraged.sites[0], contact, "legal", "Acme  Pumps Ltd")
+        row = fact_rows(workspace, parse_wanted(workspace, "organisation:legal"))[0]
+        assert row.texts("legal") == ["Acme Pumps Ltd"]
+        _, lines = marked_page(workspace, wanted, foraged.sites[0], contact)
+        shown = {fact.field: text for line in lines for text, fact in line.pieces if fact}
+        assert shown["phone"] == "(512) 471-3434"
+        with pytest.raises(UsageError, match="does not stand on"):
+            mark_value(workspace, wanted, foraged.sites[0], contact, "legal", "Somebody Else")
+        with pytest.raises(UsageError, match="is not archived"):
+            mark_value(workspace, wanted, foraged.sites[0], "http://x.example/", "legal", "Acme")
+
+
+def test_a_correction_that_stands_on_a_page_teaches_its_site(foraged: Firms) -> None:
+    with Workspace.open(foraged.workspace) as workspace:
+        wanted = parse_wanted(workspace, "organisation")
+        taught = correct_fact(workspace, wanted, foraged.sites[0], "name", ["Acme Pumps Ltd"])
+        assert taught == (f"{foraged.sites[0]}contact",)
+        assert workspace.stores.facts.examples("organisation") == [(*taught, "name", "Acme Pumps Ltd")]
+        assert correct_fact(workspace, wanted, foraged.sites[0], "phone", ["+1 999"]) == ()
+
+
+SEEN = (
+    "<title>{0} - Guide</title><h1>{0}</h1>"
+    "<table><tr><td>Chef</td><td>{1}</td></tr><tr><td>Owner</td><td>{2}</td></tr></table>"
+)
+
+
+def test_values_marked_on_two_pages_are_found_on_the_others_of_a_site(tmp_path: Path) -> None:
+    people = [("Amber", "Ann Lee", "Bo Ray"), ("Basil", "Cy Dow", "Di Fox"), ("Clove", "Ed Gum", "Flo Hay")]
+    pages: dict[str, Page] = {
+        f"//guide.localhost/{name}": SEEN.format(name, chef, owner) for name, chef, owner in people
+    }
+    links = "".join(f"<a href=/{name}>{name}</a>" for name, _, _ in people)
+    pages["//guide.localhost/"] = f"<title>Guide</title>{links}"
+    assert run(["init", str(tmp_path / "mine")]) == 0
+    with serve(pages) as server:
+        start = f"{server.at('guide.localhost')}/"
+        options = ["--strategy", "breadth-first", "--goal", "Guide", "--delay", "0", "--allow-private"]
+        assert run(["forage", start, "-w", str(tmp_path / "mine"), *options]) == 0
+    with Workspace.open(tmp_path / "mine") as workspace:
+        wanted = parse_wanted(workspace, "restaurant")
+        for name, chef, _ in people[:2]:
+            mark_value(workspace, wanted, start, f"{start}{name}", "chef", chef)
+        rows = {row.key: row for row in fact_rows(workspace, wanted)}
+        assert rows[f"{start}Clove"].texts("chef") == ["Ed Gum"]

@@ -48,3 +48,21 @@ def test_facts_can_be_downloaded(facts: Workspace, visitor: Visitor) -> None:
 
 def test_without_facts_the_page_says_how_to_get_them(visitor: Visitor) -> None:
     assert "wayhound extract" in visitor.get("/facts?kind=restaurant")
+
+
+def test_rows_are_merged_and_split_for_good(facts: Workspace, visitor: Visitor) -> None:
+    other = "http://acme.test/"
+    claims = (Claim("name", "Other", 0.9, other), Claim("email", "a@other.example", 0.9, other))
+    facts.stores.facts.save("organisation", Description(other, claims, "acme.test"), other, 1, "state")
+    shown = visitor.send("/facts", "/facts/same", kind="contact", key=KEY, other=other, do="merge")
+    assert "Merged" in shown
+    assert f"One with {other}" in shown
+    shown = visitor.send("/facts", "/facts/same", kind="contact", key=KEY, do="split")
+    assert "One with" not in shown
+    assert facts.stores.facts.pairs("organisation") == [(KEY, other, False)]
+
+
+def test_what_cannot_be_merged_or_marked_is_explained(facts: Workspace, visitor: Visitor) -> None:
+    refused = visitor.send("/facts", "/facts/same", 400, kind="contact", key=KEY, other="nobody", do="merge")
+    assert "There are no facts of nobody" in refused
+    assert "is not archived" in visitor.get(f"/facts/page?site={KEY}&url={KEY}contact", 400)

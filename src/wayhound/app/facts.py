@@ -21,7 +21,7 @@ from wayhound.entities.contacts import is_personal
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
-from wayhound.entities.templates import SiteTemplate, learn_template, merge_taught
+from wayhound.entities.templates import SiteTemplate, learn_template, lines_with_paths, locate, merge_taught
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.files import write_file
@@ -41,6 +41,7 @@ _FEW = 4  # phones or addresses that one organisation has on a page
 ENOUGH = 0.6  # confidence from which a forage takes a fact for found
 PATIENCE, PATIENCE_AFTER_SOME = 4, 1  # pages of a site without any new fact, until one was found and after
 PROFILE_PAGES = 50
+EXAMPLES = 2  # pages on which a field was marked, before it is a rule for the other pages of the site
 _VERSION = "1"  # descriptions made by an earlier version are made anew
 
 
@@ -79,7 +80,8 @@ def parse_wanted(workspace: Workspace, text: str) -> Wanted:
         raise UsageError(
             "The settings keep persons out (persons in [facts] of wayhound.toml), so none are extracted."
         )
-    known = [spec.name for spec in kinds[name].fields if not spec.fact]
+    taught = [field for _, field, _ in workspace.stores.facts.examples(name)]
+    known = list(dict.fromkeys([*(spec.name for spec in kinds[name].fields if not spec.fact), *taught]))
     if unknown := [part for part in fields if part not in known]:
         raise UsageError(f"{kinds[name].label} has no field {unknown[0]!r}. Choose from {', '.join(known)}.")
     return Wanted(kinds[name], fields or tuple(known), persons)
@@ -189,8 +191,8 @@ def _described(
 ) -> Iterator[Description]:
     read = list(_read(workspace, pages))
     profile = SiteProfile.learn([page for page, _ in read[:PROFILE_PAGES]])
-    template = _template(read, examples.get(registrable_domain(start), []))
-    settled = [(page, _settled(page, body, wanted, profile, template)) for page, body in read]
+    templates = _templates(read, examples.get(registrable_domain(start), []))
+    settled = [(page, _settled(page, body, wanted, profile, templates.get(page.url))) for page, body in read]
     if wanted.kind.scope == "site":
         claims = _first_claims(wanted.kind, settled)
         yield Description(start, tuple(claims), registrable_domain(start) or host_of(start))
@@ -203,9 +205,8 @@ def _described(
 def _read(workspace: Workspace, pages: Sequence[ArchivedPage]) -> Iterator[tuple[FactPage, Fetched]]:
     countries: tuple[str, ...] = ()
     for page in pages:
-        try:
-            answer = workspace.archive.read(page.archived)
-        except (ArchiveError, OSError):
+        answer = _archived(workspace, page)
+        if answer is None:
             continue  # what the archive has lost has no facts
         facts = read_facts(page.url, answer.body, answer.content_type, answer.charset, countries)
         countries = countries or facts.countries[:1]
@@ -216,7 +217,7 @@ def _settled(
     page: FactPage, answer: Fetched, wanted: Wanted, profile: SiteProfile, template: SiteTemplate | None
 ) -> list[Fact]:
     facts = _allowed(settle(page, wanted.kind, profile), persons=wanted.persons)
-    if template is None:
+    if template is None or not template.rules:
         return facts
     taught = template.apply(answer.body, answer.content_type, answer.charset)
     return merge_taught(facts, taught, wanted.kind, page.countries)
@@ -230,9 +231,11 @@ def _allowed(facts: Iterable[Fact], *, persons: bool) -> list[Fact]:
 def _first_claims(kind: KindSpec, settled: Sequence[tuple[FactPage, list[Fact]]]) -> Iterator[Claim]:
     """Yield each field from the page that says most about the whole: there, an address and a phone belong together."""
     ranked = sorted(settled, key=lambda entry: -_richness(entry[1]))  # stable: goals come first among equals
-    for spec in kind.fields:
+    declared = [spec.name for spec in kind.fields]
+    taught = [fact.field for _, facts in ranked for fact in facts]  # a person may name other fields
+    for name in dict.fromkeys([*declared, *taught]):
         for page, facts in ranked:
-            of_field = [fact for fact in facts if fact.field == spec.name]
+            of_field = [fact for fact in facts if fact.field == name]
             if of_field:
                 yield from (_claim(fact, page.url) for fact in of_field)
                 break
@@ -256,18 +259,28 @@ def _examples(store: FactStore, kind: KindSpec) -> dict[str, list[tuple[str, str
     return by_domain
 
 
-def _template(
+def _templates(
     read: Sequence[tuple[FactPage, Fetched]], examples: Sequence[tuple[str, str, str]]
-) -> SiteTemplate | None:
-    if not examples:
-        return None
+) -> dict[str, SiteTemplate]:
+    """Return the rules for each page. A field that was marked on one page alone is a rule for that page only."""
     answers = {page.url: answer for page, answer in read}
-    marked = [
-        (answers[url].body, answers[url].content_type, answers[url].charset, name, text)
-        for url, name, text in examples
-        if url in answers
-    ]
-    return learn_template(marked) if marked else None
+    known = [(url, name, text) for url, name, text in examples if url in answers]
+    if not known:
+        return {}
+    pages = Counter(name for _, name in {(url, name) for url, name, _ in known})
+
+    def learn(chosen: Iterable[tuple[str, str, str]]) -> SiteTemplate:
+        return learn_template(
+            (answers[url].body, answers[url].content_type, answers[url].charset, name, text)
+            for url, name, text in chosen
+        )
+
+    general = learn(example for example in known if pages[example[1]] >= EXAMPLES)
+    templates = dict.fromkeys(answers, general)
+    for marked in {url for url, _, _ in known}:
+        own = learn(example for example in known if example[0] == marked and pages[example[1]] < EXAMPLES)
+        templates[marked] = SiteTemplate((*general.rules, *own.rules))
+    return templates
 
 
 # From descriptions to entities and records
@@ -328,20 +341,130 @@ def entity_id(key: str) -> str:
 # What people say
 
 
-def correct_fact(workspace: Workspace, kind: KindSpec, key: str, name: str, texts: Sequence[str]) -> None:
+def correct_fact(
+    workspace: Workspace, wanted: Wanted, key: str, name: str, texts: Sequence[str]
+) -> tuple[str, ...]:
     """Keep a person's values of one field of a description, and bring the records in line.
 
-    A value that stands on the page also teaches the template of its site. Raises UsageError for an unknown description.
+    Values that stand on a page of the site also teach its template; the URLs of these pages are returned. Raises
+    UsageError for an unknown description.
     """
-    store = workspace.stores.facts
-    if key not in store.states(kind.kind):
+    store, kind = workspace.stores.facts, wanted.kind
+    site = next((site for site, _, known in store.descriptions(kind.kind) if known.key == key), None)
+    if site is None:
         raise UsageError(f"There are no facts of {key}. Extract them first.")
-    store.correct(kind.kind, key, name, [text.strip() for text in texts if text.strip()], time.time())
+    said = [text.strip() for text in texts if text.strip()]
+    store.correct(kind.kind, key, name, said, time.time())
+    taught = _taught_by(workspace, kind, site, key, said[:1])
+    for url, text in taught:
+        store.teach(kind.kind, url, name, text)
+    _reread(workspace, wanted, site)
+    return tuple(url for url, _ in taught)
+
+
+def _taught_by(
+    workspace: Workspace, kind: KindSpec, site: str, key: str, texts: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the first page of a description with each text on it."""
+    pages = [page for _, pages in workspace.stores.facts.sites(start=site) for page in _chosen(pages, kind)]
+    if kind.scope == "page":
+        pages = [page for page in pages if page.url == key]
+    found = []
+    for text in texts:
+        for page in pages:
+            if (answer := _archived(workspace, page)) and _stands_on(answer, text):
+                found.append((page.url, text))
+                break
+    return found
+
+
+def _stands_on(answer: Fetched, text: str) -> bool:
+    return locate(*lines_with_paths(answer.body, answer.content_type, answer.charset), text) is not None
+
+
+def _archived(workspace: Workspace, page: ArchivedPage) -> Fetched | None:
+    try:
+        return workspace.archive.read(page.archived)
+    except (ArchiveError, OSError):
+        return None
+
+
+def _reread(workspace: Workspace, wanted: Wanted, site: str) -> None:
+    """Read the facts of one site again, with what was taught about it, and bring the records in line."""
+    store, kind = workspace.stores.facts, wanted.kind
+    examples = _examples(store, kind)
+    for start, pages in store.sites(start=site):
+        chosen = _chosen(pages, kind)
+        state = _state(kind, chosen, examples, persons=wanted.persons)
+        for description in _described(workspace, wanted, start, chosen, examples):
+            store.save(kind.kind, description, start, chosen[0].run, state)
     sync_entities(workspace, kind)
 
 
+def mark_value(workspace: Workspace, wanted: Wanted, site: str, url: str, name: str, text: str) -> None:
+    """Keep a value that a person marked on a page, and read the site again with it.
+
+    Any field can be taught, also one that the kind does not declare. Raises UsageError if the page is not archived or
+    the text does not stand on it.
+    """
+    text, name = " ".join(text.split()), name.strip().lower()
+    if not text or not re.fullmatch(r"[^\W\d]\w{0,39}", name):
+        raise UsageError("Select a text, and name its field with one word, such as phone.")
+    if not _stands_on(_page_of(workspace, site, url), text):
+        raise UsageError(f"“{text[:80]}” does not stand on {url}. Select it on the page.")
+    workspace.stores.facts.teach(wanted.kind.kind, url, name, text)
+    _reread(workspace, wanted, site)
+
+
+def _page_of(workspace: Workspace, site: str, url: str) -> Fetched:
+    for _, pages in workspace.stores.facts.sites(start=site):
+        for page in pages:
+            if page.url == url and (answer := _archived(workspace, page)):
+                return answer
+    raise UsageError(f"{url} is not archived. Forage its site again.")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedLine:
+    """One line of a page in pieces: text, and the fact that it is, if any."""
+
+    pieces: tuple[tuple[str, Fact | None], ...]
+
+
+def marked_page(
+    workspace: Workspace, wanted: Wanted, site: str, url: str
+) -> tuple[FactPage, list[MarkedLine]]:
+    """Return a page with the facts found on it in their places. Raises UsageError if it is not archived."""
+    answer = _page_of(workspace, site, url)
+    page = read_facts(url, answer.body, answer.content_type, answer.charset)
+    facts = sorted(_settled(page, answer, wanted, SiteProfile(), None), key=lambda fact: fact.start)
+    lines = []
+    for line in page.lines.lines:
+        pieces: list[tuple[str, Fact | None]] = []
+        at = line.start
+        for fact in facts:
+            start, end = max(fact.start, at), min(fact.end, line.end)
+            if start < end:
+                pieces += [(page.lines.text[at:start], None), (page.lines.text[start:end], fact)]
+                at = end
+        pieces.append((page.lines.text[at : line.end], None))
+        lines.append(MarkedLine(tuple(piece for piece in pieces if piece[0])))
+    return page, lines
+
+
+def companions(workspace: Workspace, kind: KindSpec) -> dict[str, tuple[str, ...]]:
+    """Return the keys of the other descriptions of the same entity, for each that has some."""
+    together = [sorted(entity.descriptions) for entity in build_graph(workspace, kind).entities.values()]
+    return {key: tuple(k for k in keys if k != key) for keys in together if len(keys) > 1 for key in keys}
+
+
 def merge_entities(workspace: Workspace, kind: KindSpec, one: str, other: str) -> None:
-    """Make the entities of two descriptions one for good."""
+    """Make the entities of two descriptions one for good. Raises UsageError for an unknown description."""
+    known = workspace.stores.facts.states(kind.kind)
+    if unknown := [key for key in (one, other) if key not in known]:
+        raise UsageError(
+            f"There are no facts of {unknown[0] or 'an empty address'}, so nothing can be merged."
+        )
     workspace.stores.facts.pair(kind.kind, one, other, same=True)
     sync_entities(workspace, kind)
 

@@ -19,7 +19,8 @@ from wayhound.visit import ArchiveRef
 _PAGES = (
     "SELECT site.id, start, run_id, number, url, content_type, digest, {goal}, depth, archive_file, archive_offset, "
     "archive_length FROM site CROSS JOIN visit ON visit.site_id = site.id "
-    "WHERE (?1 IS NULL OR run_id = ?1) AND outcome = 'ok' AND archive_file IS NOT NULL ORDER BY run_id, site.id, number"
+    "WHERE (?1 IS NULL OR run_id = ?1) AND (?2 IS NULL OR start = ?2) AND outcome = 'ok' AND archive_file IS NOT NULL "
+    "ORDER BY run_id, site.id, number"
 )
 
 
@@ -48,9 +49,11 @@ class FactStore:
 
     # Pages to read
 
-    def sites(self, run_id: int | None = None) -> Iterator[tuple[str, list[ArchivedPage]]]:
-        """Yield the start page of each site with its archived pages; of a site in several runs, the newest."""
-        rows = self._database.stream(_PAGES.format(goal="tier <> ''"), (run_id,))
+    def sites(
+        self, run_id: int | None = None, start: str | None = None
+    ) -> Iterator[tuple[str, list[ArchivedPage]]]:
+        """Yield the start page of each site, or of one, with its archived pages; of several runs, the newest."""
+        rows = self._database.stream(_PAGES.format(goal="tier <> ''"), (run_id, start))
         newest: dict[str, int] = {}
         pages: dict[str, list[ArchivedPage]] = {}
         for row in rows:

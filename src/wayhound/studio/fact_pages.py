@@ -1,14 +1,28 @@
-"""Facts: a table of what was extracted, to correct field by field."""
+"""Facts: a table to correct, merge and split, and pages to mark values on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from wayhound.app.facts import CONTACT, FactRow, Wanted, correct_fact, fact_kinds, fact_rows, parse_wanted
+from wayhound.app.facts import (
+    CONTACT,
+    FactRow,
+    MarkedLine,
+    Wanted,
+    companions,
+    correct_fact,
+    fact_kinds,
+    fact_rows,
+    mark_value,
+    marked_page,
+    merge_entities,
+    parse_wanted,
+    split_entity,
+)
 from wayhound.studio.studio import Studio, read_form, to
 from wayhound.studio.tables import Paging, csv_text, download, requested_page
 from wayhound.wording.facts import format_row
@@ -24,6 +38,7 @@ class ShownRow:
     site: str
     status: str
     cells: tuple[tuple[str, str, str], ...]  # field, values, and where they were read
+    others: tuple[str, ...] = ()  # rows that are of the same entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +50,29 @@ class FactView:
     paging: Paging
 
 
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A page with its facts in their places, to mark values on."""
+
+    chosen: str
+    site: str
+    url: str
+    title: str
+    fields: tuple[str, ...]
+    lines: tuple[MarkedLine, ...]
+    taught: tuple[tuple[str, str], ...]
+
+
 def fact_view(workspace: Workspace, chosen: str, page: int) -> FactView:
     wanted = parse_wanted(workspace, chosen)
     rows = fact_rows(workspace, wanted)
     paging = Paging.of(page, len(rows), ON_A_PAGE)
     fields = tuple(dict.fromkeys(("name", *wanted.fields)))
-    shown = tuple(_shown(row, fields, wanted) for row in rows[paging.first : paging.first + ON_A_PAGE])
+    others = companions(workspace, wanted.kind)
+    shown = tuple(
+        replace(_shown(row, fields, wanted), others=others.get(row.key, ()))
+        for row in rows[paging.first : paging.first + ON_A_PAGE]
+    )
     return FactView(chosen, (CONTACT, *sorted(fact_kinds(workspace))), fields, shown, paging)
 
 
@@ -89,8 +121,8 @@ def fact_routes(studio: Studio) -> APIRouter:
             for name in dict.fromkeys(("name", *wanted.fields)):
                 text = form.text(f"field_{name}")
                 if text != form.text(f"before_{name}"):
-                    correct_fact(workspace, wanted.kind, key, name, text.split(SEPARATOR.strip()))
-                    changed.append(name)
+                    taught = correct_fact(workspace, wanted, key, name, text.split(SEPARATOR.strip()))
+                    changed.append(f"{name}, which also teaches the site" if taught else name)
             return changed
 
         changed = await studio.run(act)
@@ -98,4 +130,51 @@ def fact_routes(studio: Studio) -> APIRouter:
         page = int(form.number("from_page", 1, 1_000_000) or 1)
         return to("/facts", notice, kind=chosen, page=page if page > 1 else "")
 
+    @router.post("/facts/same")
+    async def decide(request: Request) -> Response:
+        """Merge two rows, or split one off the others of its entity, for good."""
+        form = await read_form(studio, request)
+        chosen, key, other = form.text("kind") or CONTACT, form.text("key"), form.text("other").strip()
+
+        def act(workspace: Workspace) -> str:
+            kind = parse_wanted(workspace, chosen).kind
+            if form.text("do") == "split":
+                split_entity(workspace, kind, key, companions(workspace, kind).get(key, ()))
+                return "Split: these are two things from now on."
+            merge_entities(workspace, kind, key, other)
+            return "Merged: these are one thing from now on."
+
+        return to("/facts", await studio.run(act), kind=chosen)
+
+    _add_page_routes(studio, router)
     return router
+
+
+def _add_page_routes(studio: Studio, router: APIRouter) -> None:
+    @router.get("/facts/page", response_class=HTMLResponse)
+    def show_page(request: Request) -> Response:
+        chosen = request.query_params.get("kind", CONTACT)
+        site, url = request.query_params.get("site", ""), request.query_params.get("url", "")
+        with studio.workspace() as workspace:
+            wanted = parse_wanted(workspace, chosen)
+            page, lines = marked_page(workspace, wanted, site, url)
+            fields = tuple(spec.name for spec in wanted.kind.fields if not spec.fact)
+            taught = workspace.stores.facts.examples(wanted.kind.kind)
+        view = PageView(
+            chosen, site, url, page.title, fields, tuple(lines),
+            tuple((name, text) for where, name, text in taught if where == url),
+        )  # fmt: skip
+        return studio.html(request, "fact_page.html", section="/facts", view=view)
+
+    @router.post("/facts/mark")
+    async def mark(request: Request) -> Response:
+        form = await read_form(studio, request)
+        chosen, site, url = form.text("kind") or CONTACT, form.text("site"), form.text("url")
+        name = form.text("field")
+
+        def act(workspace: Workspace) -> None:
+            mark_value(workspace, parse_wanted(workspace, chosen), site, url, name, form.text("text"))
+
+        await studio.run(act)
+        notice = f"Marked as {name}. On two pages of a site, it becomes a rule for all of them."
+        return to("/facts/page", notice, kind=chosen, site=site, url=url)

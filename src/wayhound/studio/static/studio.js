@@ -87,3 +87,16 @@ document.addEventListener("keydown", (event) => {
     }
   }
 });
+
+// The text that is selected on a page becomes the value to be marked.
+const selected = document.querySelector("[data-selection]");
+const selectable = document.querySelector("[data-selectable]");
+if (selected && selectable) {
+  document.addEventListener("selectionchange", () => {
+    const selection = document.getSelection();
+    const text = selection.toString().trim();
+    if (text && selectable.contains(selection.anchorNode)) {
+      selected.value = text.replace(/\s+/g, " ");
+    }
+  });
+}
