@@ -56,8 +56,27 @@ def test_added_one_by_one_they_join_or_found_groups() -> None:
 
 def test_a_matcher_goes_on_where_another_stopped() -> None:
     matcher = CitationMatcher()
-    matcher.restore([(CITATIONS[0], 40), (CITATIONS[3], 41)])
+    matcher.restore([(CITATIONS[0], 40, "a"), (CITATIONS[3], 41, "b")])
     assert [matcher.add(CITATIONS[at]) for at in (1, 4, 5)] == [40, 41, 42]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The history of small towns in Norway", "The history of large towns in Norway"),
+        ("Handbook of towns, part I", "Handbook of towns, part II"),
+    ],
+)
+def test_two_entries_of_one_bibliography_are_one_work_only_if_their_titles_agree(
+    first: str, second: str
+) -> None:
+    pair = [Citation(title, "A. Lind and B. Wood", "Journal of Trails", "1999") for title in (first, second)]
+    assert group_citations(pair, shipped_classifier(), bibliographies=["a", "b"]) == [0, 0]
+    assert group_citations(pair, shipped_classifier(), bibliographies=["a", "a"]) == [0, 1]
+    matcher = CitationMatcher()
+    assert [matcher.add(citation, "a") for citation in pair] == [0, 1]
+    assert matcher.add(pair[0], "a") == 0
+    assert matcher.add(Citation(f"{first}: an essay", "A. Lind", year="1999"), "a") == 0
 
 
 def test_the_baseline_groups_by_shared_words() -> None:

@@ -1,12 +1,14 @@
 """Group citations of the same work: all at once, or one by one as they arrive.
 
 Blocking picks the pairs worth comparing, the pair classifier rates them, and groups merge from the most probable
-pair down, where a sample of their members agrees.
+pair down, where a sample of their members agrees. Two entries of one bibliography are of one work only if their titles
+agree: authors list several works of the same people, year and journal, but seldom one work twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import combinations
 
 import numpy as np
@@ -25,11 +27,14 @@ from wayhound.learn.logistic import LogisticRegression
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Score = Callable[[Sequence[tuple[int, int]]], Floats]
+MayJoin = Callable[[Sequence[int], Sequence[int]], bool]
 
 FULL_BLOCK = 30  # citations; in a block of at most this many, all pairs are compared
 WINDOW = 8  # neighbours by title that each citation of a larger block is compared with
 _TITLE_END = 14  # letters; either end of a title may be damaged, seldom both
 _LONGEST_WORDS = 4  # of a title; any two of them make a key
+_SUBTITLE = 4  # letters; fewer may be another part: II after I
+_SAME_TITLE = 0.8  # share of words that titles in one bibliography have in common
 
 
 def block_keys(citation: NormalisedCitation) -> Iterator[str]:
@@ -117,14 +122,39 @@ class BlockIndex:
 SAMPLED_MEMBERS = 5  # of a group; asking all of them would cost its square
 
 
-def cluster(n: int, pairs: Ints, probabilities: Floats, score: Score, threshold: float) -> list[int]:
+def titles_agree(first: NormalisedCitation, second: NormalisedCitation) -> bool:
+    """Return True if two titles are the same but for a few words, or one is the beginning of the other."""
+    one, other = sorted((first.title_letters, second.title_letters), key=len)
+    if one == other or (
+        len(one) >= _TITLE_END and other.startswith(one) and len(other) - len(one) >= _SUBTITLE
+    ):
+        return True
+    words, more = set(first.title_words), set(second.title_words)
+    return bool(words) and len(words & more) >= _SAME_TITLE * len(words | more)
+
+
+def _always(_: Sequence[int], __: Sequence[int]) -> bool:
+    return True
+
+
+def cluster(
+    n: int,
+    pairs: Ints,
+    probabilities: Floats,
+    score: Score,
+    threshold: float,
+    *,
+    may_join: MayJoin = _always,
+) -> list[int]:
     """Return the group of each of `n` items, numbered by first appearance.
 
     `probabilities` belong to `pairs`; `score` computes the probabilities of other pairs when they are needed.
+    Groups for whose members `may_join` returns False are not merged.
     """
     likely = probabilities >= threshold
     pairs, probabilities = pairs[likely], probabilities[likely]
-    merger = _Merger(n, dict(zip(map(tuple, pairs.tolist()), probabilities.tolist(), strict=True)), score)
+    known = dict(zip(map(tuple, pairs.tolist()), probabilities.tolist(), strict=True))
+    merger = _Merger(n, known, score, may_join)
     for at in np.lexsort((pairs[:, 1], pairs[:, 0], -probabilities)).tolist():
         merger.consider(int(pairs[at, 0]), int(pairs[at, 1]), threshold)
     return merger.groups()
@@ -140,9 +170,12 @@ def sample_members(members: Sequence[int]) -> list[int]:
 class _Merger:
     """Groups that merge where the mean probability between their sampled members reaches the threshold."""
 
-    def __init__(self, n: int, probabilities: dict[tuple[int, ...], float], score: Score) -> None:
+    def __init__(
+        self, n: int, probabilities: dict[tuple[int, ...], float], score: Score, may_join: MayJoin
+    ) -> None:
         self._probabilities = probabilities
         self._score = score
+        self._may_join = may_join
         self._group = list(range(n))
         self._members = {i: [i] for i in range(n)}
         self._refused: set[tuple[int, int, int]] = set()  # two groups and their joint size at the time
@@ -155,7 +188,7 @@ class _Merger:
         attempt = a, b, len(first) + len(second)
         if attempt in self._refused:
             return
-        if self._agreement(first, second) >= threshold:
+        if self._agreement(first, second) >= threshold and self._may_join(first, second):
             self._merge(a, b)
         else:
             self._refused.add(attempt)
@@ -217,13 +250,16 @@ def group_citations(
     classifier: LogisticRegression,
     threshold: float = THRESHOLD,
     on_progress: Progress | None = None,
+    *,
+    bibliographies: Sequence[str] = (),
 ) -> list[int]:
     """Return the group of each citation, numbered by first appearance.
 
-    `on_progress` is called now and then with the number of pairs compared and their total.
+    `on_progress` is called now and then with the number of pairs compared and their total. `bibliographies` names the
+    list that each citation is from.
     """
     normalised = [normalise(citation) for citation in citations]
-    return group_normalised(normalised, classifier, threshold, on_progress)
+    return group_normalised(normalised, classifier, threshold, on_progress, bibliographies=bibliographies)
 
 
 def group_normalised(
@@ -231,10 +267,15 @@ def group_normalised(
     classifier: LogisticRegression,
     threshold: float = THRESHOLD,
     on_progress: Progress | None = None,
+    *,
+    bibliographies: Sequence[str] = (),
 ) -> list[int]:
     """Do the same for normalised citations. Identical ones are compared as one."""
     numbers: dict[NormalisedCitation, int] = {}
     distinct = [numbers.setdefault(citation, len(numbers)) for citation in citations]
+    listed: dict[int, set[str]] = {}
+    for number, bibliography in zip(distinct, bibliographies, strict=False):
+        listed.setdefault(number, set()).add(bibliography)
     scorer = PairScorer(list(numbers))
     repeated = zip(citations, _is_repeat(distinct), strict=True)
     scorer.weights.count(citation for citation, is_repeat in repeated if is_repeat)
@@ -245,8 +286,28 @@ def group_normalised(
         scorer.probabilities(classifier, pairs, on_progress),
         lambda more: match_probabilities(classifier, scorer.features(more)),
         threshold,
+        may_join=lambda first, second: _share_no_list(first, second, listed, scorer.citations),
     )
     return [groups[number] for number in distinct]
+
+
+def _share_no_list(
+    first: Sequence[int],
+    second: Sequence[int],
+    listed: Mapping[int, AbstractSet[str]],
+    citations: Sequence[NormalisedCitation],
+) -> bool:
+    """Return True if no bibliography lists a member of both groups under titles that disagree."""
+    lists: dict[str, list[int]] = {}
+    for i in first:
+        for bibliography in listed.get(i, ()):
+            lists.setdefault(bibliography, []).append(i)
+    return all(
+        titles_agree(citations[i], citations[j])
+        for j in second
+        for bibliography in listed.get(j, ())
+        for i in lists.get(bibliography, ())
+    )
 
 
 def training_pairs(
@@ -285,32 +346,42 @@ class CitationMatcher:
         self._weights = WordWeights()
         self._index = BlockIndex()
         self._members: dict[int, list[NormalisedCitation]] = {}
+        self._listed: dict[tuple[str, int], list[NormalisedCitation]] = {}  # by bibliography and group
         self._next = 0
 
-    def add(self, citation: Citation) -> int:
-        """Add a citation to the group that it matches best, or to a new one, and return the group."""
+    def add(self, citation: Citation, bibliography: str = "") -> int:
+        """Add a citation to the group that it matches best, or to a new one, and return the group.
+
+        `bibliography` names the list that it is from, if it is from one.
+        """
         normal = normalise(citation)
-        group = self._best(normal)
-        return self._put(normal, self._next if group is None else group)
+        group = self._best(normal, bibliography)
+        return self._put(normal, self._next if group is None else group, bibliography)
 
     def find(self, citation: Citation) -> int | None:
         """Return the group that a citation would join, or None. Nothing is changed."""
         return self._best(normalise(citation))
 
-    def restore(self, grouped: Iterable[tuple[Citation, int]]) -> None:
-        """Add citations with the groups that they were given before."""
-        for citation, group in grouped:
-            self._put(normalise(citation), group)
+    def restore(self, grouped: Iterable[tuple[Citation, int, str]]) -> None:
+        """Add citations with the groups that they were given before, and their bibliographies."""
+        for citation, group, bibliography in grouped:
+            self._put(normalise(citation), group, bibliography)
 
-    def _put(self, normal: NormalisedCitation, group: int) -> int:
+    def _put(self, normal: NormalisedCitation, group: int, bibliography: str) -> int:
         self._weights.count([normal])
+        if bibliography:
+            self._listed.setdefault((bibliography, group), []).append(normal)
         self._index.add(normal, group)
         self._members.setdefault(group, []).append(normal)
         self._next = max(self._next, group + 1)
         return group
 
-    def _best(self, normal: NormalisedCitation) -> int | None:
-        candidates = self._index.groups(normal)
+    def _best(self, normal: NormalisedCitation, bibliography: str = "") -> int | None:
+        candidates = [
+            group
+            for group in self._index.groups(normal)
+            if all(titles_agree(normal, other) for other in self._listed.get((bibliography, group), ()))
+        ]
         scored = [(self._agreement(normal, group), -group) for group in candidates]  # ties: the oldest group
         probability, group = max(scored, default=(0.0, 0))
         return -group if scored and probability >= self.threshold else None

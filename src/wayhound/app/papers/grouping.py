@@ -47,11 +47,12 @@ def _first(fields: Fields, *names: str) -> str:
 class _ForgettingMatcher(CitationMatcher):
     """A matcher from which citations can be removed: papers are read again, and fields corrected."""
 
-    def forget(self, citation: Citation, group: int) -> None:
+    def forget(self, citation: Citation, group: int, bibliography: str) -> None:
         """Remove a citation from its group. An empty group no longer matches anything."""
-        members, normal = self._members.get(group, []), normalise(citation)
-        if normal in members:
-            members.remove(normal)
+        normal = normalise(citation)
+        for members in (self._members.get(group, []), self._listed.get((bibliography, group), [])):
+            if normal in members:
+                members.remove(normal)
 
     def _agreement(self, normal: NormalisedCitation, group: int) -> float:
         return super()._agreement(normal, group) if self._members[group] else 0.0
@@ -86,23 +87,28 @@ class CitationGroups:
         if self._matcher_change == self._first_change:
             self._matcher_change = last_change
 
-    def settle(self, citation: Citation, before: tuple[Citation, int] | None = None) -> int:
-        """Return the group of a citation. `before` is what it was and its group: unchanged, it stays there."""
+    def settle(self, citation: Citation, paper: str, before: tuple[Citation, int] | None = None) -> int:
+        """Return the group of a citation in a paper.
+
+        `before` is what it was and its group: unchanged, it stays there.
+        """
         if before is not None and before[0] == citation:
             return before[1]
         if before is not None:
-            self.forget(*before)
-        return self._current().add(citation)
+            self.forget(*before, paper)
+        return self._current().add(citation, paper)
 
-    def forget(self, citation: Citation, group: int) -> None:
-        """Remove a citation from its group."""
-        self._current().forget(citation, group)
+    def forget(self, citation: Citation, group: int, paper: str) -> None:
+        """Remove a citation in a paper from its group."""
+        self._current().forget(citation, group, paper)
 
     def _current(self) -> _ForgettingMatcher:
         """Return a matcher with all citations. Made when needed: 20,000 citations take about four seconds."""
         if self._matcher is None or self._matcher_change != self._first_change:
             self._matcher = _ForgettingMatcher()
-            self._matcher.restore((stored.citation, stored.group) for stored in self._papers.citations())
+            self._matcher.restore(
+                (stored.citation, stored.group, stored.paper) for stored in self._papers.citations()
+            )
             self._matcher_change = self._first_change
         return self._matcher
 
@@ -130,7 +136,10 @@ def regroup(
     citations = list(papers.citations())
     before = [stored.group for stored in citations]
     new = group_citations(
-        [stored.citation for stored in citations], shipped_classifier(), on_progress=on_progress
+        [stored.citation for stored in citations],
+        shipped_classifier(),
+        on_progress=on_progress,
+        bibliographies=[stored.paper for stored in citations],
     )
     after = keep_numbers(before, new)
     moved = [

@@ -132,7 +132,7 @@ class PaperLibrary:
             self.workspace.stores.records.delete(kind, record_id)
         if outcome != PAPER:
             for stored in self.papers.citations(record_id):
-                self._groups.forget(stored.citation, stored.group)
+                self._groups.forget(stored.citation, stored.group, stored.paper)
             self.papers.delete(record_id)
 
     def _with_sources(self, record: Record) -> Record:
@@ -150,12 +150,12 @@ class PaperLibrary:
             stored.number: (stored.citation, stored.group) for stored in self.papers.citations(record.id)
         }
         for number in before.keys() - range(len(read.references) + 1):
-            self._groups.forget(*before[number])
+            self._groups.forget(*before[number], record.id)
         own = citation_of_paper(record)
-        yield StoredCitation(record.id, ITSELF, self._groups.settle(own, before.get(ITSELF)), own)
+        yield StoredCitation(record.id, ITSELF, self._groups.settle(own, record.id, before.get(ITSELF)), own)
         for number, reference in enumerate(read.references, start=1):
             citation = citation_of_reference(reference.fields, reference.text)
-            group = self._groups.settle(citation, before.get(number))
+            group = self._groups.settle(citation, record.id, before.get(number))
             yield StoredCitation(record.id, number, group, citation, reference.label, reference.fields)
 
     # Correcting
@@ -210,7 +210,7 @@ class PaperLibrary:
         return _texts(own.fields, path.name)
 
     def _match_again(self, new: StoredCitation, old: StoredCitation) -> None:
-        group = self._groups.settle(new.citation, (old.citation, old.group))
+        group = self._groups.settle(new.citation, new.paper, (old.citation, old.group))
         self.papers.replace_citation(replace(new, group=group))
 
 
