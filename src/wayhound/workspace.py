@@ -42,9 +42,10 @@ class Workspace:
     own.
     """
 
-    def __init__(self, folder: Path, config: Config) -> None:
+    def __init__(self, folder: Path, config: Config, *, read_only: bool = False) -> None:
         self.folder = folder
         self.config = config
+        self.read_only = read_only
         self.archive_folder = folder / "archive"
         self.models_folder = folder / "models"
         self.index_folder = folder / "index"
@@ -69,26 +70,31 @@ class Workspace:
         return workspace
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, *, read_only: bool = False) -> Self:
         """Open a workspace; one made under the product's old name is brought up to date.
 
+        With `read_only`, nothing in the folder is written, so that no write access is needed.
         Raises WorkspaceError if it is not a workspace or cannot be read, ConfigError if its settings are wrong.
         """
         with _plain_errors(path):
             if path.exists() and not path.is_dir():
                 raise WorkspaceError(f"{path} is a file; a workspace is a folder.")
-            if (path / OLD_FILE_NAME).exists():
+            if (path / OLD_FILE_NAME).exists() and not read_only:
                 _rename_old_files(path)
             if not (path / FILE_NAME).exists():
                 raise WorkspaceError(f"{_named(path)} is not a workspace.", next_step=f"init {path}")
             config = Config.read(path / FILE_NAME)
-            for name in FOLDER_NAMES:
+            for name in () if read_only else FOLDER_NAMES:
                 _make_folder(path / name)
-        return cls(path.absolute(), config)
+        return cls(path.absolute(), config, read_only=read_only)
 
     @cached_property
     def database(self) -> Database:
-        return Database(self.folder / DATABASE_NAME)
+        return Database(self.database_file, read_only=self.read_only)
+
+    @property
+    def database_file(self) -> Path:
+        return self.folder / DATABASE_NAME
 
     @cached_property
     def stores(self) -> Stores:
@@ -115,7 +121,7 @@ class Workspace:
         """The search index for reading; any number of threads may share it."""
         from wayhound.search.index import SearchIndex  # noqa: PLC0415 - a forage needs no search engine
 
-        return SearchIndex(self.index_folder)
+        return SearchIndex(self.index_folder, read_only=self.read_only)
 
     def index_writer(self, *, fresh: bool = False) -> IndexWriter:
         """Return a writer of the search index; with `fresh`, of a new build that replaces the one in use."""
@@ -132,6 +138,12 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def is_writable(folder: Path) -> bool:
+    """Return True if this process may write to a workspace, or to a folder that is none yet."""
+    database = folder / DATABASE_NAME
+    return not database.exists() or all(os.access(path, os.W_OK) for path in (folder, database))
 
 
 def _make_folder(path: Path) -> None:

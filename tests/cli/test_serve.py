@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -10,6 +11,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,11 +34,25 @@ def workspace(tmp_path: Path) -> Path:
     return make_collection(tmp_path / "workspace")
 
 
+def obey_modes() -> None:
+    """Give up the right of root to write what its mode does not allow; for others, this changes nothing."""
+    drop_from_bounding_set, dac_override = 24, 1
+    ctypes.CDLL(None).prctl(drop_from_bounding_set, dac_override, 0, 0, 0)
+
+
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(
+    folder: Path, *options: str, as_anybody: bool = False
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command in a process of its own, and the address that it says."""
     command = [sys.executable, "-m", "wayhound", "serve", "-w", str(folder), "--port", "0", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=obey_modes if as_anybody else None,  # noqa: PLW1509 - one call of the kernel, no locks
+    )
     try:
         assert process.stdout is not None
         said = process.stdout.readline()
@@ -179,3 +196,66 @@ def test_where_papers_stand_under_no_topic_it_is_told_how_they_come_there(
 def test_a_folder_that_is_no_workspace_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["serve", "-w", str(tmp_path), "--port", "0"]) == 3
     assert "is not a workspace" in capsys.readouterr().err
+
+
+# A workspace that may not be written
+
+
+def listing(folder: Path) -> dict[str, tuple[int, int]]:
+    """All files with size and time of the last change."""
+    found = [folder, *folder.rglob("*")]
+    return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in found}
+
+
+def set_modes(folder: Path, of_folders: int, of_files: int) -> None:
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(of_folders if path.is_dir() else of_files)
+
+
+@pytest.fixture
+def locked(workspace: Path) -> Iterator[Path]:
+    """A workspace with an index, in a folder that everybody may read and nobody may write."""
+    assert run(["index", "-w", str(workspace)]) == 0
+    set_modes(workspace, 0o555, 0o444)
+    yield workspace
+    set_modes(workspace, 0o755, 0o644)
+
+
+SENT = urllib.parse.urlencode({"kind": "site", "url": "https://new.example/", "note": "", "contact": ""})
+
+
+def test_a_workspace_that_may_not_be_written_is_served_and_takes_submissions_beside_it(locked: Path) -> None:
+    before = listing(locked)
+    inbox = locked.parent / "submissions.db"
+    options = ("--submissions", str(inbox), "--workers", "1")
+    with serving(locked, *options, as_anybody=True) as (_, url):
+        assert '"total":6' in read(f"{url}/search.json?q=learning")
+        form = urllib.request.Request(f"{url}/submit", SENT.encode(), {"Origin": url})
+        with urllib.request.urlopen(form, timeout=60) as answer:
+            status = answer.url
+        assert json.loads(read(f"{status}.json"))["state"] == "waiting"
+    assert listing(locked) == before
+    set_modes(locked, 0o755, 0o644)
+    for _ in range(2):
+        assert run(["submissions", "collect", str(inbox), "-w", str(locked)]) == 0
+    with Workspace.open(locked) as workspace:
+        [submission] = workspace.stores.submissions.all()
+    assert (submission.url, status.rpartition("/")[2]) == ("https://new.example/", submission.token)
+
+
+def test_a_read_only_portal_shows_what_another_process_writes_and_takes_nothing_itself(
+    workspace: Path,
+) -> None:
+    assert run(["index", "-w", str(workspace)]) == 0
+    with serving(workspace, "--read-only", "--workers", "1") as (_, url):
+        form = urllib.request.Request(f"{url}/submit", SENT.encode(), {"Origin": url})
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(form, timeout=60)
+        assert (refused.value.code, "takes no submissions" in refused.value.read().decode()) == (400, True)
+        with Workspace.open(workspace) as opened:
+            opened.stores.records.save(
+                [Record("contact", "new", {"organisation": (Value("Zymurgy Works"),)})]
+            )
+        assert run(["index", "-w", str(workspace)]) == 0
+        assert wait_for(lambda: '"total":1' in read(f"{url}/search.json?q=zymurgy"))
+        assert "Zymurgy Works" in read(f"{url}/records/contact/new")

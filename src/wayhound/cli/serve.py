@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +20,10 @@ from wayhound.cli.console import command_for, err, require_extra, write_line
 from wayhound.cli.language import Command, port_option, workers_option, workspace_option
 from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
 from wayhound.wording.faults import format_error
-from wayhound.workspace import Workspace
+from wayhound.workspace import Workspace, is_writable
 
 if TYPE_CHECKING:
+    from wayhound.portal.library import WorkspaceAccess
     from wayhound.portal.portal import PortalSettings
     from wayhound.web.app import WebSettings
 
@@ -64,6 +65,10 @@ def index(folder: Path, rebuild: bool) -> None:
               help="The address that visitors use, if the portal is behind another server.")  # fmt: skip
 @click.option("--rate", default=DEFAULT_RATE, metavar="N", type=click.FloatRange(0), show_default=True,
               help="Allow one visitor this many requests a second; 0 is no limit.")  # fmt: skip
+@click.option("--read-only", is_flag=True,
+              help="Write nothing to the workspace: `index` elsewhere keeps the index up to date.")  # fmt: skip
+@click.option("--submissions", "inbox", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+              help="With --read-only, the file that takes what visitors send in.")  # fmt: skip
 @workers_option()
 def serve(
     papers: tuple[Path, ...],
@@ -74,20 +79,31 @@ def serve(
     name: str,
     public_url: str,
     rate: float,
+    read_only: bool,
+    inbox: Path | None,
     workers: int | None,
 ) -> None:
     """Serve the workspace as a portal until Ctrl-C: search, goals, topics, papers and their citations.
 
     PAPERS are files, or folders of files, that are read into the workspace first; it is created if there is
     none. The search index is brought up to date, and kept so while the portal runs.
+
+    A workspace that may not be written is served as with --read-only. Visitors can then send something in only if
+    --submissions names a file, from which `submissions collect` takes it.
     """
+    read_only = read_only or (not papers and not is_writable(folder))
+    if inbox and not read_only:
+        raise UsageError("--submissions is for --read-only: the workspace itself takes submissions.")
+    if read_only and papers:
+        raise UsageError("PAPERS cannot be read into a workspace with --read-only.")
     if papers:
         from wayhound.cli.papers_work import take_up_papers  # noqa: PLC0415 - loads the models of papers
 
         take_up_papers(folder, papers, tree)
-    else:
+    elif not read_only:
         _suggest_topics(folder)
-    serve_portal(folder, PortalAddress(host, port, public_url), name=name, rate=rate, workers=workers)
+    address = PortalAddress(host, port, public_url)
+    serve_portal(folder, address, name=name, rate=rate, workers=workers, read_only=read_only, inbox=inbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +131,37 @@ class PortalAddress:
 
 
 def serve_portal(
-    folder: Path, address: PortalAddress, *, name: str, rate: float = DEFAULT_RATE, workers: int | None = None
+    folder: Path,
+    address: PortalAddress,
+    *,
+    name: str,
+    rate: float = DEFAULT_RATE,
+    workers: int | None = None,
+    read_only: bool = False,
+    inbox: Path | None = None,
 ) -> None:
     """Serve until Ctrl-C."""
     require_extra("The portal", "portal", *NEEDED)
     from wayhound.app.index import Follower, ScoreKeeper  # noqa: PLC0415
+    from wayhound.portal.library import WorkspaceAccess  # noqa: PLC0415
     from wayhound.portal.processes import ServerProcesses  # noqa: PLC0415
+    from wayhound.store.database import Database  # noqa: PLC0415
     from wayhound.web.app import address_of, open_socket  # noqa: PLC0415
 
     with open_socket(address.host, address.port) as listening:
-        scored = update_index(folder)
-        settings = _portal_settings(folder, name, address), _web_settings(address, rate)
-        follower = Follower(folder, scores=ScoreKeeper(scored), on_failure=_warn)
+        access = WorkspaceAccess(folder.absolute(), read_only, inbox.absolute() if inbox else None)
+        if inbox:
+            Database(inbox).close()  # create it before any visitor needs it
+        updating: AbstractContextManager[object] = nullcontext()
+        if read_only:
+            err.print("The workspace is only read: the index is served as it is.")
+        else:
+            updating = Follower(folder, scores=ScoreKeeper(update_index(folder)), on_failure=_warn)
+        settings = _portal_settings(access, name, address), _web_settings(address, rate)
         logging.basicConfig(format="%(message)s")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:
-            with ServerProcesses(folder, *settings, listening, workers or _cores()) as serving, follower:
+            with ServerProcesses(access, *settings, listening, workers or _cores()) as serving, updating:
                 write_line(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
                 serving.watch()
         except KeyboardInterrupt:
@@ -185,10 +216,10 @@ def _cores() -> int:
     return min(MAX_WORKERS, len(os.sched_getaffinity(0)))
 
 
-def _portal_settings(folder: Path, name: str, address: PortalAddress) -> PortalSettings:
+def _portal_settings(access: WorkspaceAccess, name: str, address: PortalAddress) -> PortalSettings:
     from wayhound.portal.portal import PortalSettings  # noqa: PLC0415
 
-    with Workspace.open(folder) as workspace:
+    with access.open() as workspace:
         agent, fetch = workspace.config.agent, workspace.config.fetch
     return PortalSettings(name, address.public_url, agent.contact, agent.name, fetch.allow_private)
 

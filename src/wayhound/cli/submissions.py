@@ -16,7 +16,8 @@ from rich.text import Text
 from wayhound.app.moderate import approve, reject
 from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json
 from wayhound.cli.language import Group, json_option, workspace_option
-from wayhound.store.submissions import Submission, SubmissionState
+from wayhound.store.database import Database
+from wayhound.store.submissions import Submission, SubmissionState, SubmissionStore
 from wayhound.wording.submissions import format_decision, format_request
 from wayhound.workspace import Workspace
 
@@ -50,6 +51,16 @@ def list_command(folder: Path, state: str, as_json: bool) -> None:
         out.print(_table(found))
     else:
         err.print("There are no submissions." if state == "all" else f"No submission is {state}.")
+
+
+@submissions.command("collect")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@workspace_option
+def collect_command(file: Path, folder: Path) -> None:
+    """Take what visitors sent in from the FILE of a portal that may not write to the workspace."""
+    with Workspace.open(folder) as workspace, Database(file) as inbox:
+        moved = SubmissionStore(inbox).move_waiting_to(workspace.stores.submissions)
+    err.print(f"Took {moved} submissions from {file}." if moved else "Nothing new was sent in.", markup=False)
 
 
 @submissions.command("approve")

@@ -14,7 +14,7 @@ from wayhound.portal.citations import map_routes
 from wayhound.portal.discovery import discovery_routes, feed_routes
 from wayhound.portal.exports import export_routes
 from wayhound.portal.home import about_routes, home_routes
-from wayhound.portal.library import SLOW_THREADS, Readers
+from wayhound.portal.library import SLOW_THREADS, Readers, WorkspaceAccess
 from wayhound.portal.oai import oai_routes
 from wayhound.portal.originals import original_routes
 from wayhound.portal.portal import Portal, PortalSettings, make_pages
@@ -55,15 +55,16 @@ _ROUTES = (
 
 
 def make_portal(
-    folder: Path, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
+    folder: Path | WorkspaceAccess, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
 ) -> FastAPI:
     """Return an application over the workspace in `folder`; it reads the index there and updates nothing.
 
     Processes that share `buckets` count the requests of a visitor together.
     """
     buckets = buckets or Buckets()
-    readers = Readers(folder)
-    slow_readers = Readers(folder, SLOW_THREADS, readers.index)
+    access = folder if isinstance(folder, WorkspaceAccess) else WorkspaceAccess(folder)
+    readers = Readers(access)
+    slow_readers = Readers(access, SLOW_THREADS, readers.index)
     portal = Portal(settings, readers, slow_readers, make_pages(settings), buckets)
 
     @asynccontextmanager

@@ -20,11 +20,13 @@ from wayhound.record_kinds import FILE_NAME as KINDS_FILE
 from wayhound.record_kinds import KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
+from wayhound.store.database import Database, file_stamp
 from wayhound.store.records import SiteVisited
+from wayhound.store.submissions import Submission, SubmissionStore
 from wayhound.topics.tree import TREE_NAME, read_tree
 from wayhound.visit import Visit
 from wayhound.web.pages import NotFound
-from wayhound.workspace import Workspace
+from wayhound.workspace import DATABASE_NAME, Workspace
 
 Result = TypeVar("Result")
 Cached = TypeVar("Cached")
@@ -131,11 +133,34 @@ class SharedCache:
 class Library:
     """A workspace as one thread of the portal reads it."""
 
-    def __init__(self, workspace: Workspace, index: SearchIndex, cache: SharedCache) -> None:
+    def __init__(
+        self, workspace: Workspace, index: SearchIndex, cache: SharedCache, inbox: Database | None = None
+    ) -> None:
+        """`inbox` is where submissions go if the workspace is read-only; None: they are closed then."""
         self.workspace = workspace
         self.stores = workspace.stores
         self.index = index
         self._cache = cache
+        self._inbox = SubmissionStore(inbox) if inbox else None
+
+    # Submissions
+
+    def submit(self, submission: Submission, now: float) -> str:
+        """Save a submission and return its token. Raises UsageError if none is taken at the moment."""
+        store = self._inbox or self.stores.submissions
+        if store is self.stores.submissions and self.workspace.read_only:
+            raise UsageError("This portal takes no submissions at the moment.")
+        return store.add(submission, now)
+
+    def submission(self, token: str) -> Submission | None:
+        """Return a submission: as it was decided, or as it waits in the inbox."""
+        found = self.stores.submissions.by_token(token)
+        return found or (self._inbox.by_token(token) if self._inbox else None)
+
+    def close(self) -> None:
+        self.workspace.close()
+        if self._inbox:
+            self._inbox.close()
 
     # The whole collection
 
@@ -228,25 +253,48 @@ class Library:
         return (record.first(name) if name else "") or record.id
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspaceAccess:
+    """The workspace that a portal shows, if it may write there, and the file that takes submissions if it may not."""
+
+    folder: Path
+    read_only: bool = False
+    inbox: Path | None = None
+
+    def open(self) -> Workspace:
+        return Workspace.open(self.folder, read_only=self.read_only)
+
+
 class Readers:
     """Threads that read from the library, each with a connection of its own, as SQLite wants it."""
 
-    def __init__(self, folder: Path, threads: int = THREADS, index: SearchIndex | None = None) -> None:
-        self._folder = folder
+    def __init__(
+        self, access: WorkspaceAccess, threads: int = THREADS, index: SearchIndex | None = None
+    ) -> None:
+        self._access = access
         self._cache = SharedCache()
-        self.index = index or Workspace.open(folder).search_index
+        self.index = index or access.open().search_index
         self._local = threading.local()
         self._n_threads = threads
         self._threads = ThreadPoolExecutor(threads, "portal", self._open)
 
     def _open(self) -> None:
-        self._local.library = Library(Workspace.open(self._folder), self.index, self._cache)
+        workspace = self._access.open()
+        inbox = Database(self._access.inbox) if self._access.inbox else None
+        self._local.library = Library(workspace, self.index, self._cache, inbox)
+        self._local.stamp = self._stamp()
+
+    def _stamp(self) -> tuple[int, ...]:
+        return file_stamp(self._access.folder / DATABASE_NAME) if self._access.read_only else ()
 
     async def run(self, query: Callable[[Library], Result]) -> Result:
         """Run a query in one of the threads, off the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
 
     def _run(self, query: Callable[[Library], Result]) -> Result:
+        if self._access.read_only and self._stamp() != self._local.stamp:
+            self._local.library.close()
+            self._open()
         library: Library = self._local.library
         return query(library)
 
@@ -255,7 +303,7 @@ class Readers:
         barrier = threading.Barrier(self._n_threads)
 
         def close_own() -> None:
-            self._local.library.workspace.close()
+            self._local.library.close()
             barrier.wait()
 
         for _ in range(self._n_threads):

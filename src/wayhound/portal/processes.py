@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from wayhound.portal.app import make_portal
+from wayhound.portal.library import WorkspaceAccess
 from wayhound.portal.portal import PortalSettings
 from wayhound.processes import python_command, start_process, wait_or_kill
 from wayhound.web.app import WebSettings, make_server
@@ -34,7 +35,7 @@ _END_SECONDS = 10.0
 class ServerProcesses:
     """Server processes of one portal. One that ends by itself is restarted."""
 
-    folder: Path
+    access: WorkspaceAccess
     settings: PortalSettings
     web: WebSettings
     listening: socket.socket
@@ -64,7 +65,12 @@ class ServerProcesses:
 
     def _start(self) -> subprocess.Popen[bytes]:
         handles = (self.listening.fileno(), self._buckets.handle)
-        arguments = {"folder": str(self.folder), "settings": asdict(self.settings), "web": asdict(self.web)}
+        inbox = str(self.access.inbox) if self.access.inbox else ""
+        arguments = {
+            "access": [str(self.access.folder), self.access.read_only, inbox],
+            "settings": asdict(self.settings),
+            "web": asdict(self.web),
+        }
         command = python_command("wayhound.portal.processes", *map(str, handles), json.dumps(arguments))
         return start_process(command, stdin=subprocess.PIPE, handles=handles)
 
@@ -75,7 +81,9 @@ def main() -> None:
     arguments, buckets = json.loads(sys.argv[3]), Buckets(int(sys.argv[2]))
     web = WebSettings(**arguments["web"] | {"hosts": tuple(arguments["web"]["hosts"])})
     settings = PortalSettings(**arguments["settings"])
-    server = make_server(make_portal(Path(arguments["folder"]), settings, web, buckets))
+    folder, read_only, inbox = arguments["access"]
+    access = WorkspaceAccess(Path(folder), read_only, Path(inbox) if inbox else None)
+    server = make_server(make_portal(access, settings, web, buckets))
 
     def until_end() -> None:
         sys.stdin.buffer.read()

@@ -169,7 +169,7 @@ class SubmissionStatus:
 
 
 def status_of(library: Library, token: str) -> SubmissionStatus:
-    submission = library.stores.submissions.by_token(token)
+    submission = library.submission(token)
     if submission is None:
         raise NotFound("There is no such submission.")
     what = submission.url or f"{submission.field} of {submission.record_id}"
@@ -272,9 +272,7 @@ class SubmissionDesk:
         if wait := self._portal.submitting.wait_seconds(client_of(request.scope)):
             raise TooManyRequests(wait)
         try:
-            token = await self._portal.readers.run(
-                lambda library: library.stores.submissions.add(taken, now())
-            )
+            token = await self._portal.readers.run(lambda library: library.submit(taken, now()))
         except UsageError as error:
             return self._portal.html(request, "form.html", SUBMIT.with_error(str(error)), status=400)
         return RedirectResponse(f"/submissions/{token}", 303)

@@ -69,8 +69,9 @@ _ORDERED_BY: dict[Sort, str] = {
 class SearchIndex:
     """An index for reading. Threads may share it; commits of other processes are seen at once."""
 
-    def __init__(self, folder: Path) -> None:
-        self._opener = SnapshotOpener(folder)
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        """With `read_only`, nothing is written to the folder, not even a lock."""
+        self._opener = SnapshotOpener(folder, read_only)
         self._corrector = SpellingCorrector()
 
     @property

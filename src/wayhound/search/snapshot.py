@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, Self
 
@@ -162,6 +163,7 @@ class SnapshotOpener:
     """Opens the newest snapshot. Checking for a newer one costs three `stat` calls."""
 
     folder: Path
+    read_only: bool = False
     _snapshot: IndexSnapshot | None = None
     _lock: Lock = field(default_factory=Lock)
 
@@ -192,6 +194,12 @@ class SnapshotOpener:
         return self._snapshot
 
     def _open(self, build: Path, stamp: Stamp) -> IndexSnapshot:
+        if self.read_only:
+            with _shadow(build) as shadow:
+                index = tantivy.Index.open(str(shadow))
+                index.config_reader("manual")
+                index.reload()
+                return IndexSnapshot(index, index.searcher(), build, read_state(build), stamp)
         if self._snapshot and self._snapshot.build == build:
             index = self._snapshot.index
             index.reload()
@@ -200,6 +208,20 @@ class SnapshotOpener:
             index.config_reader("manual")
             index.reload()
         return IndexSnapshot(index, index.searcher(), build, read_state(build), stamp)
+
+
+@contextmanager
+def _shadow(build: Path) -> Iterator[Path]:
+    """Yield a folder of links to the files of a build, for the time of opening it.
+
+    tantivy locks a file in the folder while it opens an index, which a folder without write access does not allow. The
+    files stay mapped when the links are gone.
+    """
+    with TemporaryDirectory(prefix="wayhound-index-") as name:
+        for path in build.iterdir():
+            if not path.name.endswith(".lock"):
+                Path(name, path.name).symlink_to(path)
+        yield Path(name)
 
 
 def _stamp(folder: Path, build: Path) -> Stamp:

@@ -34,18 +34,28 @@ class Database:
     The stores are built on it; they share its connection, and so its transactions. Use it from one thread.
     """
 
-    def __init__(self, path: Path | None, *, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self, path: Path | None, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS
+    ) -> None:
         """Open the file at `path`, or create it; without a path, keep everything in memory.
 
-        Raises WorkspaceError if it cannot be used, WorkspaceLocked after `busy_seconds`.
+        With `read_only`, nothing is written, not even beside the file. Raises WorkspaceError if it cannot be used,
+        WorkspaceLocked after `busy_seconds`.
         """
         self.name = str(path) if path else "The database in memory"
         self._transaction = _Transaction(self)
         with self.plain_errors():
             _check_sqlite()
-            self.connection = sqlite3.connect(path or ":memory:", timeout=busy_seconds, isolation_level=None)
+            self.connection = (
+                _connect_to_read(path, busy_seconds)
+                if path and read_only
+                else sqlite3.connect(path or ":memory:", timeout=busy_seconds, isolation_level=None)
+            )
             try:
-                self._prepare()
+                if read_only:
+                    _check_version(self)
+                else:
+                    self._prepare()
             except BaseException:
                 self.connection.close()
                 raise
@@ -141,6 +151,28 @@ class _Transaction:
             self._database.execute("ROLLBACK")
 
 
+def _connect_to_read(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    """Connect without write access.
+
+    While a writer has the file open, its log and the index of that (`-wal`, `-shm`) are there to be read. Without a
+    writer they are not, and may not be created, so the file is read as one that does not change. Whoever keeps such a
+    connection must open it anew when the file changes: see `file_stamp`.
+    """
+    options = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
+    uri = f"{path.absolute().as_uri()}?{options}"
+    return sqlite3.connect(uri, uri=True, timeout=busy_seconds, isolation_level=None)
+
+
+def file_stamp(path: Path) -> tuple[int, ...]:
+    """Return numbers that change when a database file is written, and when a writer opens or closes it."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    return (status.st_ino, has_log, *(() if has_log else (status.st_mtime_ns, status.st_size)))
+
+
 def rename_database(old: Path, new: Path) -> None:
     """Rename a database file that no process has open.
 
@@ -172,6 +204,15 @@ def migrate(database: Database, folder: Traversable = MIGRATIONS) -> None:
     for number, file in migrations:
         if number > done:
             _apply(database, number, file)
+
+
+def _check_version(database: Database) -> None:
+    newest, done = max(number for number, _ in _migrations(MIGRATIONS)), _applied(database)
+    if done != newest:
+        raise WorkspaceError(
+            f"{database.name} was made by another version of Wayhound (its tables have version {done}, this one has "
+            f"{newest}). Open it once with write access, such as by `wayhound status`, or install the newer version."
+        )
 
 
 def _apply(database: Database, number: int, file: Traversable) -> None:

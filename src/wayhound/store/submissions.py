@@ -76,6 +76,29 @@ class SubmissionStore:
             self._database.execute(_INSERT, (*values, sent.note, sent.contact, token, now))
         return token
 
+    def move_waiting_to(self, other: SubmissionStore) -> int:
+        """Move undecided submissions to another store, where their tokens stay valid. Return how many were moved."""
+        moved = self.all("waiting")
+        with other._database.transaction():
+            for sent in moved:
+                values = (
+                    sent.kind,
+                    sent.url,
+                    sent.record_kind,
+                    sent.record_id,
+                    sent.field,
+                    _texts(sent.texts),
+                )
+                if other.by_token(sent.token) is None:  # else a move was interrupted
+                    other._database.execute(_INSERT, (*values, sent.note, sent.contact, sent.token, sent.at))
+        with self._database.transaction():
+            for sent in moved:
+                self._database.execute("DELETE FROM submission WHERE id = ?", (sent.id,))
+        return len(moved)
+
+    def close(self) -> None:
+        self._database.close()
+
     def waiting(self) -> int:
         sql = "SELECT count(*) FROM submission WHERE state = 'waiting'"
         return int(self._database.execute(sql).fetchone()[0])
