@@ -168,6 +168,9 @@ def main() -> int:
     parser.add_argument("--irrelevant", type=int, default=9_000, help="pages of other sites")
     parser.add_argument("--plots", type=Path, help="a folder for the figures as PNG")
     parser.add_argument("--only", choices=["mixed", "core"], help="run one half")
+    parser.add_argument(
+        "--rank", type=int, default=0, metavar="PAGES", help="only rank so many pages, and time it"
+    )
     arguments = parser.parse_args()
     core, mixed = read_corpus(arguments.data, arguments.pages, arguments.irrelevant)
     folder = arguments.data / "restaurants"
@@ -177,11 +180,38 @@ def main() -> int:
     )
     both = workloads[0], workloads[1]
     reports: list[Report] = []
+    if arguments.rank:
+        return finish([_ranked(mixed, workloads[0], arguments.rank)], arguments)
     if arguments.only != "core":
         reports += _mixed(mixed, both, arguments.plots)
     if arguments.only != "mixed":
         reports += _core(core, both, arguments.plots)
     return finish(reports, arguments)
+
+
+RANK_SECONDS = 600
+
+
+def _ranked(corpus: Corpus, workload: Workload, pages: int) -> Report:
+    """Rank pages that are made from those of the corpus under other URLs; nothing is extracted."""
+    scorer = PageScorer(workload, GraphValue(workload), "combined")
+    agenda = Agenda(scorer, 800, 100, rescore=300)
+    corpus_pages = len(corpus.light)
+    many = (
+        replace(page, key=f"{page.key}#{number}", url=f"{page.url}?copy={number // corpus_pages}")
+        for number in range(pages)
+        for page in (corpus.light[number % corpus_pages],)
+    )
+    began, cpu = time.monotonic(), time.process_time()
+    ranked = sum(1 for _ in run_agenda(many, agenda, lambda _: PageResult(True, True), Random(0)))
+    seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return Report(
+        "Ranking alone",
+        ["pages scored", "batches", "seconds", "CPU s", "peak MB, bodies included"],
+        [[agenda.scored, ranked, round(seconds, 1), round(cpu, 1), peak]],
+        [Bar("seconds", seconds, most=RANK_SECONDS), Bar("pages", agenda.scored, least=pages)],
+    )
 
 
 def _mixed(corpus: Corpus, workloads: tuple[Workload, Workload], plots: Path | None) -> list[Report]:

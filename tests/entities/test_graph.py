@@ -177,7 +177,17 @@ def test_a_workload_is_read_with_and_without_kinds() -> None:
     assert read_workload([]).queries == ()
 
 
-@pytest.mark.parametrize("line", ["instance\tmany\tamber", "thing\t1\tamber", "a\tb"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "instance\tmany\tamber",
+        "thing\t1\tamber",
+        "a\tb",
+        "instance\tinf\tamber",
+        "instance\t-1\tamber",
+        "category\tnan\tamber",
+    ],
+)
 def test_a_malformed_workload_names_the_line(line: str) -> None:
     with pytest.raises(UsageError, match="Line 2"):
         read_workload(["amber", line])

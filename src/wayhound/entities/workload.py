@@ -1,4 +1,4 @@
-"""AskedQuery workloads, and the value of a graph of entities for them (Huang & Yu, Eq. 1–3).
+"""Query workloads, and the value of a graph of entities for them (Huang & Yu, Eq. 1–3).
 
 The value of a graph is the sum over all queries of the value of the entities that match them: every piece of
 information that an entity has and the query does not name counts, each further value of one relationship less (β), and
@@ -7,6 +7,7 @@ for a category query each further entity less (α).
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -109,7 +110,7 @@ def _parsed(cells: Sequence[str], number: int, types: Sequence[str]) -> AskedQue
         return AskedQuery(cells[0], guess_kind(cells[0], types))
     try:
         kind, count, text = cells
-        if kind in KINDS:
+        if kind in KINDS and 0 <= float(count) < math.inf:
             return AskedQuery(text, KINDS[kind], float(count))
     except ValueError:
         pass
