@@ -161,9 +161,14 @@ def _add_page_routes(studio: Studio, router: APIRouter) -> None:
             fields = tuple(spec.name for spec in wanted.kind.fields if not spec.fact)
             taught = workspace.stores.facts.examples(wanted.kind.kind)
         view = PageView(
-            chosen, site, url, page.title, fields, tuple(lines),
-            tuple((name, text) for where, name, text in taught if where == url),
-        )  # fmt: skip
+            chosen=chosen,
+            site=site,
+            url=url,
+            title=page.title,
+            fields=fields,
+            lines=tuple(lines),
+            taught=tuple((name, text) for where, name, text in taught if where == url),
+        )
         return studio.html(request, "fact_page.html", section="/facts", view=view)
 
     @router.post("/facts/mark")
