@@ -93,7 +93,7 @@ STRATEGIES: Mapping[str, str] = {
     "best-first": "keywords and their synonyms in the link and in its page's name; similarity to example pages",
     "random": "any order, by a seed",
     "adaptive": "the way that was taught, with words for the same thing in many languages; goals are recognised by "
-    "four models together ([adaptive.md](adaptive.md))",
+    "three models together ([adaptive.md](adaptive.md))",
     "path-learner": "the way that was taught: labels of links along the path, times what they are worth "
     "([path-learner.md](path-learner.md))",
     "maxent": "the same without the path: every page and link is labelled by itself, by maximum entropy",
