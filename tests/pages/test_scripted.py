@@ -31,6 +31,8 @@ NEEDS: list[tuple[BrowserNeed, str]] = [
     ("", "<p>We are closed until Monday.</p>"),
     ("", f"{PROSE}{ANALYTICS}"),
     ("", f"<h1>Links</h1>{''.join(f'<a href=/{n}>{n}</a>' for n in range(9))}{BUNDLE}"),
+    ("perhaps", f"{PROSE}<a href=/1>1</a><button class=load-more>More</button>{BUNDLE}"),
+    ("", f"{PROSE}<a href=/1>1</a><a href=/2>2</a><button onclick='open()'>Menu</button>{BUNDLE}"),
 ]
 
 

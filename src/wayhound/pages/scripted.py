@@ -37,6 +37,8 @@ _SCRIPT_LINKS = (
     b"onclick=",
     b"data-href=",
     b'role="link"',
+)
+_GROWING_LISTS = (
     b"load-more",
     b"loadMore",
     b"infinite-scroll",
@@ -55,11 +57,15 @@ def browser_need(page: Page | Unreadable | None, body: bytes, *, look_closer: bo
     words, links = len(page.tokens), sum(link.kind in ("a", "area") for link in page.links)
     if words < FEW_WORDS and links <= FEW_LINKS:
         return _need_of_bare_page(body[:_LOOKED_AT], words, links)
-    if not look_closer or b"<script" not in body:
-        return "perhaps" if look_closer and b"javascript:" in body else ""
+    if not look_closer or (b"<script" not in body and b"javascript:" not in body):
+        return ""
     if any(sign in body for sign in _ROUTES):
         return "needed"
-    return "perhaps" if any(sign in body for sign in _SCRIPT_LINKS) else ""
+    if any(sign in body for sign in _GROWING_LISTS):
+        return "perhaps"
+    # Most pages have some: a button that opens the menu, a link that prints. Their ordinary links outnumber them.
+    scripted = sum(body.count(sign) for sign in _SCRIPT_LINKS)
+    return "perhaps" if 2 * scripted > links else ""
 
 
 def _need_of_bare_page(body: bytes, words: int, links: int) -> BrowserNeed:

@@ -1,0 +1,240 @@
+"""Sites made by scripts beside their server-rendered twins, and what looking for such pages costs elsewhere.
+
+Five fixtures (`bench.script_sites`) and their twins are foraged on loopback: the goals found, and page loads. Recorded
+sites of the data folder, whose pages need no browser, are replayed with `--render auto` and `never`: the share of pages
+rendered, and CPU, that of the browser included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from bench.script_sites import ScriptSite, Serve, script_sites
+from wayhound.app.crawl import Crawl
+from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.archive.replay import ReplayFetcher
+from wayhound.archive.site_folder import SiteFolder
+from wayhound.config import Config
+from wayhound.fetched import Failed, Fetched
+from wayhound.forage.forager import ForageLimits
+from wayhound.forage.politeness import Politeness
+from wayhound.forage.rendering import MAX_SAMPLES, RenderMode
+from wayhound.forage.scorer import GoalPattern
+from wayhound.forage.scorers.baselines import BreadthFirst
+from wayhound.net.rendering import BrowserFetcher
+from wayhound.site import Site
+from wayhound.store.protocol import RunLimits
+from wayhound.visit import Visit
+from wayhound.workspace import Workspace
+
+MOST_LOADS = 1.3
+MOST_RENDERED = 0.03
+MOST_CPU = 1.1
+KINDS = ("modern-catalogue", "modern-company", "modern-conference", "modern-docs", "modern-hospitality",
+         "modern-nonprofit", "modern-research", "modern-small")  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--people", type=int, default=24)
+    parser.add_argument("--entries", type=int, default=200)
+    parser.add_argument("--budget", type=int, default=100, help="pages of a recorded site")
+    parser.add_argument("--sites", type=int, help="recorded sites of each kind  [default: all]")
+    parser.add_argument(
+        "--kind", action="append", help="folders of recorded sites  [default: those of today]"
+    )
+    parser.add_argument("--skip-fixtures", action="store_true")
+    add_data_option(parser, required=False)
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    reports = []
+    if not arguments.skip_fixtures:
+        reports.append(_fixtures(script_sites(arguments.people, arguments.entries)))
+    if arguments.data is not None:
+        folders = _recorded(arguments.data, arguments.kind or KINDS, arguments.sites)
+        reports.append(_plain_sites(folders, arguments.budget))
+    return finish(reports, arguments)
+
+
+# Fixtures
+
+
+def _fixtures(sites: Sequence[ScriptSite]) -> Report:
+    rows: list[list[Cell]] = []
+    equal, worst = True, 0.0
+    for site in sites:
+        print(site.name, file=sys.stderr)
+        made, twin = (_forage(serve, site.goal) for serve in (site.made_by_scripts, site.twin))
+        goals = [{visit.title for visit in visits if visit.is_goal} for visits in (made, twin)]
+        loads = [sum(visit.spent for visit in visits) for visits in (made, twin)]
+        rendered = sum(visit.rendering in ("rendered", "same") for visit in made)
+        equal &= goals[0] == goals[1]
+        worst = max(worst, loads[0] / loads[1])
+        rows.append([site.name, len(goals[1]), len(goals[0] & goals[1]), *reversed(loads), rendered])
+    header = ("site", "goals of the twin", "of them found", "loads of the twin", "page loads", "rendered")
+    bars = [
+        Bar("fixtures with the goals of their twins", float(equal), least=1.0),
+        Bar("× the page loads of the twin, worst fixture", worst, most=MOST_LOADS),
+    ]
+    return Report("Sites made by scripts, and their twins", header, rows, bars)
+
+
+def _forage(made: Serve, goal: str) -> list[Visit]:
+    plain = Config()
+    config = replace(plain, fetch=replace(plain.fetch, delay_seconds=0.0, allow_private=True))
+    visits: list[Visit] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _served(made) as start,
+        Workspace.create(Path(folder) / "w") as workspace,
+    ):
+        run = open_run(workspace, Order(goal=goal), RunLimits(1000), [Site(start)], time.time())
+        asyncio.run(run_worker(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
+    return visits
+
+
+@contextmanager
+def _served(made: Serve) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            response = made(self.path)
+            body = (response[0] if response else "<title>Not here</title>").encode()
+            self.send_response(200 if response else 404)
+            self.send_header("Content-Type", response[1] if response else "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+# Recorded sites
+
+
+@dataclass
+class _Recorded:
+    """A recorded site as pages and as what they ask for."""
+
+    replay: ReplayFetcher
+    asked: Counter[str] = field(default_factory=Counter)
+
+    async def fetch(self, url: str) -> Fetched | Failed:
+        return self.replay.get(url)
+
+    async def load(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: tuple[tuple[str, str], ...] = (),
+        body: bytes | None = None,
+    ) -> Fetched | Failed:
+        del method, headers, body
+        self.asked[url] += 1
+        return self.replay.get(url)
+
+
+def _recorded(data: Path, kinds: Sequence[str], most: int | None) -> list[SiteFolder]:
+    folders = [path for kind in kinds for path in sorted((data / "sites" / kind).iterdir())[:most]]
+    return [SiteFolder.open(path) for path in folders if path.is_dir()]
+
+
+def _plain_sites(folders: Sequence[SiteFolder], budget: int) -> Report:
+    rows: list[list[Cell]] = []
+    pages = rendered = beyond = gained = 0
+    cpu = {"never": 0.0, "auto": 0.0}
+    for folder in folders:
+        print(folder.name, file=sys.stderr)
+        visits: list[Visit] = []
+        seconds = {}
+        modes: tuple[RenderMode, ...] = ("never", "auto")
+        for mode in modes:
+            began = _cpu_seconds()
+            visits = _replay(folder, budget, mode)
+            seconds[mode] = _cpu_seconds() - began
+            cpu[mode] += seconds[mode]
+        shown = sum(visit.rendering in ("rendered", "same") for visit in visits)
+        gains = sum(visit.rendering == "rendered" for visit in visits)
+        pages, rendered, gained = pages + len(visits), rendered + shown, gained + gains
+        beyond += max(0, shown - MAX_SAMPLES)
+        rows.append([folder.name, len(visits), shown, gains, seconds["never"], seconds["auto"]])
+    header = ("site", "pages", "rendered", "showed more", "CPU s, never", "CPU s, auto")
+    rows.append(["all", pages, rendered, gained, cpu["never"], cpu["auto"]])
+    bars = [
+        Bar("share of pages rendered beyond two samples a site", beyond / max(1, pages), most=MOST_RENDERED),
+        Bar("× the CPU of never", cpu["auto"] / max(cpu["never"], 0.001), most=MOST_CPU),
+    ]
+    return Report("Recorded sites, which need no browser", header, rows, bars)
+
+
+def _replay(folder: SiteFolder, budget: int, mode: RenderMode) -> list[Visit]:
+    visits: list[Visit] = []
+
+    async def work(workspace: Workspace) -> None:
+        recorded = _Recorded(ReplayFetcher(folder.responses))
+        store = workspace.stores.forage
+        run = store.open_run({}, RunLimits(), [folder.site], time.time())
+        async with AsyncExitStack() as stack:
+            writer = stack.enter_context(workspace.archive_writer("bench"))
+            renderer = None
+            if mode != "never":
+                fetcher = BrowserFetcher(recorded, recorded, user_agent="Wayhound")
+                renderer = await stack.enter_async_context(fetcher)
+            crawl = Crawl(
+                store=store,
+                run=run,
+                worker="bench:1:0",
+                fetcher=recorded,
+                writer=writer,
+                reader=workspace.archive,
+                new_scorer=lambda: BreadthFirst(GoalPattern()),
+                limits=ForageLimits(budget=budget),
+                politeness=Politeness(0.0),
+                renderer=renderer,
+                render_mode=mode,
+                on_visit=visits.append,
+            )
+            await crawl.work(1)
+
+    with tempfile.TemporaryDirectory() as path, Workspace.create(Path(path) / "w") as workspace:
+        asyncio.run(work(workspace))
+    return visits
+
+
+def _cpu_seconds() -> float:
+    """CPU of this process and of those that it started and that have ended, such as browsers."""
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
