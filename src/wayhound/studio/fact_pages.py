@@ -51,7 +51,7 @@ class FactView:
 
 
 @dataclass(frozen=True, slots=True)
-class PageView:
+class MarkingView:
     """A page with its facts in their places, to mark values on."""
 
     chosen: str
@@ -160,7 +160,7 @@ def _add_page_routes(studio: Studio, router: APIRouter) -> None:
             page, lines = marked_page(workspace, wanted, site, url)
             fields = tuple(spec.name for spec in wanted.kind.fields if not spec.fact)
             taught = workspace.stores.facts.examples(wanted.kind.kind)
-        view = PageView(
+        view = MarkingView(
             chosen=chosen,
             site=site,
             url=url,
