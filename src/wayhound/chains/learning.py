@@ -184,7 +184,7 @@ class StepLearner:
             return ""
         if len(lessons) == 1 and not self._template.others:
             return ""
-        path = list_path(examples[0].page, examples[0].token, examples[0].label)
+        path = list_path(examples[0].page, examples[0].token, None)
         entries = [several[0].page.anchor(token).text for token in several[0].members]
         common = [entry for entry in entries if self._is_common(entry, path)]
         return text if text in common and 2 * len(common) > len(entries) else ""
@@ -195,7 +195,8 @@ class StepLearner:
 
     def _has_link(self, page: TokenPage, text: str, path: tuple[str, ...]) -> bool:
         return any(
-            anchor.text == text and list_path(page, anchor.token, None)[-1] == path[-1]
+            # the same texts may be entries of a menu and members of a list elsewhere on the page
+            anchor.text == text and list_path(page, anchor.token, None)[-3:] == path[-3:]
             for anchor in page.anchors
         )
 

@@ -64,16 +64,17 @@ class Template:
         members = alike(page, token, label.begin, label.region_end)
         if any(label.end <= other < members[0] for other in page.link_tokens):
             return False  # a label stands right over its list: other links between them are what it labels
-        if self._recurs(label.words):
+        if self._recurs(label.words, len(label.words)):
             return True
         if self._varies(page, token):
             return False
+        if self._recurs(label.words, (len(label.words) + 1) // 2):
+            return True
         outside = len(alike(page, token, 0, len(page.tokens))) - len(members)
         return outside < 2 or (len(members) > 1 and len(self.pages) < _ENOUGH_PAGES)
 
-    def _recurs(self, words: Sequence[str]) -> bool:
-        """Return True if at least half of a label's words, in one run, occur on a second page."""
-        size = (len(words) + 1) // 2
+    def _recurs(self, words: Sequence[str], size: int) -> bool:
+        """Return True if a run of that many words of a label occurs on a second page."""
         runs = [" ".join(words[start : start + size]) for start in range(len(words) - size + 1)]
         return any(sum(f" {run} " in page.plain_words for page in self.pages) > 1 for run in runs)
 
