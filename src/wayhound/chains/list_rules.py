@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ _MAX_AFTER = 7
 _MAX_LANDMARK = 8
 _ENOUGH_PAGES = 4  # to expect that a label of the template occurs on two of them
 _MAX_LABEL = 16
+_MOST_LIKE = 300
 _MAX_LEAVES = 12
 
 
@@ -61,9 +63,15 @@ class Template:
         """Tell a label of the template ("Starring:") from a part of the content that is set like one."""
         if not self.stable_words(label.words):
             return False
+        held = page.tree.elements[label.member].open
+        first = bisect_left(page.link_tokens, label.end)
+        if first < len(page.link_tokens) and page.link_tokens[first] < held and label.begin < held:
+            between = page.link_tokens[first : bisect_left(page.link_tokens, held)]
+            if not set(between) & set(alike(page, token, label.end, held)):
+                return (
+                    False  # a label stands right over its list: other links between them are what it labels
+                )
         members = alike(page, token, label.begin, label.region_end)
-        if any(label.end <= other < members[0] for other in page.link_tokens):
-            return False  # a label stands right over its list: other links between them are what it labels
         if self._recurs(label.words, len(label.words)):
             return True
         if self._varies(page, token):
@@ -83,7 +91,10 @@ class Template:
         path = list_path(page, token, None)
         labels = []
         for other in self.others:
-            same = (link for link in other.link_tokens if list_path(other, link, None) == path)
+            like = [link for link in other.link_tokens if other.tokens[link] == page.tokens[token]][
+                :_MOST_LIKE
+            ]
+            same = (link for link in like if list_path(other, link, None) == path)
             label = find_label(other, link) if (link := next(same, None)) is not None else None
             labels += [label.words] if label else []
         return len(labels) >= _ENOUGH_PAGES and 2 * len(set(labels)) > len(labels)
