@@ -18,9 +18,10 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
@@ -32,10 +33,12 @@ from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson
 from wayhound.app.evaluate.world import World, join_worlds, load_worlds, oracle, walk
 from wayhound.app.trails import sample_worlds
+from wayhound.forage.forager import ForageLimits
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.hops import Hops, TargetSimilarity
 from wayhound.forage.scorers.q_spider import QSpider
+from wayhound.learn.arrays import Floats
 from wayhound.page import Link, Page
 from wayhound.paths.hops import HMM_STRATEGY, HopModel, HopSettings, browsed_sites, train_hops
 from wayhound.paths.q_model import FOCUSED, QSettings, train_q_spider
@@ -44,6 +47,7 @@ from wayhound.paths.spiders import SPIDERS, Material, train_strategy
 from wayhound.samples import sample_web
 from wayhound.samples.university import GOALS as UNIVERSITY_GOALS
 from wayhound.site import Site
+from wayhound.trail import Trail
 
 GOALS = ("faculty", "student", "course", "project")
 EARLY = (5, 10, 25)  # per cent of the goals
@@ -286,12 +290,17 @@ def _stage_scorers(known: Sequence[World]) -> Iterator[tuple[str, Scorer]]:
         yield f"q-future, {bins} bins", QSpider(train_q_spider(sites, QSettings(bins=bins)))
 
 
-def _plot_curves(path: Path, curves: dict[str, list[list[int]]], label: str) -> None:
+def _pyplot() -> Any:
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
+    return plt
+
+
+def _plot_curves(path: Path, curves: dict[str, list[list[int]]], label: str) -> None:
+    plt = _pyplot()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure, axes = plt.subplots(1, 2, figsize=(11, 4))
     for axis, most in zip(axes, (1.0, 0.2), strict=True):
@@ -439,7 +448,7 @@ def hops(arguments: argparse.Namespace) -> list[Report]:
         f"K = {k}, {'EM' if em else 'K-means'}, {'kNN' if knn else 'best cluster'}": replace(
             base, clusters=k, em=em, neighbours=5 if knn else 0
         )
-        for k in (3, 5, 7, 10)
+        for k in range(3, 11)
         for em in (True, False)
         for knn in (True, False)
     }
@@ -484,10 +493,10 @@ def _hop_report(
     return Report(title, header, rows)
 
 
-_TRAILS: dict[tuple[object, ...], list[object]] = {}
+_TRAILS: dict[tuple[object, ...], list[Trail]] = {}
 
 
-def _trails(worlds: Sequence[World], goal: str):  # type: ignore[no-untyped-def]
+def _trails(worlds: Sequence[World], goal: str) -> list[Trail]:
     key = (tuple(world.name for world in worlds), goal)
     if key not in _TRAILS:
         _TRAILS[key] = [trail for world in worlds for trail in make_trails(world, goal, 15)]
@@ -497,51 +506,117 @@ def _trails(worlds: Sequence[World], goal: str):  # type: ignore[no-untyped-def]
 # Topical crawling over several sites
 
 RELEVANT_AT = (0.7, 0.8, 0.9)
+DRAWN_AT = 0.7  # the γ of the curves
 CRAWLED = 600
+TOPICS = (("faculty",), ("project",), ("course", "faculty"))  # the last session has two topics
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """One topical crawl: which pages are useful by their labels, and how similar each is to a target."""
+
+    useful: Floats
+    similarities: Floats
+
+    def curves(self) -> tuple[Floats, Floats, Floats]:
+        """Return useful pages, the mean largest similarity so far and the share of relevant pages (Fig. 5 to 7)."""
+        pages = np.arange(1, len(self.useful) + 1)
+        relevant = self.similarities >= DRAWN_AT
+        return self.useful.cumsum(), self.similarities.cumsum() / pages, relevant.cumsum() / pages
+
+    def row(self) -> list[float]:
+        shares = [100 * float((self.similarities >= least).mean()) for least in RELEVANT_AT]
+        return [float(self.useful.sum()), float(self.similarities.mean()), *shares]
 
 
 def topics(arguments: argparse.Namespace) -> list[Report]:
     """Crawl the large sites joined by a directory page, after sessions on the small ones."""
     tested, teaching = department_worlds(arguments.data)
-    world = join_worlds(tested, "webkb joined")
     small = [site for site in teaching if site not in tested]
-    rows: list[list[Cell]] = []
-    curves: dict[str, list[list[int]]] = {}
-    for wanted in (("faculty",), ("project",), ("course", "faculty")):  # the last session has two topics
-        taught = [_merged(site, wanted) for site in small]
-        merged = _merged(world, wanted)
-        trails = [trail for site in taught for trail in make_trails(site, "useful", 15)]
+    joined = join_worlds(tested, "webkb joined")
+    by_topic: list[list[Cell]] = []
+    by_start: list[list[Cell]] = []
+    by_states: list[list[Cell]] = []
+    curves: dict[str, dict[str, list[Crawl]]] = {"topics": {}, "starts": {}, "states": {}}
+    for wanted in TOPICS:
+        world = _merged(joined, wanted)
+        trails = [trail for site in small for trail in make_trails(_merged(site, wanted), "useful", 15)]
         model = train_hops(HMM_STRATEGY, browsed_sites(trails), trails)
-        crf = train_strategy("hop-crf", Material(trails), SPIDERS["hop-crf"])
-        scorers: dict[str, Scorer] = {
-            "hop-hmm": Hops(model),
-            "hop-hmm, children downloaded first": Hops(model, merged.pages.get),
-            "hop-crf": SCORERS["hop-crf"](StrategyInput(model=crf)),
-            "best-first-lsi": TargetSimilarity(model.space),
-            FLOOR: SCORERS[FLOOR](StrategyInput()),
-        }
+        topic = " and ".join(wanted)
+        scorers = _topic_scorers(model, trails, world)  # these keep nothing from one crawl to the next
         for name, scorer in scorers.items():
-            urls = walk(merged, scorer).urls[:CRAWLED]
-            progress("topics", wanted, name)
-            similar = _similarities(model, [merged.pages[url] for url in urls])
-            useful = [int(merged.labels.get(url) == "useful") for url in urls]
-            curves.setdefault(name, []).append(useful)
-            shares = [100 * float((similar >= least).mean()) for least in RELEVANT_AT]
-            rows.append([" and ".join(wanted), name, sum(useful), float(np.mean(similar)), *shares])
+            done = _crawl(world, scorer, model)
+            progress("topics", topic, name)
+            curves["topics"].setdefault(name, []).append(done)
+            by_topic.append([topic, name, *done.row()])
+        for start in (site.site.start for site in tested):
+            elsewhere = replace(world, site=replace(world.site, start=start))
+            for name in ("hop-hmm", "best-first-lsi", FLOOR):
+                done = _crawl(elsewhere, scorers[name], model)
+                progress("starts", topic, start, name)
+                curves["starts"].setdefault(name, []).append(done)
+        for states in range(3, 9):
+            other = train_hops(HMM_STRATEGY, browsed_sites(trails), trails, HopSettings(states=states))
+            done = _crawl(world, Hops(other), model)
+            progress("states", topic, states)
+            curves["states"].setdefault(f"{states} states", []).append(done)
+    by_start += [[name, *_mean_row(crawls)] for name, crawls in curves["starts"].items()]
+    by_states += [[name, *_mean_row(crawls)] for name, crawls in curves["states"].items()]
     if arguments.plots:
-        _plot_curves(arguments.plots / "hops-topics.png", curves, "useful pages found")
-    header = [
-        "topic",
-        "strategy",
-        f"useful of {CRAWLED}",
-        "mean similarity",
-        *(f"≥ {g} %" for g in RELEVANT_AT),
-    ]
-    return [Report("Topical crawling over three sites joined by a directory page", header, rows)]
+        for name, drawn in curves.items():
+            _plot_crawls(arguments.plots / f"hops-{name}.png", drawn)
+    measures = [f"useful of {CRAWLED}", "mean similarity", *(f"≥ {least} %" for least in RELEVANT_AT)]
+    return [
+        Report("Topical crawling over three sites joined by a directory page (Fig. 5 to 7)",
+               ["topic", "strategy", *measures], by_topic),
+        Report("The same from each of the three sites, means over starts and topics",
+               ["strategy", *measures], by_start),
+        Report("The same by the number of states, means over topics (Fig. 8)", ["states", *measures], by_states),
+    ]  # fmt: skip
 
 
-def _similarities(model: HopModel, pages: Sequence[Page]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return model.space.similarities(model.space.rows(pages))
+def _topic_scorers(model: HopModel, trails: list[Trail], world: World) -> dict[str, Scorer]:
+    crf = train_strategy("hop-crf", Material(trails), SPIDERS["hop-crf"])
+    return {
+        "hop-hmm": Hops(model),
+        "hop-hmm, children downloaded first": Hops(model, world.pages.get),
+        "hop-crf": SCORERS["hop-crf"](StrategyInput(model=crf)),
+        "best-first-lsi": TargetSimilarity(model.space),
+        FLOOR: SCORERS[FLOOR](StrategyInput()),
+    }
+
+
+def _crawl(world: World, scorer: Scorer, model: HopModel) -> Crawl:
+    urls = walk(world, scorer, limits=ForageLimits(budget=CRAWLED)).urls
+    useful = np.array([float(world.labels.get(url) == "useful") for url in urls])
+    return Crawl(useful, model.space.similarities(model.space.rows([world.pages[url] for url in urls])))
+
+
+def _mean_row(crawls: Sequence[Crawl]) -> list[float]:
+    return [float(value) for value in np.mean([crawl.row() for crawl in crawls], axis=0)]
+
+
+def _plot_crawls(path: Path, crawls: dict[str, list[Crawl]]) -> None:
+    """Draw the means over crawls of useful pages, mean largest similarity, and share of relevant pages."""
+    plt = _pyplot()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure, axes = plt.subplots(1, 3, figsize=(15, 4))
+    labels = (
+        "useful pages",
+        "mean largest similarity so far",
+        f"share of pages with similarity ≥ {DRAWN_AT}",
+    )
+    for axis, label, at in zip(axes, labels, range(3), strict=True):
+        for name, done in crawls.items():
+            length = min(len(crawl.useful) for crawl in done)
+            mean_curve = np.mean([crawl.curves()[at][:length] for crawl in done], axis=0)
+            axis.plot(range(1, length + 1), mean_curve, label=name, linewidth=1.4)
+        axis.set_xlabel("pages fetched")
+        axis.set_ylabel(label)
+    axes[0].legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
 
 
 def _merged(world: World, labels: Sequence[str]) -> World:
