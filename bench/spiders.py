@@ -30,7 +30,7 @@ import numpy as np
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.evaluate.evaluation import Evaluation, Outcome, means, outcomes_to_json
 from wayhound.app.evaluate.lessons import make_trails
-from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson
+from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson, tune_q_spider
 from wayhound.app.evaluate.world import World, join_worlds, load_worlds, oracle, walk
 from wayhound.app.trails import sample_worlds
 from wayhound.forage.forager import ForageLimits
@@ -41,7 +41,7 @@ from wayhound.forage.scorers.q_spider import QSpider
 from wayhound.learn.arrays import Floats
 from wayhound.page import Link, Page
 from wayhound.paths.hops import HMM_STRATEGY, HopModel, HopSettings, browsed_sites, train_hops
-from wayhound.paths.q_model import FOCUSED, QSettings, train_q_spider
+from wayhound.paths.q_model import FOCUSED, PAPER, QSettings, train_q_spider
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.spiders import SPIDERS, Material, train_strategy
 from wayhound.samples import sample_web
@@ -326,12 +326,16 @@ def bins(arguments: argparse.Namespace) -> list[Report]:
     base = QSettings()
     variants = {
         "4 bins, link text (default)": base,
+        "a bin for lists": replace(base, cut_points="lists"),
+        "the goal that holds a link not known": replace(base, known_source=False),
+        "no learning within the site": replace(base, within_site=False),
+        "neither": replace(base, known_source=False, within_site=False),
         "γ = 0, 2 bins": FOCUSED,
         "3 bins": replace(base, bins=3),
         "5 bins": replace(base, bins=5),
         "without shrinkage": replace(base, shrinkage=False),
         "words of several pages summed": replace(base, pooling="sum"),
-        "paper: summed, without shrinkage": replace(base, pooling="sum", shrinkage=False),
+        "paper: neither, summed, without shrinkage": PAPER,
         "whole page": replace(base, text="page"),
         "with positions": replace(base, text="all"),
         "γ = 0.9": replace(base, gamma=0.9),
@@ -433,6 +437,8 @@ def _one_goal_walks(world: World, known: Sequence[RecordedSite]) -> Iterator[tup
             f"q-future, {bins_} bins",
             walk(world, QSpider(train_q_spider(known, QSettings(bins=bins_)))).urls,
         )
+    yield "q-future, tuned", walk(world, QSpider(train_q_spider(known, tune_q_spider(known)))).urls
+    yield "q-paper, 4 bins", walk(world, QSpider(train_q_spider(known, PAPER))).urls
     yield "q-focused", walk(world, QSpider(train_q_spider(known, FOCUSED))).urls
     yield FLOOR, walk(world, SCORERS[FLOOR](StrategyInput())).urls
     yield "random", walk(world, SCORERS["random"](StrategyInput())).urls
