@@ -38,8 +38,8 @@ NAMES = [*sorted(STRATEGIES), ORACLE]
               type=click.Path(path_type=Path, exists=True),
               help="Teach on the sites in this folder; may be repeated.  [default: all other FOLDERS]")  # fmt: skip
 @click.option("--taught", type=click.Choice(get_args(Taught)), default="trails", show_default=True,
-              help="Teach trails made from labels, or whole sites. The strategies levels, q-focused, q-future and "
-                   "url-only always learn from whole sites.")  # fmt: skip
+              help="Teach trails made from labels, or whole sites. The strategies levels, q-focused, q-future, q-paper "
+                   "and url-only always learn from whole sites.")  # fmt: skip
 @trails_option
 @click.option("--lesson", metavar="KxN",
               help="Teach as a person would: K sites drawn at random, with N trails to goals and N that fail on each. "
