@@ -93,6 +93,11 @@ class ForageConfig:
         "a number from 0 to 1",
         most=1,
     )
+    min_goals_left: float = _setting(
+        0.3,
+        "End a site when the rest of its requests is expected to find fewer goals than this; 0: go on.",
+        "a number from 0 up",
+    )
     sites_at_once: int = _setting(
         50, "Sites that one process forages at the same time.", "a whole number above 0", least=1
     )

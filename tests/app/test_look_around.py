@@ -164,5 +164,5 @@ def test_further_goals_are_suspected_and_a_complete_list_is_learned_from(
     assert all(url in said.stdout + said.stderr for url in suspects)
     finish(train(taught))
     with Workspace.open(taught) as workspace:
-        assert workspace.stores.site_notes.complete_lists() == {site: (f"{site}contact",)}
+        assert workspace.stores.site_notes.complete.lists() == {site: (f"{site}contact",)}
         assert workspace.forage_models.card("paths").digest != before

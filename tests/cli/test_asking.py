@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -139,3 +140,74 @@ def test_an_answer_about_a_finished_site_sends_it_back_without_a_fetch(
     assert samples.counts.total() == asked
     confirmed = [row for row in exported(trained, "goals", capsys) if row["tier"] == "confirmed"]
     assert len(confirmed) == 2
+
+
+VISITS = "SELECT count(*) FROM visit JOIN site ON site.id = site_id WHERE start = '{}' HAVING count(*) >= {}"
+
+
+def forage_again(workspace: Path, start: str, *more: str) -> None:
+    subprocess.run(
+        command(workspace, start, *more),
+        check=True,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+    )
+
+
+SCORE, PROBABILITY = 1, 2
+
+
+def order_of(workspace: Path, start: str) -> list[tuple[str, float, float | None]]:
+    with sqlite3.connect(workspace / "wayhound.db") as database:
+        rows = database.execute(
+            "SELECT url, score, probability FROM visit JOIN site ON site.id = site_id WHERE start = ? ORDER BY number",
+            (start,),
+        ).fetchall()
+    database.close()
+    return rows
+
+
+def answer_all(workspace: Path, goals: set[str]) -> None:
+    with Workspace.open(workspace) as opened:
+        for question in opened.stores.site_notes.waiting(1):
+            answer_question(opened, question, question.url in goals, time.time())
+
+
+def forage_until_killed(workspace: Path, start: str) -> None:
+    process = subprocess.Popen(
+        command(workspace, start, "--into", "1", "--delay", "0.2"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_for(workspace, VISITS.format(start, 3), process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_answers_teach_the_sites_that_come_after_them_and_a_kill_changes_nothing(
+    trained: Path, samples: SampleServer, tmp_path: Path
+) -> None:
+    first, later = start_of(samples, "math"), start_of(samples, "biology")
+    goals = true_goals(samples, "math", "course")
+    forage_again(trained, first)
+    untaught, begun = (Path(shutil.copytree(trained, tmp_path / name)) for name in ("untaught", "begun"))
+    forage_until_killed(begun, later)
+    for folder in (trained, begun):
+        answer_all(folder, goals)
+    killed = Path(shutil.copytree(trained, tmp_path / "killed"))
+    forage_until_killed(killed, later)
+    for folder in (untaught, trained, begun, killed):
+        forage_again(folder, later, "--into", "1")
+
+    def column(workspace: Path, number: int) -> list[Any]:
+        return [row[number] for row in order_of(workspace, later)]
+
+    assert order_of(killed, later) == order_of(trained, later)
+    assert column(trained, SCORE) != column(untaught, SCORE)
+    # a site that had begun keeps its order, and its goals are recognised by what is known at the end
+    assert column(begun, SCORE) == column(untaught, SCORE)
+    assert column(begun, PROBABILITY) != column(untaught, PROBABILITY)
+    with Workspace.open(trained) as workspace:
+        assert workspace.stores.site_notes.sites_taught(1) == 1

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
@@ -19,9 +19,9 @@ from hypothesis.strategies import (
 
 from tests.forage.world import Answer, Walk, page
 from wayhound.fetched import Failed, FailureReason, Fetched
-from wayhound.forage.forager import ForageLimits, Forager
+from wayhound.forage.forager import FEW_GOALS_LEFT, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import GoalPattern, Rated, Reading, Scorer
+from wayhound.forage.scorer import NO_ANSWERS, GoalPattern, Rated, Reading, Scorer, SiteReport, State
 from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
 from wayhound.page import Link, Page
 from wayhound.site import Site
@@ -291,3 +291,65 @@ def test_links_in_the_group_of_a_goal_rise_and_those_in_the_group_of_a_failure_f
     world: dict[str, Answer] = {URLS[0]: start, **{link.url: page(link.url) for link in (*dull, *good)}}
     done = Walk(Forager(SITE, Lists(), politeness=Politeness(0.0)), world).run()
     assert done.urls[1:] == [dull[0].url, *(link.url for link in good), *(link.url for link in dull[1:])]
+
+
+@dataclass
+class Promising:
+    """A scorer that recognises sites: pages of `/goal…` are goals, and every link promises as much as it is told."""
+
+    promise: float
+    one_goal: bool = False
+
+    def start(self, site: Site) -> State:
+        return None
+
+    def read(self, state: State, page: Page) -> Reading:
+        return Reading(goal=0.95 if "/goal" in page.url else 0.02)
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        return [Rated(self.promise) for _ in links]
+
+    def combine(self, current: float, new: float) -> float:
+        return max(current, new)
+
+    def report(
+        self, threshold: float | None = None, *, answers: Mapping[str, bool] = NO_ANSWERS
+    ) -> SiteReport:
+        return SiteReport((), (), 0.5)
+
+
+def long_list(kind: str, pages: int = 60) -> dict[str, Answer]:
+    urls = [f"{SITE.start}{kind}{number}" for number in range(pages)]
+    world: dict[str, Answer] = {url: page(url) for url in urls}
+    return world | {SITE.start: page(SITE.start, *urls)}
+
+
+def few_left(scorer: Promising, world: dict[str, Answer], least: float = 0.3) -> Walk:
+    limits = ForageLimits(budget=50, min_goals_left=least)
+    return Walk(Forager(SITE, scorer, limits, Politeness(0.0)), world).run()
+
+
+def test_a_site_ends_when_few_goals_are_expected_from_the_rest_of_the_budget() -> None:
+    assert few_left(Promising(0.3), long_list("other")).reason == FEW_GOALS_LEFT
+    assert few_left(Promising(0.3), long_list("other"), least=0.0).reason == "budget spent"
+
+
+def test_a_site_goes_on_while_its_pages_keep_what_links_promise() -> None:
+    assert few_left(Promising(0.9), long_list("goal")).reason == "budget spent"
+    assert few_left(Promising(0.9), long_list("other")).forager.goals_left is not None
+
+
+def test_where_one_goal_is_expected_it_ends_the_site() -> None:
+    done = few_left(Promising(0.9, one_goal=True), long_list("goal"))
+    assert (done.reason, len(done.visits)) == (FEW_GOALS_LEFT, 2)
+
+
+@pytest.mark.parametrize("kind", ["goal", "other"])
+def test_goals_left_are_the_same_after_a_replay(kind: str) -> None:
+    world = long_list(kind)
+    whole = few_left(Promising(0.5), world, least=0.0)
+    again = Forager(SITE, Promising(0.5), ForageLimits(budget=50), Politeness(0.0))
+    for visit in whole.visits:
+        answer = world[visit.url]
+        again.replay(visit, answer if isinstance(answer, Page) else None)
+    assert again.goals_left == whole.forager.goals_left

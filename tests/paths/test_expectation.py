@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wayhound.paths.expectation import expected_recognition, measured_expectations
+from wayhound.paths.expectation import Gain, expected_recognition, measured_expectations, measured_gains
 
 
 def test_measured_sizes_are_as_measured_and_others_lie_between() -> None:
@@ -26,3 +26,11 @@ def test_more_teaching_and_answers_are_not_expected_to_make_it_worse() -> None:
         assert 0 <= expected.low <= expected.high <= 1
         assert expected.with_one_more_site >= expected.f1
         assert expected.with_questions > expected.f1
+
+
+def test_gains_of_answers_and_complete_lists_come_with_their_uncertainty() -> None:
+    gains = measured_gains()
+    assert gains.keys() == {"ten answers", "complete lists"}
+    assert all(gain.error > 0 for gain in gains.values())
+    assert Gain(0.05, 0.02).is_certain
+    assert not Gain(0.03, 0.02).is_certain

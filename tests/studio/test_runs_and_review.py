@@ -15,6 +15,7 @@ import pytest
 
 from tests.app.review.taught import FORAGED, GOAL_LABEL, label_of, start_of, taught_workspace
 from tests.studio.conftest import TOKEN, Visitor
+from wayhound.app.forage import run_limits
 from wayhound.config import FILE_NAME
 from wayhound.samples.server import SampleServer, serve_samples
 from wayhound.samples.web import sample_web
@@ -250,3 +251,96 @@ def test_an_order_that_cannot_be_met_is_refused_in_words(
     visitor, _, _ = taught
     order = {"sites": "http://a.example/", "words": "x", "budget": "5", "delay": "0", field: value}
     assert sentence in html.unescape(visitor.send("/runs", "/runs", status=400, **order))
+
+
+def ask_about(folder: Path, run: int, label: str, web: SampleServer) -> tuple[str, int]:
+    """Let a question wait about a visited page that is a person, or is not; return its URL and visit."""
+    with Workspace.open(folder) as workspace:
+        visits = list(workspace.stores.forage.visits_of(run, start_of(web, FORAGED)))
+        pages = [visit for visit in visits if visit.outcome == "ok" and visit.parent is not None]
+        page = next(
+            visit for visit in pages if (label_of(web, visit.url) == GOAL_LABEL) == (label == GOAL_LABEL)
+        )
+        [site] = workspace.database.execute("SELECT id FROM site WHERE run_id = ?", (run,)).fetchone()
+        workspace.stores.site_notes.ask(site, page.url, 0.4, time.time())
+    return page.url, page.number
+
+
+def test_a_waiting_question_is_answered_on_the_page_of_the_run_and_acts_at_once(
+    taught: tuple[Visitor, int, Path], web: SampleServer
+) -> None:
+    visitor, run, folder = taught
+    url, number = ask_about(folder, run, GOAL_LABEL, web)
+    page = visitor.get(f"/runs/{run}")
+    assert "Is this what you are looking for?" in page
+    assert html.escape(url) in page
+    fields: dict[str, Any] = {"site": start_of(web, FORAGED), "visit": number}
+    visitor.send(f"/runs/{run}", f"/runs/{run}/answer", status=400, **fields, answer="perhaps")
+    page = visitor.send(f"/runs/{run}", f"/runs/{run}/answer", **fields, answer="yes")
+    assert "Is this what you are looking for?" not in page
+    visitor.wait_for_job(f"/runs/{run}")
+    with Workspace.open(folder) as workspace:
+        goals = {goal.url: goal.tier for goal in workspace.stores.goals.goals(run)}
+        assert goals[url] == "confirmed"
+        assert workspace.stores.forage.progress(run).is_over
+        assert workspace.stores.trails.summaries()[-1].end_url == url
+    # in another window the same question may still be open: its answer changes nothing
+    visitor.send(f"/runs/{run}", f"/runs/{run}/answer", **fields, answer="no")
+    with Workspace.open(folder) as workspace:
+        assert workspace.stores.trails.summaries()[-1].ending == "Goal"
+
+
+def test_a_page_that_is_none_leaves_the_results_and_a_skipped_one_does_not(
+    taught: tuple[Visitor, int, Path], web: SampleServer
+) -> None:
+    visitor, run, folder = taught
+    _, skipped = ask_about(folder, run, GOAL_LABEL, web)
+    with Workspace.open(folder) as workspace:
+        before = len(workspace.stores.trails)
+    fields: dict[str, Any] = {"site": start_of(web, FORAGED)}
+    visitor.send(f"/runs/{run}", f"/runs/{run}/answer", **fields, visit=skipped, answer="skip")
+    with Workspace.open(folder) as workspace:
+        assert len(workspace.stores.trails) == before
+        assert workspace.stores.site_notes.waiting(run) == []
+    url, number = ask_about(folder, run, "other", web)
+    visitor.send(f"/runs/{run}", f"/runs/{run}/answer", **fields, visit=number, answer="no")
+    visitor.wait_for_job(f"/runs/{run}")
+    with Workspace.open(folder) as workspace:
+        assert url not in {goal.url for goal in workspace.stores.goals.goals(run)}
+        assert workspace.stores.trails.summaries()[-1].ending == "Fail"
+
+
+def test_the_program_of_a_site_is_written_corrected_and_forgotten(
+    taught: tuple[Visitor, int, Path], web: SampleServer
+) -> None:
+    visitor, run, folder = taught
+    start = start_of(web, FORAGED)
+    address = f"/program?run={run}&site={quote(start, safe='')}"
+    fields: dict[str, Any] = {"run": run, "site": start}
+    wrong = visitor.send(address, "/program", status=400, **fields, program="follow /people/*\ngo to /staff/")
+    assert "Line 2 of the program cannot be read" in html.unescape(wrong)
+    assert "go to /staff/</textarea>" in wrong  # nothing that was written is lost
+    saved = visitor.send(address, "/program", **fields, program='in "ul>li>a": follow /people/*')
+    assert "Saved: the next run of this site begins with it." in saved
+    assert "Edited by hand" in saved
+    with Workspace.open(folder) as workspace:
+        [kept] = workspace.stores.site_notes.programs(start)
+        assert (kept.program, kept.edited, kept.purpose) == (
+            'in "ul>li>a": follow /people/*\n',
+            True,
+            "paths",
+        )
+    assert "Forgotten" in visitor.send(address, "/program", **fields, do="forget", program="")
+    assert "There is none yet" in visitor.get(address)
+    assert "does not name a site" in visitor.get("/program", status=400)
+    assert "There is no run 77" in visitor.get(f"/program?run=77&site={quote(start, safe='')}", status=400)
+
+
+def test_the_form_suggests_questions_after_two_taught_sites_and_a_batch_asks_none(
+    taught: tuple[Visitor, int, Path],
+) -> None:
+    visitor, run, folder = taught
+    assert re.search(r'name="questions"[^>]* value="3"', visitor.get("/runs"))
+    with Workspace.open(folder) as workspace:
+        assert workspace.stores.forage.run(run).limits.questions is None
+        assert run_limits(workspace.config).questions is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,7 +26,7 @@ from wayhound.pages.aside import AsideReader, belongs_aside
 from wayhound.pages.reader import read_response
 from wayhound.pages.scripted import browser_need, is_challenge
 from wayhound.store.protocol import Run, SiteJob, Store
-from wayhound.store.site_notes import KeptProgram, SiteAnswer, SiteNoteStore
+from wayhound.store.site_notes import KeptProgram, SiteAnswer, SiteNoteStore, SiteStart
 from wayhound.visit import ArchiveRef, Rendering, Visit
 
 IDLE_SECONDS = 0.5
@@ -66,9 +66,13 @@ class SiteNotebook:
     run: Run
     purpose: str
 
-    def program(self, job: SiteJob) -> SiteProgram:
-        """Return the program of a site, as it was when its forage began."""
-        return SiteProgram.parse(self.store.begin(job.id, self.purpose))
+    def begin(self, job: SiteJob) -> SiteStart:
+        """Return what the forage of a site begins with: its program, and the answers about other sites."""
+        return self.store.begin(job.id, self.purpose)
+
+    def newest_answer(self, job: SiteJob) -> int:
+        """Return the last answer so far about other sites of the run; 0 if there is none."""
+        return self.store.last_answer(self.run.id, job.site.start)
 
     def learn_program(self, job: SiteJob, visits: Iterable[Visit], found: Iterable[Visit]) -> None:
         """Write down the routes to the goals of a site, for its next run."""
@@ -225,6 +229,7 @@ class Crawl:
     notes: SiteNotebook | None = None
     renderer: Renderer | None = None  # for pages that are made by scripts
     render_mode: RenderMode = "auto"
+    answered_scorer: Callable[[int], Awaitable[Scorer]] | None = None  # taught by the answers up to this one
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -281,9 +286,8 @@ class Crawl:
 
     async def _forage(self, job: SiteJob) -> None:
         before_request.set(partial(self._leases.check, job))
-        scorer = self.new_scorer()
-        with_notes = self.notes is not None and isinstance(scorer, RecognisingScorer)
-        program = self.notes.program(job) if with_notes and self.notes else SiteProgram()
+        scorer, start = await self._begin(job)
+        program = SiteProgram.parse(start.program)
         forager = Forager(job.site, scorer, self.limits, self.politeness, program)
         if self.new_facts is not None:
             self._facts[job.id] = self.new_facts()
@@ -292,15 +296,39 @@ class Crawl:
         reason = await self._continue(job, forager)
         if reason == NO_LINKS and memory.lacks_browser:
             reason = f"{NO_LINKS} ({NEEDS_BROWSER})"
+        if reason == STOPPED:
+            await self._recognise(job, forager)
+            return
+        recognises = self.notes is not None and isinstance(scorer, RecognisingScorer)
+        newest = self.notes.newest_answer(job) if self.notes and recognises else 0
+        if self.answered_scorer is not None and newest > start.last_answer:
+            # answers about other sites have come in since: the order is past, but the goals are theirs to recognise
+            self._facts.pop(job.id, None)
+            forager = Forager(
+                forager.site, await self.answered_scorer(newest), self.limits, self.politeness, program
+            )
+            await self._replay(job, forager)
         found = await self._recognise(job, forager)
-        if reason != STOPPED:
-            if with_notes and self.notes:
-                self.notes.learn_program(job, self.store.visits(job.id), found)
-            self.store.finish_site(job, reason, forager.site.hosts or None)
-            if self.notes and self.run.limits.questions:
-                self.notes.store.reopen_if_answered(self.run.id, job.id)
-            for visit in found:
-                self.on_goal(visit)
+        if self.notes and recognises:
+            self.notes.learn_program(job, self.store.visits(job.id), found)
+        self.store.finish_site(job, reason, forager.site.hosts or None)
+        if self.notes and self.run.limits.questions:
+            self.notes.store.reopen_if_answered(self.run.id, job.id)
+        for visit in found:
+            self.on_goal(visit)
+
+    async def _begin(self, job: SiteJob) -> tuple[Scorer, SiteStart]:
+        """Return the scorer of a site and what its forage begins with, the same however often it is resumed.
+
+        A scorer that answers about other sites have taught takes a training, during which other sites go on.
+        """
+        scorer = self.new_scorer()
+        if self.notes is None or not isinstance(scorer, RecognisingScorer):
+            return scorer, SiteStart()
+        start = self.notes.begin(job)
+        if start.last_answer and self.answered_scorer is not None:
+            scorer = await self.answered_scorer(start.last_answer)
+        return scorer, start
 
     async def _continue(self, job: SiteJob, forager: Forager) -> str:
         clock = asyncio.get_running_loop().time
@@ -340,7 +368,7 @@ class Crawl:
         report = await asyncio.to_thread(scorer.report, self.run.limits.min_probability, answers=answers)
         if self.notes and self.run.limits.questions:
             self.notes.ask(job, scorer, answers)
-        return self.store.save_report(job, report)
+        return self.store.save_report(job, replace(report, goals_left=forager.goals_left))
 
     async def _take_in_answers(self, job: SiteJob, forager: Forager) -> bool:
         """Tell the forager what a person said since the last time. Return True if there was something."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import re
 import socket
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -84,6 +84,11 @@ class Order:
         """The purpose of the order, by which programs of sites are kept: a model's name, or words."""
         return self.model or ", ".join(self.keywords) or self.goal
 
+    @property
+    def has_probabilities(self) -> bool:
+        """True if a model recognises the goals; else a pattern decides, and none is likely."""
+        return bool(self.model)
+
     @classmethod
     def from_identity(cls, identity: Mapping[str, str]) -> Self:
         """Return the order of a run. Fields that this version does not have are ignored."""
@@ -115,6 +120,30 @@ class Order:
         from wayhound.app.train import load_forage_model  # noqa: PLC0415 - loads numpy and scipy
 
         return load_forage_model(workspace, self.model)
+
+
+class AnsweredScorers:
+    """Makes the scorers of sites that answers about other sites of the run have taught.
+
+    The last model is kept: sites that begin at about the same time mostly know the same answers.
+    """
+
+    def __init__(self, workspace: Workspace, order: Order, run: Run) -> None:
+        self._workspace, self._run = workspace, run
+        self._make, self._input = scorer_factory(order.strategy), order.strategy_input(workspace)
+        self._name = order.model
+        self._last: tuple[int, TrainedModel] | None = None
+        self._training = asyncio.Lock()
+
+    async def scorer(self, last_answer: int) -> Scorer:
+        """Return a scorer that has learned from the answers up to this one."""
+        from wayhound.app.train import answered_model  # noqa: PLC0415 - loads numpy and scipy
+
+        async with self._training:
+            if self._last is None or self._last[0] != last_answer:
+                model = await answered_model(self._workspace, self._name, self._run.id, last_answer)
+                self._last = last_answer, model
+            return self._make(replace(self._input, model=self._last[1]))
 
 
 def strategy_names() -> list[str]:
@@ -163,8 +192,7 @@ def complete_order(workspace: Workspace, order: Order) -> Order:
         order = replace(order, keywords=CONTACT_WORDS)
     strategy = order.strategy or _default_strategy(workspace, order)
     words = () if strategy in TAUGHT_STRATEGIES else order.keywords
-    goal = order.goal or "|".join(re.escape(word) for word in words)
-    return replace(order, strategy=strategy, goal=goal)
+    return replace(order, strategy=strategy, goal=order.goal or GoalPattern.for_words(words).pattern)
 
 
 def _default_strategy(workspace: Workspace, order: Order) -> str:
@@ -184,6 +212,7 @@ def run_limits(
     max_depth: int | None = None,
     min_probability: float | None = None,
     questions: int | None = None,
+    min_goals_left: float | None = None,
 ) -> RunLimits:
     """Return the limits of a run; those of the settings where none are given."""
     return RunLimits(
@@ -192,6 +221,7 @@ def run_limits(
         config.forage.max_depth if max_depth is None else max_depth,
         config.forage.min_probability if min_probability is None else min_probability,
         questions,
+        config.forage.min_goals_left if min_goals_left is None else min_goals_left,
     )
 
 
@@ -409,6 +439,7 @@ async def run_worker(
                 notes=None
                 if order.look_around
                 else SiteNotebook(workspace.stores.site_notes, run, order.purpose),
+                answered_scorer=AnsweredScorers(workspace, order, run).scorer if order.model else None,
                 reports_goals=not order.look_around,
                 new_facts=_facts(workspace, order.facts) if order.facts else None,
             )
@@ -447,6 +478,7 @@ def _limits(order: Order, limits: RunLimits) -> ForageLimits:
         goals_wanted=order.goals_wanted,
         best_goal_only=order.best_goal_only,
         min_score=order.min_score,
+        min_goals_left=limits.min_goals_left or 0.0,
         take_files=order.take_files,
     )
 

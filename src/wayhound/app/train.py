@@ -8,6 +8,7 @@ in the same list as a goal that nobody has judged are left out.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import time
@@ -197,7 +198,7 @@ def train(
             strategy,
             settings=settings,
             unlabelled=beside,
-            complete=workspace.stores.site_notes.complete_lists() if beside_trails else {},
+            complete=workspace.stores.site_notes.complete.lists() if beside_trails else {},
             on_progress=on_progress,
         )
         report = replace(report, chosen=report.chosen or tuned)
@@ -461,6 +462,38 @@ def load_forage_model(workspace: Workspace, name: str) -> TrainedModel:
         return unpack_model(*packed)
     except ModelError as error:
         raise ModelError(f"{error} (models/{name})") from None
+
+
+async def answered_model(workspace: Workspace, name: str, run_id: int, last_answer: int) -> TrainedModel:
+    """Return a model that has learned from the answers of a run up to this one, beside its own trails.
+
+    It is trained once, in a thread, and saved: sites that begin with these answers have the same model, also after a
+    crash. Answers that cannot be learned from leave the model as it was.
+    """
+    key = f"{run_id}-{last_answer}"
+    if packed := workspace.forage_models.load_answered(name, key):
+        return unpack_model(*packed)
+    card = workspace.forage_models.card(name)
+    settings = settings_from_json(card.strategy, report_of(workspace, name).settings)
+    answers = set(workspace.stores.site_notes.answer_trails(run_id, last_answer))
+    kept = [
+        one
+        for one in workspace.stores.trails.iterate()
+        if one.taught_at <= card.trained_at or one.id in answers
+    ]
+    shown = [one.trail for one in kept if one.id not in answers]
+    # other pages of the answered sites are left out: with them, later sites were recognised worse
+    material = Material(
+        resolve_redirects(ended_trails([one.trail for one in kept])),
+        unlabelled=_unlabelled(workspace, shown, card.strategy),
+        complete=workspace.stores.site_notes.complete.lists(),
+    )
+    try:
+        model = await asyncio.to_thread(train_strategy, card.strategy, material, settings)
+    except TeachingError:
+        model = load_forage_model(workspace, name)
+    workspace.forage_models.save_answered(name, key, model.pack())
+    return model
 
 
 def report_of(workspace: Workspace, name: str) -> TrainingReport:

@@ -54,6 +54,9 @@ NAMES = [*sorted(STRATEGIES), ORACLE]
               help="Teach the strategy adaptive all goals among the first pages of each taught site.")  # fmt: skip
 @click.option("--questions", default=0, metavar="N", type=click.IntRange(0), show_default=True,
               help="Let the strategy adaptive ask about N pages of each tested site; the labels answer.")  # fmt: skip
+@click.option("--pass-answers", is_flag=True,
+              help="With --lesson and --questions, let the answers about a site teach the sites tested after it, as "
+                   "`wayhound forage --ask` does.")  # fmt: skip
 @click.option(
     "--blind-to-urls", is_flag=True, help="Let the strategy adaptive use no words and shapes of URLs."
 )
@@ -75,6 +78,7 @@ def evaluate(
     without_goals: bool,
     complete_lists: bool,
     questions: int,
+    pass_answers: bool,
     blind_to_urls: bool,
     strategies: tuple[str, ...],
     plot_path: Path | None,
@@ -104,6 +108,7 @@ def evaluate(
         use_urls=not blind_to_urls,
         complete_lists=complete_lists,
         questions=questions,
+        pass_answers=pass_answers,
     )
     outcomes: list[Outcome] = []
     with Progress(console=err, transient=True) as progress:

@@ -86,6 +86,9 @@ RENAMED = {
 @click.option("--min-probability", type=click.FloatRange(0, 1), metavar="P",
               help="Report pages from this probability on as goals, and cut finished sites anew, without a fetch.  "
                    "[default: wayhound.toml; else as many as balance misses and false goals best]")  # fmt: skip
+@click.option("--min-goals-left", type=click.FloatRange(0), metavar="N",
+              help="End a site when the rest of its budget is expected to find fewer goals than this; 0 never does.  "
+                   "[default: wayhound.toml]")  # fmt: skip
 @click.option("--ask", "questions", type=click.IntRange(0), metavar="N",
               help="Ask up to so many one-key questions about each site while the forage runs; the answers act at "
                    "once.")  # fmt: skip
@@ -154,6 +157,7 @@ def forage(
             max_depth=options["depth"],
             min_probability=options["min_probability"],
             questions=options["questions"],
+            min_goals_left=options["min_goals_left"],
         )
         run = open_run(workspace, order, limits, requested, time.time(), again=again, into=into)
         warn_about(workspace, run, len(requested))

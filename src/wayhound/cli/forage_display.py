@@ -30,9 +30,11 @@ from wayhound.wording.quantities import count, format_duration, short_url
 from wayhound.wording.runs import (
     NO_GOALS,
     QUESTION_KEYS,
+    format_goals_left,
     format_outcomes,
     format_result,
     format_resumed,
+    format_sites_taught,
     format_start,
     format_unchanged,
     format_verdict,
@@ -127,6 +129,7 @@ class ForageDisplay:
         seconds = max(time.monotonic() - self.started, 0.001)
         speed = (now.spent - self.before.spent) / seconds
         likely = [f"{now.likely} likely"] if now.likely else []
+        likely += filter(None, [format_goals_left(now.goals_left)])
         figures = [count(now.spent, "page"), count(now.goals, "goal"), *likely, f"{speed:.1f} pages/s"]
         if left := self._time_left(now, seconds):
             figures.append(f"{left} left")
@@ -189,6 +192,8 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
         err.print(
             f"Questions that wait for you: {waiting}. The same command asks them, and so does the studio."
         )
+    if taught := format_sites_taught(workspace.stores.site_notes.sites_taught(run.id)):
+        err.print(taught)
     steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
     if changes := since_before(workspace, run):
         if unchanged := store.not_modified(run.id):
@@ -248,7 +253,8 @@ def _site_rows(rows: list[SiteSummary]) -> Table:
         table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
     for row in rows:
         figures = (row.spent, row.goals, row.likely)[: len(numbers)]
-        ending = "; ".join(filter(None, (format_verdict(row), _ending(row))))
+        parts = (format_verdict(row), _ending(row), format_goals_left(row.goals_left))
+        ending = "; ".join(filter(None, parts))
         table.add_row(Text(short_url(row.start)), *map(str, figures), ending)
     return table
 

@@ -88,12 +88,12 @@ def _print_first_steps(workspace: Workspace) -> None:
 
 def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
     run = requested_run(workspace, run_id)
-    by_model = bool(Order.from_identity(run.identity).model)
+    rated = Order.from_identity(run.identity).has_probabilities
     for goal in workspace.stores.goals.goals(run.id):
         if as_json:
             write_json(asdict(goal))
         else:
-            out.print(_goal_text(goal, by_model=by_model))
+            out.print(_goal_text(goal, has_probabilities=rated))
     progress = workspace.stores.forage.progress(run.id)
     if not progress.goals and not progress.likely:
         err.print(
@@ -101,9 +101,9 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
         )
 
 
-def _goal_text(goal: FoundGoal, *, by_model: bool) -> Text:
+def _goal_text(goal: FoundGoal, *, has_probabilities: bool) -> Text:
     """Return a goal with its path. Only a model gives a probability; what a pattern matches is a goal."""
-    probability = f"{goal.probability:4.0%} " if by_model else "  ·  "
+    probability = f"{goal.probability:4.0%} " if has_probabilities else "  ·  "
     style = "bold yellow" if goal.tier == "likely" else "bold green"
     text = Text.assemble((probability, style), (goal.title or "(no title)", "bold"))
     if goal.tier in ("likely", "confirmed"):

@@ -145,7 +145,7 @@ def complete(site: str, folder: Path, yes: bool, incomplete: bool) -> None:
     with Workspace.open(folder) as workspace:
         shown = shown_goals(workspace, site)
         if incomplete:
-            workspace.stores.site_notes.set_incomplete(site)
+            workspace.stores.site_notes.complete.remove(site)
             err.print(f"Taken back: {site} may have more goals.", markup=False)
             return
         suspects = {} if yes else suspected_goals(workspace, site)
@@ -160,7 +160,7 @@ def complete(site: str, folder: Path, yes: bool, incomplete: bool) -> None:
         if not yes and not click.confirm(f"Are these {len(goals)} all goals of {site}?", err=True):
             err.print("Nothing was changed. Show more of them: " + command_for(folder, f"teach {site}"))
             return
-        workspace.stores.site_notes.set_complete(site, goals, time.time())
+        workspace.stores.site_notes.complete.add(site, goals, time.time())
     err.print(f"Saved: {count(len(goals), 'goal')} of {site}, and no other.", markup=False)
     next_steps((command_for(folder, "train"), "learn from it"))
 

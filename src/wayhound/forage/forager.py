@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.explain import why_page
-from wayhound.forage.frontier import CLICK_DISCOUNT, Frontier, QueuedLink, RevisedScores
+from wayhound.forage.frontier import CLICK_DISCOUNT, Frontier, GoalsLeft, QueuedLink, RevisedScores
 from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
 from wayhound.forage.scope import TrapLimits, documents_first, is_goal_document, refusal_reason
 from wayhound.forage.scorer import Rated, Reading, Reason, RecognisingScorer, Scorer, file_kinds
@@ -21,6 +21,7 @@ from wayhound.url import host_of, registrable_domain
 from wayhound.visit import ArchiveRef, Visit
 
 MAX_REDIRECTS = 8
+FEW_GOALS_LEFT = "few goals left"
 GOAL_THRESHOLD = 0.5  # a page with at least this probability is a goal
 LIKELY_FROM, LIKELY_SHARE = 0.15, 0.7  # of a page that may be a goal: least probability, share of the best's
 NO_LINKS = "no links left"
@@ -36,6 +37,7 @@ class ForageLimits:
     goals_wanted: int | None = None
     best_goal_only: bool = False  # Vydiswaran & Sarawagi, 4.4.3: stop when no link outscores the best goal
     min_score: float = 0.0  # links below are not followed
+    min_goals_left: float = 0.0  # stop when the rest of the budget is expected to find fewer
     take_files: bool = False  # fetch documents on goal pages first, even after enough goals were found
     patience_seconds: float = 300.0  # the longest pause that a host may ask for
 
@@ -85,6 +87,7 @@ class Forager:
     _best_page: float = field(default=0.0, init=False)
     _failures: FailureTracker = field(default_factory=FailureTracker, init=False)
     _scores: RevisedScores = field(init=False)
+    _left: GoalsLeft = field(init=False)
     _recognises_sites: bool = field(init=False)  # asked once: checks against a protocol are slow
     _takes_files: bool = field(init=False)
 
@@ -93,6 +96,7 @@ class Forager:
         self._takes_files = bool(file_kinds(self.scorer))
         start = self.scorer.start(self.site)
         self._scores = RevisedScores(self.frontier, RouteYields(self.program))
+        self._left = GoalsLeft(self.frontier, one_goal=getattr(self.scorer, "one_goal", False))
         self.frontier.add(self.site.start, 1.0, kind="start", state=start, position=self.program.start)
 
     # Deciding
@@ -138,7 +142,14 @@ class Forager:
             return "no link outscores the goal found"
         if best.score < limits.min_score and self.visits:
             return "nothing promising left"
+        if self.goals_left is not None and self.goals_left < limits.min_goals_left and not takes_file:
+            return FEW_GOALS_LEFT
         return ""
+
+    @property
+    def goals_left(self) -> float | None:
+        """The goals that the rest of the budget is expected to find; None if the strategy cannot say, or too early."""
+        return self._left.expected if self._recognises_sites else None
 
     def _no_links_left(self) -> str:
         if self._failures.site_is_down:
@@ -263,6 +274,9 @@ class Forager:
         else:
             self._fail(visit, link)
             self._scores.learn(link, 0.0, visit)
+        if self._recognises_sites:
+            budget = self.limits.budget
+            self._left.learn(visit, None if budget is None else budget - self.spent)
 
     def _add_links(self, visit: Visit, page: Page, reading: Reading, position: Position) -> float:
         """Rate the links of a page at this position of the program and queue them; return the best score."""

@@ -34,6 +34,11 @@ class GoalPattern:
                 f"The goal pattern {self.pattern!r} is not a valid regular expression: {error}."
             ) from None
 
+    @classmethod
+    def for_words(cls, words: Sequence[str]) -> GoalPattern:
+        """Return the pattern of pages with one of these words in their URL or title."""
+        return cls("|".join(re.escape(word) for word in words))
+
     def probability(self, page: Page) -> float:
         if not self.pattern:
             return 0.0
@@ -121,12 +126,14 @@ class FoundPage:
 class SiteReport:
     """The goals of a site and the pages that may be goals, both best first.
 
-    `none_probability` is the probability that the site has no goal.
+    `none_probability` is the probability that the site has no goal, `goals_left` the number of goals that the rest of
+    the budget is expected to find; None if nobody knows.
     """
 
     goals: tuple[FoundPage, ...]
     likely: tuple[FoundPage, ...]
     none_probability: float
+    goals_left: float | None = None
 
 
 NO_ANSWERS: Mapping[str, bool] = MappingProxyType({})

@@ -29,6 +29,26 @@ class Expectation:
     with_one_more_site: float
 
 
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The gain in F1 on a new site by more teaching: the mean over pairs of recorded sites, and its standard error."""
+
+    mean: float
+    error: float
+
+    @property
+    def is_certain(self) -> bool:
+        """True if the gain is more than twice its standard error."""
+        return self.mean > 2 * self.error
+
+
+@lru_cache(maxsize=1)
+def measured_gains() -> Mapping[str, Gain]:
+    """Return what `ten answers` and `complete lists` bring after three taught sites (`bench.more_teaching`)."""
+    text = files("wayhound.paths").joinpath("data", "gains.json").read_text(encoding="utf-8")
+    return {name: Gain(figures["gain"], figures["error"]) for name, figures in json.loads(text).items()}
+
+
 def expected_recognition(sites: int) -> Expectation:
     """Return the expectation after so many taught sites, interpolated between measured ones and constant beyond."""
     now, more = (_interpolated(count) for count in (sites, sites + 1))

@@ -107,9 +107,10 @@ TABLES: Mapping[str, ExportTable] = {
         {
             "run": "integer", "site": "text", "state": "text", "reason": "text", "visits": "integer",
             "spent": "integer", "goals": "integer", "likely": "integer", "none_probability": "number",
+            "goals_left": "number",
         },
         _selecting(
-            "SELECT run_id, start, state, reason, visits, spent, goals, likely, none_probability FROM site "
+            "SELECT run_id, start, state, reason, visits, spent, goals, likely, none_probability, goals_left FROM site "
             "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
         ),
     ),

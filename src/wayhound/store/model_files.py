@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,7 @@ def _reader(folder: Path) -> ModelReader:
 
 KIND = "forage"
 VERSION = 1
+ANSWERED = "answered"  # the folder for models that answers of a run have taught
 _PARTS = {"strategy": str, "trained_at": float, "learned": dict, "report": dict}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
@@ -89,7 +91,21 @@ class ForageModels:
         self.check_name(name)
         meta = {"strategy": strategy, "trained_at": at, "learned": dict(learned), "report": dict(report)}
         save_model(self._folder / name, KIND, VERSION, arrays, meta)
+        shutil.rmtree(self._folder / name / ANSWERED, ignore_errors=True)  # no run can be resumed with those
         return self.card(name)
+
+    def save_answered(self, name: str, key: str, packed: tuple[Arrays, Mapping[str, Any]]) -> None:
+        """Save what a model became by answers in a run, beside it; it is deleted when the model is trained again."""
+        arrays, learned = packed
+        save_model(self._folder / name / ANSWERED / key, KIND, VERSION, arrays, {"learned": dict(learned)})
+
+    def load_answered(self, name: str, key: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]] | None:
+        """Return the arrays and the JSON of a model with answers, or None if there is none. Raises ModelError."""
+        folder = self._folder / name / ANSWERED / key
+        if not folder.is_dir():
+            return None
+        arrays, meta = load_model(folder, KIND, VERSION)
+        return arrays, meta["learned"]
 
     def check_name(self, name: str) -> None:
         """Raise UsageError if a name cannot be used; call it before a long training."""
@@ -143,7 +159,3 @@ class ForageModels:
         names = ", ".join(self.names())
         there = f"there are {names}" if names else "none has been trained yet. Next: wayhound train"
         raise UsageError(f"There is no model {name!r} in this workspace; {there}.")
-
-
-def _option(strategy: str | None) -> str:
-    return f" --strategy {strategy}" if strategy else ""

@@ -22,6 +22,7 @@ class RunLimits:
     max_depth: int | None = None
     min_probability: float | None = None  # of a goal; None: the cut with the best expected F1
     questions: int | None = None  # to a person about each site; None: none
+    min_goals_left: float | None = None  # a site ends when fewer are expected; None: it goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class SiteJob:
 class SiteSummary:
     """The progress of a run on one site, and why it stopped there.
 
-    `none_probability` is the probability that the site has no goal, by all its pages; None if nothing judged that.
+    `none_probability` is the probability that the site has no goal, by all its pages, and `goals_left` the number of
+    goals that the rest of the budget would find; None if nothing judged that.
     """
 
     start: str
@@ -63,6 +65,7 @@ class SiteSummary:
     goals: int
     likely: int = 0
     none_probability: float | None = None
+    goals_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Progress:
     spent: int = 0
     goals: int = 0
     likely: int = 0
+    goals_left: float = 0.0  # expected on the sites in progress
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -12,7 +12,7 @@ from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.protocol import Progress, Run, RunLimits, SiteSummary
 
-_LIMITS = "budget_per_site, total_budget, max_depth, min_probability, questions"
+_LIMITS = "budget_per_site, total_budget, max_depth, min_probability, questions, min_goals_left"
 _SELECT_RUN = f"SELECT id, identity, {_LIMITS} FROM run"  # noqa: S608
 
 
@@ -64,13 +64,14 @@ class RunStore:
             run_id = existing[0] if existing else self._add_run(key, now)
             self._database.execute(
                 "UPDATE run SET budget_per_site = ?, total_budget = ?, max_depth = ?, min_probability = ?, "
-                "questions = ?, opened_at = ? WHERE id = ?",
+                "questions = ?, min_goals_left = ?, opened_at = ? WHERE id = ?",
                 (
                     limits.budget_per_site,
                     limits.total_budget,
                     limits.max_depth,
                     limits.min_probability,
                     limits.questions,
+                    limits.min_goals_left,
                     now,
                     run_id,
                 ),
@@ -108,10 +109,12 @@ class RunStore:
         if _grew(old.max_depth, new.max_depth):
             deep = "EXISTS (SELECT 1 FROM visit WHERE site_id = site.id AND depth >= ?)"
             self._reopen_where(run_id, deep, old.max_depth)
+        if old.min_goals_left is not None and (new.min_goals_left or 0) < old.min_goals_left:
+            self._reopen_where(run_id, "goals_left < ?", old.min_goals_left)
         if old.min_probability != new.min_probability:
             self._reopen_where(run_id, "none_probability IS NOT NULL AND visits > ?", 0)
 
-    def _reopen_where(self, run_id: int, condition: str, value: int | None) -> None:
+    def _reopen_where(self, run_id: int, condition: str, value: float | None) -> None:
         sql = (
             "UPDATE site SET state = 'waiting', reason = '', total_refused = 0 "
             "WHERE state = 'done' AND run_id = ?"
@@ -135,7 +138,7 @@ class RunStore:
     def sites(self, run_id: int) -> Iterator[SiteSummary]:
         """Yield every site of the run, in the order in which they were added."""
         sql = (
-            "SELECT start, state, reason, visits, spent, goals, likely, none_probability FROM site "
+            "SELECT start, state, reason, visits, spent, goals, likely, none_probability, goals_left FROM site "
             "WHERE run_id = ? ORDER BY id"
         )
         for row in self._database.stream(sql, (run_id,)):
@@ -145,10 +148,11 @@ class RunStore:
         """Return sums over a run. Cheap at any size: reads a row per outcome and one per lease, no visits."""
         row = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
         sites, done = row or (0, 0)
-        leased = self._database.execute(
-            "SELECT count(*) FROM site INDEXED BY site_leased WHERE state = 'leased' AND run_id = ?",
+        leased, goals_left = self._database.execute(
+            "SELECT count(*), coalesce(sum(goals_left), 0.0) FROM site INDEXED BY site_leased "
+            "WHERE state = 'leased' AND run_id = ?",
             (run_id,),
-        ).fetchone()[0]
+        ).fetchone()
         tallies = self._database.execute(
             "SELECT outcome, visits, spent, goals, likely FROM tally WHERE run_id = ? AND visits > 0",
             (run_id,),
@@ -163,6 +167,7 @@ class RunStore:
             spent=spent,
             goals=goals,
             likely=likely,
+            goals_left=goals_left,
             outcomes=outcomes,
         )
 

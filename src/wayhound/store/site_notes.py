@@ -64,26 +64,39 @@ class KeptProgram:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class SiteStart:
+    """The start of a site's forage: a program as text, and the last answer about other sites of its run."""
+
+    program: str = ""
+    last_answer: int = 0  # 0: none
+
+
 class SiteNoteStore:
-    """Programs and questions of the sites of a workspace."""
+    """Programs and questions of the sites of a workspace; `complete` are the sites of which all goals are known."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.complete = CompleteSites(database)
 
     # Programs
 
-    def begin(self, site_id: int, purpose: str) -> str:
-        """Return the program that a site's forage begins with, the same however often it is resumed."""
+    def begin(self, site_id: int, purpose: str) -> SiteStart:
+        """Return what a site's forage begins with, the same however often it is resumed."""
         execute = self._database.execute
         with self._database.transaction():
-            start, begun, visits = execute(
-                "SELECT start, program, visits FROM site WHERE id = ?", (site_id,)
+            start, run_id, program, last_answer, visits = execute(
+                "SELECT start, run_id, program, last_answer, visits FROM site WHERE id = ?", (site_id,)
             ).fetchone()
-            if begun is None:
+            if program is None:
                 kept = None if visits else self.program(start, purpose)
-                begun = kept.program if kept else ""
-                execute("UPDATE site SET program = ? WHERE id = ?", (begun, site_id))
-        return str(begun)
+                program = kept.program if kept else ""
+            if last_answer is None:
+                last_answer = 0 if visits else self.last_answer(run_id, start)
+            execute(
+                "UPDATE site SET program = ?, last_answer = ? WHERE id = ?", (program, last_answer, site_id)
+            )
+        return SiteStart(str(program), int(last_answer))
 
     def program(self, start: str, purpose: str) -> KeptProgram | None:
         return next((kept for kept in self.programs(start) if kept.purpose == purpose), None)
@@ -112,23 +125,6 @@ class SiteNoteStore:
     def forget_program(self, start: str, purpose: str) -> None:
         """Delete a program, so that the next run finds its own way again."""
         self._database.execute("DELETE FROM site_program WHERE start = ? AND purpose = ?", (start, purpose))
-
-    # Complete lists of goals
-
-    def complete_lists(self) -> dict[str, tuple[str, ...]]:
-        """Return the goals of each taught site of which a person listed all."""
-        rows = self._database.execute("SELECT site, goals FROM complete_site ORDER BY site")
-        return {site: tuple(json.loads(goals)) for site, goals in rows}
-
-    def set_complete(self, site: str, goals: Iterable[str], at: float) -> None:
-        """Record that these are all goals of a taught site."""
-        self._database.execute(
-            "INSERT OR REPLACE INTO complete_site (site, goals, at) VALUES (?, ?, ?)",
-            (site, json.dumps(sorted(set(goals))), at),
-        )
-
-    def set_incomplete(self, site: str) -> None:
-        self._database.execute("DELETE FROM complete_site WHERE site = ?", (site,))
 
     # Questions
 
@@ -183,6 +179,21 @@ class SiteNoteStore:
         rows = self._database.execute(_ANSWERS, (site_id,))
         return [SiteAnswer(number, url, answer == GOAL, after) for number, url, answer, after in rows]
 
+    def last_answer(self, run_id: int, start: str) -> int:
+        """Return the number of the last answer about other sites of a run that still stands; 0 if there is none."""
+        sql = f"SELECT coalesce(max(id), 0) FROM review_answer WHERE run_id = ? AND site <> ? AND {_STANDS}"  # noqa: S608
+        return int(self._database.execute(sql, (run_id, start)).fetchone()[0])
+
+    def answer_trails(self, run_id: int, last_answer: int) -> list[int]:
+        """Return the trails that answers of a run became, up to this answer."""
+        sql = f"SELECT trail_id FROM review_answer WHERE run_id = ? AND id <= ? AND {_STANDS} ORDER BY id"  # noqa: S608
+        return [trail for (trail,) in self._database.execute(sql, (run_id, last_answer))]
+
+    def sites_taught(self, run_id: int) -> int:
+        """Return how many sites of a run began with answers about others."""
+        sql = "SELECT count(*) FROM site WHERE run_id = ? AND last_answer > 0"
+        return int(self._database.execute(sql, (run_id,)).fetchone()[0])
+
     def taught(self, site_id: int) -> dict[str, bool]:
         """Return, by URL, whether trails on this site end there at a goal; a goal outweighs rejections."""
         return {url: label == GOAL for url, label in self._database.execute(_TAUGHT, (site_id,))}
@@ -192,6 +203,28 @@ class SiteNoteStore:
         with self._database.transaction():
             for answer in answers:
                 self._database.execute("UPDATE review_answer SET after = ? WHERE id = ?", (visits, answer.id))
+
+
+class CompleteSites:
+    """The taught sites of which a person listed all goals."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def lists(self) -> dict[str, tuple[str, ...]]:
+        """Return the goals of each taught site of which a person listed all."""
+        rows = self._database.execute("SELECT site, goals FROM complete_site ORDER BY site")
+        return {site: tuple(json.loads(goals)) for site, goals in rows}
+
+    def add(self, site: str, goals: Iterable[str], at: float) -> None:
+        """Record that these are all goals of a taught site."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO complete_site (site, goals, at) VALUES (?, ?, ?)",
+            (site, json.dumps(sorted(set(goals))), at),
+        )
+
+    def remove(self, site: str) -> None:
+        self._database.execute("DELETE FROM complete_site WHERE site = ?", (site,))
 
 
 def _program(row: tuple[Any, ...]) -> KeptProgram:

@@ -180,7 +180,10 @@ def save_tiers(database: Database, run_id: int, site_id: int, report: SiteReport
         for page in known:
             database.execute(_SET, (tier, page.probability, site_id, numbers[page.url]))
     _count(database, run_id, site_id, counts)
-    database.execute("UPDATE site SET none_probability = ? WHERE id = ?", (report.none_probability, site_id))
+    database.execute(
+        "UPDATE site SET none_probability = ?, goals_left = ? WHERE id = ?",
+        (report.none_probability, report.goals_left, site_id),
+    )
 
 
 def _count(database: Database, run_id: int, site_id: int, counts: dict[Tier, int]) -> None:

@@ -64,7 +64,8 @@ class GoalView:
     filter: GoalFilter
     paging: Paging
     runs: tuple[tuple[int, str], ...]
-    by_model: bool  # else goals were recognised by words and have no probabilities
+    by_model: bool  # else by words
+    has_probabilities: bool  # else a pattern decided which pages are goals
     is_over: bool
 
 
@@ -84,7 +85,8 @@ def goal_view(workspace: Workspace, run: Run, chosen: GoalFilter) -> GoalView:
         filter=chosen,
         paging=paging,
         runs=tuple((other.id, format_order(other.identity)) for other in workspace.stores.forage.runs()),
-        by_model=has_probabilities(run),
+        by_model="model" in run.identity,
+        has_probabilities=has_probabilities(run),
         is_over=progress.is_over,
     )
 
@@ -126,7 +128,7 @@ def goal_routes(studio: Studio) -> APIRouter:
             run = workspace.stores.forage.run(run_id)
             store = workspace.stores.goals
             goals = store.page(run.id, words, limit=-1, offset=0)
-            rows = goal_rows(goals, by_model=has_probabilities(run))
+            rows = goal_rows(goals, has_probabilities=has_probabilities(run))
             return download(f"results-{run_id}.csv", csv_text(GOAL_COLUMNS, rows))
 
     return router

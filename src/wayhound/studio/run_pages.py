@@ -209,7 +209,7 @@ class RunView:
 
 def has_probabilities(run: Run) -> bool:
     """Return True if a model recognised the goals of a run, so that each has a probability."""
-    return "model" in run.identity
+    return Order.from_identity(run.identity).has_probabilities
 
 
 def run_list(workspace: Workspace, form: RunForm | None = None) -> RunList:

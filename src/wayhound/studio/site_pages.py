@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -63,6 +63,7 @@ class ProgramView:
     start: str
     purpose: str
     kept: KeptProgram | None
+    text: str
 
 
 def program_routes(studio: Studio) -> APIRouter:
@@ -70,7 +71,8 @@ def program_routes(studio: Studio) -> APIRouter:
 
     def view_of(workspace: Workspace, run_id: int, start: str) -> ProgramView:
         purpose = Order.from_identity(workspace.stores.forage.run(run_id).identity).purpose
-        return ProgramView(run_id, start, purpose, workspace.stores.site_notes.program(start, purpose))
+        kept = workspace.stores.site_notes.program(start, purpose)
+        return ProgramView(run_id, start, purpose, kept, kept.program if kept else "")
 
     @router.get("/program", response_class=HTMLResponse)
     def program(request: Request) -> Response:
@@ -97,8 +99,10 @@ def program_routes(studio: Studio) -> APIRouter:
 
         try:
             notice = await studio.run(act)
-        except BadRequest as error:
-            notice = str(error)
+        except BadRequest as error:  # show the program again as it was written, so that it can be corrected
+            view = await studio.run(lambda workspace: view_of(workspace, run_id, start))
+            values = {"view": replace(view, text=form.text("program")), "complaint": str(error)}
+            return studio.html(request, "program.html", section="/runs", status=error.status, **values)
         return to("/program", notice, run=run_id, site=start)
 
     return router

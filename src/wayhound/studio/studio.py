@@ -21,7 +21,7 @@ from wayhound.studio.background import Background
 from wayhound.web.pages import BadRequest, Pages
 from wayhound.wording.faults import format_ending, format_error
 from wayhound.wording.quantities import count, shorten
-from wayhound.wording.runs import format_verdict
+from wayhound.wording.runs import format_goals_left, format_verdict
 from wayhound.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -207,6 +207,7 @@ _FILTERS: Mapping[str, Any] = {
     "counted": count,
     "ending": lambda reason: format_ending(reason, "studio"),
     "verdict": format_verdict,
+    "goals_left": format_goals_left,
     "quoted": lambda text: quote(text, safe=""),
     "percent": lambda share: f"{100 * share:.0f} %",
     "short": lambda text, most=80: shorten(text, most),

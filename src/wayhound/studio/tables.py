@@ -20,10 +20,10 @@ from wayhound.wording.reasons import format_reasons, supporting
 from wayhound.wording.runs import format_verdict
 
 GOAL_COLUMNS = ("site", "url", "title", "tier", "probability", "clicks", "because", "found_at", "run")
-SITE_COLUMNS = ("site", "goals", "likely", "verdict", "pages", "state", "ended_because")
+SITE_COLUMNS = ("site", "goals", "likely", "verdict", "expected_left", "pages", "state", "ended_because")
 
 
-def goal_rows(goals: Iterable[FoundGoal], *, by_model: bool) -> Iterator[tuple[object, ...]]:
+def goal_rows(goals: Iterable[FoundGoal], *, has_probabilities: bool) -> Iterator[tuple[object, ...]]:
     """Yield one row per goal, with its tier, and its probability only if a model gave one."""
     for goal in goals:
         yield (
@@ -31,7 +31,7 @@ def goal_rows(goals: Iterable[FoundGoal], *, by_model: bool) -> Iterator[tuple[o
             goal.url,
             goal.title,
             goal.tier,
-            f"{goal.probability:.3f}" if by_model else "",
+            f"{goal.probability:.3f}" if has_probabilities else "",
             goal.clicks,
             format_reasons(supporting(goal.why)),
             f"{datetime.fromtimestamp(goal.at, UTC):%Y-%m-%d %H:%M}",
@@ -42,7 +42,8 @@ def goal_rows(goals: Iterable[FoundGoal], *, by_model: bool) -> Iterator[tuple[o
 def site_rows(sites: Iterable[SiteSummary]) -> Iterator[tuple[object, ...]]:
     """Yield one row per site, with or without goals."""
     for site in sites:
-        found = site.goals, site.likely, format_verdict(site)
+        left = "" if site.goals_left is None else f"{site.goals_left:.1f}"
+        found = site.goals, site.likely, format_verdict(site), left
         yield site.start, *found, site.visits, site.state, format_ending(site.reason, "studio")
 
 

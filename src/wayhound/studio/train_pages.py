@@ -91,7 +91,7 @@ def train_view(workspace: Workspace) -> TrainView:
         job=job,
         models=tuple(_shown(workspace, card) for card in cards),
         complete={
-            site: site in workspace.stores.site_notes.complete_lists()
+            site: site in workspace.stores.site_notes.complete.lists()
             for site in workspace.stores.trails.sites()
         },
     )
@@ -168,7 +168,7 @@ def complete_routes(studio: Studio) -> APIRouter:
     def complete(request: Request) -> Response:
         site = request.query_params.get("site", "")
         with studio.workspace() as workspace:
-            listed = workspace.stores.site_notes.complete_lists().get(site)
+            listed = workspace.stores.site_notes.complete.lists().get(site)
             shown, suspects = shown_goals(workspace, site), suspected_goals(workspace, site)
         known = {url: title for url, title in suspects.items() if url in (listed or ())}
         view = CompleteView(
@@ -185,12 +185,12 @@ def complete_routes(studio: Studio) -> APIRouter:
         site = form.text("site")
 
         def act(workspace: Workspace) -> str:
-            notes = workspace.stores.site_notes
+            complete = workspace.stores.site_notes.complete
             if form.text("do") == "incomplete":
-                notes.set_incomplete(site)
+                complete.remove(site)
                 return f"Taken back: {site} may have more goals."
             goals = {*shown_goals(workspace, site), *form.texts("goal")}
-            notes.set_complete(site, goals, time.time())
+            complete.add(site, goals, time.time())
             return f"Saved: {count(len(goals), 'goal')} of {site}, and no other. Train to learn from it."
 
         return to("/train", await studio.run(act))

@@ -79,6 +79,13 @@ def format_verdict(site: SiteSummary) -> str:
     return f"none certain enough (a goal: {1 - site.none_probability:.0%})"
 
 
+def format_goals_left(goals: float | None) -> str:
+    """Return `about 12 more expected`; empty if nobody knows, or hardly any."""
+    if goals is None or goals < 0.5:
+        return ""
+    return f"about {goals:.0f} more expected"
+
+
 QUESTION_KEYS = "  y yes   n no   s cannot say   q no more questions"
 
 
@@ -89,6 +96,11 @@ def format_question(question: WaitingQuestion, waiting: int) -> str:
     return (
         f"Is this what you are looking for?{more}\n  {shorten(title, 100) or '(no title)'}\n  {question.url}"
     )
+
+
+def format_sites_taught(sites: int) -> str:
+    """Return how many sites answers about others have taught; empty if none."""
+    return f"Your answers also taught {count(sites, 'site')} that came after them." if sites else ""
 
 
 def format_program(kept: KeptProgram) -> str:

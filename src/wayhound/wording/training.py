@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wayhound.paths.expectation import expected_recognition
+from wayhound.paths.expectation import expected_recognition, measured_gains
 from wayhound.paths.spiders import SPIDERS, default_settings, settings_to_json
 from wayhound.trail import GOAL
 from wayhound.url import host_of
@@ -33,8 +33,18 @@ def format_outlook(report: TrainingReport) -> str:
     return (
         f"On a new site, lessons like these usually find goals with an F1 of {outlook.f1:.2f}; on half of the sites "
         f"between {outlook.low:.2f} and {outlook.high:.2f}. Three answers a site to questions of the forage "
-        f"make it about {outlook.with_questions:.2f}, one more taught site about {outlook.with_one_more_site:.2f}."
+        f"make it about {outlook.with_questions:.2f}, one more taught site about {outlook.with_one_more_site:.2f}. "
+        f"Ten answers about other sites add {_gain('ten answers')}; saying for every taught site that its goals are "
+        f"all shown adds {_gain('complete lists')}."
     )
+
+
+def _gain(name: str) -> str:
+    """Return `about 0.03 (± 0.01)`, or that nothing certain was measured."""
+    gain = measured_gains()[name]
+    if gain.is_certain:
+        return f"about {gain.mean:.2f} (± {gain.error:.2f})"
+    return f"nothing that could be measured ({gain.mean:+.2f} ± {gain.error:.2f})"
 
 
 def _quality(report: TrainingReport) -> str:

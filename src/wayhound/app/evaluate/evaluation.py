@@ -26,6 +26,7 @@ from wayhound.app.evaluate.strategies import (
 from wayhound.app.evaluate.world import Walk, World, ask_truthfully, oracle, walk
 from wayhound.errors import MissingExtra
 from wayhound.forage.scorer import Scorer, SiteReport
+from wayhound.paths.model import ADAPTIVE_STRATEGY
 from wayhound.paths.site_recognition import Answers
 
 BUDGET = 100  # pages among which goals are recognised
@@ -141,22 +142,29 @@ class Evaluation:
     use_urls: bool = True
     complete_lists: bool = False  # whether all goals among the pages seen of taught sites are listed
     questions: int = 0  # about pages of each tested site, answered from the labels
+    pass_answers: bool = False  # whether `adaptive` learns from the answers for the sites tested after
 
     def __len__(self) -> int:
         return sum(1 for _ in self.tasks()) * len(self.strategies)
 
     def run(self) -> Iterator[Outcome]:
         """Yield the outcome of every task and strategy."""
+        answered: dict[tuple[str, int], Lesson] = {}  # by goal and draw, the lesson with the answers so far
         for task, lesson in self.tasks():
             best = oracle(task.world, task.goal)
             for strategy in self.strategies:
                 taken, training_seconds = best, 0.0
                 if strategy != ORACLE:
-                    _ = lesson.trails  # made from labels, so no part of the training
+                    passed = self.pass_answers and strategy == ADAPTIVE_STRATEGY
+                    known = answered.get((task.goal, task.draw), lesson) if passed else lesson
+                    _ = known.trails  # made from labels, so no part of the training
                     began = process_time()
-                    scorer = STRATEGIES[strategy](lesson)
+                    scorer = STRATEGIES[strategy](known)
                     training_seconds = process_time() - began
                     taken = walk(task.world, scorer, self.budget, self._ask(task))
+                    if passed and not task.without_goals:
+                        own = replace(known, answers=(*known.answers, *taken.answers), _models={})
+                        answered[task.goal, task.draw] = own
                 taught = taught_from(strategy, self.taught)
                 outcome = measure(task, strategy, taught, taken, best, budget=self.budget)
                 yield replace(outcome, training_seconds=training_seconds)

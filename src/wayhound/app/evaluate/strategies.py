@@ -52,6 +52,7 @@ class Lesson:
     seed: tuple[int, ...] = (0,)
     use_urls: bool = True  # whether `adaptive` may take traits and concepts from URLs
     complete: bool = False  # whether a person lists all goals among the pages seen of the taught sites
+    answers: tuple[Trail, ...] = ()  # that `adaptive` has learned from on sites tested before
     _models: dict[tuple[str, Settings | None], TrainedModel] = field(default_factory=dict, compare=False)
     training_seconds: dict[tuple[str, Settings | None], float] = field(default_factory=dict, compare=False)
 
@@ -147,7 +148,8 @@ def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
     goals = (
         {world.site.start: world.goals(lesson.goal) for world in lesson.worlds} if lesson.complete else None
     )
-    return train_adaptive(lesson.trails, settings, unlabelled, complete=goals, use_urls=lesson.use_urls)
+    trails = [*lesson.trails, *lesson.answers]
+    return train_adaptive(trails, settings, unlabelled, complete=goals, use_urls=lesson.use_urls)
 
 
 LinkFeatures = Callable[[Link, PageContext], frozenset[str]]

@@ -23,9 +23,9 @@ from wayhound.paths.site_recognition import Answers
 from wayhound.paths.taught_site import click_distances
 from wayhound.paths.traits import ReachedPage, SourcePage
 from wayhound.site import Site
-from wayhound.trail import GOAL
+from wayhound.trail import FAIL, GOAL, Step, Trail
 from wayhound.url import host_of
-from wayhound.visit import Visit
+from wayhound.visit import Visit, path_to
 
 
 @dataclass(frozen=True)
@@ -164,11 +164,15 @@ def _links_inside(page: Page, targets: Mapping[str, str], pages: Mapping[str, Pa
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The pages that were fetched, in order, the CPU time that it took, and the goals reported."""
+    """The pages that were fetched, in order, the CPU time that it took, and the goals reported.
+
+    `answers` are the trails that answers about pages became.
+    """
 
     urls: tuple[str, ...]
     cpu_seconds: float = 0.0
     report: SiteReport | None = None
+    answers: tuple[Trail, ...] = ()
 
 
 def walk(
@@ -186,12 +190,45 @@ def walk(
     began = process_time()
     visits: list[Visit] = []
     report: SiteReport | None = None
+    answers: Answers = {}
+
+    def make_report() -> SiteReport:
+        nonlocal answers
+        answers = ask(scorer) if ask else {}
+        return _site_report(scorer, visits, answers)
+
     for visit in _visits(world, scorer, limits or ForageLimits()):
         visits.append(visit)
         if len(visits) == budget:
-            report = _site_report(scorer, visits, ask)
-    report = report or _site_report(scorer, visits, ask)
-    return Walk(tuple(visit.url for visit in visits), process_time() - began, report)
+            report = make_report()
+    report = report or make_report()
+    seconds = process_time() - began
+    return Walk(tuple(visit.url for visit in visits), seconds, report, _answer_trails(world, visits, answers))
+
+
+def _answer_trails(world: World, visits: Sequence[Visit], answers: Answers) -> tuple[Trail, ...]:
+    """Return the paths to answered pages as trails; an answer about the start page shows no way."""
+    return tuple(
+        _trail(
+            world,
+            [other.number for other in path_to(visit.number, visits.__getitem__)],
+            visits,
+            answers[visit.url],
+        )
+        for visit in visits
+        if visit.url in answers and visit.parent is not None
+    )
+
+
+def _trail(world: World, path: Sequence[int], visits: Sequence[Visit], is_goal: bool) -> Trail:
+    steps = [Step(world.pages[world.site.start])]
+    for number in path[1:]:
+        visit, links = visits[number], steps[-1].page.links
+        same = [link for link in links if link.url == visit.url]
+        in_region = (link for link in same if link.region == visit.link_region)
+        steps.append(Step(world.pages[visit.url], next(in_region, same[0])))
+    label = GOAL if is_goal else FAIL
+    return Trail(world.site.start, (*steps[:-1], replace(steps[-1], label=label)))
 
 
 def explore(world: World, scorer: Scorer, pages: int, *, use_urls: bool = True) -> list[ReachedPage]:
@@ -226,14 +263,10 @@ def ask_truthfully(scorer: Scorer, goals: Container[str], questions: int) -> dic
     return answers
 
 
-def _site_report(
-    scorer: Scorer, visits: Sequence[Visit], ask: Callable[[Scorer], Answers] | None = None
-) -> SiteReport:
+def _site_report(scorer: Scorer, visits: Sequence[Visit], answers: Answers) -> SiteReport:
     """Return the goals that a strategy reports; by default, the pages that it took for goals one by one."""
-    if isinstance(scorer, AskingScorer) and ask is not None:
-        return scorer.report(answers=ask(scorer))
     if isinstance(scorer, RecognisingScorer):
-        return scorer.report()
+        return scorer.report(answers=answers)
     goals = tuple(FoundPage(visit.url, visit.goal) for visit in visits if visit.is_goal)
     return SiteReport(goals, (), math.prod(1 - visit.goal for visit in visits))
 

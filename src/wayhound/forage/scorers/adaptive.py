@@ -96,6 +96,11 @@ class Adaptive:
     def file_kinds(self) -> tuple[str, ...]:
         return self.path_learner.file_kinds
 
+    @property
+    def one_goal(self) -> bool:
+        """True if every site is expected to have one goal at most."""
+        return self.model.one_goal
+
     def start(self, site: Site) -> State:
         return _BeforePage(self.path_learner.start(site))
 
