@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tests.app.teach.lessons import needs_browser
 from tests.servers import Answer, Page, Served, serve
-from wayhound.archive.revalidation import Headers
+from wayhound.archive.reader import Headers
 from wayhound.fetched import Failed, Fetched
 from wayhound.net.http import HttpFetcher
 from wayhound.net.rendering import BrowserFetcher, RenderLimits

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from wayhound.search.documents import IndexDocument
 from wayhound.search.query import Clause, Query, QueryPart, Term, YearRange, terms
 from wayhound.search.ranking import WEIGHTS
+from wayhound.search.schema import IndexDocument
 
 
 def values_of(document: IndexDocument) -> dict[str, list[list[str]]]:

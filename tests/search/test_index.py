@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from tests.search.brute_force import bm25, log_frequency, matches
 from wayhound.citations.hubs import HubScores
 from wayhound.errors import WorkspaceError, WorkspaceLocked
-from wayhound.search.documents import IndexDocument
 from wayhound.search.index import SearchIndex
 from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
 from wayhound.search.results import SORTS, SearchRequest, SearchResults, Sort
-from wayhound.search.schema import facet_values
+from wayhound.search.schema import IndexDocument, facet_values
 from wayhound.search.snapshot import CURRENT, IndexWriter, current_build
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
-from wayhound.archive.reader import ArchiveReader
-from wayhound.archive.revalidation import CachedPage, Revalidator
+from wayhound.archive.reader import ArchiveReader, CachedPage, Revalidator
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.errors import ArchiveError, LeaseLost
 from wayhound.fetched import Failed, Fetched, Fetcher, before_request

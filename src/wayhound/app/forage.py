@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from wayhound.app.crawl import Crawl, SiteFacts, SiteNotebook
-from wayhound.archive.revalidation import Revalidator
+from wayhound.archive.reader import Revalidator
 from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
 from wayhound.errors import MissingExtra, UsageError, WayhoundError, WorkspaceLocked

@@ -15,7 +15,7 @@ from wayhound.app.papers.works import CITED_ONLY, document_of_work, fill_from_ci
 from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
-from wayhound.search.documents import SCORE_DIGITS, IndexDocument, RecordContext, index_document
+from wayhound.search.schema import SCORE_DIGITS, IndexDocument, RecordContext, index_document
 from wayhound.search.snapshot import IndexWriter, current_build, read_state
 from wayhound.store.records import RecordChange
 from wayhound.workspace import Workspace

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from wayhound.archive.revalidation import CachedPage
+from wayhound.archive.reader import CachedPage
 from wayhound.archive.warc import (
     Original,
     conversion_record,

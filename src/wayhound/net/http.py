@@ -22,7 +22,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from wayhound import __version__
-from wayhound.archive.revalidation import NOT_MODIFIED, Headers
+from wayhound.archive.reader import NOT_MODIFIED, Headers
 from wayhound.errors import UsageError
 from wayhound.fetched import (
     Failed,

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from wayhound.archive.revalidation import Headers
+from wayhound.archive.reader import Headers
 from wayhound.errors import LeaseLost
 from wayhound.fetched import Failed, Fetched, Fetcher, before_request, rendered
 from wayhound.net.browser import NAMES, find_browser, launch_without_network, playwright_error

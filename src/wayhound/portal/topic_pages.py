@@ -22,8 +22,8 @@ from wayhound.portal.search_pages import (
     TopicLink,
     hit_view,
 )
-from wayhound.search.documents import TOPIC_SEPARATOR
 from wayhound.search.results import SearchRequest, Sort
+from wayhound.search.schema import TOPIC_SEPARATOR
 from wayhound.web.pages import BadRequest, NotFound
 
 SORTS: dict[Sort, tuple[str, str]] = {

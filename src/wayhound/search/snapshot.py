@@ -20,9 +20,18 @@ from typing import Any, Self
 
 from wayhound.errors import WorkspaceError, WorkspaceLocked
 from wayhound.files import write_file
-from wayhound.search.documents import IndexDocument, record_key
 from wayhound.search.ranking import Ranking
-from wayhound.search.schema import CITED_ONLY, FORMAT, facet_values, is_name, make_schema, tantivy, to_tantivy
+from wayhound.search.schema import (
+    CITED_ONLY,
+    FORMAT,
+    IndexDocument,
+    facet_values,
+    is_name,
+    make_schema,
+    record_key,
+    tantivy,
+    to_tantivy,
+)
 
 CURRENT, STATE, LOCK = "current.json", "followed.json", "writer.lock"
 

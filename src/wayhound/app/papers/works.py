@@ -9,7 +9,7 @@ from dataclasses import replace
 from wayhound.citations.citation import Citation
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FieldSpec, KindSpec
-from wayhound.search.documents import IndexDocument
+from wayhound.search.schema import IndexDocument
 from wayhound.store.papers import PaperStore
 
 AS_CITED = Span("urn:wayhound:as-cited")
