@@ -21,7 +21,10 @@ def create_old(path: Path, last: int) -> None:
 
 
 def downgrade(path: Path, last: int) -> None:
-    """Put in place of a database one with the migrations up to `last` and the same rows."""
+    """Put in place of a database one with the migrations up to `last` and the same rows.
+
+    Columns that later migrations removed are empty.
+    """
     old = path.with_suffix(".old")
     create_old(old, last)
     with closing(sqlite3.connect(old)) as database:
@@ -29,7 +32,11 @@ def downgrade(path: Path, last: int) -> None:
         for (table,) in database.execute(
             "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name <> 'migration'"
         ).fetchall():
-            columns = ", ".join(row[1] for row in database.execute(f"PRAGMA main.table_info({table})"))
+            had, has = (
+                [row[1] for row in database.execute(f"PRAGMA {schema}.table_info({table})")]
+                for schema in ("main", "new")
+            )
+            columns = ", ".join(name for name in had if name in has)
             database.execute(
                 f"INSERT OR REPLACE INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}"
             )
