@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.servers import Answer, Page, Served, serve
+from wayhound.app.forage import run_limits
 from wayhound.cli import run
-from wayhound.store.protocol import RunLimits
 from wayhound.workspace import Workspace
 
 TAG = (("ETag", '"one"'),)
@@ -226,4 +226,4 @@ def test_a_workspace_that_holds_other_runs_compares_only_its_own_kind(
     assert department.forage("--max-goals", "1", "--again") == 0
     assert "Since run" not in capsys.readouterr().err
     with Workspace.open(Path(department.workspace)) as workspace:
-        assert [each.limits for each in workspace.stores.forage.runs()] == [RunLimits(100)] * 2
+        assert [each.limits for each in workspace.stores.forage.runs()] == [run_limits(workspace.config)] * 2
