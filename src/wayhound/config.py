@@ -94,7 +94,7 @@ class ForageConfig:
         most=1,
     )
     min_goals_left: float = _setting(
-        0.3,
+        0.0,
         "End a site when the rest of its requests is expected to find fewer goals than this; 0: go on.",
         "a number from 0 up",
     )
