@@ -193,7 +193,7 @@ class PageView:
         need = "needed" if "#" in url else browser_need(page, response.body, look_closer=memory.looks_closer)
         unmet: Rendering = "needed" if need == "needed" else ""
         if self.renderer is None or not isinstance(page, Page) or not memory.wants(url, need):
-            return response, page, unmet if memory.is_unmet(url) else ""
+            return response, page, unmet if unmet and memory.is_unmet(url) else ""
         document, rendered = await self.read(await self.renderer.render(response, url))
         if isinstance(document, Failed):
             return response, page, unmet

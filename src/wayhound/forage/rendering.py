@@ -57,6 +57,8 @@ class RenderMemory:
         """Return True if a page should be rendered, by the need that its markup shows."""
         if self.mode != "auto":
             return self.mode == "always"
+        if not need and not self._gained:  # as for nearly all pages
+            return False
         kind = template(url)
         if self._vain[kind] >= _PATIENCE:
             if need:

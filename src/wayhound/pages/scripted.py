@@ -54,8 +54,8 @@ def browser_need(page: Page | Unreadable | None, body: bytes, *, look_closer: bo
     """
     if not isinstance(page, Page) or page.content_type not in ("text/html", "application/xhtml+xml"):
         return ""
-    words, links = len(page.tokens), sum(link.kind in ("a", "area") for link in page.links)
-    if words < FEW_WORDS and links <= FEW_LINKS:
+    words = len(page.tokens)
+    if words < FEW_WORDS and (links := _n_links(page)) <= FEW_LINKS:
         return _need_of_bare_page(body[:_LOOKED_AT], words, links)
     if not look_closer or (b"<script" not in body and b"javascript:" not in body):
         return ""
@@ -65,7 +65,11 @@ def browser_need(page: Page | Unreadable | None, body: bytes, *, look_closer: bo
         return "perhaps"
     # Most pages have some: a button that opens the menu, a link that prints. Their ordinary links outnumber them.
     scripted = sum(body.count(sign) for sign in _SCRIPT_LINKS)
-    return "perhaps" if 2 * scripted > links else ""
+    return "perhaps" if scripted and 2 * scripted > _n_links(page) else ""
+
+
+def _n_links(page: Page) -> int:
+    return sum(link.kind in ("a", "area") for link in page.links)
 
 
 def _need_of_bare_page(body: bytes, words: int, links: int) -> BrowserNeed:

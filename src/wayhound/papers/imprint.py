@@ -65,8 +65,9 @@ _PUBLISHED = re.compile(
 _MEETING = re.compile(
     r"\b(?:proc\w*\.?|conf\w*|symposi\w*|workshop|congress|meeting|tagung\w*|kongress\w*)\b", re.IGNORECASE
 )
+_MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])"  # its first letters, in English and German
 _DATE_AFTER_VENUE = re.compile(
-    r"[\s,|]+(?:\d{1,2}\.?\s*)?(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\.?(?:\s*\d{1,2},?)?$",
+    rf"[\s,|]+(?:\d{{1,2}}\.?\s*)?{_MONTH}[a-zä]*\.?(?:\s*\d{{1,2}},?)?$",
     re.IGNORECASE,
 )
 _CUE_AFTER_VENUE = re.compile(r"\b(?:vol|no|nr|issue|heft|band|bd|jg)\.?$", re.IGNORECASE)
@@ -85,7 +86,7 @@ _DATED = re.compile(
     re.IGNORECASE,
 )
 _MONTH_AND_YEAR = re.compile(
-    rf"^\W*(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s+)?(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])\w*\.?"
+    rf"^\W*(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s+)?{_MONTH}\w*\.?"
     rf"(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+({RECENT_YEAR})\W*$",
     re.IGNORECASE,
 )
