@@ -286,12 +286,12 @@ def group_normalised(
         scorer.probabilities(classifier, pairs, on_progress),
         lambda more: match_probabilities(classifier, scorer.features(more)),
         threshold,
-        may_join=lambda first, second: _share_no_list(first, second, listed, scorer.citations),
+        may_join=lambda first, second: _lists_agree(first, second, listed, scorer.citations),
     )
     return [groups[number] for number in distinct]
 
 
-def _share_no_list(
+def _lists_agree(
     first: Sequence[int],
     second: Sequence[int],
     listed: Mapping[int, AbstractSet[str]],
