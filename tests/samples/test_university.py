@@ -7,9 +7,10 @@ import re
 import httpx
 import pytest
 
+from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.trails import sample_worlds
 from wayhound.samples import sample_web, serve_samples
-from wayhound.samples.university import GOALS, UniversitySite
+from wayhound.samples.university import ALIKE, GOALS, UniversitySite
 
 
 def text_of(site: UniversitySite, path: str) -> str:
@@ -59,3 +60,19 @@ def test_trails_can_be_made_on_a_university() -> None:
     [world] = sample_worlds(["university1"])
     assert len(world.reachable_goals("cs-publications")) == 8
     assert {world.depths[url] for url in world.reachable_goals("cs-publications")} == {5}
+
+
+def test_a_teacher_can_reject_the_pages_that_look_like_goals() -> None:
+    [world] = sample_worlds(["university1"])
+    for goal, alike in ALIKE.items():
+        trails = make_trails(world, goal, 6, alike=alike)
+        failing = [trail.steps[-1].page.url for trail in trails if not trail.reached_goal]
+        assert sum(world.labels[url] == alike for url in failing) >= len(failing) // 2 > 0
+        assert len(set(failing)) == len(failing) == len(trails) // 2
+
+
+def test_only_the_way_to_the_publications_of_computing_has_milestones() -> None:
+    [world] = sample_worlds(["university1"])
+    trails = make_trails(world, "cs-publications", 6, alike="publications")
+    ways = {tuple(step.label for step in trail.steps[2:-1]) for trail in trails if len(trail.steps) == 6}
+    assert ways == {("cs-department", "cs-people", "cs-person"), ("department", "", "")}

@@ -15,6 +15,7 @@ from wayhound.samples.grammar import words
 from wayhound.samples.markup import link, listing
 
 GOALS = ("cs-publications", "seminar", "phd-requirements", "lamp")
+ALIKE = {"cs-publications": "publications", "lamp": "product"}  # labels of pages that look like these goals
 ITEMS = 3  # on each shelf of the shop
 
 
@@ -55,7 +56,11 @@ class UniversitySite:
 
 
 class _University:
-    """The pages as HTML by path, and their labels."""
+    """The pages as HTML by path, and their labels.
+
+    Pages on the way to the publications of computing have labels of their own, and the like pages of other departments
+    have none: a teacher marks the way that leads there.
+    """
 
     def __init__(self, seed: int) -> None:
         self.pages: dict[str, str] = {}
@@ -97,7 +102,8 @@ class _University:
         return listing(link(self._department(name, name == computing), name) for name in names)
 
     def _department(self, name: str, is_computing: bool) -> str:
-        people = self._add("People", listing(self._person(is_computing) for _ in range(8)), "people")
+        listed = listing(self._person(is_computing) for _ in range(8))
+        people = self._add("People", listed, "cs-people" if is_computing else "other")
         seminar = link(self._seminar(), self._pick("talks"))
         events = self._add("Events", listing([seminar, *self._notices()]), "events")
         graduate = self._add("Graduate studies", self._degrees(), "graduate")
@@ -116,7 +122,7 @@ class _University:
         publications = self._add(f"{name}: publications", papers, label)
         teaching = self._add(f"{name}: teaching", self._prose())
         links = listing([link(publications, self._pick("papers")), link(teaching, "Teaching")])
-        return link(self._add(name, links + self._prose(), "person"), name)
+        return link(self._add(name, links + self._prose(), "cs-person" if is_computing else "other"), name)
 
     def _work(self) -> str:
         return f"{self._pick('about')} {self._pick('topics')}"

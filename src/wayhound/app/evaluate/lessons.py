@@ -20,17 +20,21 @@ _NO_MILESTONE = frozenset({"", "other"})
 _SIZE = re.compile(r"(\d+)x(\d+)", re.IGNORECASE)
 
 
-def make_trails(world: World, goal: str, count: int) -> list[Trail]:
+def make_trails(world: World, goal: str, count: int, *, alike: str = "") -> list[Trail]:
     """Return shortest click paths to at most `count` goals, and as many that end elsewhere.
 
     A teacher who rejects a page has looked where goals might have been: half of the failing paths leave a good
-    path by a link beside the right one, the others end anywhere farther away.
+    path by a link beside the right one, the others end anywhere farther away. Pages with the label `alike` look
+    like goals: half of the failing paths end at them first.
     """
     goals = _spread(world.reachable_goals(goal), count)
     beside, farther = _failing_ends(world, goal, goals)
-    near = _spread(beside, (count + 1) // 2)
-    far = _spread(farther, count - len(near))
-    return _trails_to(world, goal, goals, [*near, *far][: len(goals) or count])
+    confused = [url for url in (*beside, *farther) if alike and world.labels.get(url) == alike]
+    fails = _spread(confused, count // 2)
+    near = _spread(beside, (count - len(fails) + 1) // 2)
+    far = _spread(farther, count - len(fails) - len(near))
+    fails += [url for url in (*near, *far) if url not in fails]
+    return _trails_to(world, goal, goals, fails[: len(goals) or count])
 
 
 @dataclass(frozen=True, slots=True)
