@@ -17,7 +17,8 @@ from pathlib import Path
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.crawl import Crawl
-from wayhound.app.facts import CONTACT_FIELDS, FactSearch, WideRow, extract_facts, fact_rows, parse_wanted
+from wayhound.app.fact_tables import WideRow, fact_rows
+from wayhound.app.facts import CONTACT_FIELDS, FactSearch, extract_facts, parse_wanted
 from wayhound.app.forage import Order, complete_order
 from wayhound.archive.replay import ReplayFetcher
 from wayhound.fetched import Failed, Fetched

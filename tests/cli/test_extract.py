@@ -11,20 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Page, Served, serve
-from wayhound.app.facts import (
-    PATIENCE,
-    FactSearch,
-    Wanted,
-    build_graph,
-    correct_fact,
-    extract_facts,
-    fact_rows,
-    mark_value,
-    marked_page,
-    merge_entities,
-    parse_wanted,
-    split_entity,
-)
+from wayhound.app.fact_review import correct_fact, mark_value, marked_page, merge_entities, split_entity
+from wayhound.app.fact_tables import fact_rows
+from wayhound.app.facts import PATIENCE, FactSearch, Wanted, build_graph, extract_facts, parse_wanted
 from wayhound.cli import run
 from wayhound.errors import UsageError
 from wayhound.fetched import Fetched

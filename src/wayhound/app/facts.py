@@ -1,4 +1,4 @@
-"""Facts of entities: extract them from archived pages, bring them together, correct and export them.
+"""Facts of entities: extract them from archived pages, and bring them together.
 
 A description holds what one page, or for organisations one site, says. Descriptions of one thing become one entity,
 which is a record like any other: it is searched, exported and shown in the portal.
@@ -6,28 +6,20 @@ which is a record like any other: it is searched, exported and shown in the port
 
 from __future__ import annotations
 
-import json
-import re
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, BinaryIO
 
-from wayhound.app.site_list import SiteTable
 from wayhound.entities.contacts import is_personal
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
-from wayhound.entities.templates import SiteTemplate, learn_template, lines_with_paths, locate, merge_taught
+from wayhound.entities.templates import SiteTemplate, learn_template, merge_taught
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
-from wayhound.files import write_file
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FACT_KINDS, FILE_NAME, KindSpec, read_kinds
-from wayhound.store.export import FORMATS, ColumnType, write_rows
 from wayhound.store.facts import ArchivedPage, FactStore
 from wayhound.url import host_of, registrable_domain
 from wayhound.workspace import Workspace
@@ -155,7 +147,7 @@ def extract_facts(
         if stop():
             stopped = True
             break
-        chosen = _chosen(pages, kind)
+        chosen = pages_to_read(pages, kind)
         state = _state(kind, chosen, examples, persons=wanted.persons)
         keys = [start] if kind.scope == "site" else [page.url for page in chosen]
         if all(known.get(key) == state for key in keys):
@@ -169,7 +161,7 @@ def extract_facts(
     return ExtractedFacts(pages_read, count, len(graph), written, stopped)
 
 
-def _chosen(pages: Sequence[ArchivedPage], kind: KindSpec) -> list[ArchivedPage]:
+def pages_to_read(pages: Sequence[ArchivedPage], kind: KindSpec) -> list[ArchivedPage]:
     """Return the pages to read: of a site that belongs to the thing itself, goals first, then all others."""
     goals = [page for page in pages if page.is_goal]
     if kind.scope == "site":
@@ -192,7 +184,9 @@ def _described(
     read = list(_read(workspace, pages))
     profile = SiteProfile.learn([page for page, _ in read[:PROFILE_PAGES]])
     templates = _templates(read, examples.get(registrable_domain(start), []))
-    settled = [(page, _settled(page, body, wanted, profile, templates.get(page.url))) for page, body in read]
+    settled = [
+        (page, settled_facts(page, body, wanted, profile, templates.get(page.url))) for page, body in read
+    ]
     if wanted.kind.scope == "site":
         claims = _first_claims(wanted.kind, settled)
         yield Description(start, tuple(claims), registrable_domain(start) or host_of(start))
@@ -205,7 +199,7 @@ def _described(
 def _read(workspace: Workspace, pages: Sequence[ArchivedPage]) -> Iterator[tuple[FactPage, Fetched]]:
     countries: tuple[str, ...] = ()
     for page in pages:
-        answer = _archived(workspace, page)
+        answer = read_archived(workspace, page)
         if answer is None:
             continue  # what the archive has lost has no facts
         facts = read_facts(page.url, answer.body, answer.content_type, answer.charset, countries)
@@ -213,7 +207,7 @@ def _read(workspace: Workspace, pages: Sequence[ArchivedPage]) -> Iterator[tuple
         yield facts, answer
 
 
-def _settled(
+def settled_facts(
     page: FactPage, answer: Fetched, wanted: Wanted, profile: SiteProfile, template: SiteTemplate | None
 ) -> list[Fact]:
     facts = _allowed(settle(page, wanted.kind, profile), persons=wanted.persons)
@@ -283,6 +277,25 @@ def _templates(
     return templates
 
 
+def read_archived(workspace: Workspace, page: ArchivedPage) -> Fetched | None:
+    try:
+        return workspace.archive.read(page.archived)
+    except (ArchiveError, OSError):
+        return None
+
+
+def reread_site(workspace: Workspace, wanted: Wanted, site: str) -> None:
+    """Read the facts of one site again, with what was taught about it, and bring the records in line."""
+    store, kind = workspace.stores.facts, wanted.kind
+    examples = _examples(store, kind)
+    for start, pages in store.sites(start=site):
+        chosen = pages_to_read(pages, kind)
+        state = _state(kind, chosen, examples, persons=wanted.persons)
+        for description in _described(workspace, wanted, start, chosen, examples):
+            store.save(kind.kind, description, start, chosen[0].run, state)
+    sync_entities(workspace, kind)
+
+
 # From descriptions to entities and records
 
 
@@ -295,11 +308,11 @@ def build_graph(workspace: Workspace, kind: KindSpec) -> ConsensusGraph:
     for one, other, same in pairs:
         graph.decide(one, other, same=same)
     for _, _, description in store.descriptions(kind.kind):
-        graph.add(_corrected(description, corrections.get(description.key, {})))
+        graph.add(corrected(description, corrections.get(description.key, {})))
     return graph
 
 
-def _corrected(description: Description, corrections: Mapping[str, tuple[str, ...]]) -> Description:
+def corrected(description: Description, corrections: Mapping[str, tuple[str, ...]]) -> Description:
     kept = [claim for claim in description.claims if claim.field not in corrections]
     said = [Claim(name, text, 1.0, source="person") for name, texts in corrections.items() for text in texts]
     return Description(description.key, (*said, *kept), description.domain)
@@ -336,309 +349,3 @@ def sync_entities(workspace: Workspace, kind: KindSpec) -> tuple[ConsensusGraph,
 def entity_id(key: str) -> str:
     """Return the id of the record of an entity, from the first key of its descriptions."""
     return sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-# What people say
-
-
-def correct_fact(
-    workspace: Workspace, wanted: Wanted, key: str, name: str, texts: Sequence[str]
-) -> tuple[str, ...]:
-    """Keep a person's values of one field of a description, and bring the records in line.
-
-    Values that stand on a page of the site also teach its template; the URLs of these pages are returned. Raises
-    UsageError for an unknown description.
-    """
-    store, kind = workspace.stores.facts, wanted.kind
-    site = next((site for site, _, known in store.descriptions(kind.kind) if known.key == key), None)
-    if site is None:
-        raise UsageError(f"There are no facts of {key}. Extract them first.")
-    said = [text.strip() for text in texts if text.strip()]
-    store.correct(kind.kind, key, name, said, time.time())
-    taught = _taught_by(workspace, kind, site, key, said[:1])
-    for url, text in taught:
-        store.teach(kind.kind, url, name, text)
-    _reread(workspace, wanted, site)
-    return tuple(url for url, _ in taught)
-
-
-def _taught_by(
-    workspace: Workspace, kind: KindSpec, site: str, key: str, texts: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Return the first page of a description with each text on it."""
-    pages = [page for _, pages in workspace.stores.facts.sites(start=site) for page in _chosen(pages, kind)]
-    if kind.scope == "page":
-        pages = [page for page in pages if page.url == key]
-    found = []
-    for text in texts:
-        for page in pages:
-            if (answer := _archived(workspace, page)) and _stands_on(answer, text):
-                found.append((page.url, text))
-                break
-    return found
-
-
-def _stands_on(answer: Fetched, text: str) -> bool:
-    return locate(*lines_with_paths(answer.body, answer.content_type, answer.charset), text) is not None
-
-
-def _archived(workspace: Workspace, page: ArchivedPage) -> Fetched | None:
-    try:
-        return workspace.archive.read(page.archived)
-    except (ArchiveError, OSError):
-        return None
-
-
-def _reread(workspace: Workspace, wanted: Wanted, site: str) -> None:
-    """Read the facts of one site again, with what was taught about it, and bring the records in line."""
-    store, kind = workspace.stores.facts, wanted.kind
-    examples = _examples(store, kind)
-    for start, pages in store.sites(start=site):
-        chosen = _chosen(pages, kind)
-        state = _state(kind, chosen, examples, persons=wanted.persons)
-        for description in _described(workspace, wanted, start, chosen, examples):
-            store.save(kind.kind, description, start, chosen[0].run, state)
-    sync_entities(workspace, kind)
-
-
-def mark_value(workspace: Workspace, wanted: Wanted, site: str, url: str, name: str, text: str) -> None:
-    """Keep a value that a person marked on a page, and read the site again with it.
-
-    Any field can be taught, also one that the kind does not declare. Raises UsageError if the page is not archived or
-    the text does not stand on it.
-    """
-    text, name = " ".join(text.split()), name.strip().lower()
-    if not text or not re.fullmatch(r"[^\W\d]\w{0,39}", name):
-        raise UsageError("Select a text, and name its field with one word, such as phone.")
-    if not _stands_on(_page_of(workspace, site, url), text):
-        raise UsageError(f"“{text[:80]}” does not stand on {url}. Select it on the page.")
-    workspace.stores.facts.teach(wanted.kind.kind, url, name, text)
-    _reread(workspace, wanted, site)
-
-
-def _page_of(workspace: Workspace, site: str, url: str) -> Fetched:
-    for _, pages in workspace.stores.facts.sites(start=site):
-        for page in pages:
-            if page.url == url and (answer := _archived(workspace, page)):
-                return answer
-    raise UsageError(f"{url} is not archived. Forage its site again.")
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedLine:
-    """One line of a page in pieces: text, and the fact that it is, if any."""
-
-    pieces: tuple[tuple[str, Fact | None], ...]
-
-
-def marked_page(
-    workspace: Workspace, wanted: Wanted, site: str, url: str
-) -> tuple[FactPage, list[MarkedLine]]:
-    """Return a page with the facts found on it in their places. Raises UsageError if it is not archived."""
-    answer = _page_of(workspace, site, url)
-    page = read_facts(url, answer.body, answer.content_type, answer.charset)
-    facts = sorted(_settled(page, answer, wanted, SiteProfile(), None), key=lambda fact: fact.start)
-    lines = []
-    for line in page.lines.lines:
-        pieces: list[tuple[str, Fact | None]] = []
-        at = line.start
-        for fact in facts:
-            start, end = max(fact.start, at), min(fact.end, line.end)
-            if start < end:
-                pieces += [(page.lines.text[at:start], None), (page.lines.text[start:end], fact)]
-                at = end
-        pieces.append((page.lines.text[at : line.end], None))
-        lines.append(MarkedLine(tuple(piece for piece in pieces if piece[0])))
-    return page, lines
-
-
-def companions(workspace: Workspace, kind: KindSpec) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the other descriptions of the same entity, for each that has some."""
-    together = [sorted(entity.descriptions) for entity in build_graph(workspace, kind).entities.values()]
-    return {key: tuple(k for k in keys if k != key) for keys in together if len(keys) > 1 for key in keys}
-
-
-def merge_entities(workspace: Workspace, kind: KindSpec, one: str, other: str) -> None:
-    """Make the entities of two descriptions one for good. Raises UsageError for an unknown description."""
-    known = workspace.stores.facts.states(kind.kind)
-    if unknown := [key for key in (one, other) if key not in known]:
-        raise UsageError(
-            f"There are no facts of {unknown[0] or 'an empty address'}, so nothing can be merged."
-        )
-    workspace.stores.facts.pair(kind.kind, one, other, same=True)
-    sync_entities(workspace, kind)
-
-
-def split_entity(workspace: Workspace, kind: KindSpec, key: str, rest: Iterable[str]) -> None:
-    """Make a description an entity of its own for good, apart from the rest."""
-    for other in rest:
-        workspace.stores.facts.pair(kind.kind, key, other, same=False)
-    sync_entities(workspace, kind)
-
-
-# Tables
-
-
-@dataclass(frozen=True, slots=True)
-class FactRow:
-    """One description for a table: the values of each field, where they were read, and the outcome of its site."""
-
-    key: str
-    site: str
-    values: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
-    state: str = ""
-    reason: str = ""
-    requests: int = 0
-
-    def texts(self, name: str) -> list[str]:
-        return [claim.text for claim in self.values.get(name, ())]
-
-    def missing(self, fields: Iterable[str]) -> list[str]:
-        return [name for name in fields if not self.values.get(name)]
-
-
-def fact_rows(workspace: Workspace, wanted: Wanted, run_id: int | None = None) -> list[FactRow]:
-    """Return a row for each description of a kind, with corrections, in order of key."""
-    store = workspace.stores.facts
-    corrections = store.corrections(wanted.kind.kind)
-    outcomes = store.outcomes(run_id)
-    rows = []
-    for site, _, plain in store.descriptions(wanted.kind.kind):
-        description = _corrected(plain, corrections.get(plain.key, {}))
-        values: dict[str, list[Claim]] = {}
-        for claim in description.claims:
-            values.setdefault(claim.field, []).append(claim)
-        outcome = outcomes.get(site, ("", "", 0))
-        rows.append(FactRow(plain.key, site, {k: tuple(v) for k, v in values.items()}, *outcome))
-    return rows
-
-
-FACT_FORMATS = ("csv", "jsonl", "xlsx", "vcf", "geojson")
-
-
-@dataclass(frozen=True, slots=True)
-class WideRow:
-    """One row of a person's own table, and the facts found on the site that it names."""
-
-    cells: tuple[str, ...]
-    start: str  # empty for a row without an address
-    facts: FactRow | None
-
-
-def wide_rows(table: SiteTable, rows: Iterable[FactRow]) -> list[WideRow]:
-    """Return the rows of a table in their order with the facts of their sites."""
-    by_site = {row.site: row for row in rows}
-    return [WideRow(cells, start, by_site.get(start)) for cells, start in table.rows]
-
-
-def write_facts(
-    rows: Sequence[FactRow],
-    wanted: Wanted,
-    file_format: str,
-    out: Path | BinaryIO,
-    status: Callable[[FactRow], str],
-) -> int:
-    """Write one row for each description, and return how many. `status` says how each went."""
-    if file_format == "vcf":
-        return _write_text("".join(vcard(row) for row in rows), len(rows), out)
-    if file_format == "geojson":
-        features = [feature for row in rows if (feature := geo_feature(row, wanted.fields))]
-        collection = {"type": "FeatureCollection", "features": features}
-        return _write_text(json.dumps(collection, ensure_ascii=False) + "\n", len(features), out)
-    names = list(dict.fromkeys([wanted.kind.title or "name", *wanted.fields]))
-    columns: dict[str, ColumnType] = dict.fromkeys((*names, "status", "site", "source"), "text")
-    table = (
-        (*(_cell(row, name) for name in names), status(row), row.site, _source(row, wanted.fields))
-        for row in rows
-    )
-    return write_rows(columns, table, file_format, out)
-
-
-def write_wide(
-    table: SiteTable, rows: Sequence[WideRow], wanted: Wanted, file_format: str, out: Path | BinaryIO,
-    status: Callable[[WideRow], str],
-) -> int:  # fmt: skip
-    """Write a person's own table with the facts beside its columns, and return the number of rows."""
-    if file_format not in FORMATS:
-        raise UsageError(
-            f"A table beside your own cannot be written as {file_format}; choose csv, jsonl or xlsx."
-        )
-    taken = set(table.headings)
-    added = [name if name not in taken else f"{name} found" for name in (*wanted.fields, "status", "source")]
-    columns: dict[str, ColumnType] = {
-        heading or f"column {number}": "text" for number, heading in enumerate([*table.headings, *added], 1)
-    }
-    empty = FactRow("", "")
-    lines = (
-        (*row.cells, *(_cell(row.facts or empty, name) for name in wanted.fields), status(row),
-         _source(row.facts or empty, wanted.fields))
-        for row in rows
-    )  # fmt: skip
-    return write_rows(columns, lines, file_format, out)
-
-
-def _cell(row: FactRow, name: str) -> str:
-    return "; ".join(row.texts(name))
-
-
-def _source(row: FactRow, fields: Iterable[str]) -> str:
-    """Return the pages that the wanted fields were read from."""
-    return " ".join(
-        dict.fromkeys(claim.url for name in fields for claim in row.values.get(name, ()) if claim.url)
-    )
-
-
-def _write_text(text: str, count: int, out: Path | BinaryIO) -> int:
-    if isinstance(out, Path):
-        write_file(out, text.encode("utf-8", "replace"))
-    else:
-        out.write(text.encode("utf-8", "replace"))
-    return count
-
-
-_VCARD_FIELDS = {
-    "phone": "TEL;TYPE=voice",
-    "fax": "TEL;TYPE=fax",
-    "email": "EMAIL",
-    "address": "ADR",
-    "social": "URL",
-}
-
-
-def vcard(row: FactRow) -> str:
-    """Return a description as a vCard 4.0 (RFC 6350)."""
-    name = _escaped(next(iter(row.texts("name")), row.site))
-    lines = ["BEGIN:VCARD", "VERSION:4.0", f"FN:{name}", "KIND:org", f"ORG:{name}"]
-    for field_name, prefix in _VCARD_FIELDS.items():
-        for text in row.texts(field_name):
-            value = f";;{_escaped(text)};;;;" if field_name == "address" else _escaped(text)
-            lines.append(f"{prefix}:{value}")
-    lines += [f"GEO:geo:{text}" for text in row.texts("coordinates")]
-    lines += [f"SOURCE:{url}" for url in _source(row, row.values).split()[:1]]
-    return "".join(f"{_folded(line)}\r\n" for line in [*lines, "END:VCARD"])
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\,;])", r"\\\1", " ".join(text.split()))
-
-
-def _folded(line: str) -> str:
-    """Return a line in pieces of at most 75 bytes, as the format demands."""
-    pieces, current = [], ""
-    for letter in line:
-        if len((current + letter).encode("utf-8", "replace")) > 74:
-            pieces.append(current)
-            current = ""
-        current += letter
-    return "\r\n ".join([*pieces, current])
-
-
-def geo_feature(row: FactRow, fields: Iterable[str]) -> dict[str, Any] | None:
-    """Return a description as a GeoJSON feature; None where no coordinates are stated."""
-    stated = row.texts("coordinates")
-    if not stated:
-        return None
-    latitude, longitude = map(float, stated[0].split(","))
-    properties = {name: _cell(row, name) for name in ("name", *fields) if row.texts(name)}
-    return {"type": "Feature", "geometry": {"type": "Point", "coordinates": [longitude, latitude]},
-            "properties": {**properties, "site": row.site}}  # fmt: skip

@@ -12,17 +12,8 @@ from types import FrameType
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from wayhound.app.facts import (
-    CONTACT,
-    FACT_FORMATS,
-    Wanted,
-    extract_facts,
-    fact_rows,
-    parse_wanted,
-    wide_rows,
-    write_facts,
-    write_wide,
-)
+from wayhound.app.fact_tables import FACT_FORMATS, fact_rows, wide_rows, write_facts, write_wide
+from wayhound.app.facts import CONTACT, Wanted, extract_facts, parse_wanted
 from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
 from wayhound.cli.language import Command, out_option, run_option, workspace_option

@@ -8,21 +8,17 @@ from dataclasses import dataclass, replace
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from wayhound.app.facts import (
-    CONTACT,
-    FactRow,
+from wayhound.app.fact_review import (
     MarkedLine,
-    Wanted,
     companions,
     correct_fact,
-    fact_kinds,
-    fact_rows,
     mark_value,
     marked_page,
     merge_entities,
-    parse_wanted,
     split_entity,
 )
+from wayhound.app.fact_tables import FactRow, fact_rows
+from wayhound.app.facts import CONTACT, Wanted, fact_kinds, parse_wanted
 from wayhound.studio.studio import Studio, read_form, to
 from wayhound.studio.tables import Paging, csv_text, download, requested_page
 from wayhound.wording.facts import format_row

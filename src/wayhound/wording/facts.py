@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from wayhound.app.facts import ExtractedFacts, FactRow, Wanted, WideRow
+from wayhound.app.fact_tables import FactRow, WideRow
+from wayhound.app.facts import ExtractedFacts, Wanted
 from wayhound.wording.quantities import count
 
 FOUND = "found"
