@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wayhound.url import host_of, registrable_domain
 
@@ -12,11 +12,13 @@ class Site:
     """A normalised start URL, and the hosts that belong to the site.
 
     Without `hosts`, everything under the start's registrable domain does. A host with a port (``127.0.0.1:8000``)
-    covers that port alone; one with a leading dot (``.example.org``) covers its subdomains too.
+    covers that port alone; one with a leading dot (``.example.org``) covers its subdomains too. `about` is what else
+    the row of a table says that named the site, such as the name of the firm.
     """
 
     start: str
     hosts: tuple[str, ...] = ()
+    about: str = field(default="", compare=False)
 
     @property
     def id(self) -> str:

@@ -219,7 +219,7 @@ def test_a_merge_and_a_split_hold(foraged: Firms) -> None:
         merge_entities(workspace, wanted.kind, one, other)
         assert len(build_graph(workspace, wanted.kind)) == 1
         assert len(list(workspace.stores.records.iterate("organisation"))) == 1
-        split_entity(workspace, wanted.kind, one, [other])
+        split_entity(workspace, wanted.kind, one)
         assert len(build_graph(workspace, wanted.kind)) == 2
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wayhound.app.facts import (
     Wanted,
-    build_graph,
     pages_to_read,
     read_archived,
     reread_site,
@@ -119,12 +118,6 @@ def marked_page(
     return page, lines
 
 
-def companions(workspace: Workspace, kind: KindSpec) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the other descriptions of the same entity, for each that has some."""
-    together = [sorted(entity.descriptions) for entity in build_graph(workspace, kind).entities.values()]
-    return {key: tuple(k for k in keys if k != key) for keys in together if len(keys) > 1 for key in keys}
-
-
 def merge_entities(workspace: Workspace, kind: KindSpec, one: str, other: str) -> None:
     """Make the entities of two descriptions one for good. Raises UsageError for an unknown description."""
     known = workspace.stores.facts.states(kind.kind)
@@ -136,8 +129,8 @@ def merge_entities(workspace: Workspace, kind: KindSpec, one: str, other: str) -
     sync_entities(workspace, kind)
 
 
-def split_entity(workspace: Workspace, kind: KindSpec, key: str, rest: Iterable[str]) -> None:
-    """Make a description an entity of its own for good, apart from the rest."""
-    for other in rest:
+def split_entity(workspace: Workspace, kind: KindSpec, key: str) -> None:
+    """Make a description an entity of its own for good, apart from the others of its entity."""
+    for other in workspace.stores.facts.companions(kind.kind, key):
         workspace.stores.facts.pair(kind.kind, key, other, same=False)
     sync_entities(workspace, kind)

@@ -326,9 +326,11 @@ def sync_entities(workspace: Workspace, kind: KindSpec) -> tuple[ConsensusGraph,
     sites = {description.key: (site, run) for site, run, description in store.descriptions(kind.kind)}
     withheld = workspace.stores.submissions.withheld(kind.kind)
     records: dict[str, Record] = {}
+    places: dict[str, str] = {}
     for entity in graph.entities.values():
         keys = sorted(entity.descriptions)
         record_id = entity_id(keys[0])
+        places |= dict.fromkeys(keys, record_id)
         if record_id in withheld or not any(claim.field == kind.title for claim in entity.claims):
             continue
         site, run = sites[keys[0]]
@@ -343,6 +345,7 @@ def sync_entities(workspace: Workspace, kind: KindSpec) -> tuple[ConsensusGraph,
         urls = dict.fromkeys(claim.url for claim in entity.claims if claim.url)
         fields["url"] = tuple(Value(url) for url in urls)
         records[record_id] = Record(kind.kind, record_id, fields, site, run=run)
+    store.place(kind.kind, places)
     return graph, store.replace_records(kind.kind, records)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wayhound.errors import UsageError
@@ -27,6 +27,7 @@ HEADINGS = (
 """Headings of a column of addresses. Without one, the first cell of a row that looks like an address is taken."""
 
 MAX_FILE_BYTES = 200_000_000
+MAX_ABOUT_CHARS = 500
 TABLES = (".csv", ".tsv", ".tab")
 SPREADSHEETS = (".xls", ".xlsx", ".ods", ".numbers")
 _FILES = (*TABLES, *SPREADSHEETS, ".txt", ".list", ".lst", ".md", ".json", ".jsonl", ".html", ".htm")
@@ -68,7 +69,9 @@ class SiteList:
         for place, (number, row) in enumerate(_rows(text, separator)):
             cells = row if column is None else row[column : column + 1]
             if addresses := [cell for cell in cells if is_address(cell)]:
-                self.add(parse_site(addresses[0], f"{where}, line {number}"))
+                about = " ".join(cell for cell in row if cell and not is_address(cell))
+                site = parse_site(addresses[0], f"{where}, line {number}")
+                self.add(replace(site, about=about[:MAX_ABOUT_CHARS]))
             elif place == 0:  # the headings
                 column = next((index for index, cell in enumerate(row) if cell.lower() in HEADINGS), None)
             else:

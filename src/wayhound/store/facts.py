@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, Description
 from wayhound.record import Record
 from wayhound.store.database import Database
@@ -38,6 +39,18 @@ class ArchivedPage:
     is_goal: bool
     depth: int
     archived: ArchiveRef
+
+
+@dataclass(frozen=True, slots=True)
+class FactReading:
+    """The facts that an extractor which costs time or money found on a page, and the cost."""
+
+    extractor: str
+    url: str
+    digest: str
+    facts: tuple[Fact, ...]
+    seconds: float = 0.0
+    money: float = 0.0
 
 
 class FactStore:
@@ -95,6 +108,25 @@ class FactStore:
                     (kind, description.key, number, claim.field, claim.text, claim.confidence, *place),
                 )
 
+    def place(self, kind: str, entities: Mapping[str, str]) -> None:
+        """Keep the record of the entity that each description belongs to, by key."""
+        with self._database.transaction():
+            for key, entity in entities.items():
+                self._database.execute(
+                    "UPDATE fact_page SET entity = ?1 WHERE kind = ?2 AND key = ?3 AND entity <> ?1",
+                    (entity, kind, key),
+                )
+
+    def companions(self, kind: str, key: str) -> tuple[str, ...]:
+        """Return the keys of the other descriptions of the same entity."""
+        rows = self._database.execute(
+            "SELECT other.key FROM fact_page JOIN fact_page AS other "
+            "ON other.kind = fact_page.kind AND other.entity = fact_page.entity AND other.key <> fact_page.key "
+            "WHERE fact_page.kind = ? AND fact_page.key = ? AND fact_page.entity <> '' ORDER BY other.key",
+            (kind, key),
+        )
+        return tuple(other for (other,) in rows)
+
     def descriptions(self, kind: str) -> Iterator[tuple[str, int | None, Description]]:
         """Yield start page of the site, run and description, in order of key."""
         pages = {
@@ -111,6 +143,30 @@ class FactStore:
         for key, group in groupby(rows, itemgetter(0)):
             site, domain, run = pages[key]
             yield site, run, Description(key, tuple(Claim(*row[1:]) for row in group), domain)
+
+    # Readings of extractors that cost time or money
+
+    def save_reading(self, kind: str, reading: FactReading) -> None:
+        """Save the facts that an extractor found on a page, and the cost; an earlier reading of the page is replaced."""
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO fact_reading (kind, extractor, url, digest, facts, seconds, money) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (kind, reading.extractor, reading.url, reading.digest,
+                 json.dumps([asdict(fact) for fact in reading.facts], ensure_ascii=False),
+                 reading.seconds, reading.money),
+            )  # fmt: skip
+
+    def readings(self, kind: str) -> Iterator[FactReading]:
+        """Yield all readings of a kind, in order of extractor and URL."""
+        rows = self._database.stream(
+            "SELECT extractor, url, digest, facts, seconds, money FROM fact_reading WHERE kind = ? "
+            "ORDER BY extractor, url",
+            (kind,),
+        )
+        for extractor, url, digest, facts, seconds, money in rows:
+            found = tuple(Fact(**fact) for fact in json.loads(facts))
+            yield FactReading(extractor, url, digest, found, seconds, money)
 
     # What people decided
 

@@ -45,7 +45,7 @@ class ForageStore(RunStore):
             row = self._first_free(run_id)
             if row is None:
                 return None
-            site_id, start, hosts, visits = row
+            site_id, start, hosts, about, visits = row
             (fence,) = self._database.execute(
                 "UPDATE site SET state = 'leased', worker = ?, leased_at = ?, fence = fence + 1 WHERE id = ? "
                 "RETURNING fence",
@@ -53,17 +53,17 @@ class ForageStore(RunStore):
             ).fetchone()
         self._reserved.discard(site_id)
         self._refused.discard(site_id)
-        return SiteJob(site_id, Site(start, tuple(json.loads(hosts))), visits, run_id, fence)
+        return SiteJob(site_id, Site(start, tuple(json.loads(hosts)), about), visits, run_id, fence)
 
-    def _first_free(self, run_id: int) -> tuple[int, str, str, int] | None:
+    def _first_free(self, run_id: int) -> tuple[int, str, str, str, int] | None:
         """Search on from the domain that was leased last, and then from the first: those before are mostly leased."""
         last = self._turns.get(run_id, -1)
         return self._free_after(run_id, last) or self._free_after(run_id, -1)
 
-    def _free_after(self, run_id: int, turn: int) -> tuple[int, str, str, int] | None:
+    def _free_after(self, run_id: int, turn: int) -> tuple[int, str, str, str, int] | None:
         """Step from domain to domain, skipping those that are leased."""
         while row := self._database.execute(
-            "SELECT id, start, hosts, visits, turn, domain FROM site "
+            "SELECT id, start, hosts, about, visits, turn, domain FROM site "
             "WHERE run_id = ? AND state = 'waiting' AND turn > ? ORDER BY turn, id LIMIT 1",
             (run_id, turn),
         ).fetchone():

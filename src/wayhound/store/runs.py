@@ -94,9 +94,9 @@ class RunStore:
             domain = site.domain
             turn = turns.setdefault(domain, len(turns))
             added += self._database.execute(
-                "INSERT INTO site (run_id, start, hosts, domain, turn) VALUES (?, ?, ?, ?, ?) "
+                "INSERT INTO site (run_id, start, hosts, domain, turn, about) VALUES (?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (run_id, start) DO NOTHING",
-                (run_id, site.start, json.dumps(site.hosts), domain, turn),
+                (run_id, site.start, json.dumps(site.hosts), domain, turn, site.about),
             ).rowcount
         self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (added, run_id))
 

@@ -10,7 +10,6 @@ from fastapi.responses import HTMLResponse, Response
 
 from wayhound.app.fact_review import (
     MarkedLine,
-    companions,
     correct_fact,
     mark_value,
     marked_page,
@@ -64,9 +63,10 @@ def fact_view(workspace: Workspace, chosen: str, page: int) -> FactView:
     rows = fact_rows(workspace, wanted)
     paging = Paging.of(page, len(rows), ON_A_PAGE)
     fields = tuple(dict.fromkeys(("name", *wanted.fields)))
-    others = companions(workspace, wanted.kind)
     shown = tuple(
-        replace(_shown(row, fields, wanted), others=others.get(row.key, ()))
+        replace(
+            _shown(row, fields, wanted), others=workspace.stores.facts.companions(wanted.kind.kind, row.key)
+        )
         for row in rows[paging.first : paging.first + ON_A_PAGE]
     )
     return FactView(chosen, (CONTACT, *sorted(fact_kinds(workspace))), fields, shown, paging)
@@ -135,7 +135,7 @@ def fact_routes(studio: Studio) -> APIRouter:
         def act(workspace: Workspace) -> str:
             kind = parse_wanted(workspace, chosen).kind
             if form.text("do") == "split":
-                split_entity(workspace, kind, key, companions(workspace, kind).get(key, ()))
+                split_entity(workspace, kind, key)
                 return "Split: these are two things from now on."
             merge_entities(workspace, kind, key, other)
             return "Merged: these are one thing from now on."
