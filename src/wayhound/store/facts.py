@@ -147,7 +147,7 @@ class FactStore:
     # Readings of extractors that cost time or money
 
     def save_reading(self, kind: str, reading: FactReading) -> None:
-        """Save the facts that an extractor found on a page, and the cost; an earlier reading of the page is replaced."""
+        """Save the facts that an extractor found on a page, and the cost, in place of an earlier reading."""
         with self._database.transaction():
             self._database.execute(
                 "INSERT OR REPLACE INTO fact_reading (kind, extractor, url, digest, facts, seconds, money) "
