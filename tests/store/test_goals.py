@@ -60,7 +60,7 @@ def test_a_goal_is_told_with_its_path_and_reasons(database: Database, run: Run) 
     assert first.labels == "home › people › Goal"
     assert [step.score for step in first.path] == [0.0, 0.4, 0.9]
     assert (first.probability, first.why) == (0.97, WHY)
-    assert (second.clicks, second.labels, second.why) == ("", "·", ())
+    assert (second.clicks, second.labels, second.why) == ("", "", ())
 
 
 def test_goals_are_those_of_the_run_asked_for(database: Database, run: Run) -> None:

@@ -73,8 +73,9 @@ class FoundGoal:
 
     @property
     def labels(self) -> str:
-        """The labels of the pages on the path, a dot where there is none."""
-        return " › ".join(step.label or "·" for step in self.path)
+        """The labels of the pages on the path, a dot where there is none; empty if no page has one."""
+        labels = [step.label for step in self.path]
+        return " › ".join(label or "·" for label in labels) if any(labels) else ""
 
 
 class GoalStore:
