@@ -80,6 +80,12 @@ def test_a_site_ends_when_its_facts_are_found(foraged: Firms) -> None:
     assert outcomes[foraged.sites[1]][1] == "no links left"
 
 
+def test_the_pages_with_facts_are_the_goals(foraged: Firms) -> None:
+    with Workspace.open(foraged.workspace) as workspace:
+        goals = [goal.url for goal in workspace.stores.goals.goals()]
+    assert goals == [f"{foraged.sites[0]}contact", f"{foraged.sites[1]}about"]
+
+
 def test_the_table_of_a_person_comes_back_with_facts_beside_its_columns(foraged: Firms) -> None:
     out = foraged.folder / "out.csv"
     assert foraged.extract("--wide", str(foraged.table), "--out", str(out)) == 0

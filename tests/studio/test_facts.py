@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from tests.servers import Page, Served, serve
 from tests.studio.conftest import Visitor
+from wayhound.config import FILE_NAME
 from wayhound.entities.graph import Claim, Description
 from wayhound.workspace import Workspace
 
@@ -47,7 +51,7 @@ def test_facts_can_be_downloaded(facts: Workspace, visitor: Visitor) -> None:
 
 
 def test_without_facts_the_page_says_how_to_get_them(visitor: Visitor) -> None:
-    assert "wayhound extract" in visitor.get("/facts?kind=restaurant")
+    assert "Start a run" in visitor.get("/facts?kind=restaurant")
 
 
 def test_rows_are_merged_and_split_for_good(facts: Workspace, visitor: Visitor) -> None:
@@ -56,7 +60,8 @@ def test_rows_are_merged_and_split_for_good(facts: Workspace, visitor: Visitor) 
     facts.stores.facts.save("organisation", Description(other, claims, "acme.test"), other, 1, "state")
     shown = visitor.send("/facts", "/facts/same", kind="contact", key=KEY, other=other, do="merge")
     assert "Merged" in shown
-    assert f"One with {other}" in shown
+    assert "One with 1 more" in shown
+    assert other in shown
     shown = visitor.send("/facts", "/facts/same", kind="contact", key=KEY, do="split")
     assert "One with" not in shown
     assert facts.stores.facts.pairs("organisation") == [(KEY, other, False)]
@@ -66,3 +71,39 @@ def test_what_cannot_be_merged_or_marked_is_explained(facts: Workspace, visitor:
     refused = visitor.send("/facts", "/facts/same", 400, kind="contact", key=KEY, other="nobody", do="merge")
     assert "There are no facts of nobody" in refused
     assert "is not archived" in visitor.get(f"/facts/page?site={KEY}&url={KEY}contact", 400)
+
+
+PAGES: dict[str, Page] = {
+    "/": "<title>Acme</title><a href=/news>News</a><a href=/contact>Contact</a>",
+    "/news": "<title>News</title>",
+    "/contact": "<title>Contact</title><p>Acme<br>12 Main Street<br>Austin, TX 78701</p>"
+    "<p>Phone: (512) 471-3434</p><p>info@acme.com</p>",
+}
+
+
+@pytest.fixture
+def server(workspace: Workspace) -> Iterator[Served]:
+    (workspace.folder / FILE_NAME).write_text("[fetch]\nallow_private = true\n")
+    with serve(PAGES) as served:
+        yield served
+
+
+def test_a_run_that_looks_for_facts_ends_with_them_in_the_table(
+    workspace: Workspace, visitor: Visitor, server: Served
+) -> None:
+    page = visitor.send("/runs", "/runs", sites=f"{server}/", model="facts:contact", budget=10, delay=0)
+    assert "for facts: contact" in page
+    visitor.wait_for_job("/runs")
+    job = workspace.stores.jobs.last("forage")
+    assert job is not None
+    assert job.sentence.startswith("Run 1: 1 goal on 2 pages of 1 site. Read 2 pages")
+    assert "info@acme.com" in visitor.get("/facts")
+    assert 'value="facts:contact" selected' in visitor.get("/runs?like=1")
+
+
+def test_facts_are_read_from_the_pages_of_earlier_runs(visitor: Visitor, server: Served) -> None:
+    visitor.send("/runs", "/runs", sites=f"{server}/", words="contact", budget=10, delay=0)
+    visitor.wait_for_job("/runs")
+    assert "There are no facts of this kind yet" in visitor.get("/facts")
+    visitor.send("/facts", "/facts/extract", kind="contact")
+    assert "info@acme.com" in visitor.wait_for_job("/facts")

@@ -44,7 +44,8 @@ NEEDS_BROWSER = "needs_browser"
 class SiteFacts(Protocol):
     """Reads the pages of one site, and knows when further pages are not worth a fetch."""
 
-    def read(self, response: Fetched, /) -> None: ...
+    def read(self, response: Fetched, /) -> bool:
+        """Read a page, and return True if it had a fact that was missing."""
 
     @property
     def end_reason(self) -> str:
@@ -222,6 +223,7 @@ class Crawl:
     request_headers: Sequence[tuple[str, str]] = ()
     product: str = "Wayhound"  # the crawler's name, by which pages may address it
     new_facts: Callable[[], SiteFacts] | None = None  # a site ends when its facts are complete
+    facts_are_goals: bool = False  # a page is a goal if it has a fact that was missing
     lease_seconds: float = 60.0
     on_visit: Callable[[Visit], None] = lambda _: None
     on_goal: Callable[[Visit], None] = lambda _: None
@@ -399,10 +401,12 @@ class Crawl:
             visit = replace(visit, rendering=rendering)
         if not self.reports_goals:
             visit = replace(visit, is_goal=False, tier="", why=())
+        if job.id in self._facts and isinstance(response, Fetched) and visit.outcome == "ok":
+            has_new = self._facts[job.id].read(response)
+            if self.facts_are_goals and has_new:
+                visit = replace(visit, is_goal=True, goal=1.0, tier="goal")
         self.store.save_visit(job, visit)
         self._rendering[job.id].learn(visit)
-        if job.id in self._facts and isinstance(response, Fetched) and visit.outcome == "ok":
-            self._facts[job.id].read(response)
         if not visit.spent:
             self._return_reservation(job)
         self.on_visit(visit)

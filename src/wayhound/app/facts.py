@@ -94,12 +94,13 @@ class FactSearch:
         self._missing = set(wanted.fields)
         self._without_news = 0
 
-    def read(self, response: Fetched, /) -> None:
+    def read(self, response: Fetched, /) -> bool:
         page = read_facts(response.url, response.body, response.content_type, response.charset)
         facts = _allowed(settle(page, self._wanted.kind), persons=self._wanted.persons)
         new = self._missing & {fact.field for fact in facts if fact.confidence >= ENOUGH}
         self._missing -= new
         self._without_news = 0 if new else self._without_news + 1
+        return bool(new)
 
     @property
     def end_reason(self) -> str:

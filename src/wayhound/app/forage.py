@@ -85,6 +85,11 @@ class Order:
         return self.model or ", ".join(self.keywords) or self.goal
 
     @property
+    def wants_facts_alone(self) -> bool:
+        """True if pages are goals because of the facts on them: nothing else says what a goal is."""
+        return bool(self.facts) and not (self.goal or self.model)
+
+    @property
     def has_probabilities(self) -> bool:
         """True if a model recognises the goals; else a pattern decides, and none is likely."""
         return bool(self.model)
@@ -184,12 +189,13 @@ def complete_order(workspace: Workspace, order: Order) -> Order:
 
     Words or example pages are followed best first, a pattern breadth first; without either, the model that was
     trained last decides. With a model, words help to find the way and say nothing about goals. Facts alone are looked
-    for where organisations say how to reach them.
+    for where organisations say how to reach them, and the pages that have them are the goals.
     """
     if order.facts and not (order.keywords or order.examples or order.goal or order.model):
         from wayhound.app.facts import CONTACT_WORDS  # noqa: PLC0415
 
         order = replace(order, keywords=CONTACT_WORDS)
+        return replace(order, strategy=order.strategy or _default_strategy(workspace, order))
     strategy = order.strategy or _default_strategy(workspace, order)
     words = () if strategy in TAUGHT_STRATEGIES else order.keywords
     return replace(order, strategy=strategy, goal=order.goal or GoalPattern.for_words(words).pattern)
@@ -442,6 +448,7 @@ async def run_worker(
                 answered_scorer=AnsweredScorers(workspace, order, run).scorer if order.model else None,
                 reports_goals=not order.look_around,
                 new_facts=_facts(workspace, order.facts) if order.facts else None,
+                facts_are_goals=order.wants_facts_alone,
             )
             on_start(crawl)
             with _blamed_plugin(order.strategy):

@@ -167,9 +167,9 @@ def forage(
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, on_goal))
         for goal in workspace.stores.goals.goals(run.id) if run.limits.questions else ():
             show(goal)
-        conclude(workspace, run, stopped=stopped, new_run=new_run)
         if order.facts:
             _write_facts(workspace, order.facts, sites, path, run.id)
+        conclude(workspace, run, stopped=stopped, new_run=new_run)
     if stopped:
         raise SystemExit(130)
 

@@ -168,7 +168,7 @@ def warn_about(workspace: Workspace, run: Run, requested: int) -> None:
             f"to it instead: --into {other.id}",
             markup=False,
         )
-    if not (order.model or order.goal):
+    if not (order.model or order.goal or order.facts):
         err.print(NO_GOALS)
 
 
@@ -207,6 +207,18 @@ def _next(
     workspace: Workspace, order: Order, progress: Progress, sites: list[SiteSummary]
 ) -> list[tuple[str, str]]:
     folder = workspace.folder
+    if order.wants_facts_alone and progress.goals:
+        return [
+            (
+                command_for(folder, f"extract {order.facts} --out facts.csv"),
+                "the facts of all runs as a table",
+            ),
+            (command_for(folder, "studio"), "look through them in a browser, and correct what is wrong"),
+            (
+                command_for(folder, "status --goals"),
+                "each page with facts, and the clicks that lead there",
+            ),
+        ]
     if progress.goals or progress.likely:
         return [
             (command_for(folder, "status --goals"), "each goal, the clicks that lead there, and why"),

@@ -18,6 +18,7 @@ from wayhound.app.fact_review import (
 )
 from wayhound.app.fact_tables import FactRow, fact_rows
 from wayhound.app.facts import CONTACT, Wanted, fact_kinds, parse_wanted
+from wayhound.store.jobs import Job
 from wayhound.studio.studio import Studio, read_form, to
 from wayhound.studio.tables import Paging, csv_text, download, requested_page
 from wayhound.wording.facts import format_row
@@ -43,6 +44,8 @@ class FactView:
     fields: tuple[str, ...]
     rows: tuple[ShownRow, ...]
     paging: Paging
+    job: Job | None
+    has_pages: bool  # there are archived pages to read facts from
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,15 @@ def fact_view(workspace: Workspace, chosen: str, page: int) -> FactView:
         )
         for row in rows[paging.first : paging.first + ON_A_PAGE]
     )
-    return FactView(chosen, (CONTACT, *sorted(fact_kinds(workspace))), fields, shown, paging)
+    return FactView(
+        chosen=chosen,
+        kinds=(CONTACT, *sorted(fact_kinds(workspace))),
+        fields=fields,
+        rows=shown,
+        paging=paging,
+        job=workspace.stores.jobs.last("facts"),
+        has_pages=bool(workspace.stores.forage.runs()),
+    )
 
 
 def _shown(row: FactRow, fields: Sequence[str], wanted: Wanted) -> ShownRow:
@@ -87,23 +98,9 @@ def fact_routes(studio: Studio) -> APIRouter:
     def facts(request: Request) -> Response:
         chosen = request.query_params.get("kind", CONTACT)
         with studio.workspace() as workspace:
+            studio.background.clean_up(workspace)
             view = fact_view(workspace, chosen, requested_page(request))
         return studio.html(request, "facts.html", section="/facts", view=view)
-
-    @router.get("/facts.csv")
-    def table(request: Request) -> Response:
-        with studio.workspace() as workspace:
-            wanted = parse_wanted(workspace, request.query_params.get("kind", CONTACT))
-            fields = tuple(dict.fromkeys(("name", *wanted.fields)))
-            rows = (
-                (
-                    row.site,
-                    *(SEPARATOR.join(row.texts(name)) for name in fields),
-                    format_row(row, wanted.fields),
-                )
-                for row in fact_rows(workspace, wanted)
-            )
-            return download("facts.csv", csv_text(("site", *fields, "status"), rows))
 
     @router.post("/facts/correct")
     async def correct(request: Request) -> Response:
@@ -142,8 +139,39 @@ def fact_routes(studio: Studio) -> APIRouter:
 
         return to("/facts", await studio.run(act), kind=chosen)
 
+    _add_table_routes(studio, router)
     _add_page_routes(studio, router)
     return router
+
+
+def _add_table_routes(studio: Studio, router: APIRouter) -> None:
+    @router.get("/facts.csv")
+    def table(request: Request) -> Response:
+        with studio.workspace() as workspace:
+            wanted = parse_wanted(workspace, request.query_params.get("kind", CONTACT))
+            fields = tuple(dict.fromkeys(("name", *wanted.fields)))
+            rows = (
+                (
+                    row.site,
+                    *(SEPARATOR.join(row.texts(name)) for name in fields),
+                    format_row(row, wanted.fields),
+                )
+                for row in fact_rows(workspace, wanted)
+            )
+            return download("facts.csv", csv_text(("site", *fields, "status"), rows))
+
+    @router.post("/facts/extract")
+    async def extract(request: Request) -> Response:
+        """Read the facts of all archived pages that are new or changed, in the background."""
+        form = await read_form(studio, request)
+        chosen = form.text("kind") or CONTACT
+
+        def act(workspace: Workspace) -> None:
+            parse_wanted(workspace, chosen)  # raises for an unknown kind
+            studio.background.start(workspace, "facts", {"facts": chosen}, "Reading facts.")
+
+        await studio.run(act)
+        return to("/facts", kind=chosen)
 
 
 def _add_page_routes(studio: Studio, router: APIRouter) -> None:

@@ -14,7 +14,8 @@ from types import FrameType
 from typing import Any
 
 from wayhound.app.chains import LinkChains
-from wayhound.app.forage import override_config
+from wayhound.app.facts import extract_facts, parse_wanted
+from wayhound.app.forage import Order, override_config
 from wayhound.app.papers.adding import AddedFile, Intake, choose_workers, incoming_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.training import train as train_papers
@@ -25,6 +26,7 @@ from wayhound.app.workers import forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
 from wayhound.wording.chains import format_extracted
+from wayhound.wording.facts import format_extracted as format_extracted_facts
 from wayhound.wording.faults import format_error
 from wayhound.wording.papers import format_added_files, format_trained, training_summary
 from wayhound.wording.quantities import count
@@ -95,8 +97,27 @@ def _read_files(files: Iterable[AddedFile], total: int, on_progress: OnProgress)
 
 
 def forage_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
-    """Forage the sites of a run until they are done or SIGTERM stops it; the run is saved either way."""
-    return asyncio.run(_forage(workspace, arguments, on_progress))
+    """Forage the sites of a run until they are done or SIGTERM stops it; the run is saved either way.
+
+    If it looks for facts, these are extracted at its end.
+    """
+    sentence = asyncio.run(_forage(workspace, arguments, on_progress))
+    run = workspace.stores.forage.run(arguments["run"])
+    if facts := Order.from_identity(run.identity).facts:
+        sentence += " " + facts_job(workspace, {"facts": facts, "run": run.id}, on_progress)
+    return sentence
+
+
+def facts_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    """Read the facts of archived pages; those of every site are saved before the next is read."""
+    wanted = parse_wanted(workspace, arguments["facts"])
+    done = extract_facts(
+        workspace,
+        wanted,
+        run_id=arguments.get("run"),
+        on_progress=lambda at, of: on_progress("reading facts", at, of),
+    )
+    return format_extracted_facts(done, wanted)
 
 
 async def _forage(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
@@ -136,6 +157,7 @@ def chains_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: 
 
 JOBS: dict[str, JobFunction] = {
     "chains": chains_job,
+    "facts": facts_job,
     "train": train_job,
     "review": review_job,
     "forage": forage_job,

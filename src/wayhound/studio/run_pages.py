@@ -48,6 +48,7 @@ MOST_PAGES = 1_000_000
 MOST_WORKERS = 64
 MOST_QUESTIONS = 100
 QUESTIONS_A_SITE = 3
+FACTS = "facts:"  # no model has a name with a colon
 FEW_SITES = 2  # after so many taught sites answers help most
 
 
@@ -56,7 +57,10 @@ FEW_SITES = 2  # after so many taught sites answers help most
 
 @dataclass(frozen=True, slots=True)
 class RunForm:
-    """The fields of the form as text, to show it filled in."""
+    """The fields of the form as text, to show it filled in.
+
+    `model` names a model, or after `facts:` what facts to look for; if it is empty, words are looked for.
+    """
 
     sites: str = ""
     model: str = ""
@@ -101,14 +105,21 @@ class RunForm:
         return replace(
             default,
             sites="\n".join(site.start for site in workspace.stores.forage.sites(run.id)),
-            model=order.model if order.model in workspace.forage_models.names() else "",
-            words=", ".join(order.keywords),
+            model=_choice(workspace, order),
+            words="" if order.wants_facts_alone else ", ".join(order.keywords),
             budget=str(run.limits.budget_per_site or default.budget),
             goals=str(order.goals_wanted or ""),
             questions=str(run.limits.questions or 0),
             files=order.take_files,
             new_run=True,
         )
+
+
+def _choice(workspace: Workspace, order: Order) -> str:
+    """Return what the form shows as looked for by an order; nothing for a model that is gone."""
+    if order.wants_facts_alone:
+        return FACTS + order.facts
+    return order.model if order.model in workspace.forage_models.names() else ""
 
 
 def default_questions(workspace: Workspace) -> int:
@@ -127,14 +138,17 @@ def start_run(workspace: Workspace, form: StudioForm) -> tuple[Run, str]:
     """
     listed = _sites(form)
     words = re.findall(r"[^\s,;]+", form.text("words"))
-    if not words and not form.text("model"):
+    chosen = form.text("model")
+    facts = chosen.removeprefix(FACTS) if chosen.startswith(FACTS) else ""
+    if not words and not chosen:
         raise BadRequest(
             "Choose a model, or enter a word that the pages you look for have in their address or title."
         )
     order = Order(
         strategy="",
-        model=form.text("model"),
-        keywords=tuple(words),
+        model="" if facts else chosen,
+        keywords=() if facts else tuple(words),
+        facts=facts,
         goals_wanted=form.whole("goals", 1, MOST_PAGES) if form.text("goals") else None,
         take_files=form.checked("files"),
         fresh=new_nonce() if form.checked("new_run") else "",

@@ -204,6 +204,8 @@ def now() -> float:
 _FILTERS: Mapping[str, Any] = {
     "time": format_time,
     "host": host_of,
+    "without_scheme": lambda url: url.partition("://")[2].removesuffix("/") or url,
+    "path_of": lambda url: url.partition("://")[2].partition("/")[2] or host_of(url),
     "counted": count,
     "ending": lambda reason: format_ending(reason, "studio"),
     "verdict": format_verdict,

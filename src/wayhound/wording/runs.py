@@ -28,7 +28,7 @@ NO_GOALS = "Every page is kept, but none counts as a goal: nothing says what you
 
 
 def format_order(identity: Mapping[str, str]) -> str:
-    """Return `by the model paths`, `by the words contact, visit`, `breadth-first, goals: /course` or a strategy."""
+    """Return `by the model paths`, `by the words contact, visit`, `for facts: contact`, or a strategy and its goals."""
     try:
         order = Order.from_identity(identity)
     except (TypeError, ValueError):
@@ -38,6 +38,8 @@ def format_order(identity: Mapping[str, str]) -> str:
     if order.model:
         words = f" and the words {', '.join(order.keywords)}" if order.keywords else ""
         return f"by the model {order.model}{words}"
+    if order.wants_facts_alone:
+        return f"for facts: {order.facts}"
     if order.keywords:
         return f"by the words {', '.join(order.keywords)}"
     return f"{order.strategy}, goals: {order.goal}" if order.goal else order.strategy
