@@ -41,6 +41,7 @@ ML, NN, RL = (
 IR, CRAWL = ("Information Retrieval",), ("Information Retrieval", "Crawling")
 COMPILERS = ("C/C++ & <Compilers>",)
 START = "http://harbour.example/"
+WITH_TEXT = 8  # the number of the paper whose body is searched
 
 # Title, authors, year, venue, topic, numbers of the papers that it cites.
 PAPERS: tuple[tuple[str, tuple[str, ...], str, str, tuple[str, ...], tuple[int, ...]], ...] = (
@@ -97,6 +98,7 @@ def papers() -> Iterator[Record]:
                 "pages": (Value("12-19"),),
                 "abstract": (Value(abstract, 0.95, source),),
                 "keyword": (Value("trails"), Value("websites")),
+                **({"file_type": (Value("pdf"),)} if number == WITH_TEXT else {}),
                 "url": (Value(HOSTILE_URL if title == HOSTILE_TITLE else f"{START}papers/{number}.pdf"),),
             },
             START,
@@ -118,6 +120,8 @@ def _save_originals(workspace: Workspace) -> None:
             with workspace.database.transaction():
                 stored = StoredFile(paper_id(number), f"{number}.pdf", "paper", "", "pdf", 1, len(body), ref)
                 files.put(stored)
+                if number == WITH_TEXT:
+                    files.put_pages(stored.id, ["First page.", "Registers are <b>spilled</b> here & there."])
                 source = DocumentSource(url, 1, 2, START, ("Publications", f"Paper <{number}>"))
                 files.add_source(paper_id(number), source)
 

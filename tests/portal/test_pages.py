@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from tests.portal.collection import PAPERS, START, paper_id
 from tests.portal.served import Served, serve_portal
+from wayhound.citations.citation import Citation
 from wayhound.portal.addresses import to_key
+from wayhound.portal.citations import citation_map_of
+from wayhound.portal.library import Library, SharedCache
+from wayhound.record import Record, Value
+from wayhound.store.papers import StoredCitation
 from wayhound.workspace import Workspace
 
 PAPER = f"/records/paper/{paper_id(4)}"
@@ -209,6 +215,23 @@ def test_the_citation_map_says_the_same_in_drawing_and_table(portal: Served) -> 
     assert (paper_id(4), paper_id(0)) in edges
     assert (paper_id(7), paper_id(4)) in edges
     assert len(tree.css("svg path.edge")) == len(edges)
+
+
+def test_a_map_of_forty_neighbours_has_room_for_all_and_no_box_covers_another(tmp_path: Path) -> None:
+    with Workspace.create(tmp_path / "many") as workspace:
+        cited = [
+            StoredCitation("p", n, n + 1, Citation(f"Work {n} on the tides of seas", year="1999"))
+            for n in range(41)
+        ]
+        workspace.stores.records.save([Record("paper", "p", {"title": (Value("Tides"),)})])
+        workspace.stores.papers.save_paper("p", cited)
+        library = Library(workspace, workspace.search_index, SharedCache())
+        drawn = citation_map_of(library, Record("paper", "p", {"title": (Value("Tides"),)}), 1)
+    assert (len(drawn.nodes), drawn.left_out) == (41, 0)
+    ys = sorted(node.y for node in drawn.nodes if node.column == 1)
+    assert all(after - before >= drawn.box.height for before, after in pairwise(ys))
+    assert drawn.height < 1_300
+    assert all(node.lines[0].startswith("1999 ") for node in drawn.nodes if node.column == 1)
 
 
 @pytest.mark.parametrize(

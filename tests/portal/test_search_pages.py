@@ -10,7 +10,7 @@ import pytest
 from tests.portal.served import Served
 from tests.portal.test_pages import page, texts
 from wayhound.portal.library import Library, SharedCache
-from wayhound.portal.search_pages import SearchParameters, search_view
+from wayhound.portal.search_pages import SearchParameters, search_view, year_bars
 from wayhound.search.results import SearchResults
 from wayhound.workspace import Workspace
 
@@ -158,3 +158,30 @@ def test_whatever_is_typed_is_answered(portal: Served, query: str) -> None:
     assert portal.get(f"/search.json?q={typed}&sort=log-tf").status == 200
     assert portal.get(f"/search.atom?q={typed}").status == 200
     assert portal.get(f"/suggest.json?q={typed}").status == 200
+
+
+def test_the_body_is_quoted_with_its_page_and_the_file_is_one_click_away(portal: Served) -> None:
+    tree = page(portal, "/search?q=spilled+compiler")
+    assert texts(tree, ".hit-title a") == ["A compiler for trails"]
+    assert texts(tree, ".snippet")[0] == "Page 2: Registers are <b>spilled</b> here & there."
+    (link,) = (node for node in tree.css(".facts a") if node.text().startswith("PDF"))
+    assert portal.get(str(link.attributes["href"])).body.startswith(b"%PDF-")
+
+
+def test_years_are_drawn_as_bars_that_narrow_the_query(portal: Served) -> None:
+    found = portal.get("/search.json?q=paths").json
+    bars = {bar["label"]: bar for bar in found["years"]}
+    assert max(bar["height"] for bar in bars.values()) == 100
+    for bar in bars.values():
+        inside = portal.get(bar["url"].replace("/search?", "/search.json?")).json
+        assert inside["total"] == bar["count"]
+    drawn = page(portal, "/search?q=paths").css(".years a")
+    assert len(drawn) == sum(bar["count"] > 0 for bar in bars.values())
+
+
+def test_bars_of_many_years_cover_several_each() -> None:
+    bars = year_bars(SearchParameters("tides year:1900.."), [("1900", 1), ("1950", 4), ("2020", 2)])
+    assert sum(bar.count for bar in bars) == 7
+    assert len(bars) <= 41
+    assert bars[0].url == "/search?q=tides+year%3A1900..1903"
+    assert year_bars(SearchParameters(), [("1900", 1), ("1901", 3)]) == ()

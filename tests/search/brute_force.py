@@ -19,6 +19,7 @@ def values_of(document: IndexDocument) -> dict[str, list[list[str]]]:
         "venue": (document.venue,),
         "topic": [name for path in document.topics for name in path],
         "text": document.text,
+        "body": (document.body,),
         "site": (document.site,),
         **document.fields,
     }
@@ -40,6 +41,9 @@ def has_part(document: IndexDocument, part: QueryPart) -> bool:
 
 def _has_words(value: list[str], term: Term) -> bool:
     words = term.words
+    if term.near and len(words) == 2:
+        first, second = ([at for at, word in enumerate(value) if word == wanted] for wanted in words)
+        return any(0 <= end - start - 1 <= term.near for start in first for end in second)
     windows = (value[at : at + len(words)] for at in range(len(value) - len(words) + 1))
     if not term.prefix:
         return any(window == words for window in windows)
@@ -64,7 +68,10 @@ def log_frequency(documents: Sequence[IndexDocument], document: IndexDocument, w
 
 
 def _counts(document: IndexDocument) -> Counter[str]:
-    return Counter(word for values in values_of(document).values() for value in values for word in value)
+    named = values_of(document)
+    return Counter(
+        word for name, values in named.items() if name != "body" for value in values for word in value
+    )
 
 
 def bm25(documents: Sequence[IndexDocument], document: IndexDocument, word: str) -> float:
@@ -72,7 +79,7 @@ def bm25(documents: Sequence[IndexDocument], document: IndexDocument, word: str)
     return sum(
         weight * _bm25_in(documents, document, word, name)
         for name, weight in (WEIGHTS | {"author": WEIGHTS["people"]}).items()
-        if name in ("title", "author", "topic", "venue", "text")
+        if name in ("title", "author", "topic", "venue", "text", "body")
     )
 
 

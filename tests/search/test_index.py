@@ -50,6 +50,7 @@ contents = st.builds(
     fields=st.dictionaries(
         st.sampled_from(["colour", "shape"]), short_text.map(lambda text: (text,)), max_size=2
     ),
+    body=st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
     cited=st.integers(0, 5),
 )
 collections = st.lists(contents, max_size=12).map(
@@ -58,7 +59,8 @@ collections = st.lists(contents, max_size=12).map(
 parts = st.builds(
     Term,
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join),
-    st.none() | st.sampled_from(["author", "title", "abstract", "venue", "topic", "site", "type", "colour"]),
+    st.none()
+    | st.sampled_from(["author", "title", "abstract", "body", "venue", "topic", "site", "type", "colour"]),
 ) | st.builds(
     Term,
     st.sampled_from(["a", "ap", "be", "do"]),
@@ -138,6 +140,7 @@ def test_relevance_is_bm25_with_field_weights(documents: list[IndexDocument], wo
             document.venue,
             document.topics,
             text=document.text,
+            body=document.body,
         )
         for document in documents
     ]
@@ -469,3 +472,47 @@ def test_damaged_files_are_told_in_a_sentence(tmp_path: Path) -> None:
 def test_a_plus_is_a_sign() -> None:
     signs: list[Sign] = [clause.sign for clause in parse("+a b -c").clauses]
     assert signs == ["+", "", "-"]
+
+
+def test_the_body_is_searched_below_title_and_abstract_and_quoted_with_its_page(tmp_path: Path) -> None:
+    pages = {"deep": ["Nothing here.", "Only on this page do voles dig their burrows.", "The end."]}
+    index = index_of(
+        [
+            IndexDocument(
+                "paper", "deep", "On moles", text=("Moles dig.",), file="pdf", body=" ".join(pages["deep"])
+            ),
+            IndexDocument(
+                "paper", "named", "Voles", text=("A study of voles.",), file="pdf", body="voles " * 40
+            ),
+        ],
+        tmp_path,
+    )
+    answer = index.search(SearchRequest("voles"), lambda _kind, record_id: pages.get(record_id, []))
+    assert ids(answer) == ["named", "deep"]
+    named, deep = answer.hits
+    assert (named.page, deep.page, deep.file) == (None, 2, "pdf")
+    assert [part.text for part in deep.snippet if part.marked] == ["voles"]
+    assert ids(index.search(SearchRequest("body:burrows"))) == ["deep"]
+    assert ids(index.search(SearchRequest('"their burrows"'))) == ["deep"]
+    assert ids(index.search(SearchRequest('"voles burrows"'))) == []
+    assert ids(index.search(SearchRequest('"voles burrows"~2'))) == ["deep"]
+    assert ids(index.search(SearchRequest("burro*"))) == ["deep"]
+    assert ids(index.search(SearchRequest("burrows moles", "log-tf"))) == ["deep"]
+
+
+def test_journal_and_references_are_fields_of_their_own(tmp_path: Path) -> None:
+    by_name = {"journal": ("Annals of Water",), "reference": ("Dora Field. Tides. 1987.",)}
+    water = IndexDocument("paper", "1", "Waves", venue="Annals of Water", by_name=by_name)
+    index = index_of([water, IndexDocument("paper", "2", "Tides", venue="Annals of Sand")], tmp_path)
+    assert ids(index.search(SearchRequest('journal:"annals of water"'))) == ["1"]
+    assert ids(index.search(SearchRequest("reference:field"))) == ["1"]
+    assert (
+        ids(index.search(SearchRequest("dora"))) == []
+    )  # a paper is found by what it says, not by what it cites
+
+
+def test_a_doi_is_found_however_it_is_written(tmp_path: Path) -> None:
+    index = index_of([IndexDocument("paper", "1", "Waves", fields={"doi": ("10.1000/ab-12.x",)})], tmp_path)
+    for query in ("doi:10.1000/ab-12.x", "doi:https://doi.org/10.1000/AB-12.x", "10.1000/ab-12.x"):
+        assert ids(index.search(SearchRequest(query))) == ["1"], query
+    assert ids(index.search(SearchRequest("doi:10.1000/ab-13"))) == []

@@ -160,3 +160,15 @@ def test_of_an_endless_query_the_beginning_is_read() -> None:
 )
 def test_words_are_compared_without_accents_and_case(text: str, words: list[str]) -> None:
     assert Term(text).words == words
+
+
+@pytest.mark.parametrize("typed", ["apes NOT bees", "apes AND NOT bees", "apes ! bees", "apes -bees"])
+def test_not_excludes_the_next_word(typed: str) -> None:
+    assert parse(typed) == Query((Clause((Term("apes"),)), Clause((Term("bees"),), "-")))
+
+
+def test_words_near_each_other_can_be_asked_for() -> None:
+    query = parse('body:"hidden chain"~5')
+    assert query == Query((Clause((Term("hidden chain", "body", near=5),)),))
+    assert to_text(query) == 'body:"hidden chain"~5'
+    assert describe(query) == "near each other, “hidden chain” in body"

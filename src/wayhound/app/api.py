@@ -332,7 +332,8 @@ def search_records(
 
     if is_behind(workspace):
         update_index(workspace)
-    return workspace.search_index.search(SearchRequest(query, sort, offset, limit, filters=tuple(filters)))
+    request = SearchRequest(query, sort, offset, limit, filters=tuple(filters))
+    return workspace.search_index.search(request, lambda _kind, name: workspace.stores.documents.pages(name))
 
 
 # Export

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Self
@@ -25,6 +25,8 @@ FOLLOW_SECONDS = 0.25  # a record is found within two seconds of being saved; a 
 HOLD_SECONDS = 3.0  # without a change, after which a follower lets others write
 QUIET_SECONDS = 2.0  # without a change of papers, after which their scores are computed again
 REST = 20  # times as long as computing them took, before it is done again
+
+_OF_FILES = ("paper", "document")  # kinds of records whose file has a text
 
 Progress = Callable[[int, int], None]
 """Called with the number of records done and their total."""
@@ -150,10 +152,17 @@ class IndexFeed:
         record = self.workspace.stores.records.get(change.kind, change.id)
         if record is None:
             return None
+        body = " ".join(self.workspace.stores.documents.pages(record.id)) if record.kind in _OF_FILES else ""
         if record.kind != "paper":
-            return index_document(record, RecordContext(change=change.number), self._kinds)
+            return index_document(record, RecordContext(change=change.number, body=body), self._kinds)
         complete = fill_from_citations(self.workspace.stores.papers, record)
-        return index_document(complete, self._context(change), self._kinds)
+        references = (
+            stored.citation.all_text
+            for stored in self.workspace.stores.papers.citations(record.id)
+            if stored.number
+        )
+        context = replace(self._context(change), body=body, references=tuple(references))
+        return index_document(complete, context, self._kinds)
 
     def _works(self, batch: list[RecordChange]) -> dict[str, IndexDocument | None]:
         """Return the works of a batch that are only cited, read by one query."""

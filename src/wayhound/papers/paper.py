@@ -17,7 +17,7 @@ from wayhound.papers.imprint import read_imprint, without_other_numbers
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, tidy
 from wayhound.papers.reference_cut import RawReference, cut_references
-from wayhound.papers.sections import find_sections, reference_lines
+from wayhound.papers.sections import Sections, find_sections, reference_lines
 from wayhound.papers.spans import SpanMaker, find_words
 from wayhound.papers.tokens import FieldModel
 from wayhound.record import Value
@@ -28,6 +28,7 @@ Fields = dict[str, tuple[Value, ...]]
 
 PEOPLE = frozenset({"author", "editor"})
 _DECIDED_BY_PERSON = "A person decided this."
+_MAX_BODY = 2_000_000  # characters that are searched, those of a book of 800 pages
 _EXCERPT = 2_000  # characters of a document that is no paper
 _MAX_TITLE = 300  # characters
 _LAYOUT_CONFIDENCE = 0.3  # of a title that only the layout suggests
@@ -74,7 +75,7 @@ class ReadReference:
 class ReadPaper:
     """The fields read from a document. One that is no paper has title, authors, year and DOI, but no references.
 
-    `reason` is a sentence that explains `kind`.
+    `reason` is a sentence that explains `kind`; `pages` has the running text of each page, without the references.
     """
 
     kind: Literal["paper", "document"]
@@ -82,6 +83,7 @@ class ReadPaper:
     fields: Fields
     references: tuple[ReadReference, ...] = ()
     contexts: tuple[CitationContext, ...] = ()
+    pages: tuple[str, ...] = ()
 
 
 def read_paper(document: Document, models: PaperModels, url: str, kind: str = "") -> ReadPaper:
@@ -96,10 +98,25 @@ def read_paper(document: Document, models: PaperModels, url: str, kind: str = ""
     fields = _with_imprint(front, read_imprint(document, sections, models.reference, url)) | about
     if kind == "document" or not (kind or sections.is_paper):
         kept = {name: values for name, values in fields.items() if name in _OF_DOCUMENTS}
-        return ReadPaper("document", reason, kept | _document_fields(document, reason) | about)
+        kept |= _document_fields(document, reason) | about
+        return ReadPaper("document", reason, kept, pages=page_texts(document))
     raw = cut_references(reference_lines(document), whole_words(document.lines))
     references = tuple(_read_reference(reference, models, spans) for reference in raw)
-    return ReadPaper("paper", reason, fields, references, find_contexts(document, raw, sections))
+    pages = page_texts(document, sections)
+    return ReadPaper("paper", reason, fields, references, find_contexts(document, raw, sections), pages)
+
+
+def page_texts(document: Document, sections: Sections | None = None) -> tuple[str, ...]:
+    """Return the running text of each page, as far as it is searched; given `sections`, without the references."""
+    left_out, words = sections.references if sections else range(0), whole_words(document.lines)
+    lines: list[list[Line]] = [[] for _ in document.pages]
+    places = {page.number: number for number, page in enumerate(document.pages)}
+    room = _MAX_BODY
+    for number, line in enumerate(document.lines):
+        if number not in left_out and room > 0:
+            lines[places[line.page]].append(line)
+            room -= len(line.text)
+    return tuple(flow(page, words).text for page in lines)
 
 
 def derived_fields(fields: Fields, lexicon: Lexicon | None = None) -> Fields:

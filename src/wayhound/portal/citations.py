@@ -132,10 +132,28 @@ RELATIONS = {
 SHARES = "cites the same works"
 HEADINGS = {-2: "two steps back", -1: "cited by", 0: "", 1: "cites", 2: "two steps on"}
 
-MOST_IN_COLUMN = 12
-COLUMN, ROW, TOP, MARGIN = 300, 66, 40, 26
-BOX_WIDTH, BOX_HEIGHT = 236, 54
-_LINE, _LINES = 32, 2  # letters of a title that fit into a line of a box, and lines
+MOST_IN_COLUMN = 40
+TOP, MARGIN, GAP = 40, 26, 64  # above all boxes, beside them, and between columns
+
+
+@dataclass(frozen=True, slots=True)
+class BoxSize:
+    """The size of a box, the distance from one to the next below, and the text that fits: letters a line, and lines."""
+
+    width: int
+    height: int
+    row: int
+    letters: int
+    lines: int
+
+    def text(self, title: str, year: str) -> tuple[str, ...]:
+        """Return the lines of a title; on a single line, the year comes first, since it has no line of its own."""
+        whole = f"{year} {title}" if year and self.lines == 1 else title
+        return tuple(wrap(whole, self.letters, max_lines=self.lines, placeholder=" …"))
+
+
+LARGE, SMALL = BoxSize(236, 54, 66, 32, 2), BoxSize(330, 24, 29, 46, 1)
+_MOST_LARGE = 12  # in a column; if one has more, all boxes are small, so that the map fits on two screens
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +200,7 @@ class CitationMap:
     hops: int
     width: int
     height: int
+    box: BoxSize
     headings: tuple[MapHeading, ...]
     nodes: tuple[MapNode, ...]
     edges: tuple[MapEdge, ...]
@@ -246,12 +265,12 @@ class _MapWalk:
             return [other for name in before for other in self.citing(name)]
         return self.beyond(before)
 
-    def node(self, name: str, column: int, x: int, y: int) -> MapNode:
+    def node(self, name: str, column: int, box: BoxSize, x: int, y: int) -> MapNode:
         title, year, url = self._about(name)
         return MapNode(
             id=name,
             title=title,
-            lines=tuple(wrap(title, _LINE, max_lines=_LINES, placeholder=" …")),
+            lines=box.text(title, year[:9]),
             year=year[:9],
             url=url,
             held=name not in self._works,
@@ -269,29 +288,32 @@ class _MapWalk:
         title = self._library.title(record) if record else name
         return title, record.first("year") if record else "", record_url("paper", name)
 
-    def edges(self, nodes: list[MapNode]) -> Iterator[MapEdge]:
+    def edges(self, nodes: list[MapNode], box: BoxSize) -> Iterator[MapEdge]:
         places = {node.id: node for node in nodes}
         for node in nodes:
             for cited in self.cited(node.id):
                 if cited in places and cited != node.id:
-                    yield MapEdge(node.id, cited, _line(node, places[cited]))
+                    yield MapEdge(node.id, cited, _line(node, places[cited], box))
 
 
 def citation_map_of(library: Library, paper: Record, hops: int) -> CitationMap:
     walk = _MapWalk(library)
     columns, left_out = walk.columns(paper.id, hops)
-    nodes = _laid_out(walk, columns)
+    rows = max(map(len, columns.values()))
+    box = LARGE if rows <= _MOST_LARGE else SMALL
+    nodes = _laid_out(walk, columns, box)
     x_of = {node.column: node.x for node in nodes}
     return CitationMap(
         id=paper.id,
         title=library.title(paper),
         url=record_url("paper", paper.id),
         hops=hops,
-        width=COLUMN * (len(x_of) - 1) + BOX_WIDTH + 2 * MARGIN,
-        height=TOP + ROW * max(map(len, columns.values())),
+        width=(box.width + GAP) * (len(x_of) - 1) + box.width + 2 * MARGIN,
+        height=TOP + box.row * rows,
+        box=box,
         headings=tuple(_heading(nodes, column, x) for column, x in x_of.items() if HEADINGS[column]),
         nodes=tuple(nodes),
-        edges=tuple(walk.edges(nodes)),
+        edges=tuple(walk.edges(nodes, box)),
         left_out=left_out,
     )
 
@@ -301,24 +323,24 @@ def _heading(nodes: list[MapNode], column: int, x: int) -> MapHeading:
     return MapHeading("cite the same works" if all_share else HEADINGS[column], x)
 
 
-def _laid_out(walk: _MapWalk, columns: dict[int, list[str]]) -> list[MapNode]:
+def _laid_out(walk: _MapWalk, columns: dict[int, list[str]], box: BoxSize) -> list[MapNode]:
     """Return nodes in columns side by side, each centred on the tallest."""
     rows = max(map(len, columns.values()))
     nodes = []
     for across, (column, names) in enumerate(columns.items()):
-        first = TOP + ROW * (rows - len(names)) // 2
+        x, first = MARGIN + (box.width + GAP) * across, TOP + box.row * (rows - len(names)) // 2
         for down, name in enumerate(names):
-            nodes.append(walk.node(name, column, MARGIN + COLUMN * across, first + ROW * down))
+            nodes.append(walk.node(name, column, box, x, first + box.row * down))
     return nodes
 
 
-def _line(start: MapNode, end: MapNode) -> str:
+def _line(start: MapNode, end: MapNode, box: BoxSize) -> str:
     """Return a curve from side to side; within a column it swings out to the left."""
-    y_start, y_end = start.y + BOX_HEIGHT // 2, end.y + BOX_HEIGHT // 2
+    y_start, y_end = start.y + box.height // 2, end.y + box.height // 2
     if start.x == end.x:
         return f"M{start.x} {y_start} C{start.x - 24} {y_start} {end.x - 24} {y_end} {end.x} {y_end}"
     forward = end.x > start.x
-    x_start, x_end = (start.x + BOX_WIDTH, end.x) if forward else (start.x, end.x + BOX_WIDTH)
+    x_start, x_end = (start.x + box.width, end.x) if forward else (start.x, end.x + box.width)
     middle = (x_start + x_end) // 2
     return f"M{x_start} {y_start} C{middle} {y_start} {middle} {y_end} {x_end} {y_end}"
 
@@ -342,7 +364,6 @@ def map_routes(portal: Portal) -> APIRouter:
     @router.get("/records/{kind}/{key}/map", response_class=HTMLResponse)
     async def citation_map(request: Request, kind: Kind, key: Key, hops: Hops = 1) -> Response:
         view = await portal.readers.run(lambda library: read(library, kind, key, hops))
-        box = {"width": BOX_WIDTH, "height": BOX_HEIGHT}
-        return portal.html(request, "map.html", view, box=box, json_url=f"{view.url}/map.json?hops={hops}")
+        return portal.html(request, "map.html", view, json_url=f"{view.url}/map.json?hops={hops}")
 
     return router

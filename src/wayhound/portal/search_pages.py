@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +47,9 @@ SORT_LABELS: dict[Sort, str] = {
 _SORTS_OF_PAPERS: frozenset[Sort] = frozenset({"cited", "authority", "hub"})
 _SORTS_BY_DATE: frozenset[Sort] = frozenset({"newest", "oldest"})
 
+_FEWEST_YEARS, _MOST_BARS = 3, 40
+_YEARS_IN_QUERY = re.compile(r"(?<!\S)year:\S+")
+
 FilterPairs = tuple[tuple[str, str], ...]
 
 
@@ -66,6 +70,9 @@ class HitView:
     title: str
     title_pieces: tuple[Fragment, ...]
     snippet: tuple[Fragment, ...]
+    page: int | None
+    file: str
+    file_url: str
     people: tuple[str, ...]
     venue: str
     year: int | None
@@ -97,6 +104,16 @@ class FacetView:
 
 
 @dataclass(frozen=True, slots=True)
+class YearBar:
+    """The results of one year, or of several where the bars would be too narrow, as a bar of a histogram."""
+
+    label: str
+    count: int
+    height: int  # of 100 for the year with most results
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchView:
     """`cursor` requests the next page; the last one has none. `cited_only` of the `total` are not held."""
 
@@ -111,6 +128,7 @@ class SearchView:
     sorts: tuple[Choice, ...]
     filters: tuple[Choice, ...]
     facets: tuple[FacetView, ...]
+    years: tuple[YearBar, ...]
     hits: tuple[HitView, ...]
     some_words: bool
     did_you_mean: Choice | None
@@ -199,6 +217,9 @@ def hit_view(hit: Hit, library: Library) -> HitView:
         title=hit.title or hit.id,
         title_pieces=hit.title_pieces,
         snippet=hit.snippet,
+        page=hit.page,
+        file=hit.file,
+        file_url=f"{record_url(hit.kind, hit.id)}/archived" if hit.file else "",
         people=hit.people,
         venue=hit.venue,
         year=hit.year,
@@ -212,7 +233,8 @@ def hit_view(hit: Hit, library: Library) -> HitView:
 
 
 def find(library: Library, parameters: SearchParameters) -> SearchView:
-    results = library.index.search(parameters.request(library.facet_names()))
+    request = parameters.request(library.facet_names())
+    results = library.index.search(request, lambda _kind, name: library.stores.documents.pages(name))
     return search_view(parameters, results, library)
 
 
@@ -240,6 +262,7 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
             for name, values in results.facets.items()
             if _is_useful(first, name, values)
         ),
+        years=year_bars(first, results.facets.get("year", ())),
         hits=tuple(hit_view(hit, library) for hit in results.hits),
         some_words=results.some_words,
         did_you_mean=Choice(meant, replace(first, query=meant).url()) if meant else None,
@@ -281,6 +304,27 @@ def _facet(
         choices.append(Choice(value, url, count, chosen, value_text(library, name, value)))
     all_url = f"/browse/{name}" if len(values) >= FACET_VALUES and not (first.query or first.filters) else ""
     return FacetView(name, library.facet_label(name), tuple(choices), all_url)
+
+
+def year_bars(first: SearchParameters, counted: Sequence[tuple[str, int]]) -> tuple[YearBar, ...]:
+    """Return a bar for every year from the first to the last, empty ones too; none for fewer than three years.
+
+    A bar adds its years to the query, so that a range is one step away from a year.
+    """
+    counts = {int(year): count for year, count in counted}
+    if len(counts) < _FEWEST_YEARS:
+        return ()
+    earliest, latest = min(counts), max(counts)
+    width = -(-(latest - earliest + 1) // _MOST_BARS)
+    spans = [(start, min(start + width - 1, latest)) for start in range(earliest, latest + 1, width)]
+    totals = [sum(counts.get(year, 0) for year in range(start, end + 1)) for start, end in spans]
+    rest = _YEARS_IN_QUERY.sub("", first.query).strip()
+    bars = []
+    for (start, end), total in zip(spans, totals, strict=True):
+        years = str(start) if start == end else f"{start}..{end}"
+        url = replace(first, query=f"{rest} year:{years}".strip()).url()
+        bars.append(YearBar(years.replace("..", "–"), total, -(-100 * total // max(totals)), url))
+    return tuple(bars)
 
 
 def value_text(library: Library, facet: str, value: str) -> str:

@@ -14,12 +14,15 @@ from wayhound.search.query import FIELDS, Query, describe, parse, terms
 from wayhound.search.ranking import is_optional
 from wayhound.search.results import (
     MAX_DEPTH,
+    Fragment,
     Highlighter,
     Hit,
+    PageReader,
     SearchRequest,
     SearchResults,
     Sort,
     Suggestion,
+    best_page,
     highlight,
     snippet,
 )
@@ -110,11 +113,16 @@ class SearchIndex:
     def parse(self, text: str) -> Query:
         return parse(text, self.fields)
 
-    def search(self, request: SearchRequest) -> SearchResults:
+    def search(self, request: SearchRequest, read_pages: PageReader | None = None) -> SearchResults:
+        """Return a page of results. With `read_pages`, snippets of words that only the body has are from the body."""
         started = time.perf_counter()
         snapshot = self._opener.newest()
         query = parse(request.query, _fields(snapshot))
-        results = _search(snapshot, query, request) if snapshot else SearchResults(0, (), describe(query))
+        results = (
+            _search(snapshot, query, request, read_pages)
+            if snapshot
+            else SearchResults(0, (), describe(query))
+        )
         if snapshot and (results.some_words or results.total < FEW_HITS):
             results = replace(results, did_you_mean=self._corrector.correct(snapshot, query))
         return replace(results, milliseconds=1000 * (time.perf_counter() - started))
@@ -157,7 +165,9 @@ class _Matches:
     hits: list[tuple[Any, tantivy.DocAddress]]
 
 
-def _search(snapshot: IndexSnapshot, query: Query, request: SearchRequest) -> SearchResults:
+def _search(
+    snapshot: IndexSnapshot, query: Query, request: SearchRequest, read_pages: PageReader | None
+) -> SearchResults:
     matches = _find(snapshot, query, request, every=True)
     wanted = [clause for clause in query.clauses if clause.sign != "-"]
     some_words = not matches.total and len(wanted) > 1 and any(map(is_optional, wanted))
@@ -167,7 +177,7 @@ def _search(snapshot: IndexSnapshot, query: Query, request: SearchRequest) -> Se
     end = request.offset + len(matches.hits)
     return SearchResults(
         matches.total,
-        tuple(_hit(snapshot, score, address, highlighter) for score, address in matches.hits),
+        tuple(_hit(snapshot, score, address, highlighter, read_pages) for score, address in matches.hits),
         describe(query),
         count_facets(snapshot, matches.query, request.facets, request.facet_values),
         some_words=some_words and matches.total > 0,
@@ -230,17 +240,37 @@ def _page(
     return hit_count(result), result.hits[: max(0, limit)]
 
 
-def _hit(snapshot: IndexSnapshot, score: Any, address: tantivy.DocAddress, highlighter: Highlighter) -> Hit:
+def _hit(
+    snapshot: IndexSnapshot,
+    score: Any,
+    address: tantivy.DocAddress,
+    highlighter: Highlighter,
+    read_pages: PageReader | None = None,
+) -> Hit:
     shown = snapshot.shown(address)
+    page, passage = _passage(shown, highlighter, read_pages)
     return Hit(
         shown["kind"], shown["id"], shown["title"],
         title_pieces=highlight(shown["title"], highlighter),
-        snippet=snippet(shown["text"], highlighter),
+        snippet=passage, page=page, file=shown.get("file", ""),
         people=tuple(shown["people"]), venue=shown["venue"], year=shown["year"], site=shown["site"],
         topics=tuple(map(tuple, shown["topics"])),
         cited=shown["cited"], authority=shown["authority"], hub=shown["hub"],
         score=float(score),
     )  # fmt: skip
+
+
+def _passage(
+    shown: dict[str, Any], highlighter: Highlighter, read_pages: PageReader | None
+) -> tuple[int | None, tuple[Fragment, ...]]:
+    """Return the page and the passage that show best why a record matched; no page if it is from the abstract."""
+    own = (shown["text"], shown["title"], *shown["people"], shown["venue"])
+    if read_pages and shown.get("file") and (missing := highlighter.missing(own)):
+        pages = read_pages(shown["kind"], shown["id"])
+        best = best_page(pages, missing)
+        if best is not None:
+            return best + 1, snippet(pages[best], highlighter)
+    return None, snippet(shown["text"], highlighter)
 
 
 def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Query:

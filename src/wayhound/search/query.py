@@ -28,7 +28,9 @@ def terms(text: str) -> list[str]:
     return split
 
 
-FIELDS = ("author", "title", "abstract", "venue", "year", "topic", "site", "type")
+FIELDS = (
+    "author", "title", "abstract", "body", "reference", "venue", "journal", "doi", "year", "topic", "site", "type",
+)  # fmt: skip
 """The fields of every index; record kinds may declare more."""
 
 Sign = Literal["", "+", "-"]
@@ -38,11 +40,15 @@ _BARE = re.compile(r"\w[\w.'’-]*")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word, or a phrase of several words. With `prefix`, the last word may continue."""
+    """A word, or a phrase of several words. With `prefix`, the last word may continue.
+
+    The words of a phrase may be apart by `near` other words in all.
+    """
 
     text: str
     field: str | None = None
     prefix: bool = False
+    near: int = 0
 
     @property
     def words(self) -> list[str]:
@@ -87,9 +93,10 @@ def _clause_text(clause: Clause) -> str:
 def _part_text(part: QueryPart) -> str:
     if isinstance(part, YearRange):
         return f"year:{_years_text(part)}"
-    bare = _BARE.fullmatch(part.text) and part.text not in ("OR", "AND")
+    bare = _BARE.fullmatch(part.text) and part.text not in ("OR", "AND", "NOT") and not part.near
     value = part.text if bare else f'"{part.text}"'
-    return f"{part.field + ':' if part.field else ''}{value}{'*' if part.prefix else ''}"
+    after = f"~{part.near}" if part.near else "*" if part.prefix else ""
+    return f"{part.field + ':' if part.field else ''}{value}{after}"
 
 
 def _years_text(years: YearRange) -> str:
@@ -121,6 +128,8 @@ def _describe_part(part: QueryPart) -> str:
     what = "the phrase " if len(part.words) > 1 else ""
     if part.prefix:
         what = "a phrase beginning with " if what else "a word beginning with "
+    if part.near:
+        what = "near each other, "
     where = f" in {part.field}" if part.field else ""
     return f"{what}“{text}”{where}"
 
@@ -140,11 +149,12 @@ MAX_PREFIXES = 5  # each may expand to thousands of words; further stars are ign
 _CLAUSE = r"""
     (?P<sign>[+-]?)
     (?: (?P<field>{fields}) : \s? )?
-    (?: "(?P<quoted>[^"]*)(?:"|$)(?P<star>\*?) | (?P<bare>[^\s"]+) )
+    (?: "(?P<quoted>[^"]*)(?:"|$)(?: ~(?P<near>\d{{1,2}}) | (?P<star>\*?) ) | (?P<bare>[^\s"]+) )
 """
 _YEARS = re.compile(r"(\d{1,4})?(\.\.+|[-–—])?(\d{1,4})?")
 _QUOTES = str.maketrans("“”„‟«»", '""""""')
-_OR, _AND = ("OR", "|", "||"), ("AND", "&", "&&")
+_OR, _AND, _NOT = ("OR", "|", "||"), ("AND", "&", "&&"), ("NOT", "!")
+_DOI_ADDRESS = re.compile(r"(?:https?://)?(?:dx\.)?doi\.org/|doi:", re.IGNORECASE)
 
 Item = tuple[Sign, QueryPart] | None  # None is the operator OR
 
@@ -173,14 +183,18 @@ def _tidy(text: str) -> str:
 
 
 def _items(text: str, fields: frozenset[str]) -> Iterator[Item]:
-    prefixes = 0
+    prefixes, negated = 0, False
     for token in _pattern(fields).finditer(text):
-        plain = not token["sign"] and not token["field"]
-        if plain and token["bare"] in _OR:
+        word = None if token["sign"] or token["field"] else token["bare"]
+        if word in _OR:
             yield None
-        elif not (plain and token["bare"] in _AND) and (part := _part(token, fields)):
+        elif word in _NOT:
+            negated = True
+        elif word not in _AND and (part := _part(token, fields)):
             prefixes += isinstance(part, Term) and part.prefix
-            yield cast("Sign", token["sign"]), part if prefixes <= MAX_PREFIXES else _without_star(part)
+            sign = "-" if negated else cast("Sign", token["sign"])
+            yield sign, part if prefixes <= MAX_PREFIXES else _without_star(part)
+            negated = False
 
 
 def _without_star(part: QueryPart) -> QueryPart:
@@ -201,7 +215,10 @@ def _part(token: re.Match[str], fields: frozenset[str]) -> QueryPart | None:
     if field == "year":
         years = _years_with_prefix(text) if prefix else _years(text)
         return years or _unless_empty(Term(f"{field}:{text}", None, prefix))
-    return _unless_empty(Term(text, field, prefix))
+    if field == "doi":
+        text = _DOI_ADDRESS.sub("", text)
+    near = int(token["near"] or 0)
+    return _unless_empty(Term(text, field, prefix, near if len(terms(text)) > 1 else 0))
 
 
 def _value(token: re.Match[str]) -> tuple[str, bool]:

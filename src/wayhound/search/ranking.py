@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from wayhound.search.query import Clause, Query, QueryPart, Term, YearRange
 from wayhound.search.schema import (
+    BODY_FIELD,
     MAX_FREQUENCY,
     SCORE_BITS,
     facet_value,
@@ -18,11 +19,22 @@ from wayhound.search.schema import (
     tantivy,
 )
 
-WEIGHTS = {"title": 3.0, "people": 2.0, "topic": 1.5, "venue": 1.0, "text": 1.0, "other": 0.5}
+WEIGHTS = {
+    "title": 3.0,
+    "people": 2.0,
+    "topic": 1.5,
+    "venue": 1.0,
+    "text": 1.0,
+    "other": 0.5,
+    BODY_FIELD: 0.2,
+}
 """Weights of BM25 in each field of the index."""
 
-_OWN_FIELD = {"author": "people", "title": "title", "abstract": "text", "venue": "venue", "topic": "topic"}
-_PREFIX_WEIGHTS = {"words": 1.0, "title": 3.0}  # `words` has the words of all fields, so one lookup serves
+_OWN_FIELD = {
+    "author": "people", "title": "title", "abstract": "text", "body": BODY_FIELD, "venue": "venue", "topic": "topic",
+}  # fmt: skip
+# `words` has the words of all fields but the body, so one lookup serves.
+_PREFIX_WEIGHTS = {"words": 1.0, "title": 3.0, BODY_FIELD: 0.2}
 
 
 @dataclass(frozen=True)
@@ -130,8 +142,9 @@ class Ranking:
             return make.fuzzy_term_query(self.schema, field, words[0], 0, prefix=True)
         if len(words) == 1:
             return make.term_query(self.schema, field, words[0], "freq")
-        phrase = make.phrase_prefix_query if term.prefix else make.phrase_query
-        return phrase(self.schema, field, [*words])
+        if term.prefix:
+            return make.phrase_prefix_query(self.schema, field, [*words])
+        return make.phrase_query(self.schema, field, [*words], term.near)
 
     def _constant(self, query: tantivy.Query, score: float = 0.0) -> tantivy.Query:
         return tantivy.Query.const_score_query(query, score)
@@ -152,7 +165,8 @@ class Ranking:
             )
             for number, (field, term) in enumerate(_levels(word, len(frequencies)), 1)
         ]
-        return self._any(steps) if total else tantivy.Query.empty_query()
+        # A word of the body matches in this order too, but its frequency there does not count.
+        return self._any([*steps, self._constant(self._exactly(BODY_FIELD, word))])
 
     def frequencies(self, word: str) -> list[int]:
         """Return how many documents have a word at least once, twice, and so on; the sum is its total frequency."""

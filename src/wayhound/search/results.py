@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, get_args
@@ -61,6 +61,8 @@ class Hit:
     venue: str = ""
     year: int | None = None
     site: str = ""
+    page: int | None = None  # of the file, if the snippet is from its body
+    file: str = ""  # type of the file that can be downloaded
     topics: tuple[tuple[str, ...], ...] = ()
     cited: int = 0
     authority: float = 0.0
@@ -131,6 +133,12 @@ class Highlighter:
                 return term
         return ""
 
+    def missing(self, texts: Iterable[str]) -> frozenset[str]:
+        """Return the words and prefixes of the query that none of the texts has."""
+        present = f" {' '.join(terms(' '.join(texts)))} "
+        whole = {word for word in self.whole if f" {word} " not in present}
+        return frozenset(whole.union(prefix for prefix in self.prefixes if f" {prefix}" not in present))
+
     def spans(self, text: str) -> list[tuple[int, int, str]]:
         """Return start, end and term of every matching word."""
         if not self.whole and not self.prefixes:
@@ -154,6 +162,23 @@ def snippet(text: str, highlighter: Highlighter, length: int = SNIPPET_CHARACTER
     before = [Fragment("… ")] if first else []
     after = [Fragment(" …")] if last < len(text) else []
     return (*before, *fragments, *after)
+
+
+PageReader = Callable[[str, str], Sequence[str]]
+"""Returns the text of each page of a record's file, given the record's kind and id."""
+
+
+def best_page(pages: Sequence[str], wanted: Collection[str]) -> int | None:
+    """Return the index of the page with the most of these words, the first of equals; None if no page has one.
+
+    Words are looked up as parts of words, which is quick; only one page is then read word by word.
+    """
+    best, found = 0, None
+    for number, text in enumerate(pages):
+        folded = text.lower() if text.isascii() else " ".join(terms(text))
+        if (count := sum(word in folded for word in wanted)) > best:
+            best, found = count, number
+    return found
 
 
 def _best_start(spans: list[tuple[int, int, str]], length: int) -> int:

@@ -27,7 +27,8 @@ SCORE_DIGITS = 4  # of scores from 0 to 1; smaller differences change no visible
 class IndexDocument:
     """Everything that one record is searched, shown, counted and sorted by.
 
-    `text` appears in snippets. `fields` are searched by name and among all words; `facets` are only counted.
+    `text` appears in snippets. `fields` are searched by name and among all words; `by_name` only by name, `facets` are
+    only counted. `body` is the text of a file without its references; it is searched and not stored.
     """
 
     kind: str
@@ -40,7 +41,10 @@ class IndexDocument:
     date: int | None = None  # as one number: 19990700 is July 1999
     text: tuple[str, ...] = ()
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_name: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     facets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    body: str = ""
+    file: str = ""  # type of the file that can be downloaded
     cited: int = 0
     scores: HubScores = HubScores()  # noqa: RUF009 - frozen
     topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)  # within a topic's papers
@@ -76,13 +80,15 @@ _DATE = re.compile(r"(?<!\d)(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class RecordContext:
-    """Facts about a record that are not among its fields: topics, citations and scores."""
+    """Facts about a record that are not among its fields: topics, citations, scores, and the text of its file."""
 
     topics: tuple[tuple[str, ...], ...] = ()
     cited: int = 0
     scores: HubScores = HubScores()  # noqa: RUF009 - frozen
     topic_scores: Mapping[tuple[str, ...], HubScores] = field(default_factory=dict)
     change: int = 0
+    body: str = ""
+    references: tuple[str, ...] = ()
 
 
 _NO_CONTEXT = RecordContext()
@@ -108,7 +114,11 @@ def index_document(
         date=parse_date(by_role["date"] or texts.get("date", ())),
         text=by_role["text"],
         fields={name: values for name, values in texts.items() if _is_searched(name, roles[name])},
+        by_name={name: texts[name] for name in VENUE_FIELDS if texts.get(name)}
+        | ({"reference": context.references} if context.references else {}),
         facets={name: values for name, values in texts.items() if _is_facet(name, roles[name])},
+        body=context.body,
+        file=texts.get("file_type", ("",))[0],
         cited=context.cited,
         scores=context.scores,
         topic_scores=context.topic_scores,
@@ -169,8 +179,9 @@ def hit_count(result: tantivy.SearchResult) -> int:
     return int(result.count)  # type: ignore[attr-defined]
 
 
-FORMAT = 4  # of the index files; an index of another format is rebuilt
-TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")
+FORMAT = 5  # of the index files; an index of another format is rebuilt
+TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")  # `words` has the words of all of these
+BODY_FIELD = "body"
 MAX_FREQUENCY = 32  # of a word in one document; more occurrences count as this many
 MAX_SNIPPET_SOURCE = 6_000  # characters of text stored for snippets
 MAX_VALUE_LENGTH = 200  # characters of a facet's value
@@ -187,7 +198,7 @@ def make_schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("words", "repeats"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
-    for name in TEXT_FIELDS:
+    for name in (*TEXT_FIELDS, BODY_FIELD):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
     builder.add_json_field("fields", tokenizer_name="whitespace", index_option="position")
     builder.add_json_field("facet", tokenizer_name="raw", fast=True, index_option="basic")
@@ -223,7 +234,9 @@ def _add_words(made: tantivy.Document, document: IndexDocument) -> None:
             made.add_text(name, " ".join(words))
     made.add_text("words", " ".join(counts))
     made.add_text("repeats", " ".join(frequency_terms(counts)))
-    named = {"site": (document.site,), "type": (document.kind,)} | dict(document.fields)
+    if document.body:
+        made.add_text(BODY_FIELD, " ".join(terms(document.body)))
+    named = {"site": (document.site,), "type": (document.kind,), **document.fields, **document.by_name}
     made.add_json("fields", {name: _spaced(values) for name, values in named.items() if is_name(name)})
 
 
@@ -331,6 +344,7 @@ def _shown(document: IndexDocument) -> dict[str, Any]:
         "kind": document.kind, "id": document.id, "title": document.title, "people": document.people,
         "venue": document.venue, "year": document.year, "site": document.site, "topics": document.topics,
         "cited": document.cited, "authority": document.scores.authority, "hub": document.scores.hub,
+        "file": document.file,
         "text": _shown_text(document)[:MAX_SNIPPET_SOURCE],
     }  # fmt: skip
 

@@ -299,7 +299,7 @@ class IndexWriter:
             if not is_new:
                 self.remove(document.kind, document.id)
             self._writer.add_document(to_tantivy(document))
-        self._fields.update(name for name in document.fields if is_name(name))
+        self._fields.update(name for name in (*document.fields, *document.by_name) if is_name(name))
         self._facets.update(facet_values(document))
 
     def remove(self, kind: str, record_id: str) -> None:

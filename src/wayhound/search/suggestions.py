@@ -12,7 +12,7 @@ import numpy as np
 
 from wayhound.search.query import Clause, Query, QueryPart, Term, terms, to_text
 from wayhound.search.results import Suggestion
-from wayhound.search.schema import hit_count, tantivy
+from wayhound.search.schema import BODY_FIELD, hit_count, tantivy
 from wayhound.search.snapshot import IndexSnapshot
 
 MAX_WORDS = 60_000  # the most frequent words that are learned
@@ -137,7 +137,7 @@ def _correct_part(snapshot: IndexSnapshot, spelling: Spelling, part: QueryPart) 
 
 
 def _correct_word(snapshot: IndexSnapshot, spelling: Spelling, word: str) -> str:
-    frequency = snapshot.searcher.doc_freq("words", word)
+    frequency = max(snapshot.searcher.doc_freq(field, word) for field in ("words", BODY_FIELD))
     nearest = spelling.nearest(word)
     return nearest[0] if nearest and nearest[1] > frequency * FREQUENCY_RATIO else word
 

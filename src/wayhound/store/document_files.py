@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ _UPSERT = (
     "ON CONFLICT (id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in [*_COLUMNS.split(", ")[1:], "change"])
 )
+_PAGES = "SELECT pages FROM document_text WHERE document = ?"
 # Files that a forage fetched: by their media type, or by name if the server does not send one.
 _FETCHED = """
 FROM site CROSS JOIN visit ON visit.site_id = site.id
@@ -104,6 +106,28 @@ class DocumentFileStore:
             "UPDATE document_file SET change = (SELECT max(change) + 1 FROM document_file) WHERE id = ?",
             (document,),
         )
+
+    def put_pages(self, document: str, pages: Sequence[str]) -> bool:
+        """Save the text of each page; return False if it was saved before. Without any text, nothing is kept."""
+        packed = (
+            zlib.compress(json.dumps(pages, ensure_ascii=False).encode("utf-8", "replace"))
+            if any(pages)
+            else None
+        )
+        row = self._database.execute(_PAGES, (document,)).fetchone()
+        if packed == (row[0] if row else None):
+            return False
+        self._database.execute("DELETE FROM document_text WHERE document = ?", (document,))
+        if packed:
+            self._database.execute(
+                "INSERT INTO document_text (document, pages) VALUES (?, ?)", (document, packed)
+            )
+        return True
+
+    def pages(self, document: str) -> list[str]:
+        """Return the text of each page, without the list of references; nothing if it was not kept."""
+        row = self._database.execute(_PAGES, (document,)).fetchone()
+        return list(json.loads(zlib.decompress(row[0]))) if row else []
 
     def last_change(self) -> int:
         row = self._database.execute("SELECT coalesce(max(change), 0) FROM document_file").fetchone()

@@ -253,3 +253,15 @@ def test_an_identifier_on_the_first_page_is_kept(
     path.write_text(text.replace("Abstract", "https://doi.org/10.1000/trails.5(2).12.\n\nAbstract", 1))
     (result,) = add(workspace, path)
     assert library.find(result.id).first("doi") == "10.1000/trails.5(2).12"
+
+
+def test_the_text_of_a_paper_is_kept_by_page_and_goes_with_its_record(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    _, trees, _ = add(workspace, *write_papers(tmp_path / "papers"))
+    (page,) = library.files.pages(trees.id)
+    assert "Much has been written about walking." in page
+    assert "Annals of Water" not in page  # references are not of the body
+    with workspace.database.transaction():
+        workspace.stores.records.delete("paper", trees.id)
+    assert library.files.pages(trees.id) == []

@@ -112,7 +112,8 @@ class PaperLibrary:
         record = self._with_sources(
             Record(read.kind, file.id, corrected.fields | {"file": (Value(file.name),)})
         )
-        if record != self.workspace.stores.records.get(record.kind, record.id):
+        has_new_text = self.files.put_pages(file.id, read.pages)
+        if has_new_text or record != self.workspace.stores.records.get(record.kind, record.id):
             self.workspace.stores.records.put(record)
         if read.kind == PAPER:
             citations, contexts = (

@@ -99,6 +99,7 @@ def document_of_work(
         title[:_MAX_TITLE],
         tuple(author.split(" and ")) if author else (),
         journal or booktitle,
+        by_name={"journal": (journal,)} if journal else {},
         date=int(year) * 10_000 if year.isdecimal() and len(year) == 4 else None,
         cited=len(by_paper),
         change=change,
