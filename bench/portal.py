@@ -1,4 +1,5 @@
-"""The portal under load: 50,000 papers, visitors who search, read, browse topics and cite.
+"""The portal under load: 50,000 papers, visitors who search, read, browse topics and cite; then twice as many of them,
+and at last the first load again, beside thousands of connections that send half a request or nothing.
 
 Requests are sent at times drawn beforehand, whether or not earlier ones were answered, and the latency of an answer is
 measured from the moment at which its request was due (an open-loop load), so that a server that falls behind shows it.
@@ -12,13 +13,14 @@ import asyncio
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -32,7 +34,9 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from wayhound.app.index import build
 from wayhound.workspace import Workspace
 
-RATE, MOST_P99 = 200.0, 250.0
+RATE, MOST_P99, MOST_CPU = 200.0, 60.0, 2.5
+HIGH_RATE = 400.0
+MOST_P99_ATTACKED, MOST_MEGABYTES = 250.0, 300.0
 MIX = {"search": 0.40, "details": 0.27, "topics": 0.30, "BibTeX": 0.03}
 """Shares of the kinds of pages that the visitors of Cora requested (McCallum et al. 2000, section 2)."""
 
@@ -69,8 +73,14 @@ def main() -> int:
     parser.add_argument(
         "--workspace", type=Path, help="a workspace made before, or where to make and keep one"
     )
+    parser.add_argument(
+        "--attackers", type=int, default=5_000, help="connections that are idle or half a request; 0: none"
+    )
     parser.add_argument("--load", metavar="URL", help=argparse.SUPPRESS)
+    parser.add_argument("--attack", nargs=2, metavar=("PORT", "COUNT"), type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.attack:
+        asyncio.run(_attack(*arguments.attack))
     if arguments.load:
         print(json.dumps(asyncio.run(_load(arguments.load, json.load(sys.stdin)))))
         return 0
@@ -87,36 +97,82 @@ def _make(folder: Path, arguments: argparse.Namespace) -> None:
         build(workspace)
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The answers to one load, how long it took from the first due to the last answer, and the server's CPU seconds."""
+
+    answers: list[TimedAnswer]
+    seconds: float
+    cpu: float
+
+    @property
+    def p99(self) -> float:
+        return float(np.percentile([answer.milliseconds for answer in self.answers], 99))
+
+    @property
+    def errors(self) -> int:
+        return sum(answer.status != 200 for answer in self.answers)
+
+
 def _measured(folder: Path, arguments: argparse.Namespace) -> Report:
     with _serving(folder) as (url, process):
         topics = _topics(url)
-        plan = list(_plan(folder, topics, arguments))
+        plan = list(_plan(folder, topics, arguments.seconds, RATE))
         _send(url, [request for request in plan if request.at < WARM_SECONDS])
-        before = _cpu_seconds(process)
-        answers = _send(url, plan)
-        cpu = _cpu_seconds(process) - before
+        usual = _run_load(url, process, plan)
+        high = _run_load(url, process, list(_plan(folder, topics, arguments.seconds, HIGH_RATE)))
+        if not arguments.attackers:
+            return _report(usual, high, arguments)
+        with _attacked(url, arguments.attackers):
+            attacked = _run_load(url, process, plan)
+            megabytes = _most_megabytes(process)
+    return _report(usual, high, arguments, attacked, megabytes)
+
+
+def _run_load(url: str, process: subprocess.Popen[str], plan: list[PlannedRequest]) -> Load:
+    before = _cpu_seconds(process)
+    answers = _send(url, plan)
+    cpu = _cpu_seconds(process) - before
     # from the moment when the first was due to the last answer; starting the process of the load does not count
     took = max(request.at + answer.milliseconds / 1000 for request, answer in zip(plan, answers, strict=True))
-    return _report(answers, took, cpu, arguments.papers)
+    return Load(answers, took, cpu)
 
 
-def _report(answers: list[TimedAnswer], took: float, cpu: float, n_papers: int) -> Report:
-    kinds = {kind: [answer for answer in answers if answer.kind == kind] for kind in MIX}
-    rows = [_row(kind, of_kind) for kind, of_kind in kinds.items()] + [_row("all", answers)]
-    times = [answer.milliseconds for answer in answers]
-    errors = sum(answer.status != 200 for answer in answers)
+def _report(
+    usual: Load, high: Load, arguments: argparse.Namespace, attacked: Load | None = None, megabytes: float = 0.0
+) -> Report:  # fmt: skip
+    kinds = {kind: [answer for answer in usual.answers if answer.kind == kind] for kind in MIX}
+    rows = [_row(kind, of_kind) for kind, of_kind in kinds.items()] + [_row("all", usual.answers)]
+    rows.append(_row(f"all, at {HIGH_RATE:g} a second", high.answers))
+    bars = [
+        Bar("99 % of answers, ms", usual.p99, most=MOST_P99),
+        Bar("errors", usual.errors, most=0),
+        Bar(
+            "requests a second that were answered",
+            len(usual.answers) / usual.seconds,
+            least=LEAST_SHARE * RATE,
+        ),
+        Bar("CPU ms of the server a request", 1000 * usual.cpu / len(usual.answers), most=MOST_CPU),
+        Bar(f"errors at {HIGH_RATE:g} a second", high.errors, most=0),
+        Bar(
+            "requests a second that were answered then",
+            len(high.answers) / high.seconds,
+            least=LEAST_SHARE * HIGH_RATE,
+        ),
+    ]
+    if attacked:
+        rows.append(_row(f"all, beside {arguments.attackers:,} attackers", attacked.answers))
+        bars += [
+            Bar("99 % of answers beside attackers, ms", attacked.p99, most=MOST_P99_ATTACKED),
+            Bar("errors beside attackers", attacked.errors, most=0),
+            Bar("megabytes of the largest process", megabytes, most=MOST_MEGABYTES),
+        ]
     return Report(
-        f"The portal with {n_papers:,} papers at {RATE:g} requests a second",
+        f"The portal with {arguments.papers:,} papers at {RATE:g} requests a second",
         ("page", "requests", "errors", "p50 ms", "p99 ms", "longest ms"),
         rows,
-        [
-            Bar("99 % of answers, ms", float(np.percentile(times, 99)), most=MOST_P99),
-            Bar("errors", errors, most=0),
-            Bar("requests a second that were answered", len(answers) / took, least=LEAST_SHARE * RATE),
-            # On a machine that does nothing else two cores have 2,000 / 200 = 10 ms for a request.
-            Bar("CPU ms of the server a request", 1000 * cpu / len(answers), most=2000 / RATE),
-        ],
-        {"seconds": took, "cores": os.cpu_count()},
+        bars,
+        {"seconds": usual.seconds, "cores": os.cpu_count()},
     )
 
 
@@ -147,17 +203,78 @@ def _serving(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 def _cpu_seconds(process: subprocess.Popen[str]) -> float:
     """Return the CPU time that the server's processes have used so far."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     ticks = 0
-    for pid in (str(process.pid), *children):
+    for pid in _processes(process):
         ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _most_megabytes(process: subprocess.Popen[str]) -> float:
+    """Return the largest amount of memory that any process of the server has held."""
+    peaks = [
+        re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()) for pid in _processes(process)
+    ]
+    return max(int(peak[1]) / 1000 for peak in peaks if peak)
+
+
+def _processes(process: subprocess.Popen[str]) -> list[str]:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [str(process.pid), *children]
+
+
+@contextmanager
+def _attacked(url: str, count: int) -> Iterator[None]:
+    """Hold `count` connections open from another process, and open new ones in place of those that are dropped."""
+    port = url.rpartition(":")[2]
+    command = [sys.executable, "-m", "bench.portal", "--attack", port, str(count)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()  # all have been opened once
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def _attack(port: int, count: int) -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    opened = 0
+    all_open = asyncio.Event()
+
+    async def hold(number: int) -> None:
+        nonlocal opened
+        is_first = True
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                if number % 2:  # half of them send the beginning of a request
+                    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+            except OSError:
+                await asyncio.sleep(1)
+                continue
+            if is_first:
+                is_first, opened = False, opened + 1
+                if opened == count:
+                    all_open.set()
+            with suppress(OSError):
+                await reader.read()
+            writer.close()
+            await asyncio.sleep(1)
+
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(count):
+            tasks.create_task(hold(number))
+            if number % 100 == 0:
+                await asyncio.sleep(0.05)
+        await all_open.wait()
+        print("open", flush=True)
 
 
 # The load
 
 
-def _plan(folder: Path, topics: list[str], arguments: argparse.Namespace) -> Iterator[PlannedRequest]:
+def _plan(folder: Path, topics: list[str], seconds: float, rate: float) -> Iterator[PlannedRequest]:
     """Yield a Poisson process of requests: kinds by their shares, papers and topics at random."""
     chance = Random(1)
     with Workspace.open(folder) as workspace:
@@ -169,7 +286,7 @@ def _plan(folder: Path, topics: list[str], arguments: argparse.Namespace) -> Ite
     titles = [record.first("title").split() for record in sampled if record]
     names = [record.first("author").split()[-1] for record in sampled if record]
     at = 0.0
-    while (at := at + chance.expovariate(RATE)) < arguments.seconds:
+    while (at := at + chance.expovariate(rate)) < seconds:
         (kind,) = chance.choices(list(MIX), list(MIX.values()))
         paper = f"/records/paper/{identity(chance.randrange(n_papers))}"
         paths = {

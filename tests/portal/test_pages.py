@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from tests.portal.collection import PAPERS, START, paper_id
 from tests.portal.served import Served, serve_portal
+from wayhound.app.index import build, catch_up
 from wayhound.citations.citation import Citation
 from wayhound.portal.addresses import to_key
 from wayhound.portal.citations import citation_map_of
@@ -295,3 +296,18 @@ def test_an_empty_collection_has_all_its_pages(tmp_path: Path) -> None:
             assert portal.get(path).status == 200, path
         assert "still empty" in portal.get("/").text
         assert portal.get("/index.json").json["newest"] == []
+
+
+def test_a_commit_of_the_index_is_seen_at_once(own_collection: Path) -> None:
+    with Workspace.open(own_collection) as workspace, serve_portal(own_collection) as portal:
+        build(workspace)
+        pages = "/search?q=zanzibar", "/topics?sort=added"
+        before = [portal.get(path) for path in pages]
+        assert [portal.get(path).body for path in pages[1:]] == [page.body for page in before[1:]]
+        paper = Record("paper", "a" * 64, {"title": (Value("Notes on Zanzibar"),)})
+        workspace.stores.records.save([paper])
+        catch_up(workspace)
+        after = [portal.get(path) for path in pages]
+    assert all("Zanzibar" not in page.text for page in before)
+    assert all("Zanzibar" in page.text for page in after)
+    assert all(new.headers["etag"] != old.headers["etag"] for new, old in zip(after, before, strict=True))

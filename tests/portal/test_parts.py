@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from wayhound.net.guard import Guard
 from wayhound.pages.prose import shorten
 from wayhound.portal.addresses import doi_url, from_key, outside_url, slugs, to_key
-from wayhound.portal.library import SharedCache, TopicMap
+from wayhound.portal.library import PageCache, SharedCache, TopicMap
 from wayhound.portal.search_pages import from_cursor, to_cursor
 from wayhound.portal.submit_pages import public_url
 from wayhound.web.guards import Buckets, RateLimiter, client_of
-from wayhound.web.pages import BadRequest, document, legal
+from wayhound.web.pages import BadRequest, RenderedPage, document, legal
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
@@ -130,6 +130,44 @@ def test_sums_are_kept_for_a_moment_and_then_made_anew() -> None:
     assert [shelf.get("n", int, make), shelf.get("n", int, make)] == [1, 1]
     now[0] += 3
     assert shelf.get("n", int, make) == 2
+
+
+def test_a_sum_that_stayed_the_same_leaves_pages_valid() -> None:
+    now, found = 0.0, [1]
+    cache = SharedCache(lambda: now)
+    first, generation = cache.get("counts", list, lambda: [*found]), cache.generation
+    now = 10.0
+    assert cache.get("counts", list, lambda: [*found]) is first
+    assert cache.generation == generation
+    now, found = 20.0, [2]
+    assert cache.get("counts", list, lambda: [*found]) == [2]
+    assert cache.generation > generation
+
+
+def page(letter: str, size: int = 1) -> RenderedPage:
+    return RenderedPage(letter.encode() * size, "text/html", letter)
+
+
+def test_pages_are_kept_until_the_collection_changes() -> None:
+    cache = PageCache()
+    assert cache.get("a", version=1) is None
+    cache.put("a", 1, page("a"))
+    assert cache.get("a", version=1) == page("a")
+    assert cache.get("a", version=2) is None
+    cache.put("a", 1, page("a"))  # made before the change
+    assert cache.get("a", version=2) is None
+
+
+def test_the_pages_used_last_are_kept_within_the_limit() -> None:
+    cache = PageCache(most_bytes=10_000)
+    cache.get("", version=1)
+    for name in "ab":
+        cache.put(name, 1, page(name, 3_000))
+    cache.get("a", version=1)
+    cache.put("c", 1, page("c", 3_000))
+    assert [name for name in "abc" if cache.get(name, version=1)] == ["a", "c"]
+    cache.put("d", 1, page("d", 20_000))
+    assert cache.get("d", version=1) is None
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,3 +63,15 @@ def test_pieces_are_the_text_itself_and_short(text: str, query: str, length: int
 
 def test_a_long_text_full_of_hits_is_marked_in_reasonable_steps() -> None:
     assert snippet("word " * 2_000, marker("word")) != ()
+
+
+letters = st.text(alphabet="aAbéÉİıK'’_- \u0301ß中", max_size=30)
+
+
+@settings(deadline=None)
+@given(text=letters, query=st.text(alphabet="aAbéİK'*中 ", max_size=8))
+def test_words_are_marked_as_if_each_were_looked_at(text: str, query: str) -> None:
+    chosen = marker(query)
+    words = list(re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", text)) if chosen.whole or chosen.prefixes else []
+    expected = [(word.start(), word.end(), term) for word in words if (term := chosen.match(word[0]))]
+    assert chosen.spans(text) == expected

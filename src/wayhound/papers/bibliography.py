@@ -206,4 +206,6 @@ def _pages(record: Record) -> str:
 
 def _one_line(text: str) -> str:
     """Return the text on one line without control characters: a line break would begin a new tag in RIS."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(text.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -70,6 +71,7 @@ def make_portal(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(readers.index.warm)
+        gc.freeze()  # modules and the index's words stay; searching them for garbage again and again costs time
         try:
             yield
         finally:

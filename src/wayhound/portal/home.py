@@ -13,9 +13,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from wayhound.app.papers.works import CITED_ONLY
 from wayhound.portal.addresses import field_query, outside_url, search_url
 from wayhound.portal.library import Library, TopicNode
-from wayhound.portal.portal import Portal
+from wayhound.portal.portal import Choice, Portal
 from wayhound.portal.record_pages import Card, card_of
-from wayhound.portal.search_pages import Choice, PageNumber, SearchParameters, value_text
+from wayhound.portal.search_pages import PageNumber, SearchParameters, value_text
 from wayhound.search.query import terms
 from wayhound.search.results import SearchRequest
 from wayhound.web.pages import NotFound

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from wayhound.store.records import SiteVisited
 from wayhound.store.submissions import Submission, SubmissionStore
 from wayhound.topics.tree import TREE_NAME, read_tree
 from wayhound.visit import Visit
-from wayhound.web.pages import NotFound
+from wayhound.web.pages import NotFound, RenderedPage
 from wayhound.workspace import DATABASE_NAME, Workspace
 
 Result = TypeVar("Result")
@@ -36,6 +37,9 @@ THREADS = 4
 SLOW_THREADS = 2
 CACHE_SECONDS = 2.0
 """Seconds for which counts over the whole collection are reused: as long as a new record may take to be seen."""
+
+PAGE_CACHE_BYTES = 16_000_000
+_PAGE_OVERHEAD = 1_000  # bytes of a cached page beside its body
 
 _FACET_LABELS = {"topic": "Topic", "year": "Year", "venue": "Venue", "site": "Site", "type": "Type"}
 
@@ -72,6 +76,7 @@ class TopicMap:
         for path in (*order, *sorted(counts)):
             for depth in range(len(path)):
                 below.setdefault(path[:depth], {})[path[: depth + 1]] = None
+        self._source = [*below], dict(counts)
         self.root = _topic_node((), "", below, counts)
         self.unplaced = counts.get((), 0)
         nodes = list(self.root.walk())
@@ -80,6 +85,11 @@ class TopicMap:
         self._by_name: dict[str, list[TopicNode]] = {}
         for node in nodes[1:]:
             self._by_name.setdefault(node.name, []).append(node)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TopicMap) and self._source == other._source
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def is_empty(self) -> bool:
@@ -116,6 +126,7 @@ class SharedCache:
     """Counts over the whole collection, reused for a moment by all threads."""
 
     clock: Callable[[], float] = time.monotonic
+    generation: int = 0  # counts how often a value was found to have changed
     _entries: dict[str, tuple[float, object]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)  # values are made from other values
 
@@ -126,8 +137,48 @@ class SharedCache:
             if isinstance(value, kind) and self.clock() - at < CACHE_SECONDS:
                 return value
             made = make()
+            if made == value:
+                made = value  # pages that were made from it stay valid
+            else:
+                self.generation += 1
             self._entries[name] = (self.clock(), made)
             return made
+
+
+@dataclass
+class PageCache:
+    """Pages of the collection as a whole, for as long as it does not change. The least recently used are dropped."""
+
+    most_bytes: int = PAGE_CACHE_BYTES
+    _version: object = None
+    _pages: OrderedDict[object, RenderedPage] = field(default_factory=OrderedDict)
+    _n_bytes: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, key: object, version: object) -> RenderedPage | None:
+        with self._lock:
+            if version != self._version:
+                self._pages.clear()
+                self._n_bytes, self._version = 0, version
+            page = self._pages.get(key)
+            if page is not None:
+                self._pages.move_to_end(key)
+            return page
+
+    def put(self, key: object, version: object, page: RenderedPage) -> None:
+        """Keep a page, unless it was made from a version that has been replaced meanwhile."""
+        with self._lock:
+            if version != self._version or key in self._pages:
+                return
+            self._pages[key] = page
+            self._n_bytes += _cost(page)
+            while self._n_bytes > self.most_bytes:
+                _, dropped = self._pages.popitem(last=False)
+                self._n_bytes -= _cost(dropped)
+
+
+def _cost(page: RenderedPage) -> int:
+    return len(page.body) + _PAGE_OVERHEAD
 
 
 class Library:
@@ -163,6 +214,12 @@ class Library:
             self._inbox.close()
 
     # The whole collection
+
+    def version(self) -> object:
+        """Return a value that changes with the index, the topic tree, the kinds of records, or their numbers."""
+        for values in (self.counts, self.topics, self._kinds, self.facet_names):
+            values()
+        return self.index.stamp, self._cache.generation
 
     def counts(self) -> dict[str, int]:
         """Return the number of records of each kind."""
@@ -273,6 +330,7 @@ class Readers:
     ) -> None:
         self._access = access
         self._cache = SharedCache()
+        self._pages = PageCache()
         self.index = index or access.open().search_index
         self._local = threading.local()
         self._n_threads = threads
@@ -290,6 +348,18 @@ class Readers:
     async def run(self, query: Callable[[Library], Result]) -> Result:
         """Run a query in one of the threads, off the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
+
+    async def page(self, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
+        """Return a page that depends on nothing but its key and the collection as a whole; made when that changes."""
+        return await self.run(lambda library: self._page(library, key, make))
+
+    def _page(self, library: Library, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
+        version = library.version()
+        page = self._pages.get(key, version)
+        if page is None:
+            page = make(library)
+            self._pages.put(key, version, page)
+        return page
 
     def _run(self, query: Callable[[Library], Result]) -> Result:
         if self._access.read_only and self._stamp() != self._local.stamp:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import Path, Query
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
 from wayhound.portal.addresses import field_query, search_url, to_key
-from wayhound.portal.library import Readers
+from wayhound.portal.library import Library, Readers
+from wayhound.search.results import Fragment
 from wayhound.web.guards import Buckets, RateLimiter
-from wayhound.web.pages import Pages, json_answer
+from wayhound.web.pages import Pages, RenderedPage, json_answer, rendered_json
 
 SITE_NAME = "Wayhound"
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -75,6 +78,22 @@ class Portal:
     def json(self, request: Request, view: Any, **values: Any) -> Response:
         return json_answer(request, view, **values)
 
+    async def collection_page(
+        self, request: Request, template: str, key: tuple[Any, ...], view_of: Callable[[Library], Any], **values: Any
+    ) -> Response:  # fmt: skip
+        """Return a page of the collection as a whole, rendered once for each version of it; as JSON without a template.
+
+        The view and the values may depend on the `key` and on the library, and on nothing else.
+        """
+
+        def make(library: Library) -> RenderedPage:
+            view = view_of(library)
+            if not template:
+                return rendered_json(view)
+            return self.pages.rendered(template, view=view, json_url=view.json_url, **values)
+
+        return (await self.readers.page((template, *key), make)).answer(request)
+
 
 def make_pages(settings: PortalSettings) -> Pages:
     pages = Pages("wayhound.portal", {"site_name": settings.name, "format_types": FORMAT_TYPES})
@@ -101,6 +120,47 @@ def _readable(text: str) -> str:
     return datetime.fromisoformat(text).strftime("%-d %B %Y, %H:%M UTC")
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something to choose: a value of a facet, an order, a page. `text` is what people read in place of `label`."""
+
+    label: str
+    url: str
+    count: int | None = None
+    chosen: bool = False
+    text: str = ""
+
+
+# Fragments that stand on a page dozens of times are written here: a macro costs ten times as much.
+
+
+@lru_cache(maxsize=20_000)
+def _author_link(name: str) -> str:
+    return f'<a href="{escape(search_url(field_query("author", name)))}">{escape(name)}</a>'
+
+
+def _author_links(names: Iterable[str]) -> Markup:
+    return Markup(", ".join(map(_author_link, names)))  # noqa: S704 - escaped above
+
+
+def _pieces(parts: Iterable[Fragment]) -> Markup:
+    """Return a text with the words marked that match a query."""
+    texts = [f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in parts]
+    return Markup("".join(texts))  # noqa: S704 - escaped above
+
+
+def _facet_items(choices: Iterable[Choice]) -> Markup:
+    """Return the values of a facet as items of a list."""
+    items = [
+        f"<li{_CHOSEN if choice.chosen else ''}>"
+        f'<a href="{escape(choice.url)}" rel="nofollow">{escape(choice.text)}</a> '
+        f'<span class="count">{choice.count:,}</span></li>'
+        for choice in choices
+    ]
+    return Markup("".join(items))  # noqa: S704 - escaped above
+
+
+_CHOSEN = ' class="on"'
 _FILTERS: Mapping[str, Any] = {
     "milliseconds": _milliseconds,
     "iso_time": iso_time,
@@ -108,7 +168,9 @@ _FILTERS: Mapping[str, Any] = {
     "readable": _readable,
     "key": to_key,
     "kind_url": lambda kind: search_url(field_query("type", kind)),
-    "author_url": lambda name: search_url(field_query("author", name)),
+    "author_links": _author_links,
+    "pieces": _pieces,
+    "facet_items": _facet_items,
     "host": lambda url: urlsplit(url).hostname or "",
 }
 

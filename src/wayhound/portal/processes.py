@@ -6,7 +6,6 @@ behind.
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import socket
@@ -89,7 +88,6 @@ def main() -> None:
         sys.stdin.buffer.read()
         server.should_exit = True
 
-    gc.freeze()  # modules stay loaded; searching them for garbage again and again costs time
     threading.Thread(target=until_end, daemon=True).start()
     with socket.socket(fileno=int(sys.argv[1])) as listening:
         server.run(sockets=[listening])

@@ -7,8 +7,9 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Annotated, Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import quote_plus
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
@@ -16,7 +17,7 @@ from pydantic import AfterValidator
 
 from wayhound.portal.addresses import field_query, record_url, search_url
 from wayhound.portal.library import Library
-from wayhound.portal.portal import FieldNames, Portal, split_names
+from wayhound.portal.portal import Choice, FieldNames, Portal, split_names
 from wayhound.search.results import (
     FACETS,
     MAX_DEPTH,
@@ -28,7 +29,7 @@ from wayhound.search.results import (
     Sort,
     Suggestion,
 )
-from wayhound.web.pages import BadRequest, answer
+from wayhound.web.pages import BadRequest, RenderedPage, answer
 
 PAGE_SIZE = 10
 MOST_A_PAGE = 100
@@ -49,7 +50,7 @@ _SORTS_BY_DATE: frozenset[Sort] = frozenset({"newest", "oldest"})
 
 _FEWEST_YEARS, _MOST_BARS = 3, 40
 _YEARS_IN_QUERY = re.compile(r"(?<!\S)year:\S+")
-
+_quoted = lru_cache(maxsize=20_000)(quote_plus)  # the values of facets recur on every page
 FilterPairs = tuple[tuple[str, str], ...]
 
 
@@ -82,17 +83,6 @@ class HitView:
     authority: float
     hub: float
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Something to choose: a value of a facet, an order, a page. `text` is what people read in place of `label`."""
-
-    label: str
-    url: str
-    count: int | None = None
-    chosen: bool = False
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +155,7 @@ class SearchParameters:
         )
         pairs += [(name, str(value)) for name, value, default in optional if value != default]
         pairs += [("filter", f"{name}:{value}") for name, value in self.filters]
-        return f"{path}?{urlencode(pairs)}" if pairs else path
+        return f"{path}?{'&'.join([f'{name}={_quoted(value)}' for name, value in pairs])}" if pairs else path
 
     def without(self, dropped: tuple[str, str]) -> SearchParameters:
         return replace(self, filters=tuple(pair for pair in self.filters if pair != dropped))
@@ -298,9 +288,7 @@ def _facet(
     choices = []
     for value, count in values:
         chosen = (name, value) in first.filters
-        url = (
-            first.without((name, value)).url() if chosen else f"{here}&filter={quote_plus(f'{name}:{value}')}"
-        )
+        url = first.without((name, value)).url() if chosen else f"{here}&filter={_quoted(f'{name}:{value}')}"
         choices.append(Choice(value, url, count, chosen, value_text(library, name, value)))
     all_url = f"/browse/{name}" if len(values) >= FACET_VALUES and not (first.query or first.filters) else ""
     return FacetView(name, library.facet_label(name), tuple(choices), all_url)
@@ -414,15 +402,14 @@ def search_routes(portal: Portal) -> APIRouter:
         page: PageNumber = 1, limit: Limit = PAGE_SIZE,
     ) -> Response:  # fmt: skip
         parameters = read_parameters(q, sort, filters, page=page, limit=limit)
-        view = await readers.run(lambda library: find(library, parameters))
-        return portal.html(
-            request,
-            "search.html",
-            view,
-            query=q,
-            json_url=view.json_url,
-            etag_of=(readers.index.change, parameters),
-        )
+
+        def rendered(library: Library) -> RenderedPage:
+            view, etag_of = find(library, parameters), (library.index.change, parameters)
+            return portal.pages.rendered(
+                "search.html", etag_of=etag_of, view=view, query=q, json_url=view.json_url
+            )
+
+        return (await readers.page(("search", parameters), rendered)).answer(request)
 
     @router.get("/search.json", response_model=SearchView)
     async def search_json(

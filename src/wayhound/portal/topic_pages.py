@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse, Response
 
 from wayhound.portal.home import TopicCount, topic_counts
 from wayhound.portal.library import Library, TopicNode
-from wayhound.portal.portal import Portal
+from wayhound.portal.portal import Choice, Portal
 from wayhound.portal.search_pages import (
     PAGE_SIZE,
-    Choice,
     HitView,
     Limit,
     PageNumber,
@@ -109,35 +108,36 @@ def _sort_choice(node: TopicNode, name: Sort, label: str, is_chosen: bool) -> Ch
 def topic_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["topics"])
 
-    async def view_of(slug: str, sort: str, page: int, limit: int) -> TopicView:
-        return await portal.readers.run(lambda library: topic_view(library, slug, sort, page, limit))
+    async def shown(request: Request, template: str, slug: str, *order: Any) -> Response:
+        key = ("topic", slug, *order)
+        return await portal.collection_page(
+            request, template, key, lambda library: topic_view(library, slug, *order)
+        )
 
     @router.get("/topics.json", response_model=TopicView)
     async def root_json(
         request: Request, sort: SortName = "cited", page: PageNumber = 1, limit: Limit = PAGE_SIZE
     ) -> Response:
-        return portal.json(request, await view_of("", sort, page, limit))
+        return await shown(request, "", "", sort, page, limit)
 
     @router.get("/topics", response_class=HTMLResponse)
     async def root(
         request: Request, sort: SortName = "cited", page: PageNumber = 1, limit: Limit = PAGE_SIZE
     ) -> Response:
-        view = await view_of("", sort, page, limit)
-        return portal.html(request, "topic.html", view, json_url=view.json_url)
+        return await shown(request, "topic.html", "", sort, page, limit)
 
     @router.get("/topics/{slug:path}.json", response_model=TopicView)
     async def topic_json(
         request: Request, slug: TopicSlug, sort: SortName = "cited", page: PageNumber = 1,
         limit: Limit = PAGE_SIZE,
     ) -> Response:  # fmt: skip
-        return portal.json(request, await view_of(slug, sort, page, limit))
+        return await shown(request, "", slug, sort, page, limit)
 
     @router.get("/topics/{slug:path}", response_class=HTMLResponse)
     async def topic(
         request: Request, slug: TopicSlug, sort: SortName = "cited", page: PageNumber = 1,
         limit: Limit = PAGE_SIZE,
     ) -> Response:  # fmt: skip
-        view = await view_of(slug, sort, page, limit)
-        return portal.html(request, "topic.html", view, json_url=view.json_url)
+        return await shown(request, "topic.html", slug, sort, page, limit)
 
     return router

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -103,6 +104,7 @@ class Suggestion:
 SNIPPET_CHARACTERS = 240
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_INSIDE = "'’"  # signs that may stand inside a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +142,45 @@ class Highlighter:
         return frozenset(whole.union(prefix for prefix in self.prefixes if f" {prefix}" not in present))
 
     def spans(self, text: str) -> list[tuple[int, int, str]]:
-        """Return start, end and term of every matching word."""
+        """Return start, end and term of every matching word.
+
+        Most words of a text match nothing. They are skipped by one search for the words of the query, or for a sign
+        that `terms` may rewrite: an accent or an apostrophe.
+        """
         if not self.whole and not self.prefixes:
             return []
-        spans = ((word.start(), word.end(), self.match(word[0])) for word in _WORD.finditer(text))
-        return [span for span in spans if span[2]]
+        lower = text.lower()
+        # A few letters, such as İ, are longer in lower case, and an underscore is no boundary for `re`.
+        if len(lower) != len(text) or "_" in text:
+            return [span for word in _WORD.finditer(text) if (span := self._span(word))]
+        signs = not text.isascii() or "'" in text
+        spans, at, candidates = [], 0, _candidates(self.whole, self.prefixes, signs)
+        while candidate := candidates.search(lower, at):
+            begin = candidate.start()
+            while begin > at and (text[begin - 1].isalnum() or text[begin - 1] in _INSIDE):
+                begin -= 1
+            word = _WORD.search(text, begin)
+            if word is None:
+                break
+            at = max(word.end(), candidate.start() + 1)
+            if span := self._span(word):
+                spans.append(span)
+        return spans
+
+    def _span(self, word: re.Match[str]) -> tuple[int, int, str] | None:
+        term = self.match(word[0])
+        return (word.start(), word.end(), term) if term else None
+
+
+@lru_cache(maxsize=256)
+def _candidates(whole: frozenset[str], prefixes: tuple[str, ...], signs: bool) -> re.Pattern[str]:
+    """Return a pattern that is found in every word of a text in lower case that may match.
+
+    A word begins where a match does, or before it, which the caller checks: `re` skips through a text fast only if
+    each alternative begins with a letter.
+    """
+    literals = [rf"{re.escape(term)}\b" for term in sorted(whole)] + list(map(re.escape, prefixes))
+    return re.compile("|".join([*literals, *((r"[^\x00-\x7f]", "'") if signs else ())]))
 
 
 def highlight(text: str, highlighter: Highlighter) -> tuple[Fragment, ...]:

@@ -125,6 +125,7 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
 
 
 Stamp = tuple[tuple[int, int, int], ...]
+MAX_FREQUENCIES = 50_000  # words of a snapshot whose frequencies are remembered
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,16 @@ class IndexSnapshot:
     build: Path
     state: IndexState
     stamp: Stamp
+    _frequencies: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def frequency(self, word: str) -> int:
+        """Return the number of documents with a word; remembered, since few words make up most texts."""
+        found = self._frequencies.get(word)
+        if found is None:
+            found = self.searcher.doc_freq("words", word)
+            if len(self._frequencies) < MAX_FREQUENCIES:
+                self._frequencies[word] = found
+        return found
 
     @property
     def ranking(self) -> Ranking:

@@ -222,7 +222,20 @@ def document(root: Element) -> bytes:
     return ('<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")).encode()
 
 
+@dataclass(frozen=True, slots=True)
+class RenderedPage:
+    """A page as it is sent, and its ETag."""
+
+    body: bytes
+    content_type: str
+    tag: str
+
+    def answer(self, request: Request, status: int = 200) -> Response:
+        return _answer(request, self, status)
+
+
 BASE = "wayhound.web"
+HTML = "text/html; charset=utf-8"
 REVALIDATE = "no-cache"
 """Cache-Control for pages: cache them, but revalidate each time."""
 
@@ -255,13 +268,15 @@ class Pages:
     def html(
         self, request: Request, template: str, *, etag_of: object = None, status: int = 200, **values: Any
     ) -> Response:
+        return self.rendered(template, etag_of=etag_of, **values).answer(request, status)
+
+    def rendered(self, template: str, *, etag_of: object = None, **values: Any) -> RenderedPage:
         """Return a page. Its ETag is computed from `etag_of` if given, else from the page itself.
 
         `etag_of` is for pages whose markup varies while what they say does not.
         """
         body = self.render(template, **values).encode("utf-8", "replace")
-        seed = body if etag_of is None else _seed(etag_of)
-        return answer(request, body, "text/html; charset=utf-8", seed=seed, status=status)
+        return RenderedPage(body, HTML, _tag(body if etag_of is None else _seed(etag_of)))
 
 
 def answer(
@@ -269,11 +284,21 @@ def answer(
     headers: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
     """Return a response with an ETag, or 304 without a body if the client has it already."""
-    tag = f'"{blake2b(body if seed is None else seed, digest_size=12).hexdigest()}"'
-    sent = {"etag": tag, "cache-control": REVALIDATE, "vary": "accept"} | dict(headers or {})
-    if status == 200 and _matches(request, tag):
+    page = RenderedPage(body, content_type, _tag(body if seed is None else seed))
+    return _answer(request, page, status, headers)
+
+
+def _answer(
+    request: Request, page: RenderedPage, status: int, headers: Mapping[str, str] | None = None
+) -> Response:
+    sent = {"etag": page.tag, "cache-control": REVALIDATE, "vary": "accept"} | dict(headers or {})
+    if status == 200 and _matches(request, page.tag):
         return Response(status_code=304, headers=sent)
-    return Response(body, status, sent | {"content-type": content_type})
+    return Response(page.body, status, sent | {"content-type": page.content_type})
+
+
+def _tag(seed: bytes) -> str:
+    return f'"{blake2b(seed, digest_size=12).hexdigest()}"'
 
 
 def _matches(request: Request, tag: str) -> bool:
@@ -284,11 +309,14 @@ def _matches(request: Request, tag: str) -> bool:
 
 def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Response:
     """Return the dataclass that a page was rendered from as JSON."""
+    return rendered_json(view, etag_of=etag_of).answer(request)
+
+
+def rendered_json(view: Any, *, etag_of: object = None) -> RenderedPage:
     if type(view) not in _adapters:
         _adapters[type(view)] = TypeAdapter(type(view))
     body = _adapters[type(view)].dump_json(view)
-    seed = None if etag_of is None else _seed(etag_of)
-    return answer(request, body, "application/json", seed=seed)
+    return RenderedPage(body, "application/json", _tag(body if etag_of is None else _seed(etag_of)))
 
 
 def _seed(etag_of: object) -> bytes:
