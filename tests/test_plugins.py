@@ -177,3 +177,20 @@ def test_a_plugin_that_cannot_be_loaded_raises_an_error_that_names_it() -> None:
     with pytest.raises(PluginError, match="'odd' of the package odd-package"):
         plugin.load()
     assert find_plugins(EXTRACTORS) == {}
+
+
+def test_an_extractor_of_facts_spends_no_more_than_its_budget_and_resumes(
+    installed: Path, samples: SampleServer, folder: Path
+) -> None:
+    assert forage(installed, samples, folder, "harbour-first").returncode == 0
+    wanted = ("extract", "organisation:email,fax", "-w", str(folder))
+    spent = wayhound(installed, *wanted, "--with", "harbour-oracle", "--money", "0.2")
+    assert spent.returncode == 0, spent.stderr
+    assert "read 2 pages and found 2 facts; 0 s and 0.20 spent in all. The budget is spent" in spent.stderr
+    again = wayhound(installed, *wanted, "--with", "harbour-oracle", "--money", "0.2")
+    assert "read 0 pages" in again.stderr
+    failed = wayhound(
+        installed, "extract", "organisation:fax,registration", "-w", str(folder), "--with", "harbour-mute"
+    )
+    assert "the oracle sleeps" in failed.stderr
+    assert "Traceback" not in failed.stderr

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wayhound.errors import WayhoundError
     from wayhound.forage.scorer import Rated, Reading, Scorer, StrategyInput
     from wayhound.page import Link, Page
-    from wayhound.plugins import Extractor, GoalContent
+    from wayhound.plugins import Extractor, FactExtractor, FactRequest, FoundFact, GoalContent
     from wayhound.record import Record, Span, Value
     from wayhound.record_kinds import FieldSpec, KindSpec
     from wayhound.site import Site
@@ -43,8 +43,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Extractor",
+    "FactExtractor",
+    "FactRequest",
     "FieldSpec",
     "ForageOptions",
+    "FoundFact",
     "GoalContent",
     "KindSpec",
     "Link",
@@ -82,6 +85,9 @@ __all__ = [
 
 _MODULES = {
     "Extractor": "plugins",
+    "FactExtractor": "plugins",
+    "FactRequest": "plugins",
+    "FoundFact": "plugins",
     "FieldSpec": "record_kinds",
     "GoalContent": "plugins",
     "KindSpec": "record_kinds",

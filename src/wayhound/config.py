@@ -118,6 +118,11 @@ class FactsConfig:
         "Keep facts about persons: people as a kind, and e-mail addresses with a person's name.",
         "true or false",
     )
+    query_log: bool = _setting(
+        False,
+        "Keep the queries of the portal's visitors, the day and the words alone, as a workload.",
+        "true or false",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Scorers, extractors and record kinds that other packages add by entry points.
+"""Scorers, extractors of records and of facts, and record kinds that other packages add by entry points.
 
 A package names them in its `pyproject.toml`::
 
@@ -22,9 +22,12 @@ from wayhound.record import Record
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Group = Literal["wayhound.scorers", "wayhound.extractors", "wayhound.record_kinds"]
+Group = Literal[
+    "wayhound.scorers", "wayhound.extractors", "wayhound.fact_extractors", "wayhound.record_kinds"
+]
 SCORERS: Group = "wayhound.scorers"
 EXTRACTORS: Group = "wayhound.extractors"
+FACT_EXTRACTORS: Group = "wayhound.fact_extractors"
 RECORD_KINDS: Group = "wayhound.record_kinds"
 
 
@@ -123,6 +126,41 @@ class Extractor(Protocol):
     """
 
     def __call__(self, goal: GoalContent, /) -> Iterable[Record]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FactRequest:
+    """An archived page as an extractor of facts gets it, and what is looked for: the fields of a kind."""
+
+    url: str
+    title: str
+    content_type: str
+    body: bytes
+    kind: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A value of a field, how sure that is, and its place in the visible text of the page, if that is known."""
+
+    field: str
+    text: str
+    confidence: float = 0.8
+    start: int = 0
+    end: int = 0
+
+
+class FactExtractor(Protocol):
+    """A `wayhound.fact_extractors` entry point: finds facts at a cost, such as a model behind an address.
+
+    It is called for the pages that are worth most, while the budget of seconds or money lasts. An attribute
+    `money_per_page` is what one call costs, in the currency of the budget; without one, calls cost nothing but time. An
+    attribute `content_types`, a tuple of the beginnings of media types, says which pages it reads; without one, web
+    pages.
+    """
+
+    def __call__(self, page: FactRequest, /) -> Iterable[FoundFact]: ...
 
 
 ScorerFactory = Callable[[Any], Any]

@@ -96,6 +96,11 @@ class Workspace:
     def database_file(self) -> Path:
         return self.folder / DATABASE_NAME
 
+    @property
+    def query_log_file(self) -> Path:
+        """The queries of the portal's visitors, if the settings keep them."""
+        return self.folder / "queries.tsv"
+
     @cached_property
     def stores(self) -> Stores:
         return Stores(self.database)

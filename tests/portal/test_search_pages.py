@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
 
-from tests.portal.served import Served
+from tests.portal.served import MANY, Served, serve_portal
 from tests.portal.test_pages import page, texts
+from wayhound.entities.workload import AskedQuery, read_workload
 from wayhound.portal.library import Library, SharedCache
 from wayhound.portal.search_pages import SearchParameters, search_view, year_bars
 from wayhound.search.results import SearchResults
@@ -185,3 +188,20 @@ def test_bars_of_many_years_cover_several_each() -> None:
     assert len(bars) <= 41
     assert bars[0].url == "/search?q=tides+year%3A1900..1903"
     assert year_bars(SearchParameters(), [("1900", 1), ("1901", 3)]) == ()
+
+
+def test_queries_are_kept_without_their_visitors_and_only_if_asked_for(
+    collection: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "queries.tsv"
+    with serve_portal(collection, replace(MANY, query_log=str(log))) as portal:
+        portal.get("/search?q=blue+%20door")
+        portal.get("/search?q=blue+door&page=2")  # no new query
+        portal.get("/search?q=")
+    day, words = log.read_text("utf-8").removesuffix("\n").split("\t")
+    assert words == "blue door"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)
+    assert read_workload(log.read_text("utf-8").splitlines()).queries == (AskedQuery("blue door"),)
+    with serve_portal(collection) as portal:
+        portal.get("/search?q=casa")
+    assert "casa" not in log.read_text("utf-8")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -20,10 +20,11 @@ from wayhound.forage.politeness import Politeness
 from wayhound.forage.rendering import RenderMemory, RenderMode, shows_more
 from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer
 from wayhound.forage.site_program import MIN_GOALS, SiteProgram, learn_program
-from wayhound.page import Page
+from wayhound.page import Link, Page
 from wayhound.pages.aside import AsideReader, belongs_aside
 from wayhound.pages.reader import read_response
 from wayhound.pages.scripted import browser_need, is_challenge
+from wayhound.site import Site
 from wayhound.store.protocol import Run, SiteJob, Store
 from wayhound.store.site_notes import KeptProgram, SiteAnswer, SiteNoteStore, SiteStart
 from wayhound.visit import ArchiveRef, Rendering, Visit
@@ -33,6 +34,9 @@ LONG_PAUSE_SECONDS = 4.0
 """While a site must pause for longer than this, and longer than usual, another site takes its place."""
 
 MAX_STAND_INS = 200
+FETCHES_AT_ONCE = 8
+"""Under way over all sites, where these compete by what they are worth: the more, the less order there is."""
+
 FIRST_REPORT = 8  # pages of a site after which its goals are recognised for the first time …
 REPORT_GROWTH = 1.5  # … and again whenever it has so many times as many, which costs little more than once
 
@@ -48,8 +52,27 @@ class SiteFacts(Protocol):
         """Read a page, and return True if it had a fact that was missing."""
 
     @property
+    def found(self) -> tuple[str, Mapping[str, Sequence[str]]]:
+        """The URL of the page that describes the last thing, empty if all of the site does, and its facts by field."""
+
+    @property
     def end_reason(self) -> str:
         """The reason to end the site, such as that all facts are found; empty while it should go on."""
+
+
+class Demand(Protocol):
+    """Rates sites and links by how much people ask for what they describe, over all sites of a run."""
+
+    def is_asked_for(self, link: Link, /) -> bool:
+        """Return True if a query asks for what a link itself names. The answer never changes."""
+
+    def site_utility(self, site: Site, /) -> float: ...
+
+    def utility(self, site: Site, link: QueuedLink, /) -> float:
+        """Return what fetching a link is worth by all that is known now."""
+
+    def learn(self, key: str, values: Mapping[str, Sequence[str]], /) -> None:
+        """Take in the facts so far of a thing, by field. `key` is the URL of the site or page that describes it."""
 
 
 class Renderer(Protocol):
@@ -155,6 +178,61 @@ class _Leases:
         return self._held.keys() - lost
 
 
+class _Turns:
+    """Admits a few fetches at a time, those of the highest utility first, as it is when a place becomes free.
+
+    Without a demand all are admitted.
+    """
+
+    def __init__(self, demand: Demand | None, places: int) -> None:
+        self._demand = demand
+        self._free = places
+        self._waiting: dict[asyncio.Future[None], tuple[Site, QueuedLink]] = {}
+        self._opened = 0.0  # utility of the site that was opened last
+
+    def opens(self, site: Site) -> None:
+        """Note a site that begins. Sites begin in the order of what they are worth, so the next is worth no more."""
+        if self._demand is not None:
+            self._opened = self._demand.site_utility(site)
+
+    @asynccontextmanager
+    async def turn(
+        self, site: Site, link: QueuedLink, open_another: Callable[[], None]
+    ) -> AsyncIterator[None]:
+        """Wait until no fetch of another site is worth more. A site that may be worth more is opened meanwhile."""
+        if self._demand is None:
+            yield
+            return
+        if self._demand.utility(site, link) < self._opened:
+            open_another()
+        await self._enter(site, link)
+        try:
+            yield
+        finally:
+            self._leave(self._demand)
+
+    async def _enter(self, site: Site, link: QueuedLink) -> None:
+        if self._free > 0:
+            self._free -= 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[turn] = site, link
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if self._waiting.pop(turn, None) is None and self._demand is not None:
+                self._leave(self._demand)  # the turn had come
+            raise
+
+    def _leave(self, demand: Demand) -> None:
+        if self._waiting:
+            best = max(self._waiting, key=lambda turn: demand.utility(*self._waiting[turn]))
+            del self._waiting[best]
+            best.set_result(None)
+        else:
+            self._free += 1
+
+
 def _elapsed() -> float:
     """Return the seconds since some moment, those in which the machine slept included where that is known."""
     return time.clock_gettime(_CLOCK)
@@ -230,6 +308,7 @@ class Crawl:
     notes: SiteNotebook | None = None
     renderer: Renderer | None = None  # for pages that are made by scripts
     render_mode: RenderMode = "auto"
+    demand: Demand | None = None  # what people ask for is fetched first, over all sites
     answered_scorer: Callable[[int], Awaitable[Scorer]] | None = None  # taught by the answers up to this one
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
@@ -239,11 +318,14 @@ class Crawl:
     _view: PageView = field(init=False)
     _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
     _rendering: dict[int, RenderMemory] = field(default_factory=dict, init=False)  # by the id of the site
+    _turns: _Turns = field(init=False)
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def __post_init__(self) -> None:
         self._leases = _Leases(self.store, self.run.id, self.worker, self.lease_seconds)
         self._view = PageView(self.product, self.renderer, self.render_mode)
+        # where not all can be fetched, their order counts for more than the time
+        self._turns = _Turns(self.demand, FETCHES_AT_ONCE if self.run.limits.total_budget is None else 1)
 
     def stop(self) -> None:
         """Stop after the requests under way; unfinished sites wait for the next call."""
@@ -279,6 +361,8 @@ class Crawl:
         async with self._leasing:
             while not self._stop.is_set():
                 job = self.store.lease_site(self.run.id, self.worker, time.time())
+                if job is not None:
+                    self._turns.opens(job.site)
                 if job is not None or self.store.progress(self.run.id).is_over:
                     return job
                 # the rest is leased by others, or waits for another site of its domain
@@ -289,7 +373,8 @@ class Crawl:
         before_request.set(partial(self._leases.check, job))
         scorer, start = await self._begin(job)
         program = SiteProgram.parse(start.program)
-        forager = Forager(job.site, scorer, self.limits, self.politeness, program)
+        asked_for = self.demand.is_asked_for if self.demand else None
+        forager = Forager(job.site, scorer, self.limits, self.politeness, program, asked_for)
         if self.new_facts is not None:
             self._facts[job.id] = self.new_facts()
         memory = self._rendering[job.id] = RenderMemory(self.render_mode if self.renderer else "never")
@@ -305,9 +390,8 @@ class Crawl:
         if self.answered_scorer is not None and newest > start.last_answer:
             # answers about other sites have come in since: the order is past, but the goals are theirs to recognise
             self._facts.pop(job.id, None)
-            forager = Forager(
-                forager.site, await self.answered_scorer(newest), self.limits, self.politeness, program
-            )
+            scorer = await self.answered_scorer(newest)
+            forager = Forager(forager.site, scorer, self.limits, self.politeness, program, asked_for)
             await self._replay(job, forager)
         found = await self._recognise(job, forager)
         if self.notes and recognises:
@@ -345,12 +429,14 @@ class Crawl:
                 case Finished(reason):
                     return reason
                 case Wait(until):
-                    self._let_another_start(job, until - clock())
+                    if until - clock() > max(LONG_PAUSE_SECONDS, 2 * self.politeness.delay_seconds):
+                        self._let_another_start(job)
                     await self._pause(until - clock())
                 case Fetch(link):
-                    if not self._may_spend(job):
-                        return TOTAL_SPENT
-                    await self._visit(job, forager, link)
+                    async with self._turns.turn(job.site, link, partial(self._let_another_start, job)):
+                        if reason := self._refusal(job):
+                            return reason
+                        await self._visit(job, forager, link)
                     if forager.visits >= next_report:
                         next_report = REPORT_GROWTH * forager.visits
                         await self._recognise(job, forager)
@@ -379,9 +465,8 @@ class Crawl:
         _tell_answers(forager, answers)
         return bool(answers)
 
-    def _let_another_start(self, job: SiteJob, seconds: float) -> None:
-        long = seconds > max(LONG_PAUSE_SECONDS, 2 * self.politeness.delay_seconds)
-        if long and job.id not in self._replaced and len(self._replaced) < MAX_STAND_INS:
+    def _let_another_start(self, job: SiteJob) -> None:
+        if job.id not in self._replaced and len(self._replaced) < MAX_STAND_INS:
             self._replaced.add(job.id)
             self._group.create_task(self._work_through_sites())
 
@@ -405,6 +490,9 @@ class Crawl:
             has_new = self._facts[job.id].read(response)
             if self.facts_are_goals and has_new:
                 visit = replace(visit, is_goal=True, goal=1.0, tier="goal")
+            if self.demand is not None:
+                page_url, values = self._facts[job.id].found
+                self.demand.learn(page_url or job.site.start, values)
         self.store.save_visit(job, visit)
         self._rendering[job.id].learn(visit)
         if not visit.spent:
@@ -456,8 +544,12 @@ class Crawl:
 
     # the total budget, shared with other workers
 
-    def _may_spend(self, job: SiteJob) -> bool:
-        return self.run.limits.total_budget is None or self.store.reserve_fetch(job)
+    def _refusal(self, job: SiteJob) -> str:
+        """Return why the next fetch must not be made; empty if it may."""
+        if self._stop.is_set():
+            return STOPPED
+        unlimited = self.run.limits.total_budget is None
+        return "" if unlimited or self.store.reserve_fetch(job) else TOTAL_SPENT
 
     def _return_reservation(self, job: SiteJob) -> None:
         if self.run.limits.total_budget is not None:

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Self
 
 from wayhound.entities.contacts import is_personal
-from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
+from wayhound.entities.extract import FactPage, SiteProfile, read_facts, same_fact, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
 from wayhound.entities.templates import SiteTemplate, learn_template, merge_taught
@@ -20,7 +21,7 @@ from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FACT_KINDS, FILE_NAME, KindSpec, read_kinds
-from wayhound.store.facts import ArchivedPage, FactStore
+from wayhound.store.facts import ArchivedPage, FactReading, FactStore
 from wayhound.url import host_of, registrable_domain
 from wayhound.workspace import Workspace
 
@@ -34,7 +35,8 @@ ENOUGH = 0.6  # confidence from which a forage takes a fact for found
 PATIENCE, PATIENCE_AFTER_SOME = 4, 1  # pages of a site without any new fact, until one was found and after
 PROFILE_PAGES = 50
 EXAMPLES = 2  # pages on which a field was marked, before it is a rule for the other pages of the site
-_VERSION = "1"  # descriptions made by an earlier version are made anew
+MAX_SAMPLES = 16  # sites whose sampled pages are kept at a time
+_VERSION = "2"  # descriptions made by an earlier version are made anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +95,24 @@ class FactSearch:
         self._wanted = wanted
         self._missing = set(wanted.fields)
         self._without_news = 0
+        self._found: tuple[str, dict[str, list[str]]] = "", {}
 
     def read(self, response: Fetched, /) -> bool:
         page = read_facts(response.url, response.body, response.content_type, response.charset)
         facts = _allowed(settle(page, self._wanted.kind), persons=self._wanted.persons)
         new = self._missing & {fact.field for fact in facts if fact.confidence >= ENOUGH}
         self._missing -= new
+        if self._wanted.kind.scope == "page":
+            self._found = response.url, {}
+        for fact in facts:
+            if fact.text not in self._found[1].setdefault(fact.field, []):
+                self._found[1][fact.field].append(fact.text)
         self._without_news = 0 if new else self._without_news + 1
         return bool(new)
+
+    @property
+    def found(self) -> tuple[str, Mapping[str, Sequence[str]]]:
+        return self._found
 
     @property
     def end_reason(self) -> str:
@@ -134,32 +146,49 @@ def extract_facts(
 ) -> ExtractedFacts:
     """Read the facts of archived pages that are new or changed, and bring them together into records.
 
-    Of a kind that a page describes, the goals of each site are read, or all its pages if it has none. Every site is
-    saved when it is done, so a run that is stopped loses nothing and the same call goes on.
+    Of a kind that a page describes, the goals of each site are read, or all its pages if it has none. Every description
+    is saved when it is made, so a run that is stopped loses nothing and the same call goes on.
     """
-    store, kind = workspace.stores.facts, wanted.kind
-    sites = list(store.sites(run_id))
-    known = store.states(kind.kind)
-    examples = _examples(store, kind)
-    pages_read = 0
-    stopped = False
-    for number, (start, pages) in enumerate(sites):
-        on_progress(number, len(sites))
+    tasks = reading_tasks(workspace, wanted, run_id)
+    done = 0
+    for number, task in enumerate(tasks):
+        on_progress(number, len(tasks))
         if stop():
-            stopped = True
-            break
+            return conclude_extraction(workspace, wanted, done, stopped=True)
+        task.run()
+        done += len(task.pages)
+    on_progress(len(tasks), len(tasks))
+    return conclude_extraction(workspace, wanted, done)
+
+
+def conclude_extraction(
+    workspace: Workspace, wanted: Wanted, pages: int, *, stopped: bool = False
+) -> ExtractedFacts:
+    """Bring the records in line with what was read, and return the result of the extraction."""
+    graph, written = sync_entities(workspace, wanted.kind)
+    descriptions = sum(len(entity.descriptions) for entity in graph.entities.values())
+    return ExtractedFacts(pages, descriptions, len(graph), written, stopped)
+
+
+def reading_tasks(
+    workspace: Workspace, wanted: Wanted, run_id: int | None = None, site: str | None = None
+) -> list[ReadingTask]:
+    """Return the descriptions that are to be made: those whose pages, or what was taught, changed since."""
+    store, kind = workspace.stores.facts, wanted.kind
+    known = store.states(kind.kind)
+    taught = _Taught.of(store, kind)
+    samples = _Samples()
+    tasks: list[ReadingTask] = []
+    for start, pages in store.sites(run_id, site):
         chosen = pages_to_read(pages, kind)
-        state = _state(kind, chosen, examples, persons=wanted.persons)
-        keys = [start] if kind.scope == "site" else [page.url for page in chosen]
-        if all(known.get(key) == state for key in keys):
-            continue
-        for description in _described(workspace, wanted, start, chosen, examples):
-            store.save(kind.kind, description, start, chosen[0].run, state)
-        pages_read += len(chosen)
-    on_progress(len(sites), len(sites))
-    graph, written = sync_entities(workspace, kind)
-    count = len(store.states(kind.kind))
-    return ExtractedFacts(pages_read, count, len(graph), written, stopped)
+        readings = [reading for page in chosen for reading in taught.readings.get(page.url, ())]
+        state = _state(kind, chosen, (taught.examples, *([readings] if readings else [])), wanted.persons)
+        reader = SiteReader(workspace, wanted, start, chosen, taught, samples)
+        units = [(start, chosen)] if kind.scope == "site" else [(page.url, [page]) for page in chosen]
+        tasks += [
+            ReadingTask(key, tuple(unit), reader, state) for key, unit in units if known.get(key) != state
+        ]
+    return tasks
 
 
 def pages_to_read(pages: Sequence[ArchivedPage], kind: KindSpec) -> list[ArchivedPage]:
@@ -170,42 +199,143 @@ def pages_to_read(pages: Sequence[ArchivedPage], kind: KindSpec) -> list[Archive
     return goals or list(pages)
 
 
-def _state(kind: KindSpec, pages: Sequence[ArchivedPage], examples: object, *, persons: bool) -> str:
-    parts = _VERSION, kind, [(page.url, page.digest) for page in pages], examples, persons
+def _state(kind: KindSpec, pages: Sequence[ArchivedPage], taught: object, persons: bool) -> str:
+    parts = _VERSION, kind, [(page.url, page.digest) for page in pages], taught, persons
     return sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _described(
-    workspace: Workspace,
-    wanted: Wanted,
-    start: str,
-    pages: Sequence[ArchivedPage],
-    examples: Mapping[str, list[tuple[str, str, str]]],
-) -> Iterator[Description]:
-    read = list(_read(workspace, pages))
-    profile = SiteProfile.learn([page for page, _ in read[:PROFILE_PAGES]])
-    templates = _templates(read, examples.get(registrable_domain(start), []))
-    settled = [
-        (page, settled_facts(page, body, wanted, profile, templates.get(page.url))) for page, body in read
-    ]
-    if wanted.kind.scope == "site":
-        claims = _first_claims(wanted.kind, settled)
-        yield Description(start, tuple(claims), registrable_domain(start) or host_of(start))
-        return
-    for page, facts in settled:
-        if facts:
-            yield Description(page.url, tuple(_claim(fact, page.url) for fact in facts))
+@dataclass(frozen=True, slots=True)
+class _Taught:
+    """Knowledge of pages from elsewhere: values that people marked, and readings of costly extractors."""
+
+    examples: Mapping[str, list[tuple[str, str, str]]]  # by domain: URL, field and text
+    readings: Mapping[str, list[FactReading]]  # by URL
+
+    @classmethod
+    def of(cls, store: FactStore, kind: KindSpec) -> Self:
+        examples: dict[str, list[tuple[str, str, str]]] = {}
+        for url, name, text in store.examples(kind.kind):
+            examples.setdefault(registrable_domain(url), []).append((url, name, text))
+        readings: dict[str, list[FactReading]] = {}
+        for reading in store.readings(kind.kind):
+            if reading.facts:
+                readings.setdefault(reading.url, []).append(reading)
+        return cls(examples, readings)
 
 
-def _read(workspace: Workspace, pages: Sequence[ArchivedPage]) -> Iterator[tuple[FactPage, Fetched]]:
-    countries: tuple[str, ...] = ()
-    for page in pages:
-        answer = read_archived(workspace, page)
+@dataclass(frozen=True, slots=True)
+class ReadingTask:
+    """A description to make: of a whole site, or of one page of it."""
+
+    key: str
+    pages: tuple[ArchivedPage, ...]
+    site: SiteReader
+    state: str
+
+    def run(self) -> Description:
+        """Read the pages, save the description and return it."""
+        description = self.site.describe(self.key, self.pages)
+        page = self.pages[0]
+        self.site.workspace.stores.facts.save(
+            self.site.wanted.kind.kind, description, page.site, page.run, self.state
+        )
+        return description
+
+
+class _Samples:
+    """The sampled pages of the sites that were read last."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Sample] = {}
+
+    def get(self, start: str, make: Callable[[], _Sample]) -> _Sample:
+        sample = self._kept.pop(start, None) or make()
+        self._kept[start] = sample
+        if len(self._kept) > MAX_SAMPLES:
+            del self._kept[next(iter(self._kept))]
+        return sample
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Some pages of a site, and what they have in common."""
+
+    pages: Mapping[str, tuple[FactPage, Fetched]]  # by URL
+    profile: SiteProfile
+    countries: tuple[str, ...]
+    templates: Mapping[
+        str, SiteTemplate | None
+    ]  # for pages with marks of their own, by URL; "" for the others
+
+    def template(self, url: str) -> SiteTemplate | None:
+        return self.templates.get(url, self.templates[""])
+
+
+@dataclass(frozen=True, slots=True)
+class SiteReader:
+    """Reads the archived pages of one site. A page is read alike whatever was read before it."""
+
+    workspace: Workspace
+    wanted: Wanted
+    start: str
+    pages: Sequence[ArchivedPage]
+    taught: _Taught
+    samples: _Samples
+
+    def describe(self, key: str, pages: Sequence[ArchivedPage]) -> Description:
+        """Return what pages say: those of a whole site about it, a single one about what it describes."""
+        sample = self.samples.get(self.start, self._sample)
+        settled = []
+        for page in pages:
+            if (found := sample.pages.get(page.url) or self._read(page, sample.countries)) is not None:
+                facts = settled_facts(*found, self.wanted, sample.profile, sample.template(page.url))
+                settled.append((found[0], self._with_readings(page, facts)))
+        if self.wanted.kind.scope == "page":
+            return Description(
+                key, tuple(_claim(fact, page.url) for page, facts in settled for fact in facts)
+            )
+        claims = _first_claims(self.wanted.kind, settled)
+        return Description(key, tuple(claims), registrable_domain(self.start) or host_of(self.start))
+
+    def _sample(self) -> _Sample:
+        countries: tuple[str, ...] = ()
+        read: dict[str, tuple[FactPage, Fetched]] = {}
+        for page in self.pages[:PROFILE_PAGES]:
+            if (found := self._read(page, countries)) is not None:
+                countries = countries or found[0].countries[:1]
+                read[page.url] = found
+        examples = self._known_examples()
+        templates = {url: _template(url, examples) for url in {"", *(example[0] for example in examples)}}
+        profile = SiteProfile.learn([page for page, _ in read.values()])
+        return _Sample(read, profile, countries, templates)
+
+    def _read(self, page: ArchivedPage, countries: tuple[str, ...]) -> tuple[FactPage, Fetched] | None:
+        answer = read_archived(self.workspace, page)
         if answer is None:
-            continue  # what the archive has lost has no facts
-        facts = read_facts(page.url, answer.body, answer.content_type, answer.charset, countries)
-        countries = countries or facts.countries[:1]
-        yield facts, answer
+            return None  # what the archive has lost has no facts
+        return read_facts(page.url, answer.body, answer.content_type, answer.charset, countries), answer
+
+    def _known_examples(self) -> list[tuple[str, str, str, Fetched]]:
+        """Return the examples of pages of this site, with these."""
+        examples = self.taught.examples.get(registrable_domain(self.start), ())
+        if not examples:
+            return []
+        by_url = {page.url: page for page in self.pages}
+        read = {url: read_archived(self.workspace, by_url[url]) for url, _, _ in examples if url in by_url}
+        return [(url, name, text, answer) for url, name, text in examples if (answer := read.get(url))]
+
+    def _with_readings(self, page: ArchivedPage, facts: list[Fact]) -> list[Fact]:
+        """Return the facts with those of costly extractors: new fields, and other values where there may be several."""
+        kind = self.wanted.kind
+        for reading in self.taught.readings.get(page.url, ()):
+            for fact in reading.facts if reading.digest == page.digest else ():
+                spec = kind.field(fact.field)
+                of_field = [known for known in facts if known.field == fact.field]
+                if not of_field or (
+                    spec.many and not any(same_fact(fact, known, spec.compare) for known in of_field)
+                ):
+                    facts = [*facts, fact]
+        return _allowed(facts, persons=self.wanted.persons)
 
 
 def settled_facts(
@@ -247,35 +377,15 @@ def _claim(fact: Fact, url: str) -> Claim:
     return Claim(fact.field, fact.text, fact.confidence, url, fact.start, fact.end, source=host_of(url))
 
 
-def _examples(store: FactStore, kind: KindSpec) -> dict[str, list[tuple[str, str, str]]]:
-    by_domain: dict[str, list[tuple[str, str, str]]] = {}
-    for url, name, text in store.examples(kind.kind):
-        by_domain.setdefault(registrable_domain(url), []).append((url, name, text))
-    return by_domain
-
-
-def _templates(
-    read: Sequence[tuple[FactPage, Fetched]], examples: Sequence[tuple[str, str, str]]
-) -> dict[str, SiteTemplate]:
-    """Return the rules for each page. A field that was marked on one page alone is a rule for that page only."""
-    answers = {page.url: answer for page, answer in read}
-    known = [(url, name, text) for url, name, text in examples if url in answers]
-    if not known:
-        return {}
-    pages = Counter(name for _, name in {(url, name) for url, name, _ in known})
-
-    def learn(chosen: Iterable[tuple[str, str, str]]) -> SiteTemplate:
-        return learn_template(
-            (answers[url].body, answers[url].content_type, answers[url].charset, name, text)
-            for url, name, text in chosen
-        )
-
-    general = learn(example for example in known if pages[example[1]] >= EXAMPLES)
-    templates = dict.fromkeys(answers, general)
-    for marked in {url for url, _, _ in known}:
-        own = learn(example for example in known if example[0] == marked and pages[example[1]] < EXAMPLES)
-        templates[marked] = SiteTemplate((*general.rules, *own.rules))
-    return templates
+def _template(page: str, examples: Sequence[tuple[str, str, str, Fetched]]) -> SiteTemplate | None:
+    """Return the rules for a page. A field that was marked on one page alone is a rule for that page only."""
+    pages = Counter(name for _, name in {(url, name) for url, name, _, _ in examples})
+    chosen = [example for example in examples if pages[example[1]] >= EXAMPLES or example[0] == page]
+    if not chosen:
+        return None
+    return learn_template(
+        (answer.body, answer.content_type, answer.charset, name, text) for _, name, text, answer in chosen
+    )
 
 
 def read_archived(workspace: Workspace, page: ArchivedPage) -> Fetched | None:
@@ -287,14 +397,9 @@ def read_archived(workspace: Workspace, page: ArchivedPage) -> Fetched | None:
 
 def reread_site(workspace: Workspace, wanted: Wanted, site: str) -> None:
     """Read the facts of one site again, with what was taught about it, and bring the records in line."""
-    store, kind = workspace.stores.facts, wanted.kind
-    examples = _examples(store, kind)
-    for start, pages in store.sites(start=site):
-        chosen = pages_to_read(pages, kind)
-        state = _state(kind, chosen, examples, persons=wanted.persons)
-        for description in _described(workspace, wanted, start, chosen, examples):
-            store.save(kind.kind, description, start, chosen[0].run, state)
-    sync_entities(workspace, kind)
+    for task in reading_tasks(workspace, wanted, site=site):
+        task.run()
+    sync_entities(workspace, wanted.kind)
 
 
 # From descriptions to entities and records

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from wayhound.app.crawl import Crawl, SiteFacts, SiteNotebook
+from wayhound.app.crawl import Crawl, Demand, SiteFacts, SiteNotebook
 from wayhound.archive.reader import Revalidator
 from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
@@ -67,6 +67,7 @@ class Order:
     model_digest: str = ""  # a model that was trained again makes another order
     look_around: bool = False  # fetch pages of taught sites, and report no goals
     facts: str = ""  # a site ends when these facts are found, such as `contact`
+    workload: str = ""  # a file of queries: what they ask for is fetched first
 
     def identity(self) -> dict[str, str]:
         """Return the order as strings, by which the store compares runs.
@@ -77,6 +78,7 @@ class Order:
         omitted |= set() if self.take_files else {"take_files"}
         omitted |= set() if self.look_around else {"look_around"}
         omitted |= set() if self.facts else {"facts"}
+        omitted |= set() if self.workload else {"workload"}
         return {name: json.dumps(value) for name, value in asdict(self).items() if name not in omitted}
 
     @property
@@ -301,6 +303,8 @@ def open_run(
     if order.facts:
         _facts(workspace, order.facts)  # raises for an unknown kind
     sites, store = list(sites), workspace.stores.forage
+    if (demand := _demand(workspace, order)) is not None:
+        sites.sort(key=lambda site: -demand.site_utility(site))
     identity = (
         _identity_of(store.run(into), order)
         if into is not None
@@ -449,6 +453,7 @@ async def run_worker(
                 reports_goals=not order.look_around,
                 new_facts=_facts(workspace, order.facts) if order.facts else None,
                 facts_are_goals=order.wants_facts_alone,
+                demand=_demand(workspace, order),
             )
             on_start(crawl)
             with _blamed_plugin(order.strategy):
@@ -461,6 +466,14 @@ def _facts(workspace: Workspace, wanted: str) -> Callable[[], SiteFacts]:
 
     parsed = parse_wanted(workspace, wanted)
     return lambda: FactSearch(parsed)
+
+
+def _demand(workspace: Workspace, order: Order) -> Demand | None:
+    if not order.workload:
+        return None
+    from wayhound.app.fact_agenda import SiteDemand, parse_workload  # noqa: PLC0415 - most forages have none
+
+    return SiteDemand.of(workspace, parse_workload(workspace, order.workload, order.facts), order.facts)
 
 
 def _blamed_plugin(strategy: str) -> AbstractContextManager[None]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from wayhound.app.fact_agenda import Plan, extract_by_worth, parse_workload, read_endorsed
+from wayhound.app.fact_extractors import Budget, extract_at_cost, extractor_names
 from wayhound.app.fact_tables import FACT_FORMATS, fact_rows, wide_rows, write_facts, write_wide
 from wayhound.app.facts import CONTACT, Wanted, extract_facts, parse_wanted
 from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
 from wayhound.cli.language import Command, out_option, run_option, workspace_option
+from wayhound.entities.workload import Workload
 from wayhound.errors import UsageError
-from wayhound.wording.facts import format_extracted, format_row, format_wide_row
+from wayhound.wording.facts import format_costly, format_extracted, format_row, format_wide_row
 from wayhound.workspace import Workspace
 
 ENDINGS = {f".{name}": name for name in FACT_FORMATS} | {".ndjson": "jsonl", ".json": "geojson"}
@@ -31,6 +35,16 @@ BINARY = ("xlsx",)
 @run_option
 @click.option("--wide", "table", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the rows of this table of sites, with the facts beside its columns.")  # fmt: skip
+@click.option("--workload", default="", metavar="FILE",
+              help="A file of queries, or `portal` for its visitors': what they ask for is read first.")  # fmt: skip
+@click.option("--endorsed", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+              help="A file of web addresses or hosts that matter, one a line, with a weight after a tab.")  # fmt: skip
+@click.option("--with", "extractors", multiple=True, type=click.Choice(extractor_names()),
+              help="Also run this costly extractor where a fact is missing; may be repeated.")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(0), metavar="N",
+              help="Let costly extractors run so long in all, earlier calls included.")  # fmt: skip
+@click.option("--money", type=click.FloatRange(0), metavar="N",
+              help="Let costly extractors spend so much in all, earlier calls included.")  # fmt: skip
 @out_option
 @click.option("--format", "file_format", type=click.Choice(FACT_FORMATS),
               help="The file format.  [default: by the file's ending, else csv]")  # fmt: skip
@@ -41,6 +55,7 @@ def extract(
     table: Path | None,
     path: Path | None,
     file_format: str | None,
+    **options: Any,
 ) -> None:
     """Read FACTS from the pages that forages archived, and write them as a table.
 
@@ -51,6 +66,7 @@ def extract(
     wayhound extract                                      a row for each organisation
     wayhound extract --wide firms.csv --out facts.xlsx    your own table, with facts beside it
     wayhound extract restaurant --out places.geojson
+    wayhound extract --with documents --seconds 600       also PDF files, those worth most first
     """
     chosen = file_format or format_by_ending(path)
     if path is None and chosen in BINARY and sys.stdout.isatty():
@@ -59,7 +75,9 @@ def extract(
         if run_id is not None:
             workspace.stores.forage.run(run_id)  # raises if there is none
         wanted = parse_wanted(workspace, facts)
-        run_extraction(workspace, wanted, run_id)
+        run_extraction(workspace, wanted, run_id, _plan(workspace, facts, options))
+        if options["extractors"]:
+            _run_costly(workspace, wanted, run_id, facts, options)
         rows = write_table(workspace, wanted, table, path, chosen, run_id)
         hint = "" if rows else f". To see what there is: {command_for(folder, 'status')}"
     err.print(
@@ -67,21 +85,47 @@ def extract(
     )
 
 
-def run_extraction(workspace: Workspace, wanted: Wanted, run_id: int | None) -> None:
-    """Extract with a progress bar; Ctrl-C stops after the site at hand, and what is done is kept."""
-    bar = Progress(
-        TextColumn("Reading facts"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err
-    )
+def run_extraction(
+    workspace: Workspace, wanted: Wanted, run_id: int | None, plan: Plan | None = None
+) -> None:
+    """Extract with a progress bar, by a plan if there is one; Ctrl-C stops, and what is done is kept."""
+    with _shown_progress("Reading facts") as (on_progress, stop):
+        if plan is None:
+            done = extract_facts(workspace, wanted, run_id=run_id, on_progress=on_progress, stop=stop)
+        else:
+            done = extract_by_worth(
+                workspace, wanted, plan, run_id=run_id, on_progress=on_progress, stop=stop
+            )
+    err.print(format_extracted(done, wanted), markup=False)
+
+
+def _plan(workspace: Workspace, facts: str, options: dict[str, Any]) -> Plan | None:
+    source, endorsed = options["workload"], options["endorsed"]
+    if not (source or endorsed):
+        return None
+    workload = parse_workload(workspace, source, facts) if source else Workload()
+    return Plan(workload, read_endorsed(endorsed) if endorsed else {})
+
+
+def _run_costly(
+    workspace: Workspace, wanted: Wanted, run_id: int | None, facts: str, options: dict[str, Any]
+) -> None:
+    plan = _plan(workspace, facts, options) or Plan()
+    budget = Budget(options["seconds"], options["money"])
+    with _shown_progress("Costly extractors") as (on_progress, stop):
+        done = extract_at_cost(
+            workspace, wanted, plan, options["extractors"], budget, run_id=run_id, on_progress=on_progress, stop=stop
+        )  # fmt: skip
+    err.print(format_costly(done), markup=False)
+
+
+@contextmanager
+def _shown_progress(title: str) -> Iterator[tuple[Callable[[int, int], None], Callable[[], bool]]]:
+    """Show a progress bar; yield what reports to it, and what says that Ctrl-C was pressed."""
+    bar = Progress(TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err)
     with bar, _interrupt() as interrupted:
         task = bar.add_task("", total=None)
-        done = extract_facts(
-            workspace,
-            wanted,
-            run_id=run_id,
-            on_progress=lambda at, of: bar.update(task, completed=at, total=of),
-            stop=lambda: bool(interrupted),
-        )
-    err.print(format_extracted(done, wanted), markup=False)
+        yield lambda at, of: bar.update(task, completed=at, total=of), lambda: bool(interrupted)
 
 
 def write_table(

@@ -80,6 +80,9 @@ RENAMED = {
               help="Also fetch the PDF and PostScript files that goal pages link to.")  # fmt: skip
 @click.option("--facts", default="", metavar="FACTS",
               help="Look for facts, such as contact; a site ends when all are found (`wayhound extract`).")  # fmt: skip
+@click.option("--workload", default="", metavar="FILE",
+              help="A file of queries, or `portal` for those of its visitors: what they ask for is fetched first, "
+                   "over all sites.")  # fmt: skip
 @out_option
 @click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), metavar="SCORE",
               help="Do not follow links that score below this.")  # fmt: skip
@@ -217,6 +220,7 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
         min_score=options["min_score"],
         take_files=options["take_files"],
         facts=options["facts"],
+        workload=options["workload"],
         fresh=fresh,
     )
     return complete_order(workspace, order)

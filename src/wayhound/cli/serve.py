@@ -221,7 +221,11 @@ def _portal_settings(access: WorkspaceAccess, name: str, address: PortalAddress)
 
     with access.open() as workspace:
         agent, fetch = workspace.config.agent, workspace.config.fetch
-    return PortalSettings(name, address.public_url, agent.contact, agent.name, fetch.allow_private)
+        keeps_queries = workspace.config.facts.query_log and not workspace.read_only
+        query_log = str(workspace.query_log_file) if keeps_queries else ""
+    return PortalSettings(
+        name, address.public_url, agent.contact, agent.name, fetch.allow_private, query_log=query_log
+    )
 
 
 def _web_settings(address: PortalAddress, rate: float) -> WebSettings:

@@ -226,6 +226,15 @@ class PageScorer:
         # what no query asks for is still worth a little: it may be asked for tomorrow
         return probability * ((gain + _UNASKED) * (1 + importance))
 
+    def demand(self, words: frozenset[str]) -> float:
+        """Return the expected gain of an entity of which these words are known, without the page that has it."""
+        return self._gain(tuple(self.workload.covered(words)), words) + _UNASKED
+
+    def words_of(self, url: str, text: str) -> frozenset[str]:
+        """Return the words that a URL and a text beside it name: of its path, its host and the text."""
+        path = url.partition("://")[2].partition("/")[2][:300]
+        return frozenset([*plain_words(f"{text[:300]} {path}"), *self._host_words(host_of(url))])
+
     def _content(self, seen: _Seen) -> frozenset[str]:
         if seen.content is None:
             header, footer = segment(seen.page.body())
@@ -263,6 +272,12 @@ class PageScorer:
         self.relevance.learn(seen.features, relevant)
         if relevant:
             self.success.learn(seen.host, extracted)
+
+    def take_in(self, changed: Mapping[int, Values]) -> None:
+        """Take in entities that joined the graph or changed."""
+        for entity, values in changed.items():
+            self.value.update(entity, values)
+            self.know(values)
 
     def know(self, values: Values) -> None:
         """Take in an entity that is in the graph now: its name, with the words of its place."""
@@ -366,9 +381,7 @@ def run_agenda(
         for seen in batch:
             outcome = extract(seen.page)
             done += 1
-            for entity, values in outcome.changed.items():
-                scorer.value.update(entity, values)
-                scorer.know(values)
+            scorer.take_in(outcome.changed)
             scorer.learn(seen, relevant=outcome.relevant, extracted=outcome.extracted)
         yield done
 

@@ -44,6 +44,14 @@ class Description:
     def texts(self, name: str) -> list[str]:
         return [claim.text for claim in self.claims if claim.field == name]
 
+    @property
+    def values(self) -> dict[str, list[str]]:
+        """The texts of all claims by field."""
+        values: dict[str, list[str]] = {}
+        for claim in self.claims:
+            values.setdefault(claim.field, []).append(claim.text)
+        return values
+
 
 @dataclass
 class Entity:

@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from typing import Literal
 
@@ -87,11 +88,16 @@ class Workload:
                     yield number
 
 
-def read_workload(lines: Iterable[str], types: Iterable[str] = ()) -> Workload:
+HALF_LIFE_DAYS = 90
+"""A query of a day so long ago counts half as much as one of today."""
+
+
+def read_workload(lines: Iterable[str], types: Iterable[str] = (), today: date | None = None) -> Workload:
     """Return the workload of a file: lines of kind, count and query with tabs between, or a query alone a line.
 
-    Without a kind, a query with a word of `types` in it is taken for a category. Raises UsageError for a line that
-    cannot be read.
+    A line may also be the day of a query (2026-11-16) and the query: given `today`, older ones then count less. Without
+    a kind, a query with a word of `types` in it is taken for a category. Raises UsageError for a line that cannot be
+    read.
     """
     types = tuple(types)
     queries: list[AskedQuery] = []
@@ -101,14 +107,18 @@ def read_workload(lines: Iterable[str], types: Iterable[str] = ()) -> Workload:
         cells = line.rstrip("\r\n").split("\t")
         if not any(cell.strip() for cell in cells) or cells == ["kind", "count", "query"]:
             continue
-        queries.append(_parsed(cells, number, types))
+        queries.append(_parsed(cells, number, types, today))
     return Workload.of(queries, types)
 
 
-def _parsed(cells: Sequence[str], number: int, types: Sequence[str]) -> AskedQuery:
+def _parsed(cells: Sequence[str], number: int, types: Sequence[str], today: date | None) -> AskedQuery:
     if len(cells) == 1:
         return AskedQuery(cells[0], guess_kind(cells[0], types))
     try:
+        if len(cells) == 2:
+            asked = date.fromisoformat(cells[0])
+            age = max(0, (today - asked).days) if today else 0
+            return AskedQuery(cells[1], guess_kind(cells[1], types), 0.5 ** (age / HALF_LIFE_DAYS))
         kind, count, text = cells
         if kind in KINDS and 0 <= float(count) < math.inf:
             return AskedQuery(text, KINDS[kind], float(count))
@@ -116,7 +126,7 @@ def _parsed(cells: Sequence[str], number: int, types: Sequence[str]) -> AskedQue
         pass
     raise UsageError(
         f"Line {number} of the workload cannot be read: it should be `instance` or `category`, a count and a query, "
-        "with tabs between, or a query alone."
+        "with tabs between, or a day and a query, or a query alone."
     )
 
 

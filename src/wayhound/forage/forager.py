@@ -6,13 +6,14 @@ same order restores it. Recovery after a crash needs nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.explain import why_page
 from wayhound.forage.frontier import CLICK_DISCOUNT, Frontier, GoalsLeft, QueuedLink, RevisedScores
 from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
-from wayhound.forage.scope import TrapLimits, documents_first, is_goal_document, refusal_reason
+from wayhound.forage.scope import TrapLimits, asked_first, documents_first, is_goal_document, refusal_reason
 from wayhound.forage.scorer import Rated, Reading, Reason, RecognisingScorer, Scorer, file_kinds
 from wayhound.forage.site_program import Position, RouteYields, SiteProgram
 from wayhound.page import Link, Page, Unreadable, to_page
@@ -76,6 +77,7 @@ class Forager:
     limits: ForageLimits = field(default_factory=ForageLimits)
     politeness: Politeness = field(default_factory=Politeness)
     program: SiteProgram = field(default_factory=SiteProgram)  # of an earlier run, followed first
+    is_asked_for: Callable[[Link], bool] | None = None  # links whose pages people want most
 
     frontier: Frontier = field(default_factory=Frontier, init=False)
     spent: int = field(default=0, init=False)
@@ -292,6 +294,8 @@ class Forager:
         may_be_goal = visit.is_goal or (self._recognises_sites and _is_likely(visit.goal, self._best_page))
         if self.limits.take_files and may_be_goal:
             rated = documents_first(rated, links)
+        if self.is_asked_for is not None:
+            rated = asked_first(rated, links, self.is_asked_for)
         host = host_of(self.site.start)
         for link, new in zip(links, rated, strict=True):
             after = self.program.advance(position, link, host) if position else ()

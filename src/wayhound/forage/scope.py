@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
@@ -108,6 +108,19 @@ def leads_to_document(url: str) -> bool:
 def is_goal_document(url: str, score: float) -> bool:
     """Return True if a queued link is a document that a goal page linked to."""
     return score >= CERTAIN_GOAL and leads_to_document(url)
+
+
+ASKED_FOR = 0.5  # of what the score of a link lacks to 1, where people ask for what it names
+
+
+def asked_first(
+    rated: Sequence[Rated], links: Sequence[Link], is_asked_for: Callable[[Link], bool]
+) -> list[Rated]:
+    """Return the ratings with higher scores for links that people ask for; no score falls."""
+    return [
+        replace(new, score=1 - ASKED_FOR * (1 - new.score)) if is_asked_for(link) else new
+        for link, new in zip(links, rated, strict=True)
+    ]
 
 
 def documents_first(rated: Sequence[Rated], links: Sequence[Link]) -> list[Rated]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -23,6 +24,7 @@ from wayhound.web.guards import Buckets, RateLimiter
 from wayhound.web.pages import Pages, RenderedPage, json_answer, rendered_json
 
 SITE_NAME = "Wayhound"
+MAX_LOGGED_CHARS, MAX_LOG_BYTES = 200, 100_000_000
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FORMAT_TYPES = {
     "BibTeX": "application/x-bibtex",
@@ -51,6 +53,7 @@ class PortalSettings:
     agent: str = "Wayhound"
     allow_private: bool = False
     submissions_per_hour: float = 20.0
+    query_log: str = ""  # a file to keep the queries of visitors in; empty: none is kept
 
 
 @dataclass
@@ -71,6 +74,15 @@ class Portal:
     def base_url(self, request: Request) -> str:
         """Return the origin of absolute addresses: the operator's public URL, or that of the request."""
         return self.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
+
+    def log_query(self, query: str) -> None:
+        """Keep the day and the words of a query, and nothing of who asked it, if the operator wants that."""
+        words = " ".join(query.split())[:MAX_LOGGED_CHARS]
+        if self.settings.query_log and words:
+            line = f"{datetime.now(UTC).date()}\t{words}\n"
+            with suppress(OSError), open(self.settings.query_log, "ab") as log:  # noqa: PTH123
+                if log.tell() < MAX_LOG_BYTES:
+                    log.write(line.encode("utf-8", "replace"))  # one short append: processes do not mix lines
 
     def html(self, request: Request, template: str, view: Any, **values: Any) -> Response:
         return self.pages.html(request, template, view=view, base_url=self.base_url(request), **values)

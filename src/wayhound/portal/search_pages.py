@@ -402,6 +402,8 @@ def search_routes(portal: Portal) -> APIRouter:
         page: PageNumber = 1, limit: Limit = PAGE_SIZE,
     ) -> Response:  # fmt: skip
         parameters = read_parameters(q, sort, filters, page=page, limit=limit)
+        if page == 1:
+            portal.log_query(q)
 
         def rendered(library: Library) -> RenderedPage:
             view, etag_of = find(library, parameters), (library.index.change, parameters)

@@ -19,7 +19,7 @@ from wayhound.visit import ArchiveRef
 
 _PAGES = (
     "SELECT site.id, start, run_id, number, url, content_type, digest, {goal}, depth, archive_file, archive_offset, "
-    "archive_length FROM site CROSS JOIN visit ON visit.site_id = site.id "
+    "archive_length, title, about FROM site CROSS JOIN visit ON visit.site_id = site.id "
     "WHERE (?1 IS NULL OR run_id = ?1) AND (?2 IS NULL OR start = ?2) AND outcome = 'ok' AND archive_file IS NOT NULL "
     "ORDER BY run_id, site.id, number"
 )
@@ -39,6 +39,8 @@ class ArchivedPage:
     is_goal: bool
     depth: int
     archived: ArchiveRef
+    title: str = ""
+    about: str = ""  # the rest of the row of the table that named the site
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +235,25 @@ class FactStore:
 
 
 def _page(row: tuple[Any, ...]) -> ArchivedPage:
-    site_id, site, run, number, url, content_type, digest, is_goal, depth, file, offset, length = row
+    (
+        site_id,
+        site,
+        run,
+        number,
+        url,
+        content_type,
+        digest,
+        is_goal,
+        depth,
+        file,
+        offset,
+        length,
+        title,
+        about,
+    ) = row
     archived = archive_ref(file, offset, length)
     assert archived is not None
     return ArchivedPage(
         site_id=site_id, site=site, run=run, number=number, url=url, content_type=content_type, digest=digest,
-        is_goal=bool(is_goal), depth=depth, archived=archived,
+        is_goal=bool(is_goal), depth=depth, archived=archived, title=title, about=about,
     )  # fmt: skip

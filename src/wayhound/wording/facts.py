@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from wayhound.app.fact_extractors import CostlyExtraction
 from wayhound.app.fact_tables import FactRow, WideRow
 from wayhound.app.facts import ExtractedFacts, Wanted
 from wayhound.wording.quantities import count
@@ -17,6 +18,22 @@ def format_extracted(done: ExtractedFacts, wanted: Wanted) -> str:
     stopped = " Stopped: the same command goes on." if done.stopped else ""
     return (
         f"Read {count(done.pages, 'page')}: {count(done.descriptions, 'description')} of {things}.{stopped}"
+    )
+
+
+def format_costly(done: CostlyExtraction) -> str:
+    """Return what costly extractors did, what they spent in all, and what is left."""
+    spent = f"{done.spent.seconds:,.0f} s" + (f" and {done.spent.money:,.2f}" if done.spent.money else "")
+    if done.stopped:
+        rest = " Stopped: the same command goes on."
+    elif done.left:
+        rest = f" The budget is spent; {count(done.left, 'page')} left: raise it to go on."
+    else:
+        rest = ""
+    trouble = "".join(f"\n{problem}" for problem in done.problems)
+    return (
+        f"Costly extractors read {count(done.pages, 'page')} and found {count(done.facts, 'fact')}; "
+        f"{spent} spent in all.{rest}{trouble}"
     )
 
 

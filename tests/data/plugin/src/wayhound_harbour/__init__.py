@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from wayhound import FieldSpec, GoalContent, KindSpec, Rated, Reading, Record, StrategyInput, Value
+from wayhound import (
+    FactRequest,
+    FieldSpec,
+    FoundFact,
+    GoalContent,
+    KindSpec,
+    Rated,
+    Reading,
+    Record,
+    StrategyInput,
+    Value,
+)
 
 PHONE = KindSpec(
     "phone",
@@ -61,3 +72,20 @@ def shapeless(given: StrategyInput) -> object:
 
 def fail_on_every_page(goal: GoalContent) -> Iterator[Record]:
     raise ValueError("no harbour here")
+
+
+def refuse(page: FactRequest) -> list[FoundFact]:
+    """An extractor of facts that always fails."""
+    raise TimeoutError("the oracle sleeps")
+
+
+class _Oracle:
+    """An extractor of facts that costs ten cents a page."""
+
+    money_per_page = 0.1
+
+    def __call__(self, page: FactRequest) -> list[FoundFact]:
+        return [FoundFact("registration", f"HRB {len(page.url)}", 0.7)]
+
+
+Oracle = _Oracle()
