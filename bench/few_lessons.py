@@ -2,8 +2,9 @@
 
 `3x3` is three sites drawn at random, with three trails to goals and three that fail on each. All other sites of the set
 that have the goal are tested, each a closed world. Recognition: pages reported as goals among the first 100 fetched,
-macro-F1 over site × goal × draw. Order: pages until 75 % of the goals relative to the oracle's and to breadth-first's,
-geometric means. `taught 15` is taught on all other sites, with fifteen trails of each kind.
+macro-F1 over site × goal × draw, without answers and after three on each site. Order: pages until 75 % of the goals
+relative to the oracle's and to those of other strategies, geometric means; then the site is left. `taught 15` is
+taught on all other sites, with fifteen trails of each kind.
 
 The shipped weights of the recogniser were fitted on recorded sites of these sets, so recognition on these sites is
 somewhat too good here; `bench.fit_recogniser` measures it on sites that the weights were not fitted on.
@@ -15,14 +16,15 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
 from bench.few_sets import SETS, load_set
+from bench.keywords import FLOOR, KEYWORDS, UNTAUGHT, WHOLE
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.evaluate.evaluation import Evaluation, Outcome, Recognition, outcomes_to_json
 from wayhound.app.evaluate.lessons import LessonSize
@@ -31,13 +33,12 @@ from wayhound.app.evaluate.world import World, walk
 from wayhound.forage.forager import ForageLimits
 from wayhound.paths.model import ADAPTIVE_STRATEGY
 
-FLOOR = "breadth-first"
-WHOLE = frozenset({"cornell", "texas", "washington"})  # whole departments; the others are small ones
+SHARE = 75  # per cent of the goals, at which a site is left
 
 
 @dataclass(frozen=True, slots=True)
 class LessonTable:
-    """One row of the tables: a set, a lesson, and how often it is drawn."""
+    """One lesson on one set, and how often it is drawn. With questions, there is a second row with the answers."""
 
     name: str
     group: str
@@ -48,24 +49,29 @@ class LessonTable:
     questions: int = 0
     complete: bool = False
     trails: int = 15  # a site, without a lesson
+    peers: tuple[str, ...] = ()  # other taught strategies, on the same tasks
+
+    @property
+    def asked(self) -> str:
+        """The name of the row with the answers."""
+        return f"{self.name}, {self.questions} questions"
 
 
+PEERS = ("path-learner", "levels")
 TABLES = (
-    LessonTable("modern 3x3", "modern", "3x3", 2),
-    LessonTable("modern 3x3, 3 questions", "modern", "3x3", 2, questions=3),
+    LessonTable("modern 3x3", "modern", "3x3", 2, without_goals=True, questions=3, peers=PEERS),
     LessonTable("modern taught 5", "modern", "", 1, trails=5),
     LessonTable("modern 3x3, blind to URLs", "modern", "3x3", 2, use_urls=False),
-    LessonTable("departments 1x3", "departments", "1x3", 3),
-    LessonTable("departments 3x3", "departments", "3x3", 3, without_goals=True),
-    LessonTable("departments 3x3, 3 questions", "departments", "3x3", 3, without_goals=True, questions=3),
+    LessonTable("departments 1x3", "departments", "1x3", 3, questions=3),
+    LessonTable("departments 3x3", "departments", "3x3", 3, without_goals=True, questions=3, peers=PEERS),
     LessonTable(
         "departments 3x3, complete lists", "departments", "3x3", 3, without_goals=True, complete=True
     ),
-    LessonTable("departments 5x5", "departments", "5x5", 3),
-    LessonTable("departments taught 15", "departments", "", 1),
-    LessonTable("academic 3x3", "academic", "3x3", 2),
-    LessonTable("company 3x3", "company", "3x3", 1),
-    LessonTable("javadoc 3x3", "javadoc", "3x3", 2),
+    LessonTable("departments 5x5", "departments", "5x5", 3, questions=3),
+    LessonTable("departments taught 15", "departments", "", 1, peers=("path-learner",)),
+    LessonTable("academic 3x3", "academic", "3x3", 2, peers=PEERS),
+    LessonTable("company 3x3", "company", "3x3", 1, peers=PEERS),
+    LessonTable("javadoc 3x3", "javadoc", "3x3", 2, peers=PEERS),
 )
 
 
@@ -79,30 +85,50 @@ def main() -> int:
     )
     parser.add_argument("--strategy", default=ADAPTIVE_STRATEGY, choices=sorted(STRATEGIES))
     parser.add_argument("--seed", type=int, default=0, help="other draws")
+    parser.add_argument("--draws", type=int, help="of each lesson  [default: two or three]")
+    parser.add_argument("--no-peers", action="store_true", help="do not measure other strategies")
     parser.add_argument(
-        "--plot", type=Path, help="draw F1 against trails shown and against answers to this picture"
+        "--plots", type=Path, metavar="FOLDER", help="draw F1 against trails shown and against answers"
     )
     add_data_option(parser)
     add_output_options(parser)
     arguments = parser.parse_args()
     names = arguments.table or [*(table.name for table in TABLES), ONE_PAGE_TABLE]
-    chosen = [table for table in TABLES if table.name in names]
+    tables = [_adjusted(table, arguments) for table in TABLES if table.name in names]
     loaded: dict[str, list[World]] = {}
+    untaught: dict[str, Untaught] = {}
     outcomes: dict[str, list[Outcome]] = {}
-    for table in chosen:
+    for table in tables:
         if table.group not in loaded:
             loaded[table.group] = load_set(table.group, arguments.data)
-        outcomes[table.name] = _outcomes(table, loaded[table.group], arguments.strategy, arguments.seed)
+            untaught[table.group] = _untaught(table.group, loaded[table.group])
+        runs = _outcomes(table, loaded[table.group], arguments.strategy, arguments.seed)
+        outcomes[table.name] = runs
         print(f"{table.name}: {process_time():.0f} CPU s", file=sys.stderr)
-    reports = (
-        [_recognition(outcomes, arguments.strategy), _order(outcomes, arguments.strategy)] if outcomes else []
-    )
+    reports: list[Report] = []
+    if tables:
+        orders = [
+            order
+            for table in tables
+            for order in _orders(table, outcomes[table.name], untaught[table.group], arguments.strategy)
+        ]
+        recognition = _recognition(tables, outcomes, arguments.strategy)
+        reports = [recognition, _order(orders), _peers(orders, arguments.strategy)]
     if ONE_PAGE_TABLE in names:
         company = loaded.get("company") or load_set("company", arguments.data)
         reports.append(_one_page(company, arguments.strategy, arguments.seed))
+    if arguments.plots:
+        arguments.plots.mkdir(parents=True, exist_ok=True)
+        _plot(tables, outcomes, arguments.strategy, arguments.plots / "few_lessons.png")
     return finish(
         [*reports, *(_goals(name, own, arguments.strategy) for name, own in outcomes.items())], arguments
     )
+
+
+def _adjusted(table: LessonTable, arguments: argparse.Namespace) -> LessonTable:
+    if arguments.draws and table.lesson:
+        table = replace(table, draws=arguments.draws)
+    return replace(table, peers=()) if arguments.no_peers else table
 
 
 def _outcomes(table: LessonTable, worlds: Sequence[World], strategy: str, seed: int) -> list[Outcome]:
@@ -110,7 +136,7 @@ def _outcomes(table: LessonTable, worlds: Sequence[World], strategy: str, seed: 
         worlds,
         [],
         SETS[table.group].goals,
-        [ORACLE, FLOOR, strategy],
+        [ORACLE, strategy],
         trails_a_site=table.trails,
         lesson=LessonSize.parse(table.lesson) if table.lesson else None,
         draws=table.draws,
@@ -119,39 +145,56 @@ def _outcomes(table: LessonTable, worlds: Sequence[World], strategy: str, seed: 
         use_urls=table.use_urls,
         complete_lists=table.complete,
         questions=table.questions,
+        until=SHARE,
     )
-    return list(evaluation.run())
+    outcomes = list(evaluation.run())
+    if table.peers:
+        outcomes += replace(evaluation, strategies=table.peers, without_goals=False, questions=0).run()
+    return outcomes
 
 
-def _recognitions(outcomes: Sequence[Outcome], strategy: str, *, without_goals: bool) -> list[Recognition]:
+Untaught = dict[tuple[str, str, str], int]
+"""Pages until the share of the goals, by strategy, site and goal, of strategies that learn from no lesson."""
+
+
+def _untaught(group: str, worlds: Sequence[World]) -> Untaught:
+    pages: Untaught = {}
+    for goal in SETS[group].goals:
+        for world in worlds:
+            goals = set(world.reachable_goals(goal))
+            wanted = math.ceil(len(goals) * SHARE / 100)
+            for name, make in UNTAUGHT.items() if goals else ():
+                taken = walk(world, make(KEYWORDS[goal]), budget=1, goals=goals, wanted=wanted)
+                pages[name, world.name, goal] = len(taken.urls)
+    return pages
+
+
+def _recognitions(outcomes: Sequence[Outcome], strategy: str, answers: int) -> list[Recognition]:
+    """Return the recognition on each site after so many answers, or as many as were asked for."""
     return [
-        run.recognition
+        run.by_answers[min(answers, len(run.by_answers) - 1)]
         for run in outcomes
-        if run.strategy == strategy and run.without_goals == without_goals and run.recognition
+        if run.strategy == strategy and run.by_answers
     ]
 
 
-def _recognition(outcomes: dict[str, list[Outcome]], strategy: str) -> Report:
+def _recognition(tables: Sequence[LessonTable], outcomes: dict[str, list[Outcome]], strategy: str) -> Report:
     rows: list[list[Cell]] = []
     f1: dict[str, float] = {}
     nothing: dict[str, float] = {}
     alarms: dict[str, float] = {}
-    for name, runs in outcomes.items():
-        with_goals = _recognitions(runs, strategy, without_goals=False)
-        without = _recognitions(runs, strategy, without_goals=True)
-        f1[name] = _mean(own.f1 for own in with_goals)
-        nothing[name] = _mean(float(own.reported == 0) for own in with_goals)
-        precision = _mean(own.precision for own in with_goals if own.precision is not None)
-        recall = _mean(own.recall for own in with_goals if own.recall is not None)
-        likely = _mean(
-            (own.right + own.likely_right) / own.fetched_goals for own in with_goals if own.fetched_goals
-        )
-        if without:
-            alarms[name] = _mean(float(own.reported > 0) for own in without)
-        rows.append(
-            [name, len(with_goals), f1[name], precision, recall, nothing[name], likely, alarms.get(name)]
-        )
-    bars = [*_f1_bars(f1, nothing), *_set_bars(outcomes, f1, strategy)]
+    for table in tables:
+        with_goals, cut = _split(outcomes[table.name])
+        for answers in dict.fromkeys((0, table.questions)):
+            name = table.asked if answers else table.name
+            own = _recognitions(with_goals, strategy, answers)
+            without = _recognitions(cut, strategy, answers)
+            f1[name] = _mean(site.f1 for site in own)
+            nothing[name] = _mean(float(site.reported == 0) for site in own)
+            if without:
+                alarms[name] = _mean(float(site.reported > 0) for site in without)
+            rows.append([name, len(own), f1[name], *_shares(own), nothing[name], alarms.get(name)])
+    bars = [*_f1_bars(f1, nothing), *_set_bars(outcomes, strategy)]
     bars += [
         Bar(f"{name}: false goals on goal-free sites", alarms[name], most=most)
         for name, most in _ALARM_BARS.items()
@@ -163,12 +206,26 @@ def _recognition(outcomes: dict[str, list[Outcome]], strategy: str) -> Report:
         "F1",
         "precision",
         "recall",
+        "with likely",
         "nothing reported",
-        "recall with likely",
         "false goals",
     ]
     details = {"runs": {name: outcomes_to_json(own) for name, own in outcomes.items()}}
     return Report("Goals recognised among the first 100 pages, macro means", header, rows, bars, details)
+
+
+def _split(outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
+    """Return the runs on sites with goals, and those on sites whose goals were removed."""
+    return [run for run in outcomes if not run.without_goals], [run for run in outcomes if run.without_goals]
+
+
+def _shares(own: Sequence[Recognition]) -> tuple[float, float, float]:
+    """Return macro means of precision, of recall, and of recall if likely pages count as reported."""
+    return (
+        _mean(site.precision for site in own if site.precision is not None),
+        _mean(site.recall for site in own if site.recall is not None),
+        _mean((site.right + site.likely_right) / site.fetched_goals for site in own if site.fetched_goals),
+    )
 
 
 _F1_BARS = {
@@ -189,73 +246,120 @@ def _f1_bars(f1: dict[str, float], nothing: dict[str, float]) -> list[Bar]:
     ]
 
 
-def _set_bars(outcomes: dict[str, list[Outcome]], f1: dict[str, float], strategy: str) -> list[Bar]:
-    if any(name not in f1 for name in _SMALL_SETS):
+def _set_bars(outcomes: dict[str, list[Outcome]], strategy: str) -> list[Bar]:
+    if any(name not in outcomes for name in _SMALL_SETS):
         return []
     runs = [run for name in _SMALL_SETS for run in outcomes[name]]
-    scores = (own.f1 for own in _recognitions(runs, strategy, without_goals=False))
-    return [Bar("academic, company, javadoc 3x3: F1 over all", _mean(scores), least=0.85)]
+    f1 = _mean(site.f1 for site in _recognitions(runs, strategy, 0))
+    return [Bar("academic, company, javadoc 3x3: F1 over all", f1, least=0.85)]
 
 
-def _order(outcomes: dict[str, list[Outcome]], strategy: str) -> Report:
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Pages until the share of the goals on the sites of one lesson, relative to the oracle, by strategy."""
+
+    name: str
+    tasks: int
+    means: dict[str, float]
+    worst: float  # relative to breadth-first
+    cpu_ms: float  # a page, without parsing
+
+
+def _orders(
+    table: LessonTable, outcomes: Sequence[Outcome], untaught: Untaught, strategy: str
+) -> Iterator[Order]:
+    with_goals, _ = _split(outcomes)
+    parts = {table.name: with_goals}
+    if table.group == "departments":
+        lesson = table.name.removeprefix("departments ")
+        parts = {
+            f"webkb {lesson}": [run for run in with_goals if run.site in WHOLE],
+            f"departments {lesson}": [run for run in with_goals if run.site not in WHOLE],
+        }
+    for name, own in parts.items():
+        oracle = {run.task: _pages(run) for run in own if run.strategy == ORACLE}
+        ratios: dict[str, list[float]] = {}
+        for run in own:
+            ratios.setdefault(run.strategy, []).append(_pages(run) / oracle[run.task])
+        mine = [run for run in own if run.strategy == strategy]
+        for other in UNTAUGHT:
+            ratios[other] = [untaught[other, run.site, run.goal] / oracle[run.task] for run in mine]
+        worst = max(_pages(run) / untaught[FLOOR, run.site, run.goal] for run in mine)
+        means = {other: _geometric(values) for other, values in ratios.items() if other != ORACLE}
+        yield Order(name, len(mine), {strategy: means[strategy]} | means, worst, _cpu_ms(mine))
+
+
+def _order(orders: Sequence[Order]) -> Report:
     rows: list[list[Cell]] = []
     bars: list[Bar] = []
-    for name, runs in outcomes.items():
-        parts: dict[str, Callable[[Outcome], bool]] = {name: lambda _: True}
-        if name.startswith("departments"):
-            lesson = name.removeprefix("departments ")
-            parts = {
-                f"webkb {lesson}": lambda run: run.site in WHOLE,
-                f"departments {lesson}": lambda run: run.site not in WHOLE,
-            }
-        for part, belongs in parts.items():
-            own = [run for run in runs if belongs(run) and not run.without_goals]
-            oracle, floor = _against(own, strategy, ORACLE), _against(own, strategy, FLOOR)
-            rows.append(
-                [part, len(oracle), _geometric(oracle), _geometric(floor), max(floor), _cpu_ms(own, strategy)]
-            )
-            bars += _order_bars(part, _geometric(oracle), _geometric(floor))
+    for order in orders:
+        ours = next(iter(order.means.values()))
+        floor = ours / order.means[FLOOR]
+        rows.append([order.name, order.tasks, ours, floor, order.worst, order.cpu_ms])
+        if order.name in _ORDER_BARS:
+            bars.append(Bar(f"{order.name}: × oracle", ours, most=_ORDER_BARS[order.name]))
+        if order.name == "modern 3x3":
+            bars.append(Bar(f"{order.name}: × breadth-first", floor, most=0.38))
     header = ["lesson", "tasks", "× oracle", "× breadth-first", "worst × breadth-first", "CPU ms a page"]
-    return Report("Pages until 75 % of the goals, geometric means", header, rows, bars)
+    return Report(f"Pages until {SHARE} % of the goals, geometric means", header, rows, bars)
 
 
 _ORDER_BARS = {
     "modern 3x3": 1.5, "modern 3x3, blind to URLs": 1.7, "webkb 3x3": 2.6, "webkb taught 15": 1.6,
     "departments 3x3": 2.1, "departments taught 15": 1.9, "academic 3x3": 1.05, "company 3x3": 1.05,
 }  # fmt: skip
+MOST_OF_TAUGHT_PEERS = 1.15
 
 
-def _order_bars(part: str, oracle: float, floor: float) -> list[Bar]:
-    bars = [Bar(f"{part}: × oracle", oracle, most=_ORDER_BARS[part])] if part in _ORDER_BARS else []
-    return [*bars, Bar(f"{part}: × breadth-first", floor, most=0.38)] if part == "modern 3x3" else bars
+def _peers(orders: Sequence[Order], strategy: str) -> Report:
+    """Compare with strategies that learn from the same lesson, and with those by keywords that need none."""
+    columns = [strategy, *(name for name in (*PEERS, *UNTAUGHT) if name != strategy)]
+    rows: list[list[Cell]] = []
+    bars: list[Bar] = []
+    for order in orders:
+        taught = [order.means[name] for name in PEERS if name in order.means and name != strategy]
+        if not taught:
+            continue
+        rows.append([order.name, order.tasks, *(order.means.get(name) for name in columns)])
+        ours, untaught = order.means[strategy], min(order.means[name] for name in UNTAUGHT)
+        bars += [
+            Bar(f"{order.name}: × the best taught peer", ours / min(taught), most=MOST_OF_TAUGHT_PEERS),
+            Bar(f"{order.name}: × the best untaught peer", ours / untaught, most=1.0),
+        ]
+    return Report(f"Pages until {SHARE} % of the goals, × oracle", ["lesson", "tasks", *columns], rows, bars)
 
 
-def _mean_f1(outcomes: Sequence[Outcome], strategy: str) -> float:
-    return _mean(own.f1 for own in _recognitions(outcomes, strategy, without_goals=False))
-
-
-def _plot(f1: dict[LessonTable, float], path: Path) -> None:
+def _plot(
+    tables: Sequence[LessonTable], outcomes: dict[str, list[Outcome]], strategy: str, path: Path
+) -> None:
     """Draw F1 of each set against the trails shown, and against the answers on each site."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
-    plain = [table for table in f1 if table.use_urls and table.lesson and not table.complete]
+    figure, (by_trails, by_answers) = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
+    plain = [table for table in tables if table.use_urls and table.lesson and not table.complete]
     for group in dict.fromkeys(table.group for table in plain):
-        own = [table for table in plain if table.group == group]
-        sizes = {table: LessonSize.parse(table.lesson) for table in own}
-        shown = sorted(
-            (2 * sizes[table].sites * sizes[table].trails, f1[table]) for table in own if not table.questions
-        )
-        asked = sorted((table.questions, f1[table]) for table in own if table.lesson == "3x3")
-        for axis, points in zip(axes, (shown, asked), strict=True):
-            axis.plot(*zip(*points, strict=True), marker="o", label=group)
-    for axis, name in zip(axes, ("trails shown", "answers a site, after 3x3"), strict=True):
-        axis.set_xlabel(name)
-    axes[0].set_ylabel("macro-F1 on sites not taught")
-    axes[0].legend()
+        points = []
+        for table in plain:
+            if table.group != group:
+                continue
+            with_goals, _ = _split(outcomes[table.name])
+            f1 = [
+                _mean(site.f1 for site in _recognitions(with_goals, strategy, answers))
+                for answers in range(table.questions + 1)
+            ]
+            size = LessonSize.parse(table.lesson)
+            points.append((2 * size.sites * size.trails, f1[0]))
+            if table.questions:
+                by_answers.plot(range(len(f1)), f1, marker="o", label=table.name)
+        by_trails.plot(*zip(*sorted(points), strict=True), marker="o", label=group)
+    by_trails.set_xlabel("trails shown")
+    by_trails.set_ylabel("macro-F1 on sites not taught")
+    by_answers.set_xlabel("answers on each site")
+    for axis in (by_trails, by_answers):
+        axis.legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)
@@ -298,26 +402,23 @@ def _one_page(worlds: Sequence[World], strategy: str, seed: int) -> Report:
 
 def _goals(name: str, outcomes: Sequence[Outcome], strategy: str) -> Report:
     rows: list[list[Cell]] = []
-    with_goals = [run for run in outcomes if not run.without_goals]
+    with_goals, _ = _split(outcomes)
+    oracle = {run.task: _pages(run) for run in with_goals if run.strategy == ORACLE}
     for goal in dict.fromkeys(run.goal for run in with_goals):
-        own = [run for run in with_goals if run.goal == goal]
-        f1 = [recognition.f1 for recognition in _recognitions(own, strategy, without_goals=False)]
-        ratios = _against(own, strategy, ORACLE)
-        rows.append([goal, len(ratios), _mean(f1) if f1 else None, _geometric(ratios)])
+        own = [run for run in with_goals if run.goal == goal and run.strategy == strategy]
+        f1 = [site.f1 for site in _recognitions(own, strategy, 0)]
+        ratio = _geometric([_pages(run) / oracle[run.task] for run in own])
+        rows.append([goal, len(own), _mean(f1) if f1 else None, ratio])
     return Report(f"{name}, goal by goal", ["goal", "tasks", "F1", "× oracle"], rows)
 
 
-def _against(outcomes: Sequence[Outcome], strategy: str, other: str) -> list[float]:
-    """Return the pages of a strategy until 75 % of the goals, relative to those of another, task by task."""
-    others = {run.task: run.pages_to["75"] or run.pages for run in outcomes if run.strategy == other}
-    return [
-        (run.pages_to["75"] or run.pages) / others[run.task] for run in outcomes if run.strategy == strategy
-    ]
+def _pages(run: Outcome) -> float:
+    """Return the pages until the share of the goals; all of the site if it was never reached."""
+    return run.pages_to[str(SHARE)] or run.pages
 
 
-def _cpu_ms(outcomes: Sequence[Outcome], strategy: str) -> float:
-    own = [run for run in outcomes if run.strategy == strategy]
-    return 1000 * sum(run.cpu_seconds for run in own) / max(sum(run.fetched for run in own), 1)
+def _cpu_ms(outcomes: Sequence[Outcome]) -> float:
+    return 1000 * sum(run.cpu_seconds for run in outcomes) / max(sum(run.fetched for run in outcomes), 1)
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -7,7 +7,7 @@ reported, and rightly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import accumulate
 from pathlib import Path
@@ -27,7 +27,6 @@ from wayhound.app.evaluate.world import Walk, World, ask_truthfully, oracle, wal
 from wayhound.errors import MissingExtra
 from wayhound.forage.scorer import Scorer, SiteReport
 from wayhound.paths.model import ADAPTIVE_STRATEGY
-from wayhound.paths.site_recognition import Answers
 
 BUDGET = 100  # pages among which goals are recognised
 SHARES = (50, 75, 90, 95)  # per cent of the reachable goals
@@ -71,7 +70,7 @@ class Recognition:
         )
 
 
-_NOT_IN_JSON = frozenset({"pages", "recognition", "without_goals", "fetched_goals"})
+_NOT_IN_JSON = frozenset({"pages", "recognition", "by_answers", "without_goals", "fetched_goals"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +98,7 @@ class Outcome:
     draw: int = 0
     without_goals: bool = False  # whether the goals of the site had been removed
     recognition: Recognition | None = None  # None for strategies that only rate links
+    by_answers: tuple[Recognition, ...] = ()  # the same without answers, then after each of them
 
     @property
     def task(self) -> tuple[str, str, str, int, bool]:
@@ -143,6 +143,7 @@ class Evaluation:
     complete_lists: bool = False  # whether all goals among the pages seen of taught sites are listed
     questions: int = 0  # about pages of each tested site, answered from the labels
     pass_answers: bool = False  # whether `adaptive` learns from the answers for the sites tested after
+    until: int | None = None  # per cent of the goals at which a site is left; by default all is fetched
 
     def __len__(self) -> int:
         return sum(1 for _ in self.tasks()) * len(self.strategies)
@@ -161,7 +162,7 @@ class Evaluation:
                     began = process_time()
                     scorer = STRATEGIES[strategy](known)
                     training_seconds = process_time() - began
-                    taken = walk(task.world, scorer, self.budget, self._ask(task))
+                    taken = self._walk(task, scorer)
                     if passed and not task.without_goals:
                         own = replace(known, answers=(*known.answers, *taken.answers), _models={})
                         answered[task.goal, task.draw] = own
@@ -169,11 +170,18 @@ class Evaluation:
                 outcome = measure(task, strategy, taught, taken, best, budget=self.budget)
                 yield replace(outcome, training_seconds=training_seconds)
 
-    def _ask(self, task: EvaluationTask) -> Callable[[Scorer], Answers] | None:
-        if not self.questions:
-            return None
+    def _walk(self, task: EvaluationTask, scorer: Scorer) -> Walk:
+        """Forage the site of a task. Without goals there is no order to measure beyond the first pages."""
         goals = set(task.world.reachable_goals(task.goal))
-        return lambda scorer: ask_truthfully(scorer, goals, self.questions)
+        wanted = None if self.until is None else math.ceil(len(goals) * self.until / 100)
+        return walk(
+            task.world,
+            scorer,
+            self.budget,
+            (lambda scorer: ask_truthfully(scorer, goals, self.questions)) if self.questions else None,
+            goals=goals,
+            wanted=0 if task.without_goals else wanted,
+        )
 
     def tasks(self) -> Iterator[tuple[EvaluationTask, Lesson]]:
         """Yield every task with its lesson; a site without a reachable goal has nothing to measure."""
@@ -235,9 +243,8 @@ def measure(
     }
     pages_to = {share: _pages_to(curve, wanted) for share, wanted in needed.items()}
     optimal = {share: _pages_to(_curve(best, goals), wanted) for share, wanted in needed.items()}
-    recognition = None
-    if taken.report is not None and strategy in RECOGNISING_STRATEGIES:
-        recognition = Recognition.from_report(taken.report, taken.urls[:budget], goals)
+    reports = taken.reports if strategy in RECOGNISING_STRATEGIES else ()
+    recognitions = tuple(Recognition.from_report(report, taken.urls[:budget], goals) for report in reports)
     return Outcome(
         site=world.name,
         goal=goal,
@@ -257,7 +264,8 @@ def measure(
         lesson=task.lesson,
         draw=task.draw,
         without_goals=task.without_goals,
-        recognition=recognition,
+        recognition=recognitions[-1] if recognitions else None,
+        by_answers=recognitions,
     )
 
 

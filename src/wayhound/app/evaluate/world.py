@@ -166,13 +166,18 @@ def _links_inside(page: Page, targets: Mapping[str, str], pages: Mapping[str, Pa
 class Walk:
     """The pages that were fetched, in order, the CPU time that it took, and the goals reported.
 
-    `answers` are the trails that answers about pages became.
+    The first report is without answers, the next ones after each answer of a person; `answers` are these as trails.
     """
 
     urls: tuple[str, ...]
     cpu_seconds: float = 0.0
-    report: SiteReport | None = None
+    reports: tuple[SiteReport, ...] = ()
     answers: tuple[Trail, ...] = ()
+
+    @property
+    def report(self) -> SiteReport | None:
+        """The goals reported after all answers."""
+        return self.reports[-1] if self.reports else None
 
 
 def walk(
@@ -181,29 +186,40 @@ def walk(
     budget: int | None = None,
     ask: Callable[[Scorer], Answers] | None = None,
     limits: ForageLimits | None = None,
+    *,
+    goals: Container[str] = (),
+    wanted: int | None = None,
 ) -> Walk:
     """Forage the world until the strategy or a limit stops it, with the same core as on the live web.
 
     Goals are reported after the first `budget` pages, by default after all; `ask` returns what a person answered
-    about those pages.
+    about those pages. From then on the walk ends as soon as `wanted` of the `goals` are fetched, by default never.
     """
     began = process_time()
     visits: list[Visit] = []
-    report: SiteReport | None = None
+    reports: tuple[SiteReport, ...] = ()
     answers: Answers = {}
-
-    def make_report() -> SiteReport:
-        nonlocal answers
-        answers = ask(scorer) if ask else {}
-        return _site_report(scorer, visits, answers)
-
+    found = 0
     for visit in _visits(world, scorer, limits or ForageLimits()):
         visits.append(visit)
+        found += visit.url in goals
         if len(visits) == budget:
-            report = make_report()
-    report = report or make_report()
+            answers = ask(scorer) if ask else {}
+            reports = _reports(scorer, visits, answers)
+        if reports and wanted is not None and found >= wanted:
+            break
+    if not reports:
+        answers = ask(scorer) if ask else {}
+        reports = _reports(scorer, visits, answers)
     seconds = process_time() - began
-    return Walk(tuple(visit.url for visit in visits), seconds, report, _answer_trails(world, visits, answers))
+    urls = tuple(visit.url for visit in visits)
+    return Walk(urls, seconds, reports, _answer_trails(world, visits, answers))
+
+
+def _reports(scorer: Scorer, visits: Sequence[Visit], answers: Answers) -> tuple[SiteReport, ...]:
+    """Return the report without answers, and those after each of them."""
+    given = list(answers.items())
+    return tuple(_site_report(scorer, visits, dict(given[:count])) for count in range(len(given) + 1))
 
 
 def _answer_trails(world: World, visits: Sequence[Visit], answers: Answers) -> tuple[Trail, ...]:
