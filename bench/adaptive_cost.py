@@ -1,7 +1,7 @@
 """CPU time and memory of the strategy `adaptive`: by links a page, and on a large site.
 
 A generated site of item pages and lists is foraged by a model that was taught 3x3 on the sample web. CPU time is that
-of the forage without parsing, for pages of 15, 60 and 240 links, beside the path learner, whose pages cost what they did
+of the forage without parsing, for pages of 15, 60 and 240 links, beside the path learner: its pages cost what they did
 before `adaptive`. Memory is the peak of a process that forages a site of 25,000 pages with 500,000 links through the
 whole loop: parse, frontier, archive, store. Everything is generated, so there is no data folder.
 """
