@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,50 @@ def test_with_questions_goals_are_confirmed_and_none_is_reported_where_there_is_
     assert (with_goals.right, with_goals.none_probability) == (with_goals.fetched_goals, 0.0)
     assert without.reported == 0
     assert without.none_probability > 0.5
+
+
+def test_reports_before_and_after_each_answer_come_from_one_walk() -> None:
+    evaluation = Evaluation(WORLDS, [], ["person"], ["adaptive"], lesson=SIZE, questions=2)
+    [asked] = evaluation.run()
+    [silent] = replace(evaluation, questions=0).run()
+    assert len(asked.by_answers) == 3
+    assert asked.by_answers[0] == silent.recognition
+    assert asked.by_answers[-1] == asked.recognition
+    assert asked.curve == silent.curve
+
+
+def test_a_site_may_be_left_when_a_share_of_its_goals_is_fetched() -> None:
+    whole = Evaluation(WORLDS, [], ["person"], ["adaptive"], lesson=SIZE, budget=1)
+    left = replace(whole, until=50)
+    assert [run.pages_to["50"] for run in left.run()] == [run.pages_to["50"] for run in whole.run()]
+    [outcome] = left.run()
+    assert outcome.fetched == outcome.pages_to["50"] < outcome.pages
+
+
+def test_a_site_without_goals_is_left_after_the_pages_in_which_goals_are_recognised() -> None:
+    evaluation = Evaluation(WORLDS, [], ["person"], ["adaptive"], lesson=SIZE, budget=2, without_goals=True)
+    assert [run.fetched for run in evaluation.run() if run.without_goals] == [2]
+
+
+def test_answers_teach_the_sites_that_are_tested_after() -> None:
+    """The first site has nothing to learn from; the second is recognised by a model that saw its answers."""
+    evaluation = Evaluation(WORLDS, [], ["person"], ["adaptive"], lesson=LessonSize(1, 1), questions=3)
+    alone = list(evaluation.run())
+    passed = list(replace(evaluation, pass_answers=True).run())
+    assert len(passed) == len(alone) == 2
+    assert passed[0].by_answers == alone[0].by_answers
+    doubts = [runs[1].by_answers[0].none_probability for runs in (alone, passed)]
+    assert doubts[0] != doubts[1]
+
+
+def test_the_command_passes_answers_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b", "c"):
+        folder_of(tmp_path, name)
+    command = ["evaluate", str(tmp_path), "--goal", "person", "--strategy", "adaptive", "--lesson", "1x1"]
+    assert run([*command, "--questions", "2", "--pass-answers", "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert len(runs) == 2
+    assert all(run["f1"] is not None for run in runs)
 
 
 def test_the_command_draws_lessons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
