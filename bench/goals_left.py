@@ -1,7 +1,7 @@
 """The number of goals that a forage expects to find in the rest of its budget, beside those that came.
 
 After lessons of 3x3, every other site of a set is foraged for 100 pages, with its goals and without them. A limit would
-have ended the site at the first page after which fewer goals were expected (`forage --min-goals-left`): measured are the
+have ended the site at the first page after which fewer goals were expected (`forage --min-goals-left`). Measured: the
 goals that it would have lost and the pages that it would have saved. Calibration is the goals that came against those
 that were expected, over all pages at which a number was given.
 """

@@ -3,26 +3,44 @@
 Every site of a set that has the goal is foraged as a closed world, by the words that a person would give for the goal.
 Measured are the pages until 75 % of the goals relative to the oracle's, geometric means. With `--taught`, the strategy
 `adaptive` after lessons of 3x3 is measured with and without the same keywords.
+
+With `--recognition`, the goals that a search by keywords recognises among the first 100 pages are measured instead, by
+weights that were not fitted on the site and by weights that were not fitted on the set, beside the pages with a keyword
+in their URL or title. `--write` keeps the weights fitted on all sites in `wayhound/paths/data/keywords.json`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
+import numpy as np
+from scipy.sparse import csr_array
+
+import wayhound.paths
 from bench.few_sets import SETS, load_set
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.evaluation import Evaluation
+from wayhound.app.evaluate.evaluation import BUDGET, Evaluation, Recognition
 from wayhound.app.evaluate.lessons import LessonSize
-from wayhound.app.evaluate.world import World, oracle, walk
-from wayhound.forage.scorer import Rated, Reading, Scorer, State, StrategyInput
+from wayhound.app.evaluate.world import World, explore, oracle, walk
+from wayhound.forage.scorer import FoundPage, Rated, Reading, Scorer, SiteReport, State, StrategyInput
 from wayhound.forage.scorers import SCORERS
+from wayhound.forage.scorers.best_first import (
+    PAGE_EVIDENCE,
+    SITE_EVIDENCE,
+    KeywordSearch,
+    KeywordWeights,
+)
+from wayhound.learn.logistic import fit_log_odds
 from wayhound.page import Link, Page
 from wayhound.paths.model import ADAPTIVE_STRATEGY
 from wayhound.paths.settings import PathSettings
@@ -85,9 +103,15 @@ def main() -> int:
         "--taught", action="store_true", help="a taught model with and without keywords instead"
     )
     parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument(
+        "--recognition", action="store_true", help="the goals recognised instead of the order"
+    )
+    parser.add_argument("--write", action="store_true", help="with --recognition, keep the fitted weights")
     add_data_option(parser)
     add_output_options(parser)
     arguments = parser.parse_args()
+    if arguments.recognition:
+        return finish(_recognition(arguments.set or list(SETS), arguments), arguments)
     runs: list[KeywordRun] = []
     for name in arguments.set or list(SETS):
         worlds = load_set(name, arguments.data)
@@ -105,6 +129,151 @@ def untaught_runs(name: str, worlds: Sequence[World]) -> Iterator[KeywordRun]:
             if world.reachable_goals(goal):
                 for strategy, make in UNTAUGHT.items():
                     yield _run(name, world, goal, strategy, make(KEYWORDS[goal]))
+
+
+FOLDS = 5
+TASK_WEIGHT = 30.0  # in pages, however many were fetched
+PRIOR_SCALE = 0.6  # in standard deviations of each feature
+LEAST_GAIN = 0.0  # in F1 over pages with a keyword in their URL or title, on any set
+
+
+@dataclass
+class KeywordTask:
+    """The first pages of one site by the keywords of a goal, with the goals or with these removed."""
+
+    group: str
+    site: str
+    scorer: KeywordSearch
+    goals: set[str]
+
+    @property
+    def fold(self) -> str:
+        """The fold of the task; all tasks of a site are in one."""
+        return str(zlib.crc32(self.site.encode()) % FOLDS)
+
+    @property
+    def urls(self) -> list[str]:
+        return [page.url for page in self.scorer.pages]
+
+    def recognised(self, weights: KeywordWeights) -> Recognition:
+        self.scorer.weights = weights
+        return Recognition.from_report(self.scorer.report(), self.urls, self.goals)
+
+    def by_pattern(self) -> Recognition:
+        """Return what is recognised if each page with a keyword in its URL or title is a goal."""
+        matching = [FoundPage(page.url, 1.0) for page in self.scorer.pages if page.pattern]
+        return Recognition.from_report(SiteReport(tuple(matching), (), 0.0), self.urls, self.goals)
+
+
+def _recognition(names: Sequence[str], arguments: argparse.Namespace) -> list[Report]:
+    tasks = [task for name in names for task in _keyword_tasks(name, load_set(name, arguments.data))]
+    reports = [_held_out(tasks, lambda task: task.fold, "sites")]
+    if len(names) > 1:  # the only set cannot be left out
+        reports.append(_held_out(tasks, lambda task: task.group, "sets"))
+    if arguments.write:
+        _write(_fit(tasks))
+    return reports
+
+
+def _keyword_tasks(name: str, worlds: Sequence[World]) -> Iterator[KeywordTask]:
+    for goal in SETS[name].goals:
+        for world in worlds:
+            if not world.reachable_goals(goal) or world.labels.get(world.site.start) == goal:
+                continue
+            for tested in (world, world.without(goal)):
+                scorer = UNTAUGHT[OURS](KEYWORDS[goal])
+                assert isinstance(scorer, KeywordSearch)
+                explore(tested, scorer, BUDGET)
+                group = "webkb" if world.name in WHOLE else name
+                yield KeywordTask(group, world.name, scorer, set(tested.reachable_goals(goal)))
+        print(f"{name} {goal}", file=sys.stderr)
+
+
+def _fit(tasks: Sequence[KeywordTask]) -> KeywordWeights:
+    """Fit the weights of pages on sites with goals, then those of "this site has no goal" on all."""
+    with_goals = [task for task in tasks if task.goals]
+    pages = _logistic(
+        [row for task in with_goals for row in task.scorer.evidence()],
+        [float(url in task.goals) for task in with_goals for url in task.urls],
+        [TASK_WEIGHT / len(task.urls) for task in with_goals for _ in task.urls],
+    )
+    weights = KeywordWeights(pages, (0.0,) * (len(SITE_EVIDENCE) + 1))
+    rows = []
+    for task in tasks:
+        task.scorer.weights = weights
+        rows.append(task.scorer.site_evidence(task.scorer.probabilities()))
+    none = _logistic(rows, [float(not task.goals) for task in tasks], [1.0] * len(tasks))
+    return KeywordWeights(pages, none)
+
+
+def _logistic(
+    rows: Sequence[Sequence[float]], truth: Sequence[float], counts: Sequence[float]
+) -> tuple[float, ...]:
+    """Return weights with the bias first."""
+    table = np.array(rows)
+    scales = PRIOR_SCALE / np.maximum(table.std(axis=0), 1e-6)
+    weights, bias = fit_log_odds(csr_array(table), scales, np.array(truth), np.array(counts), bias_scale=30.0)
+    return (bias, *weights.tolist())
+
+
+def _held_out(tasks: Sequence[KeywordTask], by: Callable[[KeywordTask], str], what: str) -> Report:
+    """Fit on all parts but one and measure the tasks of that one."""
+    fitted = {
+        part: _fit([task for task in tasks if by(task) != part]) for part in dict.fromkeys(map(by, tasks))
+    }
+    rows: list[list[Cell]] = []
+    bars: list[Bar] = []
+    for group in dict.fromkeys(task.group for task in tasks):
+        own = [task for task in tasks if task.group == group]
+        with_goals = [task for task in own if task.goals]
+        found = [task.recognised(fitted[by(task)]) for task in with_goals]
+        without = [task.recognised(fitted[by(task)]) for task in own if not task.goals]
+        pattern = [task.by_pattern() for task in with_goals]
+        sure = [
+            float(not task.goals)
+            for task in own
+            if task.recognised(fitted[by(task)]).none_probability >= SURE
+        ]
+        f1, before = (_average(own.f1 for own in runs) for runs in (found, pattern))
+        nothing = _average(float(own.reported == 0) for own in found)
+        alarms = _average(float(own.reported > 0) for own in without)
+        right = [_precision(found, likely=False), _precision(found, likely=True)]
+        rows.append([group, len(found), f1, before, nothing, alarms, *right, len(sure), _average(sure)])
+        if what == "sites":
+            bars.append(Bar(f"{group}: F1 gained over the pattern", f1 - before, least=LEAST_GAIN))
+    header = [
+        "set", "tasks", "F1", "F1 of the pattern", "nothing reported", "false goals", "precision of goals",
+        "precision of likely", f"none at {SURE:.0%}", "right",
+    ]  # fmt: skip
+    return Report(f"Goals recognised by keywords on {what} not fitted on", header, rows, bars)
+
+
+SURE = 0.9  # probability that a site has no goal
+
+
+def _precision(found: Sequence[Recognition], *, likely: bool) -> float | None:
+    pairs = [
+        (own.likely_right, own.likely_reported) if likely else (own.right, own.reported) for own in found
+    ]
+    reported = sum(count for _, count in pairs)
+    return sum(right for right, _ in pairs) / reported if reported else None
+
+
+def _average(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else 0.0
+
+
+def _write(weights: KeywordWeights) -> None:
+    data = {
+        part: dict(zip(("bias", *names), [round(weight, 4) for weight in values], strict=True))
+        for part, names, values in (
+            ("pages", PAGE_EVIDENCE, weights.pages),
+            ("none", SITE_EVIDENCE, weights.none),
+        )
+    }
+    path = Path(wayhound.paths.__file__).parent / "data" / "keywords.json"
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def taught_runs(name: str, worlds: Sequence[World], draws: int) -> Iterator[KeywordRun]:

@@ -9,7 +9,7 @@ from tests.paths.small_sites import trails_of
 from wayhound.errors import UsageError
 from wayhound.forage.forager import Forager
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.scorer import StrategyInput
+from wayhound.forage.scorer import GoalPattern, RecognisingScorer, StrategyInput
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.page import Link, Page
 from wayhound.paths.spiders import Material, default_settings, train_strategy
@@ -66,6 +66,64 @@ def test_a_strategy_is_deterministic(name: str) -> None:
 def test_best_first_follows_its_keywords() -> None:
     done = Walk(Forager(SITE, SCORERS["best-first"](BRIEF), politeness=Politeness(0.0)), world()).run()
     assert done.urls[1] == "http://s.example/contact"
+
+
+def test_a_search_by_keywords_reports_goals_likely_pages_and_a_verdict() -> None:
+    scorer = SCORERS["best-first"](BRIEF)
+    assert isinstance(scorer, RecognisingScorer)
+    Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), world()).run()
+    report = scorer.report()
+    assert [page.url for page in report.goals] == ["http://s.example/contact"]
+    assert 0.0 <= report.none_probability < 0.5
+    refused = scorer.report(answers={"http://s.example/contact": False})
+    assert "http://s.example/contact" not in [page.url for page in (*refused.goals, *refused.likely)]
+    confirmed = scorer.report(answers={"http://s.example/jobs": True})
+    assert confirmed.goals[0].url == "http://s.example/jobs"
+    assert confirmed.none_probability == 0.0
+
+
+def test_a_site_on_which_no_keyword_is_has_probably_no_goal() -> None:
+    scorer = SCORERS["best-first"](StrategyInput(keywords=("zeppelin",)))
+    assert isinstance(scorer, RecognisingScorer)
+    Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), world()).run()
+    report = scorer.report()
+    assert report.goals == ()
+    assert report.none_probability > 0.8
+
+
+def test_entries_of_a_matching_page_are_recognised_without_a_keyword_of_their_own() -> None:
+    people = Link("http://s.example/people", text="People", region="nav>a")
+    entries = tuple(
+        Link(f"http://s.example/~{name}", text=name, region="ul>li>a") for name in ("ada", "alan", "kay")
+    )
+    other = Link("http://s.example/legal", text="Legal notice", region="nav>a")
+    pages: dict[str, Answer] = {
+        "http://s.example/": Page("http://s.example/", title="S", links=(people, other), digest="h"),
+        people.url: Page(people.url, title="People", links=entries, digest="p"),
+        other.url: Page(other.url, title="Legal notice", digest="o"),
+        **{
+            link.url: Page(link.url, title=link.text, tokens=("home", "page"), digest=link.url)
+            for link in entries
+        },
+    }
+    scorer = SCORERS["best-first"](StrategyInput(keywords=("people",)))
+    assert isinstance(scorer, RecognisingScorer)
+    Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), pages).run()
+    report = scorer.report(threshold=0.0)
+    rank = {page.url: number for number, page in enumerate((*report.goals, *report.likely))}
+    assert max(rank[link.url] for link in entries) < rank[other.url]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        StrategyInput(keywords=("contact",), goal=GoalPattern("impressum")),
+        StrategyInput(keywords=("contact",), examples=(Page("http://s.example/c", title="Contact"),)),
+    ],
+    ids=["a pattern", "example pages"],
+)
+def test_a_pattern_or_example_pages_decide_what_a_goal_is(given: StrategyInput) -> None:
+    assert not isinstance(SCORERS["best-first"](given), RecognisingScorer)
 
 
 def test_best_first_without_words_or_examples_says_what_it_needs() -> None:

@@ -93,8 +93,9 @@ class Order:
 
     @property
     def has_probabilities(self) -> bool:
-        """True if a model recognises the goals; else a pattern decides, and none is likely."""
-        return bool(self.model)
+        """True if a model or keywords recognise the goals; else a pattern decides, and none is likely."""
+        by_words = self.strategy == "best-first" and self.keywords and not self.examples
+        return bool(self.model or (by_words and self.goal == GoalPattern.for_words(self.keywords).pattern))
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, str]) -> Self:

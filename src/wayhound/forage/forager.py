@@ -91,10 +91,13 @@ class Forager:
     _scores: RevisedScores = field(init=False)
     _left: GoalsLeft = field(init=False)
     _recognises_sites: bool = field(init=False)  # asked once: checks against a protocol are slow
+    _expects_goals: bool = field(init=False)
     _takes_files: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self._recognises_sites = isinstance(self.scorer, RecognisingScorer)
+        # the scores of keywords promise no certain number of goals
+        self._expects_goals = self._recognises_sites and hasattr(self.scorer, "one_goal")
         self._takes_files = bool(file_kinds(self.scorer))
         start = self.scorer.start(self.site)
         self._scores = RevisedScores(self.frontier, RouteYields(self.program))
@@ -151,7 +154,7 @@ class Forager:
     @property
     def goals_left(self) -> float | None:
         """The goals that the rest of the budget is expected to find; None if the strategy cannot say, or too early."""
-        return self._left.expected if self._recognises_sites else None
+        return self._left.expected if self._expects_goals else None
 
     def _no_links_left(self) -> str:
         if self._failures.site_is_down:
@@ -276,7 +279,7 @@ class Forager:
         else:
             self._fail(visit, link)
             self._scores.learn(link, 0.0, visit)
-        if self._recognises_sites:
+        if self._expects_goals:
             budget = self.limits.budget
             self._left.learn(visit, None if budget is None else budget - self.spent)
 

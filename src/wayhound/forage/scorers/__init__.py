@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from wayhound.forage.scorer import Scorer, StrategyInput
 from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
-from wayhound.forage.scorers.best_first import BestFirst
+from wayhound.forage.scorers.best_first import make_best_first
 
 PATH_STRATEGIES = ("adaptive", "path-learner", "maxent", "naive-bayes", "focused")
 """The strategies whose models label pages along a path."""
@@ -40,7 +40,7 @@ def _taught(strategy: str) -> Callable[[StrategyInput], Scorer]:
 
 
 SCORERS: dict[str, Callable[[StrategyInput], Scorer]] = {
-    "best-first": BestFirst.from_input,
+    "best-first": make_best_first,
     "breadth-first": BreadthFirst.from_input,
     "random": RandomOrder.from_input,
     **{name: _taught(name) for name in TAUGHT_STRATEGIES},
