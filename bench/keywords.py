@@ -32,7 +32,16 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from wayhound.app.evaluate.evaluation import BUDGET, Evaluation, Recognition
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.world import World, explore, oracle, walk
-from wayhound.forage.scorer import FoundPage, Rated, Reading, Scorer, SiteReport, State, StrategyInput
+from wayhound.forage.scorer import (
+    FoundPage,
+    GoalPattern,
+    Rated,
+    Reading,
+    Scorer,
+    SiteReport,
+    State,
+    StrategyInput,
+)
 from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.best_first import (
     PAGE_EVIDENCE,
@@ -91,7 +100,7 @@ class KeywordRun:
 
 UNTAUGHT: dict[str, Callable[[tuple[str, ...]], Scorer]] = {
     SPIDER: KeywordSpider,
-    OURS: lambda words: SCORERS["best-first"](StrategyInput(keywords=words)),
+    OURS: lambda words: SCORERS["best-first"](StrategyInput(GoalPattern.for_words(words), words)),
     FLOOR: lambda _: SCORERS[FLOOR](StrategyInput()),
 }
 

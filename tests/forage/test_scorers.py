@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.forage.world import Answer, Walk
@@ -68,8 +70,12 @@ def test_best_first_follows_its_keywords() -> None:
     assert done.urls[1] == "http://s.example/contact"
 
 
+def by_words(*words: str) -> StrategyInput:
+    return StrategyInput(GoalPattern.for_words(words), words)
+
+
 def test_a_search_by_keywords_reports_goals_likely_pages_and_a_verdict() -> None:
-    scorer = SCORERS["best-first"](BRIEF)
+    scorer = SCORERS["best-first"](by_words("contact", "address"))
     assert isinstance(scorer, RecognisingScorer)
     Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), world()).run()
     report = scorer.report()
@@ -83,7 +89,7 @@ def test_a_search_by_keywords_reports_goals_likely_pages_and_a_verdict() -> None
 
 
 def test_a_site_on_which_no_keyword_is_has_probably_no_goal() -> None:
-    scorer = SCORERS["best-first"](StrategyInput(keywords=("zeppelin",)))
+    scorer = SCORERS["best-first"](by_words("zeppelin"))
     assert isinstance(scorer, RecognisingScorer)
     Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), world()).run()
     report = scorer.report()
@@ -106,7 +112,7 @@ def test_entries_of_a_matching_page_are_recognised_without_a_keyword_of_their_ow
             for link in entries
         },
     }
-    scorer = SCORERS["best-first"](StrategyInput(keywords=("people",)))
+    scorer = SCORERS["best-first"](by_words("people"))
     assert isinstance(scorer, RecognisingScorer)
     Walk(Forager(SITE, scorer, politeness=Politeness(0.0)), pages).run()
     report = scorer.report(threshold=0.0)
@@ -117,12 +123,13 @@ def test_entries_of_a_matching_page_are_recognised_without_a_keyword_of_their_ow
 @pytest.mark.parametrize(
     "given",
     [
-        StrategyInput(keywords=("contact",), goal=GoalPattern("impressum")),
-        StrategyInput(keywords=("contact",), examples=(Page("http://s.example/c", title="Contact"),)),
+        StrategyInput(GoalPattern("impressum"), ("contact",)),
+        StrategyInput(keywords=("contact",)),
+        replace(by_words("contact"), examples=(Page("http://s.example/c", title="Contact"),)),
     ],
-    ids=["a pattern", "example pages"],
+    ids=["a pattern", "facts", "example pages"],
 )
-def test_a_pattern_or_example_pages_decide_what_a_goal_is(given: StrategyInput) -> None:
+def test_keywords_recognise_no_goals_where_something_else_says_what_they_are(given: StrategyInput) -> None:
     assert not isinstance(SCORERS["best-first"](given), RecognisingScorer)
 
 

@@ -89,20 +89,18 @@ class Forager:
     _best_page: float = field(default=0.0, init=False)
     _failures: FailureTracker = field(default_factory=FailureTracker, init=False)
     _scores: RevisedScores = field(init=False)
-    _left: GoalsLeft = field(init=False)
+    _left: GoalsLeft | None = field(default=None, init=False)  # the scores of keywords promise no number
     _recognises_sites: bool = field(init=False)  # asked once: checks against a protocol are slow
-    _expects_goals: bool = field(init=False)
     _takes_files: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self._recognises_sites = isinstance(self.scorer, RecognisingScorer)
-        # the scores of keywords promise no certain number of goals
-        self._expects_goals = self._recognises_sites and hasattr(self.scorer, "one_goal")
         self._takes_files = bool(file_kinds(self.scorer))
-        start = self.scorer.start(self.site)
         self._scores = RevisedScores(self.frontier, RouteYields(self.program))
-        self._left = GoalsLeft(self.frontier, one_goal=getattr(self.scorer, "one_goal", False))
-        self.frontier.add(self.site.start, 1.0, kind="start", state=start, position=self.program.start)
+        if self._recognises_sites and (one_goal := getattr(self.scorer, "one_goal", None)) is not None:
+            self._left = GoalsLeft(self.frontier, one_goal=one_goal)
+        state, position = self.scorer.start(self.site), self.program.start
+        self.frontier.add(self.site.start, 1.0, kind="start", state=state, position=position)
 
     # Deciding
 
@@ -154,7 +152,7 @@ class Forager:
     @property
     def goals_left(self) -> float | None:
         """The goals that the rest of the budget is expected to find; None if the strategy cannot say, or too early."""
-        return self._left.expected if self._expects_goals else None
+        return self._left.expected if self._left else None
 
     def _no_links_left(self) -> str:
         if self._failures.site_is_down:
@@ -279,9 +277,8 @@ class Forager:
         else:
             self._fail(visit, link)
             self._scores.learn(link, 0.0, visit)
-        if self._expects_goals:
-            budget = self.limits.budget
-            self._left.learn(visit, None if budget is None else budget - self.spent)
+        if self._left:
+            self._left.learn(visit, self.limits.budget and self.limits.budget - self.spent)
 
     def _add_links(self, visit: Visit, page: Page, reading: Reading, position: Position) -> float:
         """Rate the links of a page at this position of the program and queue them; return the best score."""

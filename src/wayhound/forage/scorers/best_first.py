@@ -10,7 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from typing import Self
@@ -309,15 +309,14 @@ def _folded_path(url: str) -> str:
 
 
 def make_best_first(strategy_input: StrategyInput) -> BestFirst:
-    """Return the scorer: of keywords alone one that recognises goals by them, unless a pattern says what a goal is.
+    """Return the scorer: one that recognises goals by the keywords if these alone say what a goal is.
 
     Raises UsageError without keywords and examples.
     """
-    words_pattern = GoalPattern.for_words(strategy_input.keywords)
-    own_goal = strategy_input.goal not in (GoalPattern(), words_pattern)
-    if not strategy_input.keywords or strategy_input.examples or own_goal:
-        return BestFirst.from_input(strategy_input)
-    return KeywordSearch.from_input(replace(strategy_input, goal=words_pattern))
+    of_words = GoalPattern.for_words(strategy_input.keywords)
+    if strategy_input.keywords and not strategy_input.examples and strategy_input.goal == of_words:
+        return KeywordSearch.from_input(strategy_input)
+    return BestFirst.from_input(strategy_input)
 
 
 def _page_words(page: Page) -> Counter[str]:
