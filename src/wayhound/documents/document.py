@@ -12,7 +12,7 @@ from wayhound.errors import ModelError
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in points, from the upper left corner of the page."""
 
-DocumentKind = Literal["pdf", "postscript", "text"]
+DocumentKind = Literal["pdf", "postscript", "text", "docx", "html"]
 LineRole = Literal["text", "margin"]
 PageTrouble = Literal[
     "broken",  # the page could not be loaded
@@ -80,12 +80,13 @@ class Document:
     """A file with text. Running heads and page numbers are lines with the role `margin`.
 
     `pages` has every page of the file, with its trouble if it has no lines; pages beyond the limit are
-    counted in `notes`. Each note is a sentence.
+    counted in `notes`. Each note is a sentence. `stated` are fields with values that the file states about itself.
     """
 
     kind: DocumentKind
     pages: tuple[DocumentPage, ...]
     notes: tuple[str, ...] = ()
+    stated: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def troubled(self) -> tuple[DocumentPage, ...]:
@@ -135,7 +136,8 @@ def to_data(outcome: Document | Unread) -> dict[str, Any]:
         [page.number, page.width, page.height, [_line_data(line) for line in page.lines], page.trouble]
         for page in outcome.pages
     ]
-    return {"format": FORMAT, "kind": outcome.kind, "pages": pages, "notes": outcome.notes}
+    data = {"format": FORMAT, "kind": outcome.kind, "pages": pages, "notes": outcome.notes}
+    return data | ({"stated": outcome.stated} if outcome.stated else {})
 
 
 def from_data(data: dict[str, Any]) -> Document | Unread:
@@ -150,7 +152,8 @@ def from_data(data: dict[str, Any]) -> Document | Unread:
         DocumentPage(number, width, height, tuple(_line(line, number) for line in lines), trouble)
         for number, width, height, lines, trouble in data["pages"]
     )
-    return Document(data["kind"], pages, tuple(data["notes"]))
+    stated = tuple((name, tuple(texts)) for name, texts in data.get("stated", ()))
+    return Document(data["kind"], pages, tuple(data["notes"]), stated)
 
 
 def _line_data(line: Line) -> list[Any]:

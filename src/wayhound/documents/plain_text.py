@@ -90,6 +90,11 @@ _MARKUP = re.compile(
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 
 
+def is_markup(body: bytes) -> bool:
+    """Return True for a web page."""
+    return _MARKUP.match(decode(body[:4_000])[0]) is not None
+
+
 def read_plain(
     body: bytes,
     limits: ReadingLimits = DEFAULT_LIMITS,

@@ -16,8 +16,9 @@ from typing import Self
 
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits, run_limited
+from wayhound.documents.markup import read_docx, read_html
 from wayhound.documents.pdf import PdfReader
-from wayhound.documents.plain_text import read_plain
+from wayhound.documents.plain_text import is_markup, read_plain
 from wayhound.files import DecompressionError, decompress
 
 _GHOSTSCRIPT_OPTIONS = ("-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dNOPLATFONTS")
@@ -67,13 +68,14 @@ def _converted(program: str, device: str, body: bytes, limits: ReadingLimits) ->
         return converted
 
 
-_GZIP = b"\x1f\x8b"
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _HEAD = 1_024  # bytes in which PDF readers and printers look for the signature of a file
 
 
 class DocumentReader:
-    """Reads PDF, PostScript and plain text, also compressed with gzip; recognised by content, not by name.
+    """Reads PDF, PostScript, Word files (DOCX), papers as web pages and plain text, also compressed with gzip.
 
+    Files are recognised by content, not by name.
     Several threads may use one reader; `workers` PDFs are read at a time. Close it, or use it in a `with`.
 
     >>> with DocumentReader() as reader:
@@ -118,7 +120,9 @@ class DocumentReader:
             return self._pdf_reader().read(body)
         if b"%!" in head[:64] or b"%!PS" in head:
             return read_postscript(body, self._pdf_reader(), self.limits, self.ghostscript)
-        return read_plain(body, self.limits)
+        if body.startswith(_ZIP):
+            return read_docx(body, self.limits)
+        return read_html(body, self.limits) if is_markup(body) else read_plain(body, self.limits)
 
     def read_all(self, bodies: Iterable[bytes]) -> Iterator[Document | Unread]:
         """Yield the outcome of each file in order; `workers` files are read at a time."""

@@ -73,6 +73,8 @@ def title_span(head: Sequence[Line]) -> tuple[int, int]:
 
 
 def _goes_on(above: Line, line: Line) -> bool:
+    if not above.box and not line.box:
+        return bool(line.text) and line.size == above.size  # a paragraph of a file without positions
     if not above.box or not line.box or above.page != line.page:
         return False
     return line.box[1] - above.box[1] < 2.2 * line.size

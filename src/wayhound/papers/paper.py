@@ -31,6 +31,7 @@ _DECIDED_BY_PERSON = "A person decided this."
 _MAX_BODY = 2_000_000  # characters that are searched, those of a book of 800 pages
 _EXCERPT = 2_000  # characters of a document that is no paper
 _MAX_TITLE = 300  # characters
+_STATED_CONFIDENCE = 0.97  # of what a file states about itself
 _LAYOUT_CONFIDENCE = 0.3  # of a title that only the layout suggests
 _WORD = re.compile(r"\S+")
 _KEYWORD_HEADING = re.compile(
@@ -50,7 +51,21 @@ _NO_PERSON = re.compile(
     re.IGNORECASE,
 )  # institutes, degrees and lines on how to cite, which stand near authors
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
-_OF_DOCUMENTS = frozenset({"author", "year", "doi"})  # fields that are kept of a document that is no paper
+_OF_DOCUMENTS = frozenset(
+    {
+        "author",
+        "year",
+        "doi",
+        "abstract",
+        "keyword",
+        "journal",
+        "booktitle",
+        "volume",
+        "number",
+        "pages",
+        "publisher",
+    }
+)  # fields that are kept of a document that is no paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +110,14 @@ def read_paper(document: Document, models: PaperModels, url: str, kind: str = ""
     reason = _DECIDED_BY_PERSON if kind else sections.reason
     spans = SpanMaker(document, url)
     front = _front_fields(read_front_matter(document, models.header, sections), spans, models)
-    fields = _with_imprint(front, read_imprint(document, sections, models.reference, url)) | about
+    fields = (
+        _with_imprint(front, read_imprint(document, sections, models.reference, url))
+        | _stated(document)
+        | about
+    )
     if kind == "document" or not (kind or sections.is_paper):
         kept = {name: values for name, values in fields.items() if name in _OF_DOCUMENTS}
-        kept |= _document_fields(document, reason) | about
+        kept |= _document_fields(document, reason) | _stated(document) | about
         return ReadPaper("document", reason, kept, pages=page_texts(document))
     raw = cut_references(reference_lines(document), whole_words(document.lines))
     references = tuple(_read_reference(reference, models, spans) for reference in raw)
@@ -241,6 +260,11 @@ def _with_imprint(front: Fields, imprint: Fields) -> Fields:
     """Return the fields of both; a year without a venue is less certain than one that the model found."""
     names_venue = "journal" in imprint or "booktitle" in imprint
     return imprint | front | (imprint if names_venue else {})
+
+
+def _stated(document: Document) -> Fields:
+    """Return what the file states about itself, as publishers' pages do: more certain than what is read."""
+    return {name: tuple(Value(text, _STATED_CONFIDENCE) for text in texts) for name, texts in document.stated}
 
 
 def _file_fields(document: Document) -> Fields:

@@ -21,7 +21,7 @@ from wayhound.store.document_files import DocumentSource, StoredFile
 from wayhound.store.papers import PaperCorrection
 from wayhound.visit import ArchiveRef
 
-ENDINGS = (".pdf", ".ps", ".eps", ".txt", ".pdf.gz", ".ps.gz", ".txt.gz")
+ENDINGS = (".pdf", ".ps", ".eps", ".txt", ".docx", ".html", ".htm", ".pdf.gz", ".ps.gz", ".txt.gz")
 FEW_FILES = 4  # for these, other processes take longer to start than to read
 _ID_LENGTH = 16
 
