@@ -1,26 +1,28 @@
 """Resource limits for reading one document, and running a program within them.
 
-As `python -m wayhound.documents.limits MEMORY WRITTEN CPU PROGRAM …`, this module limits its own process and
-then becomes the program.
+As `python -m wayhound.documents.limits MEMORY WRITTEN CPU PROGRAM …`, this module limits and confines its own process
+and then becomes the program.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from wayhound.documents.document import Unread
 from wayhound.processes import (
     allow_cpu,
-    child_environment,
     kill_group,
     limit_process,
     python_command,
     start_process,
 )
+from wayhound.sandbox import PROGRAM_FOLDERS, confine_process, sparse_environment
 
 MIB = 1 << 20
 
@@ -56,7 +58,7 @@ def run_limited(command: Sequence[str], stdin: bytes, limits: ReadingLimits, fol
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         folder=folder,
-        environment=child_environment(TMPDIR=folder),
+        environment=sparse_environment() | {"TMPDIR": folder},
     )
     try:
         process.communicate(stdin, timeout=limits.wall_seconds)
@@ -71,6 +73,8 @@ def main() -> None:
     memory, written, cpu = map(int, sys.argv[1:4])
     limit_process(memory, written)
     allow_cpu(cpu)
+    program = shutil.which(sys.argv[4]) or ""
+    confine_process((*PROGRAM_FOLDERS, program), (str(Path.cwd()), "/dev"), programs=True)
     os.execvp(sys.argv[4], sys.argv[4:])  # noqa: S606 - that is what this module is for
 
 

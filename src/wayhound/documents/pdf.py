@@ -22,6 +22,7 @@ from wayhound.documents.document import Document, Unread, from_data
 from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits
 from wayhound.errors import MissingExtra, WayhoundError
 from wayhound.processes import python_command, start_process, wait_or_kill
+from wayhound.sandbox import sparse_environment
 
 FRAME_LENGTH = struct.Struct(">I")
 """Precedes every message between this module and `pdf_worker`."""
@@ -110,6 +111,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            environment=sparse_environment(),
         )
         assert self._process.stdin
         assert self._process.stdout

@@ -1,4 +1,4 @@
-"""The process that reads PDFs for `pdf.PdfReader`: limited in memory and time, and driven through pipes.
+"""The process that reads PDFs for `pdf.PdfReader`: limited in memory and time, confined, and driven through pipes.
 
 A request is a frame of JSON (`max_pages`, `seconds`, `cpu_seconds`) and a frame with the file; the answer is a
 frame of JSON. A frame is its length in four bytes, then its bytes.
@@ -26,6 +26,7 @@ from wayhound.documents.pdf_layout import are_loose, find_gutter, join_runs, pag
 from wayhound.documents.pdf_text import PageText, TextRun
 from wayhound.documents.plain_text import is_garbled
 from wayhound.processes import allow_cpu, limit_process
+from wayhound.sandbox import confine_process
 
 _FRONT_PAGES = 2  # pages that title, authors and abstract may be on
 _REFERENCE_PAGES = 12  # pages after a heading of references that may belong to it
@@ -42,6 +43,7 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get among the answers
     limit_process(int(sys.argv[1]))
+    confine_process()
     gc.disable()  # the objects of a file have no cycles, and the process is replaced after some hundred files
     _send(answers, {"ready": True})
     while request := _receive(sys.stdin.buffer):

@@ -22,7 +22,8 @@ from wayhound.page import Link, Page, Unreadable
 from wayhound.pages.head import RobotsTag
 from wayhound.pages.reader import read_page
 from wayhound.pages.sniff import sniff_kind
-from wayhound.processes import allow_cpu, child_environment, limit_process, python_command
+from wayhound.processes import allow_cpu, limit_process, python_command
+from wayhound.sandbox import confine_process, sparse_environment
 
 ASIDE_FROM = 200_000
 """Bytes of a body from which it is read aside. Of smaller ones, the worst known take 0.1 s of CPU."""
@@ -83,7 +84,7 @@ class AsideReader:
     async def _start(self) -> Process:
         command = python_command("wayhound.pages.aside", *map(str, self._limits))
         self._process = await asyncio.create_subprocess_exec(
-            *command, stdin=PIPE, stdout=PIPE, env=child_environment(), start_new_session=True
+            *command, stdin=PIPE, stdout=PIPE, env=sparse_environment(), start_new_session=True
         )
         return self._process
 
@@ -120,6 +121,7 @@ def main() -> None:
     """Read pages from stdin until it ends."""
     cpu_seconds, memory_bytes = map(int, sys.argv[1:])
     limit_process(memory_bytes)
+    confine_process(readable=())
     source, target = sys.stdin.buffer, sys.stdout.buffer
     while request := _frame(source):
         body = _frame(source)
