@@ -23,6 +23,7 @@ COMMANDS = {
     "chains": "wayhound.cli.chains:chains",
     "compare": "wayhound.cli.compare:compare_command",
     "demo": "wayhound.cli.demo:demo",
+    "doctor": "wayhound.cli.upkeep:doctor",
     "evaluate": "wayhound.cli.evaluate:evaluate",
     "explain": "wayhound.cli.explain:explain",
     "export": "wayhound.cli.export:export",
@@ -44,6 +45,7 @@ COMMANDS = {
     "topics": "wayhound.cli.topics:topics",
     "trails": "wayhound.cli.trails:trails",
     "train": "wayhound.cli.train:train",
+    "workspace": "wayhound.cli.upkeep:workspace_group",
 }
 
 SECTIONS = {
@@ -71,6 +73,10 @@ SECTIONS = {
         "record": "Record sites into folders.",
         "replay": "List what recorded sites contain.",
         "evaluate": "Compare strategies on recorded sites.",
+    },
+    "Upkeep": {
+        "doctor": "Check the installation and a workspace, and repair what can be.",
+        "workspace": "Back up a workspace while it is in use, and restore it.",
     },
     "Try it": {
         "demo": "See everything on the sample web.",

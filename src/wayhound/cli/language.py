@@ -16,6 +16,8 @@ import click
 Function = TypeVar("Function", bound=Callable[..., object])
 
 OTHER_WORDS: Mapping[str, str] = {
+    "backup": "workspace",
+    "check": "doctor",
     "correct": "studio",
     "crawl": "forage",
     "fetch": "forage",
@@ -23,6 +25,8 @@ OTHER_WORDS: Mapping[str, str] = {
     "learn": "train",
     "new": "init",
     "portal": "serve",
+    "repair": "doctor",
+    "restore": "workspace",
     "results": "status",
     "review": "studio",
     "run": "forage",

@@ -215,12 +215,6 @@ class Library:
 
     # The whole collection
 
-    def version(self) -> object:
-        """Return a value that changes with the index, the topic tree, the kinds of records, or their numbers."""
-        for values in (self.counts, self.topics, self._kinds, self.facet_names):
-            values()
-        return self.index.stamp, self._cache.generation
-
     def counts(self) -> dict[str, int]:
         """Return the number of records of each kind."""
         return self._cache.get("counts", dict, self.stores.catalogue.counts)
@@ -354,12 +348,17 @@ class Readers:
         return await self.run(lambda library: self._page(library, key, make))
 
     def _page(self, library: Library, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
-        version = library.version()
+        version = self._version(library)
         page = self._pages.get(key, version)
         if page is None:
             page = make(library)
             self._pages.put(key, version, page)
         return page
+
+    def _version(self, library: Library) -> object:
+        """Return a value that changes with the index, the topic tree, the kinds of records, or their numbers."""
+        library.counts(), library.topics(), library.facet_names(), library.facet_label("")
+        return self.index.stamp, self._cache.generation
 
     def _run(self, query: Callable[[Library], Result]) -> Result:
         if self._access.read_only and self._stamp() != self._local.stamp:

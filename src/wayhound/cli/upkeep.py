@@ -1,0 +1,86 @@
+"""`wayhound doctor` and `wayhound workspace`: checks, repairs, backups."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.markup import escape
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from wayhound.app.backup import back_up, restore
+from wayhound.app.doctor import Finding, State, examine
+from wayhound.cli.console import command_for, err, next_steps, out, short_path, write_json
+from wayhound.cli.language import Command, Group, json_option, workspace_option
+from wayhound.wording.quantities import count
+from wayhound.workspace import Workspace
+
+_SIGNS: dict[State, str] = {
+    "good": "[green]good[/]",
+    "note": "[yellow]note[/]",
+    "bad": "[bold red]bad[/] ",
+    "mended": "[cyan]mended[/]",
+}
+
+
+@click.command(cls=Command)
+@workspace_option
+@click.option("--repair", is_flag=True, help="Repair what can be repaired without loss.")
+@json_option
+def doctor(folder: Path, repair: bool, as_json: bool) -> None:
+    """Check the installation and the workspace, and say what to do about each finding.
+
+    The exit code is 1 if something is wrong that was not repaired.
+    """
+    worst = 0
+    for finding in examine(folder, mend=repair):
+        worst = max(worst, finding.state == "bad")
+        if as_json:
+            write_json(asdict(finding))
+        else:
+            _print(finding)
+    sys.exit(worst)
+
+
+def _print(finding: Finding) -> None:
+    out.print(f"{_SIGNS[finding.state]}\t{finding.check}: {escape(finding.sentence)}")
+    if finding.remedy:
+        out.print(f"\t→ {finding.remedy}", markup=False)
+
+
+@click.group("workspace", cls=Group)
+def workspace_group() -> None:
+    """Back up a workspace, and restore it."""
+
+
+@workspace_group.command("backup")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@workspace_option
+def backup_command(file: Path, folder: Path) -> None:
+    """Write everything in the workspace to FILE, while it is in use. The search index is left out."""
+    bar = Progress(
+        TextColumn("Backing up"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+    )
+    with Workspace.open(folder) as workspace, bar:
+        task = bar.add_task("", total=None)
+        done = back_up(workspace, file, lambda done, of: bar.update(task, completed=done, total=of))
+    err.print(f"{file} has {count(done.files, 'file')}, {done.n_bytes / 1e6:,.1f} MB.", markup=False)
+
+
+@workspace_group.command("restore")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def restore_command(file: Path, folder: Path) -> None:
+    """Make a workspace in FOLDER from the backup in FILE, after checking every byte of it."""
+    done = restore(file, folder)
+    err.print(f"{short_path(folder)} has {count(done.files, 'file')} of {file.name}.", markup=False)
+    next_steps(
+        (command_for(folder, "index"), "make its search index"), (command_for(folder, "doctor"), "check it")
+    )

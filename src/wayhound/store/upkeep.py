@@ -1,0 +1,76 @@
+"""Checks and copies of the whole database, for `doctor` and backups."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from wayhound.store.database import Database, explain
+
+MOST_PROBLEMS = 20
+
+_POSITIONS = """
+SELECT archive_file, max(archive_offset + archive_length), count(*) FROM (
+    SELECT archive_file, archive_offset, archive_length FROM visit
+    UNION ALL SELECT archive_file, archive_offset, archive_length FROM document_file
+    UNION ALL SELECT seen_file, seen_offset, seen_length FROM teach_page
+    UNION ALL SELECT original_file, original_offset, original_length FROM teach_page
+    UNION ALL SELECT file, offset, length FROM chain_page
+) WHERE archive_file IS NOT NULL GROUP BY archive_file ORDER BY archive_file
+"""
+_SAMPLE = (
+    "SELECT archive_file, archive_offset, archive_length FROM visit WHERE archive_file IS NOT NULL "
+    "ORDER BY random() LIMIT ?"
+)
+
+
+def integrity_problems(database: Database) -> list[str]:
+    """Return what SQLite finds wrong with the file: pages, indexes, and references to rows that are gone."""
+    rows = database.stream(f"PRAGMA integrity_check({MOST_PROBLEMS})")
+    problems = [str(row[0]) for row in rows if row[0] != "ok"]
+    strays = islice(database.stream("PRAGMA foreign_key_check"), MOST_PROBLEMS)
+    return problems + [f"a row of {row[0]} refers to a row of {row[2]} that is gone" for row in strays]
+
+
+def rebuild_indexes(database: Database) -> None:
+    """Make the indexes of the database anew from its tables, which loses nothing."""
+    database.execute("REINDEX")
+
+
+def archive_ends(database: Database) -> Iterator[tuple[str, int, int]]:
+    """Yield each archive file that rows refer to, the size that it must have at least, and how many rows do."""
+    yield from database.stream(_POSITIONS)
+
+
+def sampled_positions(database: Database, count: int) -> list[tuple[str, int, int]]:
+    """Return the positions of some visits in the archive, chosen at random: file, offset and length."""
+    return database.execute(_SAMPLE, (count,)).fetchall()
+
+
+def newest_time(database: Database) -> float:
+    """Return when the last visit was made, or 0."""
+    return float(database.execute("SELECT coalesce(max(at), 0) FROM visit").fetchone()[0])
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database as it is at one moment, while others write to it, and check the copy.
+
+    Raises WorkspaceError if it cannot be read or the copy is damaged.
+    """
+    try:
+        with (
+            closing(
+                sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=60)
+            ) as original,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            original.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete in itself
+            (found,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
+    except sqlite3.Error as error:
+        raise explain(error, str(source)) from error
