@@ -91,12 +91,6 @@ class Order:
         """True if pages are goals because of the facts on them: nothing else says what a goal is."""
         return bool(self.facts) and not (self.goal or self.model)
 
-    @property
-    def has_probabilities(self) -> bool:
-        """True if a model or keywords recognise the goals; else a pattern decides, and none is likely."""
-        by_words = self.strategy == "best-first" and self.keywords and not self.examples
-        return bool(self.model or (by_words and self.goal == GoalPattern.for_words(self.keywords).pattern))
-
     @classmethod
     def from_identity(cls, identity: Mapping[str, str]) -> Self:
         """Return the order of a run. Fields that this version does not have are ignored."""
@@ -185,6 +179,11 @@ def _checked_scorer(made: Any) -> Scorer:
         raise TypeError(f"a scorer needs the method {missing[0]}")
     scorer: Scorer = made
     return scorer
+
+
+def has_probabilities(workspace: Workspace, run: Run) -> bool:
+    """Return True if a model or keywords recognised the goals of a run; else a pattern decided, and none is likely."""
+    return bool(Order.from_identity(run.identity).model) or workspace.stores.goals.are_recognised(run.id)
 
 
 def complete_order(workspace: Workspace, order: Order) -> Order:

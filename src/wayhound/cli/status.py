@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from wayhound.app.forage import Order
+from wayhound.app.forage import Order, has_probabilities
 from wayhound.cli.compare import requested_run, since_before
 from wayhound.cli.console import command_for, err, next_steps, out, write_json
 from wayhound.cli.forage_display import closing_table
@@ -88,7 +88,7 @@ def _print_first_steps(workspace: Workspace) -> None:
 
 def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None:
     run = requested_run(workspace, run_id)
-    rated = Order.from_identity(run.identity).has_probabilities
+    rated = has_probabilities(workspace, run)
     for goal in workspace.stores.goals.goals(run.id):
         if as_json:
             write_json(asdict(goal))
@@ -102,7 +102,7 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
 
 
 def _goal_text(goal: FoundGoal, *, has_probabilities: bool) -> Text:
-    """Return a goal with its path. Only a model gives a probability; what a pattern matches is a goal."""
+    """Return a goal with its path. What a pattern matches is a goal, without a probability."""
     probability = f"{goal.probability:4.0%} " if has_probabilities else "  ·  "
     style = "bold yellow" if goal.tier == "likely" else "bold green"
     text = Text.assemble((probability, style), (goal.title or "(no title)", "bold"))

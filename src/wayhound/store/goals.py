@@ -105,6 +105,11 @@ class GoalStore:
         sql = f"SELECT COUNT(*) {_FROM} AND site.run_id = ? AND {_MATCHES}"
         return int(self._database.execute(sql, (run_id, *3 * [_pattern(text)])).fetchone()[0])
 
+    def are_recognised(self, run_id: int) -> bool:
+        """Return True if goals of a run were recognised by all pages of a site, so that each has a probability."""
+        sql = "SELECT EXISTS (SELECT 1 FROM site WHERE run_id = ? AND none_probability IS NOT NULL)"
+        return bool(self._database.execute(sql, (run_id,)).fetchone()[0])
+
     def at(self, url: str) -> list[FoundGoal]:
         """Return the goals at this URL, of the last run first."""
         return list(self._goals(f"{_SELECT} AND url = ? ORDER BY site.run_id DESC, visit.number", (url,)))

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from wayhound.app.forage import has_probabilities
 from wayhound.app.review import Review
 from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import Run
-from wayhound.studio.run_pages import has_probabilities
 from wayhound.studio.studio import Studio, StudioForm, VisitAddress, now, query_number, read_form, to
 from wayhound.studio.tables import GOAL_COLUMNS, Paging, csv_text, download, goal_rows, requested_page
 from wayhound.wording.quantities import count
@@ -86,7 +86,7 @@ def goal_view(workspace: Workspace, run: Run, chosen: GoalFilter) -> GoalView:
         paging=paging,
         runs=tuple((other.id, format_order(other.identity)) for other in workspace.stores.forage.runs()),
         by_model="model" in run.identity,
-        has_probabilities=has_probabilities(run),
+        has_probabilities=has_probabilities(workspace, run),
         is_over=progress.is_over,
     )
 
@@ -128,7 +128,7 @@ def goal_routes(studio: Studio) -> APIRouter:
             run = workspace.stores.forage.run(run_id)
             store = workspace.stores.goals
             goals = store.page(run.id, words, limit=-1, offset=0)
-            rows = goal_rows(goals, has_probabilities=has_probabilities(run))
+            rows = goal_rows(goals, has_probabilities=has_probabilities(workspace, run))
             return download(f"results-{run_id}.csv", csv_text(GOAL_COLUMNS, rows))
 
     return router

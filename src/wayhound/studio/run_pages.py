@@ -221,11 +221,6 @@ class RunView:
         return any(site.none_probability is not None for site in self.sites)
 
 
-def has_probabilities(run: Run) -> bool:
-    """Return True if a model recognised the goals of a run, so that each has a probability."""
-    return Order.from_identity(run.identity).has_probabilities
-
-
 def run_list(workspace: Workspace, form: RunForm | None = None) -> RunList:
     store = workspace.stores.forage
     return RunList(
