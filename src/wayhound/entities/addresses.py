@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from wayhound.entities.page_lines import PageLines, TextLine
+from wayhound.entities.page_lines import CACHED_LINES, PageLines, TextLine
 from wayhound.entities.places import (
     AU_STATES,
     BOX_WORDS,
@@ -161,6 +162,7 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
 
 def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
     lines = page.lines
+    likely = tuple(hints)
     for index in sorted({page.line_at(match.start()) for match in _LABEL_LINE.finditer(page.text)}):
         if _LABEL.match(lines[index].text):
             yield from _labelled(page, index)
@@ -168,14 +170,30 @@ def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
         text = lines[index].text
         if not _HAS_DIGITS.search(text):
             continue
-        if _CODE_SHAPE.search(text) or _LETTER_CODE.search(text):
-            yield from _post_codes(index, text, hints)
-        if len(text) < 200 and _NUMBER.search(text) and not _LABEL.match(text):
-            yield from _without_code(index, text)
-            if len(text) < 70 and index + 1 < len(lines) and (match := _STREET_FIRST.match(text)):
-                below = lines[index + 1].text
-                if _PLACE_LINE.fullmatch(below) and len(below) < 60:
-                    yield _Anchor(index, match.start(1), len(text), "", "", _BARE)
+        anchors, street = _line_anchors(text, likely)
+        for anchor in anchors:
+            yield replace(anchor, line=index)
+        if street is not None and index + 1 < len(lines):
+            below = lines[index + 1].text
+            if _PLACE_LINE.fullmatch(below) and len(below) < 60:
+                yield _Anchor(index, street, len(text), "", "", _BARE)
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...], int | None]:
+    """Return the anchors of one line, as if it were the first, and where a street begins that it may be all of.
+
+    The pages of a site share most of their lines, so the answers are kept.
+    """
+    anchors: list[_Anchor] = []
+    street: int | None = None
+    if _CODE_SHAPE.search(text) or _LETTER_CODE.search(text):
+        anchors += _post_codes(0, text, hints)
+    if len(text) < 200 and _NUMBER.search(text) and not _LABEL.match(text):
+        anchors += _without_code(0, text)
+        if len(text) < 70 and (match := _STREET_FIRST.match(text)):
+            street = match.start(1)
+    return tuple(anchors), street
 
 
 def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
@@ -410,11 +428,13 @@ def _up_to_label(lines: Sequence[TextLine], first: int) -> list[_Piece]:
     return []
 
 
+@lru_cache(maxsize=CACHED_LINES)
 def _after_label(text: str) -> int:
     label = _LABEL.match(text) or _ANY_LABEL.match(text)
     return label.end() if label else 0
 
 
+@lru_cache(maxsize=CACHED_LINES)
 def _is_street(text: str) -> bool:
     """Return True for a street with a number, a box, or a crossing of streets."""
     if not text.strip() or len(text) > MAX_PART_CHARS:

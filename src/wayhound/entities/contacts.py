@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from wayhound.entities.page_lines import PageLines
+from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.errors import MissingExtra
 
 MAX_PHONES = 200
@@ -167,9 +167,9 @@ _DATE = re.compile(
 def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
     """Yield the phone and fax numbers in the text. `regions` are the likeliest countries, likeliest first."""
     text = page.text
-    for match in islice(_phone_candidates(page), MAX_PHONES):
-        printed = match[0].strip()
-        before = text[max(0, match.start() - 40) : match.start()]
+    for start, candidate in islice(_phone_candidates(page), MAX_PHONES):
+        printed = candidate
+        before = text[max(0, start - 40) : start]
         line_start = before.rfind("\n")
         same_line, above = before[line_start + 1 :], before[: max(0, line_start)].rsplit("\n", 1)[-1]
         label = same_line if same_line.strip(" :") else above
@@ -191,7 +191,6 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
             contact = printed, "", 0.62  # a local number, which no plan knows without its area
         if contact is not None:
             normal, country, sure = contact
-            start = match.start()
             yield Contact(
                 "fax" if is_fax else "phone",
                 normal,
@@ -203,11 +202,19 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
             )
 
 
-def _phone_candidates(page: PageLines) -> Iterator[re.Match[str]]:
+def _phone_candidates(page: PageLines) -> Iterator[tuple[int, str]]:
     for index in page.digit_lines:
         line = page.lines[index]
-        if _SEVEN.search(line.text):
-            yield from _CANDIDATE.finditer(page.text, line.start, line.end)
+        for start, printed in _line_candidates(line.text):
+            yield line.start + start, printed
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _line_candidates(line: str) -> tuple[tuple[int, str], ...]:
+    """Return the parts of a line that may be phone numbers, and where they begin."""
+    if not _SEVEN.search(line):
+        return ()
+    return tuple((match.start(), match[0].strip()) for match in _CANDIDATE.finditer(line))
 
 
 def _checked(printed: str, regions: Sequence[str], *, labelled: bool) -> tuple[str, str, float] | None:

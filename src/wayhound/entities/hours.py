@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from wayhound.entities.page_lines import PageLines
+from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.text.words import fold
 
 DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
@@ -103,14 +104,22 @@ def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
     for number in _hinted_lines(page):
         line = page.lines[number]
-        if len(line.text) > _MAX_CHARS:
-            continue
-        days, sure = _days(line.text)
-        above = page.lines[number - 1].text if number and not days else ""
-        pending = _days(above)[0] if above and len(above) < 40 else []
-        text = normalise_hours(line.text, pending)
-        if text and (sure or pending or _ALL_DAYS.search(line.text)):
-            yield OpenHours(text, line.text, line.start, line.end, 0.85 if sure else 0.7)
+        if len(line.text) <= _MAX_CHARS:
+            above = page.lines[number - 1].text if number else ""
+            text, sure = _line_hours(line.text, above if len(above) < 40 else "")
+            if text:
+                yield OpenHours(text, line.text, line.start, line.end, 0.85 if sure else 0.7)
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _line_hours(line: str, above: str) -> tuple[str, bool]:
+    """Return the hours of a line, and True if its days are named beyond doubt; empty if there are none."""
+    if not (_TIMES.search(line) or _SHUT.search(line)):
+        return "", False
+    days, sure = _days(line)
+    pending = _days(above)[0] if above and not days else []
+    text = normalise_hours(line, pending)
+    return (text, sure) if sure or pending or _ALL_DAYS.search(line) else ("", sure)
 
 
 def normalise_hours(text: str, days_before: Sequence[int] = ()) -> str:

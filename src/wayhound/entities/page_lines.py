@@ -21,6 +21,7 @@ from wayhound.pages.reader import prepare_markup
 from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
 
 MAX_LINES = 20_000
+CACHED_LINES = 8_192  # of which an extractor keeps its answer: the pages of a site share most of theirs
 MAX_LINE_CHARS = 50_000
 
 _UNSEEN = [
@@ -108,7 +109,7 @@ class ParsedPage:
         """Return the lines of the page. The tree cannot be used afterwards."""
         tree = self.tree
         # the parser searches the whole tree for each name, so it is asked only for those that occur
-        names = set(map(str.lower, _TAG_NAME.findall(self.markup)))
+        names = {name.lower() for name in set(_TAG_NAME.findall(self.markup))}
         tree.strip_tags([name for name in _UNSEEN if name in names])
         title = title_of(tree.head.css("title")) if tree.head else ""
         title = title or (title_of(tree.css("title")) if "title" in names else "")
@@ -152,7 +153,7 @@ def _heading_texts(tree: LexborHTMLParser, names: Container[str]) -> Iterator[tu
     for tag in _HEADINGS:
         if tag not in names:
             continue
-        for node in tree.css(tag)[:50]:
+        for node in tree.tags(tag)[:50]:
             if text := one_line(node.text(separator=" ")):
                 yield tag, text
 
