@@ -20,7 +20,17 @@ from random import Random
 
 from bench.entities import read_guides, read_warc
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
-from wayhound.entities.agenda import Agenda, LightPage, PageResult, PageScorer, Strategy, run_agenda
+from wayhound.entities.agenda import (
+    Agenda,
+    HostSuccess,
+    LightPage,
+    PageResult,
+    PageScorer,
+    Relevance,
+    Strategy,
+    run_agenda,
+    structure_features,
+)
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
 from wayhound.entities.workload import AskedQuery, GraphValue, Values, Workload, read_workload
@@ -31,6 +41,10 @@ from wayhound.url import host_of
 KIND = KINDS["restaurant"]
 MIXED = 8_000
 """Irrelevant pages at least."""
+
+SAMPLE_FACTOR = 10
+FIXED_SAMPLE = 200
+"""Pages scored in each round of Fig. 5, whatever the size of the batch: the paper's s and b are two settings."""
 
 
 @dataclass
@@ -110,6 +124,7 @@ class Curve:
     seconds: float = 0.0
     extraction_seconds: float = 0.0
     scored: int = 0
+    confirmed: int = 0  # values that two pages state, at the end
 
     def at(self, pages: float) -> float:
         return max((value for done, value in self.points if done <= pages), default=0.0)
@@ -125,12 +140,16 @@ class Curve:
 
 def run(
     corpus: Corpus, name: str, workloads: tuple[Workload, Workload], strategy: Strategy, *, batch: int,
-    most: int | None = None, threshold: float = 0.0, seed: int = 0, sample_factor: int = 8,
+    most: int | None = None, threshold: float = 0.0, seed: int = 0, sample: int | None = None,
+    corroboration: float = 0.0,
 ) -> Curve:  # fmt: skip
+    """Run a strategy over a corpus. With `sample`, so many pages are scored in each round, whatever the batch."""
     prioritise, evaluate = workloads
     extraction = Extraction(corpus, GraphValue(evaluate))
-    scorer = PageScorer(prioritise, GraphValue(prioritise), strategy)
-    agenda = Agenda(scorer, sample_factor * batch, batch, threshold, rescore=3 * batch)
+    scorer = PageScorer(prioritise, GraphValue(prioritise), strategy, corroboration=corroboration)
+    agenda = Agenda(scorer, sample or SAMPLE_FACTOR * batch, batch, threshold, rescore=batch)
+    if sample:
+        agenda.choice = None
     curve = Curve(name)
     began = time.process_time()
     for done in run_agenda(corpus.light, agenda, extraction, Random(seed), most):
@@ -140,7 +159,18 @@ def run(
     curve.seconds = time.process_time() - began
     curve.extraction_seconds = extraction.seconds
     curve.scored = agenda.scored
+    curve.confirmed = confirmed(extraction.graph)
     return curve
+
+
+def confirmed(graph: ConsensusGraph) -> int:
+    """Return the number of values that two pages state."""
+    return sum(
+        len({claim.url for claim in value.claims}) > 1
+        for entity in graph.entities
+        for values in graph.consensus(entity).values()
+        for value in values
+    )
 
 
 def read_corpus(data: Path, per_guide: int, irrelevant: int) -> tuple[Corpus, Corpus]:
@@ -186,6 +216,7 @@ def main() -> int:
         reports += _mixed(mixed, both, arguments.plots)
     if arguments.only != "mixed":
         reports += _core(core, both, arguments.plots)
+        reports.append(_success(arguments.data))
     return finish(reports, arguments)
 
 
@@ -195,7 +226,8 @@ RANK_SECONDS = 600
 def _ranked(corpus: Corpus, workload: Workload, pages: int) -> Report:
     """Rank pages that are made from those of the corpus under other URLs; nothing is extracted."""
     scorer = PageScorer(workload, GraphValue(workload), "combined")
-    agenda = Agenda(scorer, 800, 100, rescore=300)
+    agenda = Agenda(scorer, 800, 100, rescore=100)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     corpus_pages = len(corpus.light)
     many = (
         replace(page, key=f"{page.key}#{number}", url=f"{page.url}?copy={number // corpus_pages}")
@@ -208,8 +240,8 @@ def _ranked(corpus: Corpus, workload: Workload, pages: int) -> Report:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return Report(
         "Ranking alone",
-        ["pages scored", "batches", "seconds", "CPU s", "peak MB, bodies included"],
-        [[agenda.scored, ranked, round(seconds, 1), round(cpu, 1), peak]],
+        ["pages scored", "batches", "seconds", "CPU s", "MB of the corpus", "MB more at the peak"],
+        [[agenda.scored, ranked, round(seconds, 1), round(cpu, 1), before, peak - before]],
         [Bar("seconds", seconds, most=RANK_SECONDS), Bar("pages", agenda.scored, least=pages)],
     )
 
@@ -330,7 +362,26 @@ def _core(corpus: Corpus, workloads: tuple[Workload, Workload], plots: Path | No
     share = (combined.pages_for(0.6 * total) or n) / (random.pages_for(0.6 * total) or n)
     timed = [run(corpus, name, workloads, name, batch=20, most=n // 10) for name in ("random", "combined")]
     overhead = timed[1].overhead
-    batches = [run(corpus, f"batch {size}", workloads, "combined", batch=size) for size in (10, 50, 200)]
+    batches = [
+        run(corpus, f"batch {size}, {FIXED_SAMPLE} scored", workloads, "combined", batch=size, sample=FIXED_SAMPLE)
+        for size in (10, 20, 50, 100)
+    ]  # fmt: skip
+    scaled = [
+        run(corpus, f"batch {size}, scored in proportion", workloads, "combined", batch=size)
+        for size in (10, 50, 200)
+    ]
+    traded = [
+        run(
+            corpus,
+            f"corroboration {worth}",
+            workloads,
+            "combined",
+            batch=20,
+            most=n // 4,
+            corroboration=worth,
+        )
+        for worth in (0.0, 0.25, 0.5, 1.0)
+    ]
     smaller = Workload.of(_thinned(workloads[0], 3), ["restaurant"])
     sizes = [combined, run(corpus, "a third of the workload", (smaller, workloads[1]), "combined", batch=20)]
     header = ["run", "value at 10 %", "at 25 %", "at 50 %", "pages for 60 %", "CPU s"]
@@ -341,16 +392,26 @@ def _core(corpus: Corpus, workloads: tuple[Workload, Workload], plots: Path | No
             c.pages_for(0.6 * total),
             round(c.seconds, 1),
         ]
-        for c in (*curves, *batches, sizes[1])
+        for c in (*curves, *batches, *scaled, sizes[1])
     ]
     bars = [
+        Bar(
+            "Fig. 5: value at 10 % with the smallest batch, against the largest",
+            batches[0].at(n / 10) / batches[-1].at(n / 10),
+            least=1.0,
+        ),
         Bar("pages for 60 % of the value, as a share of random's", share, most=0.60),
         Bar("overhead on 10 % of the corpus", overhead, most=0.15),
     ]
     if plots:
         draw(plots / "figure3.png", curves, total, "Restaurants alone")
         draw_shares(plots / "figure4.png", random, curves[1:], total)
-        draw(plots / "figure5.png", [combined, *batches, random], total, "Batch size")
+        draw(
+            plots / "figure5.png",
+            [*batches, random],
+            total,
+            f"Batch size, {FIXED_SAMPLE} pages scored a round",
+        )
         draw(plots / "figure6.png", [*sizes, random], total, "Size of the workload")
     table: list[list[Cell]] = [["random", round(timed[0].seconds, 2), round(timed[0].at(n // 10))],
              ["combined", round(timed[1].seconds, 2), round(timed[1].at(n // 10))]]  # fmt: skip
@@ -358,7 +419,48 @@ def _core(corpus: Corpus, workloads: tuple[Workload, Workload], plots: Path | No
         Report(f"Restaurants alone: {n:,} pages, synthetic workload; total value {total:,.0f}", header, rows, bars,
                {"curves": {c.name: c.points for c in (*curves, *batches, *sizes)}}),
         Report("Table 1, restaurants alone: 10 % of the pages", ["strategy", "CPU s", "value"], table),
+        Report("Corroboration against novelty, after a quarter of the pages",
+               ["worth of a second source", "share of the value", "values that two pages state"],
+               [[c.name.split()[1], f"{100 * c.points[-1][1] / total:.1f} %", c.confirmed] for c in traded]),
     ]  # fmt: skip
+
+
+def _success(data: Path) -> Report:
+    """Predict, page by page, if a page of an organisation's site has two of its contact facts, and learn from each."""
+    pages: list[tuple[str, bytes]] = []
+    for warc in sorted((data / "sites").glob("modern-*/*/site.warc.gz")):
+        pages += [(url, body) for url, body, kind in read_warc(warc) if "html" in kind][:40]
+    Random(0).shuffle(pages)
+    host, structure = HostSuccess(prior=0.5), Relevance(prior=0.5)
+    rates: dict[str, list[tuple[float, bool]]] = {
+        "rate of the host": [],
+        "regression on elements and words": [],
+    }
+    for url, body in pages:
+        features = (f"host:{host_of(url)}", *structure_features(body))
+        found = {fact.field for fact in read_facts(url, body).facts if fact.confidence >= 0.6}
+        success = len(found & {"email", "phone", "address"}) >= 2
+        rates["rate of the host"].append((host.probability(host_of(url)), success))
+        rates["regression on elements and words"].append((structure.probability(features), success))
+        host.learn(host_of(url), success)
+        structure.learn(features, success)
+    rows: list[list[Cell]] = [
+        [name, len(seen), round(sum((p - s) ** 2 for p, s in seen) / len(seen), 4), round(_auc(seen), 3)]
+        for name, seen in rates.items()
+    ]
+    header = ["estimator", "pages", "Brier score", "area under the ROC curve"]
+    return Report("Extraction success, learned online", header, rows)
+
+
+def _auc(seen: Sequence[tuple[float, bool]]) -> float:
+    """Return the probability that a page that succeeded was rated above one that did not."""
+    ranked = sorted(seen)
+    below, wins = 0, 0
+    for _, success in ranked:
+        wins += below if success else 0
+        below += not success
+    successes = len(ranked) - below
+    return wins / (below * successes) if below and successes else 0.0
 
 
 def _thinned(workload: Workload, part: int) -> Iterable[AskedQuery]:

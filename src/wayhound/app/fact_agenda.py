@@ -158,7 +158,7 @@ class Plan:
 
     def agenda(self, batch: int) -> Agenda:
         scorer = PageScorer(self.workload, GraphValue(self.workload), "combined", self.endorsed)
-        return Agenda(scorer, sample=SAMPLE, batch=batch, rescore=3 * batch)
+        return Agenda(scorer, sample=SAMPLE, batch=batch, rescore=batch)
 
 
 class Stopped(Exception):  # noqa: N818 - no error

@@ -32,7 +32,7 @@ _SCRIPTS = re.compile(
     rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->", re.DOTALL | re.IGNORECASE
 )
 _HEADING = re.compile(rb"<h([12])\b[^>]*>(.{1,400}?)</h\1>", re.DOTALL | re.IGNORECASE)
-_HEADING_TAGS = (b"<h1", b"<H1", b"<h2", b"<H2")
+_HEADING_TAGS = (b"<h1", b"<h2", b"<H1", b"<H2")
 _MAX_HEADINGS = 8
 
 
@@ -59,6 +59,7 @@ class _Seen:
     # numbers of the queries that these words cover, which do not change with the graph
     asked: tuple[int, ...] | None = None
     asked_in_content: tuple[int, ...] | None = None
+    structure: tuple[str, ...] | None = None
 
 
 def split_words(text: str, known: Mapping[str, object] | frozenset[str]) -> list[str]:
@@ -93,7 +94,8 @@ def segment(body: bytes) -> tuple[list[str], list[str]]:
 
 def _headings(body: bytes) -> Iterator[bytes]:
     # found by their literal beginning: a pattern that ignores case takes ten times as long
-    for tag in _HEADING_TAGS:
+    lower = b"<h1" in body or b"<h2" in body
+    for tag in _HEADING_TAGS[:2] if lower else _HEADING_TAGS[2:]:
         place = body.find(tag, 0, 10 * HEAD_BYTES)
         for _ in range(_MAX_HEADINGS):
             if place < 0:
@@ -156,6 +158,24 @@ class HostSuccess:
         self._recent[host].append(succeeded)
 
 
+_MARKS = (b"itemprop", b"ld+json", b"vcard", b"tel:", b"mailto:", b"<address", b"<table", b"<form", b"<iframe", b"<img",
+          b"<li", b"<p", b"<script", b"@", b"+", b"map")  # fmt: skip
+
+
+def structure_features(body: bytes) -> Iterator[str]:
+    """Yield features of the elements and the words of a page, for a regression of extraction success on them.
+
+    Counts are in powers of two: three links more or less make no difference, ten times as many do.
+    """
+    for mark in _MARKS:
+        yield f"{mark.decode()}:{body.count(mark).bit_length()}"
+    header, footer = segment(body)
+    yield f"words:{len(header).bit_length()}"
+    yield from (
+        f"w:{word}" for word in dict.fromkeys([*header[-_HEADING_WORDS:], *footer]) if not word.isdigit()
+    )
+
+
 # Utility
 
 
@@ -173,6 +193,9 @@ class PageScorer:
     expected_value: float = 3.0  # V(e, q), taken as constant for all entities (Eq. 9)
     relevance: Relevance = field(default_factory=Relevance)
     success: HostSuccess = field(default_factory=HostSuccess)
+    structure: Relevance | None = (
+        None  # estimates the success in place of the host's rate, by `structure_features`
+    )
     _names: dict[str, list[frozenset[str]]] = field(default_factory=lambda: defaultdict(list), init=False)
     _hosts: dict[str, list[str]] = field(default_factory=dict, init=False)
 
@@ -197,15 +220,24 @@ class PageScorer:
 
     def probability(self, seen: _Seen) -> float:
         """Pr(p), the product of relevance and extraction success."""
-        return self.relevance.probability(seen.features) * self.success.probability(seen.host)
+        relevant = self.relevance.probability(seen.features)
+        if self.structure is None:
+            return relevant * self.success.probability(seen.host)
+        return relevant * self.structure.probability(self._structure(seen))
 
-    def utility(self, seen: _Seen, *, at_a_glance: bool = False) -> float:
+    def _structure(self, seen: _Seen) -> tuple[str, ...]:
+        if seen.structure is None:
+            seen.structure = (f"host:{seen.host}", *structure_features(seen.page.body()))
+        return seen.structure
+
+    def utility(self, seen: _Seen, *, at_a_glance: bool = False, probability: float | None = None) -> float:
         """U(p) (Eq. 4, 7): probability times the expected gain of what the page seems to describe.
 
         At a glance the combined strategy takes what the metadata says for all: the content is read only of pages that
-        come near the top, which is a third of the cost.
+        come near the top, which is a third of the cost. `probability` is that of the page, if it is known.
         """
-        probability = self.probability(seen)
+        if probability is None:
+            probability = self.probability(seen)
         importance = self.endorsed.get(seen.page.url, 0.0) + self.endorsed.get(seen.host, 0.0)
         if not self.workload.queries:
             return probability * (1 + importance) * self._novelty(seen.metadata)
@@ -272,6 +304,8 @@ class PageScorer:
         self.relevance.learn(seen.features, relevant)
         if relevant:
             self.success.learn(seen.host, extracted)
+            if self.structure is not None:
+                self.structure.learn(self._structure(seen), extracted)
 
     def take_in(self, changed: Mapping[int, Values]) -> None:
         """Take in entities that joined the graph or changed."""
@@ -295,7 +329,7 @@ _UNASKED = 0.05
 
 # Scheduling
 
-_CHOICE = 3  # relevant pages to choose from, for each that is extracted
+_CHOICE = 5  # relevant pages to choose from, for each that is extracted; metadata alone is cheap
 _RECENCY = 0.01
 
 
@@ -307,28 +341,50 @@ class Agenda:
     sample: int = 400  # s, pages scored in each round, at most
     batch: int = 20  # b, pages extracted in each round
     threshold: float = 0.0  # δ
-    rescore: int = 60  # k ≥ b, pages whose utility is updated before a batch
+    rescore: int = 20  # k ≥ b, pages whose utility is updated before a batch, with their content
+    choice: float | None = _CHOICE  # None: all of the sample is scored in each round
+    capacity: int = (
+        20_000  # pages of which words are kept; those worth least wait without, to be scored again
+    )
     _heap: list[tuple[float, int, _Seen]] = field(default_factory=list, init=False)
     _count: int = field(default=0, init=False)
     _hope: float = field(default=0.0, init=False)  # mean probability of the pages that were offered of late
+    _aside: list[LightPage] = field(default_factory=list, init=False)
     scored: int = field(default=0, init=False)
     discarded: int = field(default=0, init=False)
 
     @property
     def sample_size(self) -> int:
         """Pages to score in the next round: fewer where most are worth extracting, as there is less to choose."""
-        return min(self.sample, math.ceil(_CHOICE * self.batch / max(self._hope, 0.01)))
+        if self.choice is None:
+            return self.sample
+        return min(self.sample, math.ceil(self.choice * self.batch / max(self._hope, 0.01)))
 
     def offer(self, page: LightPage) -> None:
         """Score a page and put it into the working set, unless its utility is not above the threshold."""
         seen = self.scorer.see(page)
-        utility = self.scorer.utility(seen, at_a_glance=True)
-        self._hope += _RECENCY * (self.scorer.probability(seen) - self._hope)
+        probability = self.scorer.probability(seen)
+        utility = self.scorer.utility(seen, at_a_glance=True, probability=probability)
+        self._hope += _RECENCY * (probability - self._hope)
         self.scored += 1
         if utility > self.threshold:
             self._push(utility, seen)
+            if len(self._heap) > self.capacity:
+                self._set_aside()
         else:
             self.discarded += 1
+
+    def _set_aside(self) -> None:
+        """Keep the better half of the working set, and of the others the pages alone."""
+        self._heap.sort()  # a sorted list is a heap
+        half = self.capacity // 2
+        self._aside += [seen.page for _, _, seen in self._heap[half:]]
+        del self._heap[half:]
+
+    def resume_aside(self) -> list[LightPage]:
+        """Return the pages that were set aside, to be offered again when no others are left."""
+        pages, self._aside = self._aside, []
+        return pages
 
     def take(self) -> list[_Seen]:
         """Remove and return a batch: the pages of the highest utility, after an update of the top k.
@@ -371,7 +427,7 @@ def run_agenda(
     rng.shuffle(waiting)
     done = 0
     scorer = agenda.scorer
-    while (waiting or len(agenda)) and (most is None or done < most):
+    while (waiting or len(agenda) or (waiting := agenda.resume_aside())) and (most is None or done < most):
         if scorer.strategy == "random":
             batch = [scorer.see(page) for page in _cut(waiting, agenda.batch)]
         else:
