@@ -300,3 +300,18 @@ def test_values_marked_on_two_pages_are_found_on_the_others_of_a_site(tmp_path: 
             mark_value(workspace, wanted, start, f"{start}{name}", "chef", chef)
         rows = {row.key: row for row in fact_rows(workspace, wanted)}
         assert rows[f"{start}Clove"].texts("chef") == ["Ed Gum"]
+
+
+def test_explain_shows_each_fact_in_its_place_without_a_model(
+    foraged: Firms, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"{foraged.sites[0]}contact"
+    assert run(["explain", url, "-w", str(foraged.workspace), "--facts", "organisation:phone,fax"]) == 0
+    shown = capsys.readouterr()
+    assert "+15124713434" in shown.out
+    assert "Phone:" in shown.out  # the text before it
+    assert "Not on this page: fax." in shown.err
+    assert run(["explain", url, "-w", str(foraged.workspace), "--facts", "contact", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)["facts"]
+    (phone,) = (fact for fact in facts if fact["field"] == "phone")
+    assert (phone["text"], phone["source"], phone["end"] - phone["start"]) == ("+15124713434", "text", 14)

@@ -90,6 +90,39 @@ def _page_of(workspace: Workspace, site: str, url: str) -> Fetched:
     raise UsageError(f"{url} is not archived. Forage its site again.")
 
 
+CONTEXT = 40  # characters before and after a value
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFact:
+    """A fact of a page with the visible text around it: before, the value as printed, and after.
+
+    All three are empty for what the page states for machines alone.
+    """
+
+    fact: Fact
+    before: str = ""
+    printed: str = ""
+    after: str = ""
+
+
+def explain_facts(response: Fetched, wanted: Wanted) -> list[ExplainedFact]:
+    """Return the wanted facts that a page has by itself, each with its place."""
+    page = read_facts(response.url, response.body, response.content_type, response.charset)
+    text = page.lines.text
+    explained = []
+    for fact in settled_facts(page, response, wanted, SiteProfile(), None):
+        if fact.field not in (*wanted.fields, wanted.kind.title):
+            continue
+        if not fact.end:
+            explained.append(ExplainedFact(fact))
+            continue
+        around = text[max(0, fact.start - CONTEXT) : fact.start], text[fact.end : fact.end + CONTEXT]
+        before, after = (" ".join(part.split()) for part in around)
+        explained.append(ExplainedFact(fact, before, " ".join(text[fact.start : fact.end].split()), after))
+    return explained
+
+
 @dataclass(frozen=True, slots=True)
 class MarkedLine:
     """One line of a page in pieces: text, and the fact that it is, if any."""

@@ -21,6 +21,7 @@ from wayhound.cli.language import (
     limit_option,
     workspace_option,
 )
+from wayhound.errors import UsageError
 from wayhound.forage.explain import Explanation
 from wayhound.forage.scorer import Reason
 from wayhound.wording.reasons import format_expectation, format_other_links, format_reasons
@@ -32,6 +33,8 @@ from wayhound.workspace import Workspace
 @workspace_option
 @click.option("--model", default="", metavar="NAME", help="A trained model.  [default: the last one trained]")
 @click.option("--again", is_flag=True, help="Fetch the page again, even if the workspace has it.")
+@click.option("--facts", default="", metavar="FACTS",
+              help="Show these facts of the page with their places, such as contact; no model is needed.")  # fmt: skip
 @limit_option(20, "links")
 @features_option(3, "link")
 @allow_private_option
@@ -41,6 +44,7 @@ def explain(
     folder: Path,
     model: str,
     again: bool,
+    facts: str,
     limit: int,
     features: int,
     allow_private: bool,
@@ -50,8 +54,12 @@ def explain(
 
     A page that a run or a trail has passed is taken from the workspace, with the path that led there. Any other
     is fetched and read as a start page. To read it at the end of a path, name the pages of the path before it:
-    explain START … PAGE.
+    explain START … PAGE. With --facts, the facts of the page are shown instead: each value, how sure it is, what it was
+    read from, and the text around it.
     """
+    if facts:
+        _explain_facts(folder, facts, urls, again=again, allow_private=allow_private, as_json=as_json)
+        return
     with Workspace.open(folder) as workspace:
         card = workspace.forage_models.card(model) if model else workspace.forage_models.last()
         path = _path(workspace, list(map(_normalised, urls)), again=again, allow_private=allow_private)
@@ -64,6 +72,37 @@ def explain(
     out.print(_page_text(explanation, features))
     out.print(_links_table(explanation, limit, features))
     err.print(format_other_links(explanation, limit))
+
+
+def _explain_facts(
+    folder: Path, facts: str, urls: tuple[str, ...], *, again: bool, allow_private: bool, as_json: bool
+) -> None:
+    from wayhound.app.fact_review import explain_facts  # noqa: PLC0415 - reads numbering plans
+    from wayhound.app.facts import parse_wanted  # noqa: PLC0415
+
+    with Workspace.open(folder) as workspace:
+        wanted = parse_wanted(workspace, facts)
+        path = _path(workspace, list(map(_normalised, urls)), again=again, allow_private=allow_private)
+    if path.response is None:
+        raise UsageError(f"{path.page.url} is not archived. Fetch it with --again.")
+    found = explain_facts(path.response, wanted)
+    if as_json:
+        shown = [asdict(entry.fact) | {"before": entry.before, "after": entry.after} for entry in found]
+        write_json({"url": path.page.url, "source": path.source, "facts": shown})
+        return
+    err.print(f"{path.page.url} {path.source}", markup=False)
+    table = plain_table("field", "value", "sure", "read from", "on the page", right=("sure",))
+    for entry in found:
+        fact = entry.fact
+        place = Text.assemble(
+            (f"{entry.before} ", "dim"), (entry.printed, "bold"), (f" {entry.after}", "dim")
+        )
+        shown_place = place if entry.printed else Text("(stated for machines)", style="dim")
+        table.add_row(fact.field, Text(fact.text), f"{fact.confidence:.2f}", fact.source, shown_place)
+    out.print(table)
+    missing = [name for name in wanted.fields if name not in {entry.fact.field for entry in found}]
+    if missing:
+        err.print(f"Not on this page: {', '.join(missing)}.", markup=False)
 
 
 def _normalised(url: str) -> str:
