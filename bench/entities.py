@@ -19,14 +19,14 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.archive.reader import iterate
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
-from wayhound.entities.fact import Fact, address_words, name_words
+from wayhound.entities.fact import Fact, address_words, calibrated, name_words
 from wayhound.entities.places import country_of_host, country_of_language
 from wayhound.entities.templates import learn_template, merge_taught
 from wayhound.record_kinds import KINDS
@@ -186,13 +186,17 @@ def judge(name: str, truths: Sequence[str], answers: Sequence[str]) -> Score:
 Answers = Mapping[str, Sequence[str]]
 
 
-def ours(pages: Sequence[TruePage]) -> tuple[list[list[Fact]], list[FactPage], float]:
+def ours(
+    pages: Sequence[TruePage], calibrate: Callable[[str, float], float] = calibrated
+) -> tuple[list[list[Fact]], list[FactPage], float]:
     """Return the facts of the pages of one site, and the CPU seconds they took."""
     began = time.process_time()
     read = [read_facts(page.url, page.body, page.content_type) for page in pages]
     step = max(1, len(read) // PROFILE_PAGES)
     profile = SiteProfile.learn(read[::step][:PROFILE_PAGES])
-    settled = [settle(page, KINDS[true.kind], profile) for page, true in zip(read, pages, strict=True)]
+    settled = [
+        settle(page, KINDS[true.kind], profile, calibrate) for page, true in zip(read, pages, strict=True)
+    ]
     return settled, read, time.process_time() - began
 
 
@@ -296,14 +300,17 @@ def main() -> int:
     parser.add_argument(
         "--peers", action="store_true", help="also run extruct, pyap2, usaddress and trafilatura"
     )
+    parser.add_argument(
+        "--calibrate", type=Path, metavar="FILE", help="write the shares of right values here"
+    )
     parser.add_argument("--wrong", action="store_true", help="print what was missed")
     arguments = parser.parse_args()
     groups = read_guides(arguments.data, arguments.pages) | read_organisations(arguments.data)
     tally, by_country, plain = Tally(), Tally(), Tally()
-    certain: dict[int, Score] = defaultdict(Score)
+    judged: list[Judged] = []
     seconds, count = 0.0, 0
     for name, pages in groups.items():
-        settled, read, cost = ours(pages)
+        settled, read, cost = ours(pages, lambda _, evidence: evidence)
         seconds, count = seconds + cost, count + len(pages)
         for page, facts, seen in zip(pages, settled, read, strict=True):
             if not page.facts:
@@ -316,16 +323,18 @@ def main() -> int:
             tally.add(name, page.facts, answers, (*FIELDS, "fax", "hours"))
             by_country.add(country_of(page, seen), page.facts, answers, FIELDS)
             plain.add(name, page.facts, patterns(page), FIELDS)
-            _calibrate(certain, page, facts)
+            judged += _judged(page, facts)
             if arguments.wrong:
                 _print_missed(page, answers)
     reports = [
         _by_group(tally, list(groups), count / seconds),
         _countries(by_country),
-        _calibration(certain),
+        _calibration(judged),
         _systems(tally, plain, groups, arguments),
     ]
     reports.append(_taught(groups))
+    if arguments.calibrate:
+        arguments.calibrate.write_text(json.dumps(fit_calibration(judged), indent=1) + "\n", "utf-8")
     return finish(reports, arguments)
 
 
@@ -336,11 +345,107 @@ def _print_missed(page: TruePage, answers: Answers) -> None:
                 print(f"{page.group}\t{name}\t{truth!r}\t{list(answers[name])!r}\t{page.url}")
 
 
-def _calibrate(certain: dict[int, Score], page: TruePage, facts: Sequence[Fact]) -> None:
-    for fact in facts:
-        if fact.field in FIELDS and fact.field in page.facts:
-            right = any(is_same(fact.field, truth, fact.text) for truth in page.facts[fact.field])
-            certain[min(9, int(fact.confidence * 10))].add(Score(given=1, right=right))
+# Calibration
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A value that was given: where, of which field, with what evidence, and whether it is right."""
+
+    group: str
+    field: str
+    evidence: float
+    right: bool
+
+
+def _judged(page: TruePage, facts: Sequence[Fact]) -> list[Judged]:
+    return [
+        Judged(page.group, fact.field, fact.confidence,
+               any(is_same(fact.field, truth, fact.text) for truth in page.facts[fact.field]))
+        for fact in facts
+        if fact.field in FIELDS and fact.field in page.facts
+    ]  # fmt: skip
+
+
+PRIOR = 3.0
+"""Weight of the evidence itself, so that a level of it that few sites have is not believed to be all right."""
+
+
+def fit_calibration(judged: Iterable[Judged]) -> dict[str, list[tuple[float, float]]]:
+    """Return, for each field and `*` for all, the share of right values by evidence, which never falls.
+
+    The values of one template are right or wrong together, so those of a site at one level count by the root of their
+    number. Neighbours that would fall are pooled (isotonic regression).
+    """
+    cells: dict[tuple[str, float, str], list[bool]] = defaultdict(list)
+    for value in judged:
+        for name in (value.field, "*"):
+            cells[name, round(value.evidence, 2), value.group].append(value.right)
+    levels: dict[str, dict[float, list[float]]] = defaultdict(dict)
+    for (name, evidence, _), rights in cells.items():
+        sums = levels[name].setdefault(evidence, [PRIOR * evidence, PRIOR])
+        weight = len(rights) ** 0.5
+        sums[0] += weight * sum(rights) / len(rights)
+        sums[1] += weight
+    return {name: _isotonic(sorted(of_field.items())) for name, of_field in sorted(levels.items())}
+
+
+def _isotonic(levels: Sequence[tuple[float, Sequence[float]]]) -> list[tuple[float, float]]:
+    blocks: list[tuple[list[float], float, float]] = []
+    for evidence, (right, weight) in levels:
+        blocks.append(([evidence], right, weight))
+        while len(blocks) > 1 and blocks[-2][1] / blocks[-2][2] >= blocks[-1][1] / blocks[-1][2]:
+            last, before = blocks.pop(), blocks.pop()
+            blocks.append((before[0] + last[0], before[1] + last[1], before[2] + last[2]))
+    return [(evidence, round(right / weight, 4)) for members, right, weight in blocks for evidence in members]
+
+
+def _calibration(judged: Sequence[Judged]) -> Report:
+    """Return the shares of right values by confidence, which was fitted without the site of each value."""
+    tables = {
+        group: fit_calibration(value for value in judged if value.group != group)
+        for group in {value.group for value in judged}
+    }
+    raw: dict[int, Score] = defaultdict(Score)
+    fitted: dict[int, Score] = defaultdict(Score)
+    errors = [0.0, 0.0]
+    stated: dict[int, float] = defaultdict(float)
+    for value in judged:
+        confidence = calibrated(value.field, value.evidence, tables[value.group])
+        for number, (table, given) in enumerate(((raw, value.evidence), (fitted, confidence))):
+            table[min(9, int(given * 10))].add(Score(given=1, right=value.right))
+            errors[number] += (given - value.right) ** 2 / len(judged)
+        stated[min(9, int(confidence * 10))] += confidence
+    rows: list[list[Cell]] = []
+    for tenth in sorted({*raw, *fitted}):
+        before, after = raw[tenth], fitted[tenth]
+        mean = stated[tenth] / after.given if after.given else None
+        span = f"{tenth / 10:.1f}–{(tenth + 1) / 10:.1f}"
+        rows.append(
+            [
+                span,
+                before.given,
+                _percent(before.precision),
+                after.given,
+                _percent(mean),
+                _percent(after.precision),
+            ]
+        )
+    gap = sum(abs(stated[tenth] - score.right) for tenth, score in fitted.items()) / max(1, len(judged))
+    rows.append(["Brier score", "", round(errors[0], 4), "", "", round(errors[1], 4)])
+    header = [
+        "confidence",
+        "values by evidence",
+        "right",
+        "values by confidence",
+        "stated",
+        "right (held out)",
+    ]
+    bars = [
+        Bar("mean gap between confidence and share of right values", gap, most=0.05),
+        Bar("Brier score against that of the evidence", errors[1] / max(errors[0], 1e-9), most=1.0),
+    ]
+    return Report("Confidence, fitted without the site of each value", header, rows, bars)
 
 
 def _by_group(tally: Tally, groups: Sequence[str], speed: float) -> Report:
@@ -378,14 +483,6 @@ def _countries(tally: Tally) -> Report:
     return Report(
         "By country (per cent)", header, rows, [Bar("countries with addresses", len(countries), least=6)]
     )
-
-
-def _calibration(certain: Mapping[int, Score]) -> Report:
-    rows: list[list[Cell]] = [
-        [f"{tenth / 10:.1f}–{(tenth + 1) / 10:.1f}", score.given, _percent(score.precision)]
-        for tenth, score in sorted(certain.items())
-    ]
-    return Report("Confidence and share that is right", ["confidence", "values", "right (per cent)"], rows)
 
 
 def _systems(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from wayhound.entities.addresses import find_addresses
 from wayhound.entities.contacts import decode_protected, find_emails, find_phones
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
+from wayhound.entities.fact import calibrated
 from wayhound.entities.hours import normalise_hours
 from wayhound.entities.page_lines import PageLines, parse_html
 from wayhound.record_kinds import KINDS
@@ -198,3 +199,15 @@ def test_ten_thousand_entities_on_a_page_are_cut_to_a_bounded_number() -> None:
     page = facts_of(f"<ul>{rows}</ul>")
     assert 1 <= len(page.of("address")) <= 200
     assert 1 <= len(page.of("phone")) <= 200
+
+
+def test_confidences_grow_with_the_evidence_and_stay_probabilities() -> None:
+    for name in ("address", "phone", "name", "email", "founder"):
+        shares = [calibrated(name, step / 100) for step in range(101)]
+        assert shares == sorted(shares)
+        assert all(0 <= share <= 1 for share in shares)
+
+
+def test_a_confidence_between_two_measured_ones_is_interpolated() -> None:
+    table = {"*": [(0.5, 0.2), (0.9, 1.0)]}
+    assert [calibrated("x", at, table) for at in (0.1, 0.5, 0.7, 0.9, 1.0)] == [0.2, 0.2, 0.6, 1.0, 1.0]

@@ -36,7 +36,7 @@ PATIENCE, PATIENCE_AFTER_SOME = 4, 1  # pages of a site without any new fact, un
 PROFILE_PAGES = 50
 EXAMPLES = 2  # pages on which a field was marked, before it is a rule for the other pages of the site
 MAX_SAMPLES = 16  # sites whose sampled pages are kept at a time
-_VERSION = "2"  # descriptions made by an earlier version are made anew
+_VERSION = "3"  # descriptions made by an earlier version are made anew
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from wayhound.entities.addresses import find_addresses
@@ -21,7 +21,7 @@ from wayhound.entities.contacts import (
     is_placeholder,
     normal_phone,
 )
-from wayhound.entities.fact import Fact, canonical, similarity
+from wayhound.entities.fact import Fact, calibrated, canonical, similarity
 from wayhound.entities.hours import find_hours, normalise_hours
 from wayhound.entities.markup import Stated, read_markup
 from wayhound.entities.names import TitleShape, organisation_name, page_name
@@ -198,10 +198,16 @@ class SiteProfile:
         return (fact.field, canonical(_COMPARE.get(fact.field, "text"), fact.text)) in self.shared
 
 
-def settle(page: FactPage, kind: KindSpec, profile: SiteProfile | None = None) -> list[Fact]:
+def settle(
+    page: FactPage,
+    kind: KindSpec,
+    profile: SiteProfile | None = None,
+    calibrate: Callable[[str, float], float] = calibrated,
+) -> list[Fact]:
     """Return the facts about the entity that a page describes, fields in order of the kind, best value first.
 
-    For a kind of pages, values that the whole site shares are left out; for a kind of sites they count more.
+    For a kind of pages, values that the whole site shares are left out; for a kind of sites they count more. The
+    confidence of each is the probability that it is right: `calibrate` maps field and evidence to it.
     """
     profile = profile or SiteProfile()
     settled: list[Fact] = []
@@ -216,7 +222,7 @@ def settle(page: FactPage, kind: KindSpec, profile: SiteProfile | None = None) -
         ranked = sorted(facts, key=lambda fact: (-fact.confidence, fact.start))
         good = [fact for fact in ranked if fact.confidence >= MIN_CONFIDENCE]
         settled += good[: MAX_VALUES if spec.many else 1]
-    return settled
+    return [replace(fact, confidence=calibrate(fact.field, fact.confidence)) for fact in settled]
 
 
 def _candidates(page: FactPage, kind: KindSpec, profile: SiteProfile, name: str) -> Iterator[Fact]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from importlib.resources import files
 
 from wayhound.entities.contacts import normal_phone
 from wayhound.entities.places import AU_STATES, CA_PROVINCES, COUNTRIES, US_STATES
@@ -33,6 +36,30 @@ class Fact:
     printed: str = ""
     country: str = ""
     parts: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
+
+
+@lru_cache(maxsize=1)
+def _calibration() -> dict[str, list[tuple[float, float]]]:
+    """Return the share of right values by field and evidence, as `python -m bench.entities --calibrate` measured it."""
+    text = files("wayhound.entities").joinpath("calibration.json").read_text("utf-8")
+    return {name: [(raw, share) for raw, share in points] for name, points in json.loads(text).items()}
+
+
+def calibrated(
+    name: str, evidence: float, tables: Mapping[str, Sequence[tuple[float, float]]] | None = None
+) -> float:
+    """Return the probability that a value is right, given the evidence for it from 0 to 1.
+
+    Between two measured points it is interpolated. Fields that were not measured are taken as all others together.
+    """
+    tables = _calibration() if tables is None else tables
+    points = tables.get(name) or tables["*"]
+    raws = [raw for raw, _ in points]
+    place = bisect_right(raws, evidence)
+    if place in (0, len(points)):
+        return points[0 if place == 0 else -1][1]
+    (low, first), (high, second) = points[place - 1], points[place]
+    return round(first + (second - first) * (evidence - low) / (high - low), 4)
 
 
 _ABBREVIATIONS = {
