@@ -185,20 +185,20 @@ class StepLearner:
         if len(lessons) == 1 and not self._template.others:
             return ""
         path = list_path(examples[0].page, examples[0].token, None)
+        if not self._is_common(text, path):
+            return ""
         entries = [several[0].page.anchor(token).text for token in several[0].members]
         common = [entry for entry in entries if self._is_common(entry, path)]
-        return text if text in common and 2 * len(common) > len(entries) else ""
+        return text if text in entries and 2 * len(common) > len(entries) else ""
 
     def _is_common(self, text: str, path: tuple[str, ...]) -> bool:
         having = sum(self._has_link(page, text, path) for page in self._template.pages)
         return having >= max(_CONSTANT_SHARE * len(self._template.pages), 2)
 
     def _has_link(self, page: TokenPage, text: str, path: tuple[str, ...]) -> bool:
-        return any(
-            # the same texts may be entries of a menu and members of a list elsewhere on the page
-            anchor.text == text and list_path(page, anchor.token, None)[-3:] == path[-3:]
-            for anchor in page.anchors
-        )
+        # the same texts may be entries of a menu and members of a list elsewhere on the page
+        links = page.links_by_text.get(text, ())
+        return any(list_path(page, token, None)[-3:] == path[-3:] for token in links)
 
     def _candidates(self, lessons: list[PathLesson], text: str) -> Iterable[PathRule]:
         """Yield rules from wide to narrow leaves, each with the start and end that it needs."""

@@ -150,21 +150,20 @@ class LeafLearner:
         places = [(lesson.page, token) for lesson in lessons for token in lesson.members]
         before, after = self.template.context(places)
         repeats = len(places) > len(lessons)
-        members = {(page.url, token) for page, token in places}
-        taught = [
-            _fit_lengths(page, before, after, text)
-            for page in {page.url: page for page, _ in places}.values()
-        ]
-        others = [_fit_lengths(page, before, after, text) for page in self.template.others]
+        members: dict[str, set[int]] = {}
+        for lesson in lessons:
+            members.setdefault(lesson.page.url, set()).update(lesson.members)
+        pages = {lesson.page.url: lesson.page for lesson in lessons}
+        fit = _Fit(before, after, text)
+        rivals = {size for url, page in pages.items() for size in fit.sizes(page, members[url])}
+        others = [fit.sizes(page) for page in self.template.others]
         best: tuple[tuple[float, ...], LeafRule] | None = None
         for left in range(len(before)):
             for right in range(len(after) + 1):
-                if any(
-                    fit.takes(left, right) and fit.place not in members for page in taught for fit in page
-                ):
+                if any(_reaches(size, left, right) for size in rivals):
                     continue
-                taken = [[fit for fit in page if fit.takes(left, right)] for page in others]
-                mixed = sum(len({fit.tags for fit in page}) > 1 for page in taken)
+                taken = [_tags_taken(sizes, left, right) for sizes in others]
+                mixed = sum(len(tags) > 1 for tags in taken)
                 covered = sum(map(bool, taken))
                 # alone on its page, a link is rather told by what follows: the parent of a page comes right before it
                 cost = left + 1.5 * right if repeats else 1.3 * left + right
@@ -385,29 +384,41 @@ def _contains(span: Sequence[str], run: tuple[str, ...]) -> bool:
     return any(bared[start : start + len(run)] == run for start in range(len(bared) - len(run) + 1))
 
 
-@dataclass(frozen=True, slots=True)
+_Size = tuple[int, int]
+"""The numbers of terms of the landmarks before and after a link that fit it, its own tag not counted."""
+
+
 class _Fit:
-    """Return the number of terms of the longest landmarks around a link that fit it, its own tag not counted."""
+    """Measures how much of the longest landmarks fits the links of a page; links that say something else are left out.
 
-    place: tuple[str, int]
-    left: int
-    right: int
-    tags: int
+    Members of a list have the same tokens around them: what was measured once is remembered.
+    """
 
-    def takes(self, left: int, right: int) -> bool:
-        return self.left >= left and self.right >= right
+    def __init__(self, before: Landmark, after: Landmark, text: str) -> None:
+        self._before, self._after, self._text = before[::-1], after, text
+        self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Size] = {}
+
+    def sizes(self, page: TokenPage, without: Iterable[int] = ()) -> dict[_Size, set[int]]:
+        """Return the sizes that fit some link of a page, with the paths of tags of those links."""
+        sizes: dict[_Size, set[int]] = {}
+        for token in page.link_tokens:
+            if token in without or (self._text and page.anchor(token).text != self._text):
+                continue
+            around = _left(page, token), _right(page, token)
+            if (size := self._known.get(around)) is None:
+                left, right = _fit_length(self._before, around[0]) - 1, _fit_length(self._after, around[1])
+                size = self._known[around] = left, right
+            if size[0] >= 0:
+                sizes.setdefault(size, set()).add(tag_path(page, token))
+        return sizes
 
 
-def _fit_lengths(page: TokenPage, before: Landmark, after: Landmark, text: str) -> list[_Fit]:
-    fits = []
-    for token in page.link_tokens:
-        left = _fit_length(before[::-1], _left(page, token)) - 1
-        if left < 0 or (text and page.anchor(token).text != text):
-            continue
-        fits.append(
-            _Fit((page.url, token), left, _fit_length(after, _right(page, token)), tag_path(page, token))
-        )
-    return fits
+def _reaches(size: _Size, left: int, right: int) -> bool:
+    return size[0] >= left and size[1] >= right
+
+
+def _tags_taken(sizes: dict[_Size, set[int]], left: int, right: int) -> set[int]:
+    return {tag for size, tags in sizes.items() if _reaches(size, left, right) for tag in tags}
 
 
 def _fit_length(terms: Landmark, tokens: Sequence[str]) -> int:

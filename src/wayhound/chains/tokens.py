@@ -250,6 +250,14 @@ class TokenPage:
         """All links in document order."""
         return [self.anchor(token) for token in self.link_tokens]
 
+    @cached_property
+    def links_by_text(self) -> dict[str, list[int]]:
+        """The opening tags of links by what they say."""
+        links: dict[str, list[int]] = {}
+        for anchor in self.anchors:
+            links.setdefault(anchor.text, []).append(anchor.token)
+        return links
+
     def anchor(self, token: int) -> Anchor:
         """Return the link whose opening tag is a token."""
         piece = bisect_right(self.starts, token) - 1

@@ -98,6 +98,8 @@ class Alphabet(dict[str, str]):
     def __init__(self, terms: Iterable[Term]) -> None:
         super().__init__()
         self._chars: dict[Term, str] = {}
+        self._patterns: dict[Term, str] = {}
+        self._compiled: dict[Landmark, re.Pattern[str]] = {}
         for term in (*TokenClass, *sorted({term for term in terms if isinstance(term, str)})):
             self._chars[term] = chr(self._FIRST + len(self._chars))
 
@@ -112,11 +114,19 @@ class Alphabet(dict[str, str]):
         return "".join(map(self.__getitem__, tokens))
 
     def term_pattern(self, term: Term) -> str:
-        chars = "".join(char for other, char in self._chars.items() if _covers(term, other))
-        return chars if len(chars) == 1 else f"[{chars}]" if chars else "(?!)"
+        if term not in self._patterns:
+            chars = "".join(char for other, char in self._chars.items() if _covers(term, other))
+            self._patterns[term] = chars if len(chars) == 1 else f"[{chars}]" if chars else "(?!)"
+        return self._patterns[term]
 
     def landmark_pattern(self, landmark: Sequence[Term]) -> str:
         return "".join(map(self.term_pattern, landmark))
+
+    def compiled(self, landmark: Landmark) -> re.Pattern[str]:
+        """Return a landmark as a regular expression; each is made once."""
+        if landmark not in self._compiled:
+            self._compiled[landmark] = re.compile(self.landmark_pattern(landmark))
+        return self._compiled[landmark]
 
 
 def _covers(term: Term, other: Term) -> bool:
@@ -165,28 +175,39 @@ class CompiledRule:
 
     def __init__(self, rule: SkipRule, alphabet: Alphabet) -> None:
         self._from_end = rule.from_end
-        self._patterns = [_compile(sequence, alphabet, rule.from_end) for sequence in rule.alternatives]
+        marks = [[mark[::-1] for mark in each] if rule.from_end else each for each in rule.alternatives]
+        self._sequences = [tuple(map(alphabet.compiled, sequence)) for sequence in marks]
 
     def stop(self, text: str, start: int, end: int) -> int | None:
         """Return where the rule stops in `text[start:end]`, or None if no alternative matches.
 
         Forward, that is the position after the last landmark; backward, the position before it.
         """
-        if not self._patterns:
+        if not self._sequences:
             return end if self._from_end else start
-        for pattern in self._patterns:
+        content = text[start:end][::-1] if self._from_end else text
+        for sequence in self._sequences:
             if self._from_end:
-                match = pattern.search(text[start:end][::-1])
-                if match:
-                    return end - match.end()
-            elif match := pattern.search(text, start, end):
-                return match.end()
+                if (stop := skip(sequence, content, 0, end - start)) is not None:
+                    return end - stop
+            elif (stop := skip(sequence, content, start, end)) is not None:
+                return stop
         return None
 
 
-def _compile(sequence: Sequence[Landmark], alphabet: Alphabet, backward: bool) -> re.Pattern[str]:
-    marks = [mark[::-1] for mark in sequence] if backward else sequence
-    return re.compile(".*?".join(map(alphabet.landmark_pattern, marks)), re.DOTALL)
+def skip(sequence: Sequence[re.Pattern[str]], text: str, start: int, end: int) -> int | None:
+    """Return the position after the last of some landmarks, each looked for behind the one before.
+
+    The first occurrence of each is enough: a later one leaves less to search for the rest. One regular expression for
+    all of them would try every later one as well before it fails, in time cubic in the length of the page.
+    """
+    place = start
+    for landmark in sequence:
+        match = landmark.search(text, place, end)
+        if match is None:
+            return None
+        place = match.end()
+    return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +247,7 @@ class LandmarkLearner:
         waiting = [example for example in examples if example.is_positive]
         negatives = [example for example in examples if not example.is_positive]
         self._alphabet = Alphabet(self._usable_terms(waiting))
+        self._found: dict[tuple[int, int, Landmark], int | None] = {}
         self._texts = {id(example): self._alphabet.encode(example.tokens) for example in examples}
         alternatives: list[tuple[Landmark, ...]] = []
         self.uncovered_: list[SkipExample] = []
@@ -307,16 +329,30 @@ class LandmarkLearner:
         ]
 
     def _all_stops(self, landmark: Landmark, seed: SkipExample) -> list[int]:
-        text, pattern = self._texts[id(seed)], re.compile(self._alphabet.landmark_pattern(landmark))
+        text, pattern = self._texts[id(seed)], self._alphabet.compiled(landmark)
         stops = (
             match.end() for match in pattern.finditer(text, max(seed.latest - self.window, 0), seed.latest)
         )
         return [stop for stop in stops if seed.earliest <= stop <= seed.latest][-3:]
 
     def _stop(self, rule: tuple[Landmark, ...], example: SkipExample) -> int | None:
-        text = self._texts[id(example)]
-        match = _cached(self._alphabet, rule).search(text)
-        return match.end() if match else None
+        place: int | None = 0
+        for landmark in rule:
+            place = self._next(landmark, example, place or 0)
+            if place is None:
+                return None
+        return place
+
+    def _next(self, landmark: Landmark, example: SkipExample, start: int) -> int | None:
+        """Return the end of the first occurrence of a landmark from a position on.
+
+        Most candidates of a round share landmarks: what was searched once is remembered.
+        """
+        key = id(example), start, landmark
+        if key not in self._found:
+            match = self._alphabet.compiled(landmark).search(self._texts[id(example)], start)
+            self._found[key] = match.end() if match else None
+        return self._found[key]
 
     def _is_right(self, rule: tuple[Landmark, ...], example: SkipExample) -> bool:
         stop = self._stop(rule, example)
@@ -347,7 +383,3 @@ class LandmarkLearner:
 
 
 _WORDS = frozenset({TokenClass.ALPHABETIC, TokenClass.ALL_CAPS, TokenClass.ALPHANUMERIC})
-
-
-def _cached(alphabet: Alphabet, rule: tuple[Landmark, ...]) -> re.Pattern[str]:
-    return _compile(rule, alphabet, backward=False)
