@@ -352,6 +352,23 @@ HELD_OUT = {
         ("news-item", "article → category", ".entry-category a"),
     ),
     "agenticlab": (("publication", "publication → author", "section p.tw-mt-4 > a"),),
+    "condominios": (
+        ("item", "item → town", "nav.crumb a:nth-of-type(2)"),
+        ("article", "article → next article", "a.av-next"),
+        ("article", "article → guide", "aside.cluster-related nav a"),
+    ),
+    "caencamp": (
+        ("talk", "talk → speaker", ".sc-kAzzGY a"),
+        ("speaker", "speaker → talk", ".sc-uJMKN a"),
+    ),
+    "stokefoil": (("product", "product → related product", "section.related li.product > a.woocommerce-loop-product__link"),),
+    "breakpoverty": (("news-item", "article → category", ".post_text_inner > .post_info > a"),),
+    "pycolombia": (("event", "event → organiser", 'h2:lexbor-contains("Organizado por") + .row > .col-lg-3 > a'),),
+    "casnode": (("guide", "guide → next guide", "a.pagination-nav__link--next"),),
+    "wp-ecofiches": (
+        ("guide", "guide → persona", "ul.noliststyle > li > ul.ml-8 > li > a"),
+        ("guide", "guide → term", ".markdown-content a.tooltip"),
+    ),
     "okio": (("api", "type → member", "#content .main-subrow.keyValue > div > span.inline-flex > div > a"),),
 }
 """Relationships of other sites, written down from one page of each before any rule was learned there: the label of

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.chains.list_rules import LeafLearner, ListLearner, PathLesson, Template
-from wayhound.chains.paths import Label, alike, are_alike, find_label, list_path
+from wayhound.chains.list_rules import LeafLearner, ListLearner, PathLesson
+from wayhound.chains.paths import Label, alike, are_alike, find_label, is_parted, list_path
 from wayhound.chains.rules import PageRules, PathRule
 from wayhound.chains.targets import choose_pattern
-from wayhound.chains.tokens import Anchor, TokenPage
+from wayhound.chains.template import MAX_CONTEXT, Template, find_open_tags
+from wayhound.chains.tokens import Anchor, TagCutter, TokenPage
 
 _CONSTANT_SHARE = 0.6
+_SHORT_LIST = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,17 @@ class StepLearner:
     def fit(self, examples: Sequence[LinkExample]) -> StepLearner:
         """Learn from examples, of which at least one must be wanted."""
         pages = {example.page.url: example.page for example in examples}
-        self._template = Template(list(pages.values()), self.context)
+        shown = [(example.page, example.anchor.token) for example in examples if example.wanted]
+        context = [page for page in self.context if page.url not in pages][:MAX_CONTEXT]
+        self._open_tags = tuple(find_open_tags(shown, [*pages.values(), *context]))
+        cutter = TagCutter(self._open_tags)
+        pages = {url: page.cut(cutter) for url, page in pages.items()}
+        self._template = Template(list(pages.values()), [page.cut(cutter) for page in context])
         self._leaf, self._lists = LeafLearner(self._template), ListLearner(self._template)
         self._refused = {
             (example.page.url, example.anchor.token) for example in examples if not example.wanted
         }
-        wanted = [example for example in examples if example.wanted]
+        wanted = [replace(example, page=pages[example.page.url]) for example in examples if example.wanted]
         self._wanted = {(example.page.url, example.anchor.token) for example in wanted}
         found = [self._example(example) for example in wanted]
         self.paths_ = tuple(self._widen_target(path) for path in self._cover(found))
@@ -124,8 +131,17 @@ class StepLearner:
     def _lesson(self, examples: list[_Example]) -> PathLesson:
         page, label = examples[0].page, examples[0].label
         begin, end = (label.begin, label.region_end) if label else (0, len(page.tokens))
+        shown = {example.token for example in examples}
         members = {token for example in examples for token in alike(page, example.token, begin, end)}
-        return PathLesson(page, tuple(sorted(members | {example.token for example in examples})), label)
+        return PathLesson(page, self._without_crumbs(page, sorted(members | shown), shown), label)
+
+    def _without_crumbs(self, page: TokenPage, members: list[int], shown: set[int]) -> tuple[int, ...]:
+        """Drop the first links of a short list that lead up from the page: it is a trail of crumbs."""
+        first = 0
+        if len(members) <= _SHORT_LIST and self._template.others:
+            while members[first] not in shown and _leads_up(page.url, page.target_of(members[first])):
+                first += 1
+        return tuple(members[first:])
 
     def _learn_path(self, examples: list[_Example]) -> PathRule:
         text = self._constant_text(examples)
@@ -143,7 +159,7 @@ class StepLearner:
                 key = self._quality(path, trial)
                 if best is None or key > best[0]:
                     best = key, path
-                if key[:3] == (0, 0, 0):
+                if key[:4] == (0, 0, 0, 0):
                     return self._narrow(path, trial, key)
         assert best is not None  # there is at least one candidate: the shortest leaf
         return self._narrow(best[1], lessons, best[0])
@@ -175,7 +191,8 @@ class StepLearner:
     def _constant_text(self, examples: list[_Example]) -> str:
         """Return the text of a link that is told from its neighbours by what it says: an entry of a menu.
 
-        In a menu, most entries say the same on most pages; the members of a list do not.
+        In a menu, most entries say the same on most pages, and lead to a page of their own from each; the members of a
+        list do not.
         """
         texts = {example.page.anchor(example.token).text for example in examples}
         lessons = self._lessons(examples)
@@ -185,7 +202,7 @@ class StepLearner:
         if len(lessons) == 1 and not self._template.others:
             return ""
         path = list_path(examples[0].page, examples[0].token, None)
-        if not self._is_common(text, path):
+        if not self._is_common(text, path) or not self._leads_apart(text):
             return ""
         entries = [several[0].page.anchor(token).text for token in several[0].members]
         common = [entry for entry in entries if self._is_common(entry, path)]
@@ -194,6 +211,12 @@ class StepLearner:
     def _is_common(self, text: str, path: tuple[str, ...]) -> bool:
         having = sum(self._has_link(page, text, path) for page in self._template.pages)
         return having >= max(_CONSTANT_SHARE * len(self._template.pages), 2)
+
+    def _leads_apart(self, text: str) -> bool:
+        """Return True if the links that say a text lead to different pages from most pages."""
+        found = [(page, page.links_by_text.get(text, ())) for page in self._template.pages]
+        targets = [{page.target_of(token) for token in links} for page, links in found if links]
+        return 2 * len(set().union(*targets)) > len(targets)
 
     def _has_link(self, page: TokenPage, text: str, path: tuple[str, ...]) -> bool:
         # the same texts may be entries of a menu and members of a list elsewhere on the page
@@ -206,9 +229,9 @@ class StepLearner:
         labelled = any(lesson.label for lesson in lessons)
         # without a label, links are best told apart by what stands right around them
         if not labelled and (leaf := self._leaf.best_lone(lessons, text)):
-            yield PathRule(leaves=(leaf,), text=text, repeats=repeats)
+            yield PathRule(leaves=(leaf,), text=text, repeats=repeats, open_tags=self._open_tags)
         for leaves in self._leaf.choices(lessons, text):
-            wide = PathRule(leaves=leaves, text=text, repeats=repeats)
+            wide = PathRule(leaves=leaves, text=text, repeats=repeats, open_tags=self._open_tags)
             start = self._lists.start(lessons, wide)
             begun = replace(wide, start=start)
             end, close = self._lists.ends(lessons, begun)
@@ -224,12 +247,14 @@ class StepLearner:
                 (lesson.page.url, token) in self._wanted and token not in taken for token in lesson.members
             )
             wrong += len(taken ^ set(lesson.members))
-        mixed = taken_elsewhere = 0
+        mixed = parted = taken_elsewhere = 0
+        told_apart = any(is_parted(lesson.page, lesson.members) for lesson in lessons)
         for page in self._template.others:
             tokens = rules.tokens(page)
             taken_elsewhere += len(tokens)
             mixed += not are_alike(page, tokens)
-        return -missed, -wrong, -mixed, taken_elsewhere
+            parted += not told_apart and is_parted(page, tokens)
+        return -missed, -wrong, -mixed, -parted, taken_elsewhere
 
     def _widen_target(self, path: PathRule) -> PathRule:
         """Choose the target rule from the texts of all links that the landmarks take (Algorithm 4).
@@ -239,3 +264,9 @@ class StepLearner:
         rules = PageRules([path])
         texts = [anchor.text for page in self._template.pages for anchor in rules.take_all(page)]
         return replace(path, target=choose_pattern(texts)) if texts else path
+
+
+def _leads_up(url: str, target: str) -> bool:
+    """Return True if a link of a page leads to a folder that the page lies in."""
+    folder = target.removesuffix("index.html")
+    return folder.endswith("/") and len(folder) < len(url) and url.startswith(folder)

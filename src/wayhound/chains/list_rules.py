@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.chains.paths import Label, alike, find_label, list_path, tag_path
+from wayhound.chains.paths import Label, is_parted, place_of, tag_path
 from wayhound.chains.rules import END_OF_LINK, LeafRule, PageRules, PathRule
+from wayhound.chains.template import ENOUGH_PAGES, Template, tokens_after, tokens_before
 from wayhound.chains.tokens import TokenPage
 from wayhound.learn.landmarks import (
     Landmark,
@@ -23,17 +24,10 @@ from wayhound.learn.landmarks import (
     generalise,
 )
 
-MAX_CONTEXT = 24
-"""Other pages of the same kind that are looked at: enough to tell the template from the content of one page."""
-
 _MEMBERS = frozenset("a li tr article h2 h3 h4 h5 h6 figure".split())
 _HOLDERS = frozenset("dd ul ol menu dl table tbody td nav p span section".split())
-_MAX_BEFORE = 5
-_MAX_AFTER = 7
 _MAX_LANDMARK = 8
-_ENOUGH_PAGES = 4  # to expect that a label of the template occurs on two of them
 _MAX_LABEL = 16
-_MOST_LIKE = 300
 _MAX_LEAVES = 12
 
 
@@ -45,95 +39,6 @@ class PathLesson:
     members: tuple[int, ...]
     label: Label | None
     refused: frozenset[int] = frozenset()
-
-
-class Template:
-    """The template of a site, as far as some pages show it: which words belong to it, and what links have in common.
-
-    `taught` are the pages of the examples, `others` pages of the same kind without examples.
-    """
-
-    def __init__(self, taught: Sequence[TokenPage], others: Sequence[TokenPage]) -> None:
-        known = {page.url for page in taught}
-        self.others = [page for page in others if page.url not in known][:MAX_CONTEXT]
-        self.pages = [*taught, *self.others]
-        self.counts = Counter(word for page in self.pages for word in page.words)
-
-    def is_template(self, page: TokenPage, token: int, label: Label) -> bool:
-        """Tell a label of the template ("Starring:") from a part of the content that is set like one."""
-        if not self.stable_words(label.words):
-            return False
-        held = page.tree.elements[label.member].open
-        first = bisect_left(page.link_tokens, label.end)
-        if first < len(page.link_tokens) and page.link_tokens[first] < held and label.begin < held:
-            between = page.link_tokens[first : bisect_left(page.link_tokens, held)]
-            if not set(between) & set(alike(page, token, label.end, held)):
-                return (
-                    False  # a label stands right over its list: other links between them are what it labels
-                )
-        members = alike(page, token, label.begin, label.region_end)
-        if self._recurs(label.words, len(label.words)):
-            return True
-        if self._varies(page, token):
-            return False
-        if self._recurs(label.words, (len(label.words) + 1) // 2):
-            return True
-        outside = len(alike(page, token, 0, len(page.tokens))) - len(members)
-        return outside < 2 or (len(members) > 1 and len(self.pages) < _ENOUGH_PAGES)
-
-    def _recurs(self, words: Sequence[str], size: int) -> bool:
-        """Return True if a run of that many words of a label occurs on a second page."""
-        runs = [" ".join(words[start : start + size]) for start in range(len(words) - size + 1)]
-        return any(sum(f" {run} " in page.plain_words for page in self.pages) > 1 for run in runs)
-
-    def _varies(self, page: TokenPage, token: int) -> bool:
-        """Return True if links of the same path stand under another label on every page: then it is content."""
-        path = list_path(page, token, None)
-        labels = []
-        for other in self.others:
-            like = [link for link in other.link_tokens if other.tokens[link] == page.tokens[token]][
-                :_MOST_LIKE
-            ]
-            same = (link for link in like if list_path(other, link, None) == path)
-            label = find_label(other, link) if (link := next(same, None)) is not None else None
-            labels += [label.words] if label else []
-        return len(labels) >= _ENOUGH_PAGES and 2 * len(set(labels)) > len(labels)
-
-    def stable_words(self, words: Iterable[str]) -> tuple[str, ...]:
-        return tuple(word for word in words if self.is_stable(word) and not word.isnumeric())
-
-    def is_stable(self, word: str) -> bool:
-        """Return False for words of a page's own title that few other pages have, and for numbers."""
-        if class_of(word) is TokenClass.NUMERIC:
-            return False
-        if class_of(word) not in (TokenClass.ALPHABETIC, TokenClass.ALL_CAPS, TokenClass.ALPHANUMERIC):
-            return True
-        few = self.counts[word] < max(2, len(self.pages) / 2)
-        return not (few and any(word in page.own_words for page in self.pages))
-
-    def context(self, places: Sequence[tuple[TokenPage, int]]) -> tuple[Landmark, Landmark]:
-        """Return the longest landmarks before and after that fit all links, the link's own tag last of the first."""
-        lefts = [_left(page, token) for page, token in places]
-        rights = [_right(page, token) for page, token in places]
-        return self.common(lefts)[::-1], self.common(rights)
-
-    def common(self, sequences: list[tuple[str, ...]]) -> Landmark:
-        common: list[Term] = []
-        for terms in zip(*sequences, strict=False):
-            term: Term | None = self.literal(terms[0])
-            for token in terms[1:]:
-                term = None if term is None else generalise(term, self.literal(token))
-            if term is None:
-                break
-            common.append(term)
-        return tuple(common)
-
-    def literal(self, token: str) -> Term:
-        """Return a token as it is, or its class if it is a word of content."""
-        if token[0] == "<" or class_of(token) in (TokenClass.PUNCTUATION, TokenClass.SYMBOL):
-            return token
-        template = self.counts[token] >= max(2, len(self.pages) / 2) and self.is_stable(token)
-        return token if template else classes_of(token)[-1]
 
 
 class LeafLearner:
@@ -157,20 +62,29 @@ class LeafLearner:
         fit = _Fit(before, after, text)
         rivals = {size for url, page in pages.items() for size in fit.sizes(page, members[url])}
         others = [fit.sizes(page) for page in self.template.others]
+        lists = [] if self._are_parted(lessons) else [fit.lists(page) for page in self.template.others]
         best: tuple[tuple[float, ...], LeafRule] | None = None
         for left in range(len(before)):
             for right in range(len(after) + 1):
                 if any(_reaches(size, left, right) for size in rivals):
                     continue
-                taken = [_tags_taken(sizes, left, right) for sizes in others]
-                mixed = sum(len(tags) > 1 for tags in taken)
+                taken = [_taken(sizes, left, right) for sizes in others]
+                mixed = sum(len({tags for tags, _ in links}) > 1 for links in taken)
+                parted = sum(_is_parted(sizes, left, right) for page in lists for sizes in page)
                 covered = sum(map(bool, taken))
+                # a link that leads to one page from wherever it stands relates nothing
+                targets = {target for links in taken for _, target in links}
+                useless = not repeats and covered >= ENOUGH_PAGES and len(targets) == 1
                 # alone on its page, a link is rather told by what follows: the parent of a page comes right before it
                 cost = left + 1.5 * right if repeats else 1.3 * left + right
-                key = (-mixed, covered, -cost - 1.2 * (left == 0))
+                key = (-mixed, -parted, -useless, covered, -cost - 1.2 * (left == 0))
                 if best is None or key > best[0]:
                     best = key, LeafRule(before[len(before) - 1 - left :], after[:right])
-        return best[1] if best else None
+        return best[1] if best and not best[0][1] else None
+
+    def _are_parted(self, lessons: list[PathLesson]) -> bool:
+        """Return True if an element holds a member and a like link that is none: links of a list are told apart."""
+        return any(is_parted(lesson.page, lesson.members) for lesson in lessons)
 
     def choices(self, lessons: list[PathLesson], text: str) -> Iterable[tuple[LeafRule, ...]]:
         places = [(lesson.page, token) for lesson in lessons for token in lesson.members]
@@ -360,7 +274,7 @@ class ListLearner:
             if tokens != second.tokens(page):
                 return False
             lists += bool(tokens)
-        return lists >= _ENOUGH_PAGES
+        return lists >= ENOUGH_PAGES
 
 
 def _learn_end(
@@ -398,27 +312,45 @@ class _Fit:
         self._before, self._after, self._text = before[::-1], after, text
         self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Size] = {}
 
-    def sizes(self, page: TokenPage, without: Iterable[int] = ()) -> dict[_Size, set[int]]:
-        """Return the sizes that fit some link of a page, with the paths of tags of those links."""
-        sizes: dict[_Size, set[int]] = {}
+    def sizes(self, page: TokenPage, without: Iterable[int] = ()) -> dict[_Size, set[tuple[int, str]]]:
+        """Return the sizes that fit some link of a page, with the paths of tags and the targets of those links."""
+        sizes: dict[_Size, set[tuple[int, str]]] = {}
         for token in page.link_tokens:
             if token in without or (self._text and page.anchor(token).text != self._text):
                 continue
-            around = _left(page, token), _right(page, token)
-            if (size := self._known.get(around)) is None:
-                left, right = _fit_length(self._before, around[0]) - 1, _fit_length(self._after, around[1])
-                size = self._known[around] = left, right
+            size = self._size(page, token)
             if size[0] >= 0:
-                sizes.setdefault(size, set()).add(tag_path(page, token))
+                sizes.setdefault(size, set()).add((tag_path(page, token), page.target_of(token)))
         return sizes
+
+    def lists(self, page: TokenPage) -> set[frozenset[_Size]]:
+        """Return the sizes that fit the links of each list of a page: like links in one element."""
+        lists: dict[tuple[int, int], set[_Size]] = {}
+        for token in page.link_tokens:
+            lists.setdefault(place_of(page, token), set()).add(self._size(page, token))
+        return {frozenset(sizes) for sizes in lists.values() if len(sizes) > 1}
+
+    def _size(self, page: TokenPage, token: int) -> _Size:
+        around = tokens_before(page, token), tokens_after(page, token)
+        if around not in self._known:
+            left, right = (
+                _fit_length(self._before, around[0]) - 1,
+                _fit_length(self._after, around[1]),
+            )
+            self._known[around] = left, right
+        return self._known[around]
 
 
 def _reaches(size: _Size, left: int, right: int) -> bool:
     return size[0] >= left and size[1] >= right
 
 
-def _tags_taken(sizes: dict[_Size, set[int]], left: int, right: int) -> set[int]:
-    return {tag for size, tags in sizes.items() if _reaches(size, left, right) for tag in tags}
+def _taken(sizes: dict[_Size, set[tuple[int, str]]], left: int, right: int) -> set[tuple[int, str]]:
+    return {link for size, links in sizes.items() if _reaches(size, left, right) for link in links}
+
+
+def _is_parted(sizes: Iterable[_Size], left: int, right: int) -> bool:
+    return len({_reaches(size, left, right) for size in sizes}) > 1
 
 
 def _fit_length(terms: Landmark, tokens: Sequence[str]) -> int:
@@ -430,18 +362,8 @@ def _fit_length(terms: Landmark, tokens: Sequence[str]) -> int:
     return length
 
 
-def _left(page: TokenPage, token: int) -> tuple[str, ...]:
-    """Return the tokens before a link, nearest first, beginning with its own tag."""
-    return page.tokens[max(token - _MAX_BEFORE, 0) : token + 1][::-1]
-
-
-def _right(page: TokenPage, token: int) -> tuple[str, ...]:
-    end = page.end_of_link(token)
-    return page.tokens[end + 1 : end + 1 + _MAX_AFTER] if page.tokens[end] == END_OF_LINK else ()
-
-
 def _fits(leaf: LeafRule, page: TokenPage, token: int) -> bool:
-    left, right = _left(page, token), _right(page, token)
+    left, right = tokens_before(page, token), tokens_after(page, token)
     before = leaf.before[::-1]
     if len(left) < len(before) or len(right) < len(leaf.after):
         return False

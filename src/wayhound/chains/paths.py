@@ -195,6 +195,19 @@ def are_alike(page: TokenPage, anchors: Sequence[int]) -> bool:
     return len({tag_path(page, anchor) for anchor in anchors}) <= 1
 
 
+def place_of(page: TokenPage, anchor: int) -> tuple[int, int]:
+    """Return the element that holds a link and the link's path: like links in one element share it."""
+    element = page.tree.opened[anchor]
+    return page.tree.elements[element].parent, page.tree.paths[element]
+
+
+def is_parted(page: TokenPage, anchors: Iterable[int]) -> bool:
+    """Return True if some element holds one of these links and a like one that is not among them."""
+    chosen = set(anchors)
+    places = {place_of(page, anchor) for anchor in chosen}
+    return any(token not in chosen and place_of(page, token) in places for token in page.link_tokens)
+
+
 def tag_path(page: TokenPage, anchor: int) -> int:
     """Return a number that links with the same path of tags share on a page."""
     return page.tree.tag_paths[page.tree.opened[anchor]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayhound.chains.targets import PATTERNS, has_anchor_text_pattern
-from wayhound.chains.tokens import LINK, Anchor, TokenPage, remember, tokens_of
+from wayhound.chains.tokens import LINK, Anchor, OpenTag, TagCutter, TokenPage, remember, tokens_of
 from wayhound.errors import ModelError
 from wayhound.learn.landmarks import Alphabet, CompiledRule, Landmark, SkipRule, Term
 
@@ -31,7 +31,8 @@ class PathRule:
 
     A path without a list node has an empty start and end rule: its content is the whole page. `end` runs from the end
     of the page, `close` from the start of the list; the list ends where the first of them stops. `text` limits the
-    leaf to links that say just that; else `target` names the pattern that their text follows.
+    leaf to links that say just that; else `target` names the pattern that their text follows. `open_tags` are cut down
+    before anything is matched.
     """
 
     start: SkipRule = NOTHING
@@ -41,6 +42,7 @@ class PathRule:
     target: str = "any"
     text: str = ""
     repeats: bool = True
+    open_tags: tuple[OpenTag, ...] = ()
 
     @property
     def terms(self) -> list[Term]:
@@ -61,6 +63,7 @@ class PathRule:
         return {
             "start": self.start.to_json(), "end": self.end.to_json(), "close": self.close.to_json(),
             "leaves": leaves, "target": self.target, "text": self.text, "repeats": self.repeats,
+            "open_tags": [{"tag": each.tag, "common": sorted(each.common), "kept": sorted(each.kept)} for each in self.open_tags],
         }  # fmt: skip
 
     @classmethod
@@ -77,6 +80,10 @@ class PathRule:
             rule = cls(
                 SkipRule.from_json(data["start"]), end if end.from_end else NOTHING, close, leaves,
                 target=str(data["target"]), text=str(data["text"]), repeats=bool(data["repeats"]),
+                open_tags=tuple(
+                    OpenTag(str(each["tag"]), frozenset(each["common"]), frozenset(each["kept"]))
+                    for each in data.get("open_tags", ())
+                ),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"A link rule is damaged ({error}). Learn the relationship again.") from None
@@ -111,7 +118,7 @@ class PageRules:
     def __init__(self, paths: Sequence[PathRule]) -> None:
         self.paths = tuple(paths)
         self._alphabet = Alphabet([END_OF_LINK, LINK, *(term for path in paths for term in path.terms)])
-        self._codes = _PieceCodes(self._alphabet)
+        self._codes = {path.open_tags: _PieceCodes(self._alphabet, path.open_tags) for path in paths}
         self._compiled = [_CompiledPath(path, self._alphabet) for path in paths]
 
     def take(self, page: TokenPage) -> list[Anchor]:
@@ -124,10 +131,8 @@ class PageRules:
 
     def take_all(self, page: TokenPage) -> list[Anchor]:
         """Return every link element that the rules take, in document order."""
-        text = self._encode(page)
-        tokens = {token for path in self._compiled for token in path.tokens(text)}
-        members = [set(path.tokens(text)) for path in self._compiled]
-        anchors = [page.anchor(token) for token in sorted(tokens)]
+        members = self._members(page)
+        anchors = [page.anchor(token) for token in sorted(set().union(*members))]
         return [
             anchor
             for anchor in anchors
@@ -137,34 +142,40 @@ class PageRules:
 
     def tokens(self, page: TokenPage) -> list[int]:
         """Return the opening tags of the links that the landmarks take, before patterns of their text are applied."""
-        text = self._encode(page)
-        tokens = {token for path in self._compiled for token in path.tokens(text)}
         if any(path.rule.text for path in self._compiled):
-            tokens = {anchor.token for anchor in self.take_all(page)}
-        return sorted(tokens)
+            return [anchor.token for anchor in self.take_all(page)]
+        return sorted(set().union(*self._members(page)))
 
     def regions(self, page: TokenPage) -> list[Region | None]:
         """Return the content that each path finds for its list node; None where its rules do not match."""
-        text = self._encode(page)
-        return [path.region(text) for path in self._compiled]
+        texts = self._encode(page)
+        return [path.region(texts[path.rule.open_tags]) for path in self._compiled]
 
     def covers(self, page: TokenPage) -> bool:
         """Return True if any path takes a link from the page."""
         return bool(self.take_all(page))
 
-    def _encode(self, page: TokenPage) -> str:
-        return page.encode(self._codes)
+    def _members(self, page: TokenPage) -> list[set[int]]:
+        texts = self._encode(page)
+        return [path.members(texts[path.rule.open_tags]) for path in self._compiled]
+
+    def _encode(self, page: TokenPage) -> dict[tuple[OpenTag, ...], str]:
+        return {tags: page.encode(codes) for tags, codes in self._codes.items()}
 
 
 class _PieceCodes(dict[str, str]):
     """Pieces of pages in the characters of an alphabet."""
 
-    def __init__(self, alphabet: Alphabet) -> None:
+    def __init__(self, alphabet: Alphabet, open_tags: tuple[OpenTag, ...]) -> None:
         super().__init__()
         self._alphabet = alphabet
+        self._cutter = TagCutter(open_tags)
 
     def __missing__(self, piece: str) -> str:
-        code = self._alphabet.encode(tokens_of(piece))
+        tokens: Iterable[str] = tokens_of(piece)
+        if self._cutter.tags:
+            tokens = map(self._cutter.__getitem__, tokens)
+        code = self._alphabet.encode(tokens)
         remember(self, piece, code)
         return code
 
@@ -175,7 +186,6 @@ class _CompiledPath:
         self._start = CompiledRule(rule.start, alphabet)
         self._ends = [CompiledRule(end, alphabet) for end in (rule.end, rule.close) if end.alternatives]
         self._leaves = [_leaf_pattern(leaf, alphabet) for leaf in rule.leaves]
-        self._last: tuple[str, list[int]] = ("", [])
 
     def region(self, text: str) -> Region | None:
         """Skip what comes before and after the list; a list whose end is not found goes on to the end of the page.
@@ -188,15 +198,11 @@ class _CompiledPath:
         stops = (end.stop(text, start, len(text)) for end in self._ends)
         return Region(start, min((stop for stop in stops if stop is not None), default=len(text)))
 
-    def tokens(self, text: str) -> list[int]:
+    def members(self, text: str) -> set[int]:
         """Return the opening tags of the links between start and end, before the target rule."""
-        if self._last[0] is not text:
-            region = self.region(text)
-            found = set() if region is None else self._members(text, region)
-            self._last = (text, sorted(found))
-        return self._last[1]
-
-    def _members(self, text: str, region: Region) -> set[int]:
+        region = self.region(text)
+        if region is None:
+            return set()
         found = (match.start() for leaf in self._leaves for match in leaf.finditer(text, region.start))
         return {token for token in found if token < region.end}
 

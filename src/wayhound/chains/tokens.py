@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain
@@ -155,6 +156,58 @@ def _normal_entity(raw: str) -> str:
 
 
 _NAMES = _Names()
+_NAMES_IN_TAG = re.compile(r' (class|id)="([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTag:
+    """A kind of tag whose classes or id tell content, such as the category of a product beside `product`.
+
+    Of the names of a tag called `tag` that has all of `common`, only those in `kept` are looked at. An id is written
+    with a `#` before it.
+    """
+
+    tag: str
+    common: frozenset[str]
+    kept: frozenset[str]
+
+
+@lru_cache(maxsize=65_536)
+def names_of(token: str) -> frozenset[str]:
+    """Return the classes of a tag in normal form, and its id with a `#` before it."""
+    found = _NAMES_IN_TAG.findall(token) if token[:1] == "<" else ()
+    return frozenset(
+        name for key, value in found for name in (value.split() if key == "class" else [f"#{value}"])
+    )
+
+
+class TagCutter(dict[str, str]):
+    """Maps every token to itself, and open tags to what is looked at of them."""
+
+    def __init__(self, tags: Sequence[OpenTag]) -> None:
+        super().__init__()
+        self.tags = tuple(tags)
+
+    def __missing__(self, token: str) -> str:
+        if token[0] != "<" or '="' not in token:
+            return token
+        cut, name, names = token, token[1:].partition(" ")[0], names_of(token)
+        for tag in self.tags:
+            if tag.tag == name and tag.common <= names:
+                names &= tag.kept
+                cut = _with_names(token, names)
+        remember(self, token, cut)
+        return cut
+
+
+def _with_names(token: str, names: frozenset[str]) -> str:
+    def kept(match: re.Match[str]) -> str:
+        if match[1] == "id":
+            return match[0] if f"#{match[2]}" in names else ""
+        classes = " ".join(name for name in match[2].split() if name in names)
+        return f' class="{classes}"' if classes else ""
+
+    return _NAMES_IN_TAG.sub(kept, token)
 
 
 class _PieceTokens(dict[str, tuple[str, ...]]):
@@ -202,6 +255,16 @@ class TokenPage:
     @cached_property
     def tokens(self) -> tuple[str, ...]:
         return tuple(chain.from_iterable(map(_PIECES.__getitem__, self._pieces)))
+
+    def cut(self, cutter: TagCutter) -> TokenPage:
+        """Return the page with open tags cut down; its links and their places stay the same."""
+        if not cutter.tags:
+            return self
+        page = copy.copy(self)
+        for derived in ("tree", "words"):
+            page.__dict__.pop(derived, None)
+        page.__dict__["tokens"] = tuple(map(cutter.__getitem__, self.tokens))
+        return page
 
     def encode(self, codes: dict[str, str]) -> str:
         """Return the codes of all pieces in order; a code has a character for each token of its piece."""
@@ -272,6 +335,10 @@ class TokenPage:
         for piece, start in pieces:
             if piece[:1] in ("a", "A") and _opens_link(_PIECES[piece][0]):
                 yield start, self._target(_link_href(piece))
+
+    def target_of(self, token: int) -> str:
+        """Return the address that the link with this opening tag leads to."""
+        return self._target(_link_href(self._pieces[bisect_right(self.starts, token) - 1]))
 
     def _target(self, href: str) -> str:
         # what a relative address leads to depends on the folder alone, which pages of a site share
@@ -404,6 +471,25 @@ class Tree:
                 del stack[depth:]
                 break
         self.owner.append(stack[-1])
+
+    def tags(self, element: int) -> tuple[str, ...]:
+        """Return the tags from the root down to an element."""
+        above = [self.elements[parent].tag for parent in self.ancestors(element)]
+        return (*reversed(above), self.elements[element].tag)
+
+    def at(self, tags: Sequence[str]) -> list[int]:
+        """Return the elements whose path from the root has these tags."""
+        number: int | None = 0
+        for tag in tags:
+            number = None if number is None else self._numbers.get((number, tag))
+        return [] if number is None else self._by_tags.get(number, [])
+
+    @cached_property
+    def _by_tags(self) -> dict[int, list[int]]:
+        elements: dict[int, list[int]] = {}
+        for element, number in enumerate(self.tag_paths):
+            elements.setdefault(number, []).append(element)
+        return elements
 
     def ancestors(self, element: int) -> Iterator[int]:
         """Yield the parents of an element, nearest first, without the root."""
