@@ -361,9 +361,17 @@ HELD_OUT = {
         ("talk", "talk → speaker", ".sc-kAzzGY a"),
         ("speaker", "speaker → talk", ".sc-uJMKN a"),
     ),
-    "stokefoil": (("product", "product → related product", "section.related li.product > a.woocommerce-loop-product__link"),),
+    "stokefoil": (
+        (
+            "product",
+            "product → related product",
+            "section.related li.product > a.woocommerce-loop-product__link",
+        ),
+    ),
     "breakpoverty": (("news-item", "article → category", ".post_text_inner > .post_info > a"),),
-    "pycolombia": (("event", "event → organiser", 'h2:lexbor-contains("Organizado por") + .row > .col-lg-3 > a'),),
+    "pycolombia": (
+        ("event", "event → organiser", 'h2:lexbor-contains("Organizado por") + .row > .col-lg-3 > a'),
+    ),
     "casnode": (("guide", "guide → next guide", "a.pagination-nav__link--next"),),
     "wp-ecofiches": (
         ("guide", "guide → persona", "ul.noliststyle > li > ul.ml-8 > li > a"),

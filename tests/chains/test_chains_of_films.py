@@ -17,7 +17,7 @@ from wayhound.chains.construction import (
 )
 from wayhound.chains.learning import LinkExample, StepLearner
 from wayhound.chains.rules import PageRules, PathRule
-from wayhound.chains.tokens import TokenPage
+from wayhound.chains.tokens import TokenPage, title_words
 from wayhound.errors import TeachingError
 from wayhound.samples.films import ROLES, FilmSite
 
@@ -146,6 +146,54 @@ def test_an_entry_of_a_menu_is_told_by_its_text() -> None:
     assert [taken(paths, page) for page in pages] == [["Cast"]] * 4
 
 
+def test_an_entry_that_leads_to_one_page_from_everywhere_stands_for_its_list() -> None:
+    def film(n: int) -> TokenPage:
+        genres = ("Drama", "Crime", "War")[: 1 + n % 3]
+        links = "".join(f"<li><a href=/{genre}>{genre}</a></li>" for genre in genres)
+        return page_of(f"<h1>Film {n}</h1><ul class=genres>{links}</ul>", f"http://a.example/{n}")
+
+    pages = [film(n) for n in range(9)]
+    paths = learn_from(pages[2], "Drama", context=pages)
+    assert taken(paths, pages[8]) == ["Drama", "Crime", "War"]
+
+
+def test_classes_that_tell_content_are_not_looked_at() -> None:
+    """The class of each talk names its track, and the one on the example page is on no other."""
+
+    def speaker(n: int) -> TokenPage:
+        talk = f"<li><a class='talk track-{'abcdefghi'[n]}' href=/t{n}>Talk {n}</a></li>"
+        home = "<li><a class=home href=/>Home</a></li>"
+        return page_of(f"<ul>{home}</ul><h1>Name {n}</h1><ul>{talk}</ul>", f"http://a.example/{n}")
+
+    pages = [speaker(n) for n in range(9)]
+    paths = learn_from(pages[0], "Talk 0", context=pages[1:8])
+    assert [taken(paths, page) for page in pages] == [[f"Talk {n}"] for n in range(9)]
+    assert PathRule.from_json(paths[0].to_json()) == paths[0]
+
+
+def test_classes_that_tell_parts_of_a_list_apart_are_looked_at() -> None:
+    def article(n: int) -> TokenPage:
+        earlier = f"<a class='turn turn-back' href=/{n - 1}>Earlier {n}</a>" if n else ""
+        later = f"<a class='turn turn-on' href=/{n + 1}>Later {n}</a>" if n < 8 else ""
+        return page_of(f"<h1>Article {n}</h1><nav>{earlier}{later}</nav>", f"http://a.example/{n}")
+
+    pages = [article(n) for n in range(9)]
+    paths = learn_from(pages[0], "Later 0", context=pages)
+    assert [taken(paths, page) for page in pages[:8]] == [[f"Later {n}"] for n in range(8)]
+    assert taken(paths, pages[8]) == []
+
+
+def test_the_start_of_a_trail_of_crumbs_is_no_member_of_it() -> None:
+    def place(n: int) -> TokenPage:
+        town = ("Ulm", "Bonn", "Kiel")[n % 3]
+        crumbs = f"<nav class=crumbs><a href=/>Home</a> › <a href=/{town}/>{town}</a></nav>"
+        return page_of(f"{crumbs}<h1>Place {n}</h1>", f"http://a.example/place-{n}/")
+
+    pages = [place(n) for n in range(9)]
+    paths = learn_from(pages[0], "Ulm", context=pages)
+    assert [taken(paths, page) for page in pages[:3]] == [["Ulm"], ["Bonn"], ["Kiel"]]
+
+
 def test_two_templates_are_learned_as_a_disjunction() -> None:
     table = page_of(
         "<table><tr><th>Cast</th><td><a href=/a>Ann Lee</a></td></tr></table>", "http://a.example/t"
@@ -165,7 +213,7 @@ def test_malformed_markup_never_fails(text: Any) -> None:
     if examples:
         rules = PageRules(StepLearner().fit(examples).paths_)
         assert examples[0].anchor.token in [anchor.token for anchor in rules.take_all(page)] or page.anchors
-    _ = page.tree.elements, page.own_words
+    _ = page.tree.elements, title_words(page)
 
 
 @given(

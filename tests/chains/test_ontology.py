@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wayhound.chains.ontology import Concept, Ontology, Relationship, read_ontology, write_ontology
-from wayhound.chains.targets import choose_pattern, has_anchor_text_pattern
+from wayhound.chains.rules import choose_pattern, has_anchor_text_pattern
 from wayhound.errors import UsageError
 
 TEXT = """

@@ -135,6 +135,37 @@ def test_learned_sequences_are_right_on_the_examples_they_cover(contents: Any) -
             assert example.latest in stops
 
 
+class SlowLearner(LandmarkLearner):
+    """Searches token by token, and remembers nothing."""
+
+    def _stop(self, rule: Any, example: SkipExample) -> int | None:
+        stop: int | None = slow_stop(rule, example.tokens)
+        return stop
+
+
+@given(
+    st.lists(tokens.filter(bool).map(tuple), min_size=1, max_size=3),
+    st.lists(tokens, max_size=2),
+    st.booleans(),
+)
+def test_the_same_rules_are_learned_as_by_searching_token_by_token(
+    contents: Any, negatives: Any, late: bool
+) -> None:
+    examples = [SkipExample(content, len(content) // 2, len(content)) for content in contents]
+    examples += [SkipExample(tuple(content)) for content in negatives]
+    fast, slow = (kind(late=late).fit(examples) for kind in (LandmarkLearner, SlowLearner))
+    assert fast.alternatives_ == slow.alternatives_
+    assert fast.uncovered_ == slow.uncovered_
+
+
+def test_of_equal_landmarks_a_common_one_is_chosen_and_then_the_nearest() -> None:
+    page = tuple("<div> <i> <p> <u> <a>".split())
+    examples = [SkipExample(page, 1, 4)]
+    assert LandmarkLearner().fit(examples).alternatives_ == ((("<div>",),),)
+    assert LandmarkLearner(late=True).fit(examples).alternatives_ == ((("<u>",),),)
+    assert LandmarkLearner(is_common=lambda tag: tag == "<p>").fit(examples).alternatives_ == ((("<p>",),),)
+
+
 def test_words_that_are_not_stable_are_never_used_literally() -> None:
     examples = [SkipExample(PAGE, 2, 2)]
     learner = LandmarkLearner(is_stable=lambda _word: False).fit(examples)

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 
 from wayhound.chains.list_rules import LeafLearner, ListLearner, PathLesson
 from wayhound.chains.paths import Label, alike, are_alike, find_label, is_parted, list_path
-from wayhound.chains.rules import PageRules, PathRule
-from wayhound.chains.targets import choose_pattern
+from wayhound.chains.rules import PageRules, PathRule, choose_pattern
 from wayhound.chains.template import MAX_CONTEXT, Template, find_open_tags
 from wayhound.chains.tokens import Anchor, TagCutter, TokenPage
 
-_CONSTANT_SHARE = 0.6
 _SHORT_LIST = 24
 
 
@@ -133,15 +131,7 @@ class StepLearner:
         begin, end = (label.begin, label.region_end) if label else (0, len(page.tokens))
         shown = {example.token for example in examples}
         members = {token for example in examples for token in alike(page, example.token, begin, end)}
-        return PathLesson(page, self._without_crumbs(page, sorted(members | shown), shown), label)
-
-    def _without_crumbs(self, page: TokenPage, members: list[int], shown: set[int]) -> tuple[int, ...]:
-        """Drop the first links of a short list that lead up from the page: it is a trail of crumbs."""
-        first = 0
-        if len(members) <= _SHORT_LIST and self._template.others:
-            while members[first] not in shown and _leads_up(page.url, page.target_of(members[first])):
-                first += 1
-        return tuple(members[first:])
+        return PathLesson(page, _without_crumbs(page, sorted(members | shown), shown), label)
 
     def _learn_path(self, examples: list[_Example]) -> PathRule:
         text = self._constant_text(examples)
@@ -202,26 +192,11 @@ class StepLearner:
         if len(lessons) == 1 and not self._template.others:
             return ""
         path = list_path(examples[0].page, examples[0].token, None)
-        if not self._is_common(text, path) or not self._leads_apart(text):
+        if not self._template.has_entry(text, path) or not self._template.leads_apart(text):
             return ""
         entries = [several[0].page.anchor(token).text for token in several[0].members]
-        common = [entry for entry in entries if self._is_common(entry, path)]
+        common = [entry for entry in entries if self._template.has_entry(entry, path)]
         return text if text in entries and 2 * len(common) > len(entries) else ""
-
-    def _is_common(self, text: str, path: tuple[str, ...]) -> bool:
-        having = sum(self._has_link(page, text, path) for page in self._template.pages)
-        return having >= max(_CONSTANT_SHARE * len(self._template.pages), 2)
-
-    def _leads_apart(self, text: str) -> bool:
-        """Return True if the links that say a text lead to different pages from most pages."""
-        found = [(page, page.links_by_text.get(text, ())) for page in self._template.pages]
-        targets = [{page.target_of(token) for token in links} for page, links in found if links]
-        return 2 * len(set().union(*targets)) > len(targets)
-
-    def _has_link(self, page: TokenPage, text: str, path: tuple[str, ...]) -> bool:
-        # the same texts may be entries of a menu and members of a list elsewhere on the page
-        links = page.links_by_text.get(text, ())
-        return any(list_path(page, token, None)[-3:] == path[-3:] for token in links)
 
     def _candidates(self, lessons: list[PathLesson], text: str) -> Iterable[PathRule]:
         """Yield rules from wide to narrow leaves, each with the start and end that it needs."""
@@ -248,7 +223,7 @@ class StepLearner:
             )
             wrong += len(taken ^ set(lesson.members))
         mixed = parted = taken_elsewhere = 0
-        told_apart = any(is_parted(lesson.page, lesson.members) for lesson in lessons)
+        told_apart = any(lesson.label or is_parted(lesson.page, lesson.members) for lesson in lessons)
         for page in self._template.others:
             tokens = rules.tokens(page)
             taken_elsewhere += len(tokens)
@@ -264,6 +239,15 @@ class StepLearner:
         rules = PageRules([path])
         texts = [anchor.text for page in self._template.pages for anchor in rules.take_all(page)]
         return replace(path, target=choose_pattern(texts)) if texts else path
+
+
+def _without_crumbs(page: TokenPage, members: list[int], shown: set[int]) -> tuple[int, ...]:
+    """Drop the first links of a short list that lead up from the page: it is a trail of crumbs."""
+    first = 0
+    if len(members) <= _SHORT_LIST:
+        while members[first] not in shown and _leads_up(page.url, page.target_of(members[first])):
+            first += 1
+    return tuple(members[first:])
 
 
 def _leads_up(url: str, target: str) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wayhound.chains.paths import Label, is_parted, place_of, tag_path
-from wayhound.chains.rules import END_OF_LINK, LeafRule, PageRules, PathRule
+from wayhound.chains.rules import LeafRule, PageRules, PathRule
 from wayhound.chains.template import ENOUGH_PAGES, Template, tokens_after, tokens_before
 from wayhound.chains.tokens import TokenPage
 from wayhound.learn.landmarks import (
@@ -19,9 +17,7 @@ from wayhound.learn.landmarks import (
     Term,
     TokenClass,
     bare,
-    class_of,
     classes_of,
-    generalise,
 )
 
 _MEMBERS = frozenset("a li tr article h2 h3 h4 h5 h6 figure".split())
@@ -166,7 +162,8 @@ class ListLearner:
         labelled = any(lesson.label for lesson in lessons)
         if labelled and (landmark := self._label_landmark(lessons, examples)):
             return SkipRule(((landmark,),))
-        learner = LandmarkLearner(self.template.is_stable if labelled else lambda _word: False).fit(examples)
+        is_stable = self.template.is_stable if labelled else lambda _word: False
+        learner = LandmarkLearner(is_stable, self.template.is_common, late=True).fit(examples)
         return SkipRule(tuple(self._lengthen(rule, examples) for rule in learner.alternatives_))
 
     def _label_landmark(self, lessons: list[PathLesson], examples: Sequence[SkipExample]) -> Landmark:
@@ -254,14 +251,27 @@ class ListLearner:
             spans.append(_Span(lesson, region.start, last, later))
         if not any(span.later < len(span.lesson.page.tokens) or span.lesson.label for span in spans):
             return SkipRule(), SkipRule()
-        forward = _learn_end([example for span in spans for example in span.forward()])
-        from_end = _learn_end([example for span in spans for example in span.from_end()], self._is_label_word)
+        forward = self._learn_end([example for span in spans for example in span.forward()])
+        from_end = self._learn_end(
+            [example for span in spans for example in span.from_end()], self._is_label_word
+        )
         close = SkipRule(forward or ())
         if forward is None or from_end is None:
             return SkipRule(), close
         reversed_marks = (tuple(mark[::-1] for mark in sequence) for sequence in from_end)
         end = SkipRule(tuple(reversed_marks), from_end=True)
         return end if self._agree(replace(path, close=close), replace(path, end=end)) else SkipRule(), close
+
+    def _learn_end(
+        self, examples: Sequence[SkipExample], is_stable: Callable[[str], bool] = lambda _word: False
+    ) -> tuple[tuple[Landmark, ...], ...] | None:
+        """Return the sequences of an end rule; None if some example is not explained.
+
+        The tags that close a list are near, and enough for a rule that runs forward. One that runs from the end may
+        need the words of a later label to get past a part of the page.
+        """
+        learner = LandmarkLearner(is_stable, self.template.is_common, window=12).fit(examples)
+        return None if learner.uncovered_ else learner.alternatives_
 
     def _is_label_word(self, word: str) -> bool:
         return isinstance(self.template.literal(word), str)
@@ -275,18 +285,6 @@ class ListLearner:
                 return False
             lists += bool(tokens)
         return lists >= ENOUGH_PAGES
-
-
-def _learn_end(
-    examples: Sequence[SkipExample], is_stable: Callable[[str], bool] = lambda _word: False
-) -> tuple[tuple[Landmark, ...], ...] | None:
-    """Return the sequences of an end rule; None if some example is not explained.
-
-    The tags that close a list are near, and enough for a rule that runs forward. One that runs from the end may need
-    the words of a later label to get past a part of the page.
-    """
-    learner = LandmarkLearner(is_stable, window=12).fit(examples)
-    return None if learner.uncovered_ else learner.alternatives_
 
 
 def _count_words(run: Sequence[str]) -> int:
@@ -325,7 +323,7 @@ class _Fit:
 
     def lists(self, page: TokenPage) -> set[frozenset[_Size]]:
         """Return the sizes that fit the links of each list of a page: like links in one element."""
-        lists: dict[tuple[int, int], set[_Size]] = {}
+        lists: dict[tuple[int, int, bool], set[_Size]] = {}
         for token in page.link_tokens:
             lists.setdefault(place_of(page, token), set()).add(self._size(page, token))
         return {frozenset(sizes) for sizes in lists.values() if len(sizes) > 1}

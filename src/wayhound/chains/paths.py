@@ -195,10 +195,10 @@ def are_alike(page: TokenPage, anchors: Sequence[int]) -> bool:
     return len({tag_path(page, anchor) for anchor in anchors}) <= 1
 
 
-def place_of(page: TokenPage, anchor: int) -> tuple[int, int]:
+def place_of(page: TokenPage, anchor: int) -> tuple[int, int, bool]:
     """Return the element that holds a link and the link's path: like links in one element share it."""
     element = page.tree.opened[anchor]
-    return page.tree.elements[element].parent, page.tree.paths[element]
+    return page.tree.elements[element].parent, page.tree.paths[element], _follows_bracket(page, anchor)
 
 
 def is_parted(page: TokenPage, anchors: Iterable[int]) -> bool:

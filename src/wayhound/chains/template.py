@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import islice
 
 from wayhound.chains.paths import Label, alike, find_label, list_path
 from wayhound.chains.rules import END_OF_LINK
-from wayhound.chains.tokens import OpenTag, TokenPage, names_of
+from wayhound.chains.tokens import OpenTag, TokenPage, names_of, title_words
 from wayhound.learn.landmarks import Landmark, Term, TokenClass, class_of, classes_of, generalise
 
 MAX_CONTEXT = 24
@@ -22,6 +23,7 @@ _MAX_BEFORE = 5
 _MAX_AFTER = 7
 _MOST_LIKE = 300
 _EVERYWHERE = 0.9
+_CONSTANT_SHARE = 0.6
 _ALTERNATING_SHARE = 0.2
 _NEAR = 4  # elements above a link that are looked at
 
@@ -36,7 +38,8 @@ class Template:
         known = {page.url for page in taught}
         self.others = [page for page in others if page.url not in known][:MAX_CONTEXT]
         self.pages = [*taught, *self.others]
-        self.counts = Counter(word for page in self.pages for word in page.words)
+        self.counts = Counter(word for page in self.pages for word in set(page.tokens))
+        self._own_words = set().union(*map(title_words, self.pages))
 
     def is_template(self, page: TokenPage, token: int, label: Label) -> bool:
         """Tell a label of the template ("Starring:") from a part of the content that is set like one."""
@@ -63,7 +66,12 @@ class Template:
     def _recurs(self, words: Sequence[str], size: int) -> bool:
         """Return True if a run of that many words of a label occurs on a second page."""
         runs = [" ".join(words[start : start + size]) for start in range(len(words) - size + 1)]
-        return any(sum(f" {run} " in page.plain_words for page in self.pages) > 1 for run in runs)
+        return any(sum(f" {run} " in words for words in self._plain_words) > 1 for run in runs)
+
+    @cached_property
+    def _plain_words(self) -> list[str]:
+        """The words and numbers of each page in order, with a blank before and after each."""
+        return [f" {' '.join(token for token in page.tokens if token[0].isalnum())} " for page in self.pages]
 
     def _varies(self, page: TokenPage, token: int) -> bool:
         """Return True if links of the same path stand under another label on every page: then it is content."""
@@ -78,6 +86,17 @@ class Template:
             labels += [label.words] if label else []
         return len(labels) >= ENOUGH_PAGES and 2 * len(set(labels)) > len(labels)
 
+    def has_entry(self, text: str, path: tuple[str, ...]) -> bool:
+        """Return True if most pages have a link that says a text, in a place with a path of elements."""
+        having = sum(_has_link(page, text, path) for page in self.pages)
+        return having >= max(_CONSTANT_SHARE * len(self.pages), 2)
+
+    def leads_apart(self, text: str) -> bool:
+        """Return True if the links that say a text lead to different pages from most pages."""
+        found = [(page, page.links_by_text.get(text, ())) for page in self.pages]
+        targets = [{page.target_of(token) for token in links} for page, links in found if links]
+        return 2 * len(set().union(*targets)) > len(targets)
+
     def stable_words(self, words: Iterable[str]) -> tuple[str, ...]:
         return tuple(word for word in words if self.is_stable(word) and not word.isnumeric())
 
@@ -88,7 +107,12 @@ class Template:
         if class_of(word) not in (TokenClass.ALPHABETIC, TokenClass.ALL_CAPS, TokenClass.ALPHANUMERIC):
             return True
         few = self.counts[word] < max(2, len(self.pages) / 2)
-        return not (few and any(word in page.own_words for page in self.pages))
+        return not (few and word in self._own_words)
+
+    def is_common(self, token: str) -> bool:
+        """Return True for a token of at least half of the pages; a tag without attributes is on all of them."""
+        is_bare = token[0] == "<" and " " not in token
+        return is_bare or 2 * self.counts[token] >= len(self.pages)
 
     def context(self, places: Sequence[tuple[TokenPage, int]]) -> tuple[Landmark, Landmark]:
         """Return the longest landmarks before and after that fit all links, the link's own tag last of the first."""
@@ -113,6 +137,12 @@ class Template:
             return token
         template = self.counts[token] >= max(2, len(self.pages) / 2) and self.is_stable(token)
         return token if template else classes_of(token)[-1]
+
+
+def _has_link(page: TokenPage, text: str, path: tuple[str, ...]) -> bool:
+    # the same texts may be entries of a menu and members of a list elsewhere on the page
+    links = page.links_by_text.get(text, ())
+    return any(list_path(page, token, None)[-3:] == path[-3:] for token in links)
 
 
 def tokens_before(page: TokenPage, token: int) -> tuple[str, ...]:
@@ -180,9 +210,7 @@ def _lists(tags: Sequence[str], own: _Names, pages: Sequence[TokenPage]) -> list
     return lists
 
 
-def _shown(
-    tags: Sequence[str], common: _Names, places: Sequence[tuple[TokenPage, int]]
-) -> list[_Names]:
+def _shown(tags: Sequence[str], common: _Names, places: Sequence[tuple[TokenPage, int]]) -> list[_Names]:
     """Return the names of the elements with a path of tags that lead down to the examples."""
     shown = []
     for page, token in places:
@@ -202,7 +230,9 @@ def _is_content(name: str, lists: Sequence[Sequence[_Names]]) -> bool:
     """
     having = [[name in names for names in members] for members in lists]
     mixed = [flags for flags in having if any(flags) and not all(flags)]
-    lacking, whole = (sum(all(flag is wanted for flag in flags) for flags in having) for wanted in (False, True))
+    lacking, whole = (
+        sum(all(flag is wanted for flag in flags) for flags in having) for wanted in (False, True)
+    )
     if len(lists) < ENOUGH_PAGES:
         return False
     if lacking >= _ALTERNATING_SHARE * len(lists):

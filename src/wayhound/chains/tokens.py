@@ -261,8 +261,7 @@ class TokenPage:
         if not cutter.tags:
             return self
         page = copy.copy(self)
-        for derived in ("tree", "words"):
-            page.__dict__.pop(derived, None)
+        page.__dict__.pop("tree", None)
         page.__dict__["tokens"] = tuple(map(cutter.__getitem__, self.tokens))
         return page
 
@@ -369,20 +368,11 @@ class TokenPage:
     def tree(self) -> Tree:
         return Tree(self.tokens)
 
-    @cached_property
-    def own_words(self) -> frozenset[str]:
-        """The words of the page's title and main headings, which tell this page from others of its kind."""
-        pieces = re.findall(r"<(title|h1)\b[^>]*>(.*?)</\1", self._seen, re.DOTALL | re.IGNORECASE)
-        return frozenset(word for _, piece in pieces for word in re.findall(r"[^\W_]+", _plain(piece)))
 
-    @cached_property
-    def plain_words(self) -> str:
-        """The tokens that are words or numbers, in order, with a blank before and after each."""
-        return " " + " ".join(token for token in self.tokens if token[0].isalnum()) + " "
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(self.tokens)
+def title_words(page: TokenPage) -> set[str]:
+    """Return the words of a page's title and main headings, which tell it from others of its kind."""
+    pieces = re.findall(r"<(title|h1)\b[^>]*>(.*?)</\1", page.text, re.DOTALL | re.IGNORECASE)
+    return {word for _, piece in pieces for word in re.findall(r"[^\W_]+", _plain(piece))}
 
 
 _LONGEST_LINK = 200  # tokens: a link that is not closed by then has lost its closing tag

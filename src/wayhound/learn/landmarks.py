@@ -231,14 +231,23 @@ class LandmarkLearner:
     """Learns a start rule from examples: Algorithms 2 and 3 of the paper, with STALKER's refinements.
 
     `is_stable(token)` tells whether a word belongs to the template, and not to the content of one page; words that
-    do not are never used literally. `window` limits how far before the stop landmarks are looked for, in tokens.
-    An end rule is learned from reversed contents.
+    do not are never used literally. Of landmarks that are as good on the examples, those are chosen whose tokens
+    `is_common` tells to be on most pages, then the first to stop, or the last if `late`. `window` limits how far
+    before the stop landmarks are looked for, in tokens. An end rule is learned from reversed contents.
     """
 
     def __init__(
-        self, is_stable: Callable[[str], bool] = lambda _token: True, window: int = 40, max_rounds: int = 12
+        self,
+        is_stable: Callable[[str], bool] = lambda _token: True,
+        is_common: Callable[[str], bool] = lambda _token: True,
+        *,
+        late: bool = False,
+        window: int = 40,
+        max_rounds: int = 12,
     ) -> None:
         self.is_stable = is_stable
+        self.is_common = is_common
+        self.late = late
         self.window = window
         self.max_rounds = max_rounds
 
@@ -361,14 +370,22 @@ class LandmarkLearner:
     def _score(
         self, rule: tuple[Landmark, ...], positives: Sequence[SkipExample], negatives: Sequence[SkipExample]
     ) -> tuple[float, ...]:
-        """Rank solutions: no negative matched, more positives right, words before tags before classes, shorter."""
+        """Rank solutions: no negative matched, more positives right, words before tags before classes.
+
+        Then common tokens, tags with attributes, near ones, short ones.
+        """
         right = sum(self._is_right(rule, example) for example in positives)
         wrong = sum(self._stop(rule, example) is not None for example in negatives)
         terms = [term for mark in rule for term in mark]
         classes = sum(isinstance(term, TokenClass) for term in terms)
         words = sum(isinstance(term, str) and term[0] != "<" and class_of(term) in _WORDS for term in terms)
         attributes = sum(isinstance(term, str) and " " in term for term in terms)
-        return not wrong, right, -wrong, -classes, min(words, 3), attributes, -len(rule), -len(terms)
+        rare = sum(isinstance(term, str) and not self.is_common(term) for term in terms)
+        stops = (self._stop(rule, example) or 0 for example in positives)
+        near = max(stops, default=0) if self.late else 0
+        return (
+            not wrong, right, -wrong, -classes, min(words, 3), -rare, attributes, -len(rule), -len(terms), near
+        )  # fmt: skip
 
     def _promise(
         self, rule: tuple[Landmark, ...], positives: Sequence[SkipExample], key: tuple[float, ...]
