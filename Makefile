@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo teach-demo test lint types layers pytest bench install clean browser help
+.PHONY: demo teach-demo docs test lint types layers pytest bench install clean browser help
 .DEFAULT_GOAL := help
 
 help:
@@ -52,8 +52,12 @@ pytest: $(VENV)/.test-installed
 browser:
 	@scripts/install-chromium
 
+docs: mkdocs.yml
+	@test -x $(VENV)-docs/bin/mkdocs || { $(PYTHON) -m venv $(VENV)-docs && $(VENV)-docs/bin/pip install --quiet "mkdocs-material>=9.5"; }
+	$(VENV)-docs/bin/mkdocs build --strict
+
 bench: $(VENV)/.test-installed
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs site build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -153,7 +154,11 @@ def test_its_trails_and_papers_export_the_same(saved: Path, old: Path) -> None:
     assert out.getvalue() == expected.replace(b'{"trailmark": "trails"', b'{"wayhound": "trails"', 1)
     command = [sys.executable, "-m", "wayhound", "papers", "export", "-w", str(old)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == (saved / "exports" / "papers.bib").read_text("utf-8")
+    # keys have got a part of their own for each paper since
+    keys = re.compile(r"^(@\w+\{\w+)(?:-\w+)*,$", re.MULTILINE)
+    assert keys.sub(r"\1,", done.stdout) == keys.sub(
+        r"\1,", (saved / "exports" / "papers.bib").read_text("utf-8")
+    )
 
 
 def test_trail_files_of_the_old_version_can_be_imported(saved: Path, tmp_path: Path) -> None:

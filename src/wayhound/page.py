@@ -7,7 +7,9 @@ from typing import Literal
 
 from wayhound import media
 
-LinkKind = Literal["a", "area", "frame", "iframe", "refresh", "next", "canonical", "redirect", "start"]
+LinkKind = Literal[
+    "a", "area", "frame", "iframe", "refresh", "next", "canonical", "redirect", "start", "sitemap"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that was fetched and parsed. `tokens` are the visible words of the body in reading order."""
+    """A page that was fetched and parsed. `tokens` are the visible words of the body in reading order.
+
+    `sections` are the parts of the page that it links to itself, as fragment and link text, and `feeds` the URLs of its
+    feeds.
+    """
 
     url: str
     title: str = ""
@@ -46,6 +52,8 @@ class Page:
     digest: str = ""
     nofollow: bool = False
     noindex: bool = False
+    sections: tuple[tuple[str, str], ...] = ()
+    feeds: tuple[str, ...] = ()
 
     @property
     def is_document(self) -> bool:

@@ -19,6 +19,10 @@ NOT_CLICKS: frozenset[LinkKind] = frozenset({"start", "redirect"})
 """Kinds of links that nobody clicks."""
 
 
+PAGE_OUTCOMES = ("ok", "duplicate")
+"""Reason codes of visits that read a page."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArchiveRef:
     """The position of a response in the archive: a WARC file of the workspace and the record in it, in bytes."""
@@ -59,7 +63,9 @@ class Visit:
     is_goal: bool = False
     spent: bool = True
     wait_seconds: float = 0.0
-    location: str = ""
+    location: str = (
+        ""  # the target of a redirect; of a goal that is a part of its page, the address of that part
+    )
     robots: str = ""  # the page's robots rules: `noindex`, `nofollow`, both or none
     not_modified: bool = False  # the server said so, and the page is the copy that was saved before
     archived: ArchiveRef | None = None
@@ -67,6 +73,26 @@ class Visit:
     probability: float | None = None  # likewise; None: `goal` is all that is known
     why: tuple[tuple[str, float], ...] = ()  # the reasons of a taught model for a goal, strongest first
     rendering: Rendering = ""
+
+    @property
+    def address(self) -> str:
+        """The URL, with the fragment of the part of the page that is the goal, if there is one."""
+        return self.location if self.location and self.outcome != "redirect" else self.url
+
+    @property
+    def is_page(self) -> bool:
+        """True if a page was read."""
+        return self.outcome in PAGE_OUTCOMES
+
+    @property
+    def is_failure(self) -> bool:
+        """True if there was neither a page nor a redirect, whether a request was sent or not."""
+        return is_failure(self.outcome)
+
+
+def is_failure(outcome: str) -> bool:
+    """Return True for a reason code that stands for neither a page nor a redirect."""
+    return outcome not in PAGE_OUTCOMES and outcome != "redirect"
 
 
 def path_to(number: int | None, read: Callable[[int], Visit]) -> tuple[Visit, ...]:

@@ -110,7 +110,7 @@ def archived(workspace: Path) -> list[ArchiveIterator]:
 def test_without_a_browser_the_end_says_that_the_pages_are_made_by_scripts(tmp_path: Path) -> None:
     with serve(served(script_sites()[0].made_by_scripts)) as server:
         visits, [site] = forage(tmp_path, [f"{server}/"], render="never")
-    assert [visit.rendering for visit in visits[f"{server}/"]] == ["needed"]
+    assert visits[f"{server}/"][0].rendering == "needed"
     assert site.reason == "no links left (needs_browser)"
 
 

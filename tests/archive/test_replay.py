@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from tests.archive.archives import NOON, html, redirect, warc_of, writer
-from wayhound.archive.replay import CACHE_BYTES, ReplayFetcher
+from wayhound.archive.replay import CACHE_BYTES, ReplayFetcher, serve_replay
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Failed, Fetched, Fetcher
 
@@ -110,3 +112,36 @@ def test_archives_that_cannot_be_replayed_are_told(tmp_path: Path) -> None:
     ):
         with pytest.raises(ArchiveError, match=why):
             ReplayFetcher(path)
+
+
+def opened(url: str) -> bytes:
+    """The body at an address, by its host and port on loopback, whatever this machine resolves."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{host.rpartition(':')[2]}/{path}", headers={"Host": host}
+    )
+    with urllib.request.urlopen(request) as response:
+        return bytes(response.read())
+
+
+def test_a_browser_sees_recorded_sites_and_its_links_stay_within_them(tmp_path: Path) -> None:
+    start = html(
+        "https://a.example/",
+        "<a href='https://b.example/x?y=1'>B</a><a href='//a.example/z'>Z</a><a href='https://c.example/'>C</a>",
+    )
+    other = html("https://b.example/x?y=1", "<p>B</p>")
+    with serve_replay([archive_of(tmp_path, start, other)]) as server:
+        body = opened(server.address("https://a.example/")).decode()
+        port = server.server_port
+        assert body == (
+            f"<a href='http://b.example.localhost:{port}/x?y=1'>B</a><a href='http://a.example.localhost:{port}/z'>Z</a>"
+            "<a href='https://c.example/'>C</a>"
+        )
+        assert opened(f"http://b.example.localhost:{port}/x?y=1") == b"<p>B</p>"
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            opened(f"http://a.example.localhost:{port}/z")
+
+
+def test_one_recorded_site_answers_under_any_name(tmp_path: Path) -> None:
+    with serve_replay([archive_of(tmp_path, html(START, "<p>Start</p>"))]) as server:
+        assert opened(f"http://localhost:{server.server_port}/") == b"<p>Start</p>"

@@ -199,7 +199,7 @@ def test_a_folder_that_is_no_workspace_is_named(tmp_path: Path, capsys: pytest.C
 def test_a_private_address_is_refused_unless_asked_for(
     server: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["forage", f"{server}/", "-w", str(workspace), "--delay", "0"]) == 0
+    assert run(["forage", f"{server}/", "-w", str(workspace), "--delay", "0"]) == 1
     assert "private_address" in said(capsys)
     assert not server.requests
 

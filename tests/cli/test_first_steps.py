@@ -259,7 +259,7 @@ def test_a_bare_host_is_an_address_and_a_missing_file_is_none(
 def test_why_a_site_gave_nothing_is_told_in_words(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["forage", "http://127.0.0.1:8099/", "-w", "mine", "--delay", "0"]) == 0
+    assert run(["forage", "http://127.0.0.1:8099/", "-w", "mine", "--delay", "0"]) == 1
     told = capsys.readouterr().err
     assert "start page failed: a private address" in told
     assert "1 site returned no page." in told

@@ -28,7 +28,7 @@ HOPS = paper(
 
 def test_bibtex_escapes_what_tex_would_act_upon() -> None:
     assert to_bibtex([HOPS]) == (
-        "@inproceedings{vanderlind1999hops,\n"
+        "@inproceedings{vanderlind1999hops-acf2,\n"
         "  author = {van der Lind, Ada and Wood, Ben},\n"
         "  title = {Hops \\& goals: 100\\% of\\_it},\n"
         "  year = {1999},\n"
@@ -87,8 +87,8 @@ def test_journals_are_named_in_both_ways_that_readers_of_ris_know() -> None:
 
 
 def test_keys_of_like_papers_differ() -> None:
-    keys = re.findall(r"@\w+\{(.*),", to_bibtex([HOPS, HOPS, paper()]))
-    assert keys == ["vanderlind1999hops", "vanderlind1999hops-2", "paper"]
+    keys = re.findall(r"@\w+\{(.*),", to_bibtex([HOPS, HOPS, paper(), paper("2")]))
+    assert keys == ["vanderlind1999hops-acf2", "vanderlind1999hops-acf2-2", "paper-acf2", "paper-fd48"]
 
 
 def test_a_line_break_in_a_title_cannot_begin_a_field() -> None:

@@ -428,8 +428,10 @@ def test_deleted_visits_cost_nothing_and_can_be_made_again(store: ForageStore) -
     store.save_visit(job, visit_of(job, 1, outcome="http_404"))
     store.save_visit(job, visit_of(job, 2, is_goal=True))
     store.delete_visits_from(job, 1)
-    assert store.progress(run.id) == Progress(1, 1, 0, visits=1, spent=1, goals=0, outcomes={"ok": 1})
-    assert next(store.sites(run.id)) == SiteSummary(site(0).start, "leased", "", 1, 1, 0)
+    assert store.progress(run.id) == Progress(
+        1, 1, 0, visits=1, spent=1, goals=0, spent_in_progress=1, outcomes={"ok": 1}
+    )
+    assert next(store.sites(run.id)) == SiteSummary(site(0).start, "leased", "", 1, 1, 0, pages=1)
     assert store.reserve_fetch(job)
     store.save_visit(job, visit_of(job, 1))
     assert [visit.number for visit in store.visits(job.id)] == [0, 1]
@@ -443,7 +445,10 @@ def test_progress_counts_sites_visits_and_outcomes(store: ForageStore) -> None:
     store.save_visit(job, visit_of(job, 2, is_goal=True))
     store.finish_site(done, "no links left")
     progress = store.progress(run.id)
-    assert progress == Progress(3, 1, 1, visits=3, spent=2, goals=1, outcomes={"ok": 2, "robots": 1})
+    assert progress == Progress(
+        3, 1, 1, visits=3, spent=2, goals=1, spent_in_progress=2, outcomes={"ok": 2, "robots": 1}
+    )
+    assert (progress.pages, progress.failures) == (2, 1)
     assert progress.waiting == 1
 
 
@@ -589,3 +594,54 @@ def test_another_probability_of_goals_reopens_the_sites_that_were_judged(store: 
     store.open_run(BREADTH_FIRST, RunLimits(min_probability=0.7), [], now=1.0)
     assert [summary.state for summary in store.sites(run.id)] == ["waiting", "done"]
     assert store.run(run.id).limits.min_probability == 0.7
+
+
+# Sites that could not be fetched
+
+
+def test_a_site_whose_start_page_failed_begins_anew_when_it_is_tried_again(store: ForageStore) -> None:
+    run = begin(store, sites=2)
+    job, good = lease(store, run), lease(store, run)
+    store.save_visit(job, visit_of(job, 0, outcome="dns", spent=False))
+    store.finish_site(job, "start page failed (dns)")
+    store.save_visit(good, visit_of(good, 0))
+    store.finish_site(good, "no links left")
+    assert store.retry_failed(run.id) == 1
+    progress = store.progress(run.id)
+    assert (progress.done, progress.visits, progress.failures) == (1, 1, 0)
+    assert lease(store, run).visits == 0
+    assert store.retry_failed(run.id) == 0
+
+
+def test_a_site_that_fell_silent_keeps_its_pages_and_forgets_its_last_failures(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    for number, outcome in enumerate(("ok", "timeout", "ok", "timeout", "timeout")):
+        store.save_visit(job, visit_of(job, number, outcome=outcome))
+    store.finish_site(job, "site does not answer (timeout)")
+    assert store.retry_failed(run.id) == 1
+    assert lease(store, run).visits == 3
+    assert store.progress(run.id).outcomes == {"ok": 2, "timeout": 1}
+
+
+def test_pages_that_lacked_a_browser_are_fetched_again_once_there_is_one(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    store.save_visit(job, visit_of(job, 0))
+    store.save_visit(job, visit_of(job, 1, rendering="needed"))
+    store.finish_site(job, "no links left (needs_browser)")
+    assert store.retry_failed(run.id) == 0
+    assert store.retry_failed(run.id, renders=True) == 1
+    assert lease(store, run).visits == 1
+
+
+def test_a_site_that_is_done_waits_again_when_it_is_given_another_host(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    store.save_visit(job, visit_of(job, 0))
+    store.finish_site(job, "no links left")
+    wider = Site(job.site.start, (".a.example", "shop.example"))
+    again = store.open_run(run.identity, run.limits, [wider], 2.0)
+    assert lease(store, again).site.hosts == wider.hosts
+    store.open_run(run.identity, run.limits, [wider], 3.0)
+    assert store.progress(run.id).leased == 1

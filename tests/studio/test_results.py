@@ -13,6 +13,7 @@ from tests.store.samples import visit_of
 from tests.studio.conftest import Visitor
 from wayhound.app.forage import Order
 from wayhound.site import Site
+from wayhound.store.export import TABLES
 from wayhound.store.protocol import RunLimits
 from wayhound.studio.tables import Paging
 from wayhound.workspace import Workspace
@@ -85,10 +86,17 @@ def test_results_are_a_table_that_spreadsheets_read(visitor: Visitor) -> None:
     found = rows(visitor.get("/runs/1/goals.csv"))
     assert len(found) == 357
     assert found[0]["title"] == "Über uns"
-    assert found[0]["clicks"] == "Contact"
-    assert found[0]["probability"] == ""  # words are there or not: 100 % would be a boast
+    assert found[0]["path"] == "Contact"
     assert found[1]["title"].startswith("'=")
     assert len(rows(visitor.get("/runs/1/goals.csv?q=firm007"))) == 3
+
+
+@pytest.mark.parametrize("table", ["goals", "sites"])
+def test_a_download_has_the_columns_and_words_of_the_command(
+    visitor: Visitor, address: str, table: str
+) -> None:
+    found = rows(visitor.get(f"/runs/1/{table}.csv"))
+    assert list(found[0]) == list(TABLES[table].columns)
 
 
 def test_results_by_words_are_not_given_a_chance(visitor: Visitor) -> None:
@@ -100,7 +108,7 @@ def test_every_site_of_a_run_can_be_seen_and_had_as_a_table(visitor: Visitor) ->
     assert "http://firm119.example/" in visitor.get("/runs/1?page=2")
     found = {row["site"]: row for row in rows(visitor.get("/runs/1/sites.csv"))}
     assert len(found) == SITES
-    assert found["http://firm007.example/"]["ended_because"] == "start page failed: no host has that name"
+    assert found["http://firm007.example/"]["reason"] == "start page failed (dns)"
     assert found["http://firm119.example/"]["state"] == "waiting"
 
 

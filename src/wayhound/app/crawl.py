@@ -14,7 +14,7 @@ from wayhound.archive.reader import ArchiveReader, CachedPage, Revalidator
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.errors import ArchiveError, LeaseLost
 from wayhound.fetched import Failed, Fetched, Fetcher, before_request
-from wayhound.forage.forager import NO_LINKS, Content, Fetch, Finished, ForageLimits, Forager, Wait
+from wayhound.forage.forager import NO_LINKS, Action, Content, Fetch, Finished, ForageLimits, Forager, Wait
 from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.rendering import RenderMemory, RenderMode, shows_more
@@ -22,6 +22,7 @@ from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer
 from wayhound.forage.site_program import MIN_GOALS, SiteProgram, learn_program
 from wayhound.page import Link, Page
 from wayhound.pages.aside import AsideReader, belongs_aside
+from wayhound.pages.feeds import SITEMAP, read_feed
 from wayhound.pages.reader import read_response
 from wayhound.pages.scripted import browser_need, is_challenge
 from wayhound.site import Site
@@ -258,12 +259,14 @@ class PageView:
         return (page, None) if isinstance(page, Failed) else (response, page)
 
     async def show(
-        self, url: str, answer: Fetched | Failed, memory: RenderMemory
+        self, url: str, answer: Fetched | Failed, memory: RenderMemory, *, is_feed: bool = False
     ) -> tuple[Fetched | Failed, Content, Rendering]:
         """Return the answer as it is read, in a browser if it needs one, with its page.
 
         A challenge is a failure: there is no page to read.
         """
+        if is_feed and isinstance(answer, Fetched) and answer.ok:
+            return answer, read_feed(answer), ""
         response, page = await self.read(answer)
         if isinstance(response, Failed):
             return response, page, ""
@@ -297,6 +300,7 @@ class Crawl:
     new_scorer: Callable[[], Scorer]
     limits: ForageLimits
     politeness: Politeness
+    sitemaps: Callable[[str], Sequence[str]] = lambda _: ()  # that the robots.txt of a site names
     revalidator: Revalidator | None = None  # for pages that were fetched before
     request_headers: Sequence[tuple[str, str]] = ()
     product: str = "Wayhound"  # the crawler's name, by which pages may address it
@@ -380,7 +384,7 @@ class Crawl:
         memory = self._rendering[job.id] = RenderMemory(self.render_mode if self.renderer else "never")
         await self._replay(job, forager)
         reason = await self._continue(job, forager)
-        if reason == NO_LINKS and memory.lacks_browser:
+        if reason.startswith(NO_LINKS) and memory.lacks_browser:
             reason = f"{NO_LINKS} ({NEEDS_BROWSER})"
         if reason == STOPPED:
             await self._recognise(job, forager)
@@ -425,7 +429,7 @@ class Crawl:
                 return reason
             if await self._take_in_answers(job, forager):
                 await self._recognise(job, forager)
-            match forager.next_action(clock()):
+            match _next_action(forager, clock(), self.sitemaps):
                 case Finished(reason):
                     return reason
                 case Wait(until):
@@ -475,7 +479,9 @@ class Crawl:
         cached = self.revalidator.cached(address) if self.revalidator else None
         answer = await self._fetch(address, cached)
         plain = cached.resolve(answer) if cached else answer
-        response, page, rendering = await self._view.show(link.url, plain, self._rendering[job.id])
+        response, page, rendering = await self._view.show(
+            link.url, plain, self._rendering[job.id], is_feed=link.region == SITEMAP
+        )
         at = time.time()
         archived = self._archive(response if rendering == "rendered" else answer, answer, at, cached)
         now = asyncio.get_running_loop().time()
@@ -540,7 +546,10 @@ class Crawl:
     async def _archived_page(self, visit: Visit) -> Content:
         if visit.archived is None or visit.outcome == "unreadable":
             return None
-        return (await self._view.read(self.reader.read(visit.archived)))[1]
+        response = self.reader.read(visit.archived)
+        if visit.link_region == SITEMAP and response.ok:
+            return read_feed(response)
+        return (await self._view.read(response))[1]
 
     # the total budget, shared with other workers
 
@@ -571,6 +580,15 @@ class Crawl:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+def _next_action(forager: Forager, now: float, sitemaps: Callable[[str], Sequence[str]]) -> Action:
+    """Return what to do next. A site whose links have come to an end may have sitemaps."""
+    action = forager.next_action(now)
+    has_ended = isinstance(action, Finished) and action.reason.startswith(NO_LINKS)
+    if has_ended and forager.read_sitemaps(sitemaps(forager.site.start)):
+        return forager.next_action(now)
+    return action
 
 
 def _tell_answers(forager: Forager, answers: Iterable[SiteAnswer]) -> None:

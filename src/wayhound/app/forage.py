@@ -68,6 +68,7 @@ class Order:
     look_around: bool = False  # fetch pages of taught sites, and report no goals
     facts: str = ""  # a site ends when these facts are found, such as `contact`
     workload: str = ""  # a file of queries: what they ask for is fetched first
+    all_goals: bool = False  # go on after the first goal, even if every taught site had one
 
     def identity(self) -> dict[str, str]:
         """Return the order as strings, by which the store compares runs.
@@ -79,6 +80,7 @@ class Order:
         omitted |= set() if self.look_around else {"look_around"}
         omitted |= set() if self.facts else {"facts"}
         omitted |= set() if self.workload else {"workload"}
+        omitted |= set() if self.all_goals else {"all_goals"}
         return {name: json.dumps(value) for name, value in asdict(self).items() if name not in omitted}
 
     @property
@@ -261,7 +263,8 @@ def _changed(section: Section, changes: Mapping[str, Any]) -> Section:
 def resolve_model(workspace: Workspace, order: Order) -> Order:
     """Return the order with its model named: the one given, else the last one that was trained.
 
-    Raises UsageError if the strategy takes no model, or none for it was trained.
+    If every taught site had one goal, one is looked for on each site, unless the order says how many it wants. Raises
+    UsageError if the strategy takes no model, or none for it was trained.
     """
     if order.strategy not in TAUGHT_STRATEGIES:
         if order.model:
@@ -279,7 +282,11 @@ def resolve_model(workspace: Workspace, order: Order) -> Order:
         raise UsageError(
             f"The strategy {order.strategy} takes no words beside its model; {WORDS_STRATEGY} does (`wayhound train`)."
         )
-    return replace(order, model=card.name, model_digest=card.digest)
+    says_how_many = order.goals_wanted or order.best_goal_only or order.all_goals or order.look_around
+    one_goal = card.one_goal and not says_how_many
+    return replace(
+        order, model=card.name, model_digest=card.digest, best_goal_only=order.best_goal_only or one_goal
+    )
 
 
 def open_run(
@@ -291,10 +298,12 @@ def open_run(
     *,
     again: bool = False,
     into: int | None = None,
+    renders: bool = False,
 ) -> Run:
     """Start the run of an order and a list of sites, or resume it after a stop or a crash.
 
-    Torn tails of the archive are cut and the sites of dead workers released. With `again`, a finished run is not
+    Torn tails of the archive are cut and the sites of dead workers released. Sites that could not be fetched are tried
+    again, with `renders` also those whose pages needed a browser. With `again`, a finished run is not
     resumed: a new one is started. With `into`, the sites are added to that run. Raises UsageError if the order cannot
     be carried out, or is not that of the run.
     """
@@ -310,22 +319,30 @@ def open_run(
         if into is not None
         else _identity(store, order, {site.start for site in sites}, again=again)
     )
-    return _opened(workspace, identity, limits, sites, now)
+    return _opened(workspace, identity, limits, sites, now, renders=renders)
 
 
 def resume_run(workspace: Workspace, run: Run, limits: RunLimits, now: float) -> Run:
     """Resume a run with new limits. Raises UsageError if its model was trained again since."""
     Order.from_identity(run.identity).scorers(workspace)
-    return _opened(workspace, run.identity, limits, (), now)
+    renders = renders_pages(workspace.config)
+    return _opened(workspace, run.identity, limits, (), now, renders=renders)
 
 
 def _opened(
-    workspace: Workspace, identity: Mapping[str, str], limits: RunLimits, sites: Iterable[Site], now: float
+    workspace: Workspace,
+    identity: Mapping[str, str],
+    limits: RunLimits,
+    sites: Iterable[Site],
+    now: float,
+    *,
+    renders: bool,
 ) -> Run:
+    store = workspace.stores.forage
     repair(workspace.archive_folder)
-    run = workspace.stores.forage.open_run(identity, limits, sites, now)
-    workspace.stores.forage.release_dead(run.id, is_alive)
-    return run
+    run = store.open_run(identity, limits, sites, now)
+    store.release_dead(run.id, is_alive)
+    return run if run.is_new else replace(run, retried=store.retry_failed(run.id, renders=renders))
 
 
 def _identity_of(run: Run, order: Order) -> Mapping[str, str]:
@@ -438,6 +455,7 @@ async def run_worker(
                 new_scorer=new_scorer,
                 limits=_limits(order, run.limits),
                 politeness=Politeness(config.fetch.delay_seconds),
+                sitemaps=fetcher.sitemaps,
                 revalidator=Revalidator(fetcher, reader, workspace.stores.forage.last_page),
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
@@ -517,6 +535,13 @@ def make_fetcher(config: Config, files: Sequence[str] = ()) -> HttpFetcher:
     )
 
 
+def renders_pages(config: Config) -> bool:
+    """Return True if the settings want pages rendered, and a browser is installed."""
+    from wayhound.net.rendering import can_render  # noqa: PLC0415 - most sites need none
+
+    return config.fetch.render != "never" and can_render()
+
+
 def make_renderer(config: Config, fetcher: HttpFetcher) -> BrowserFetcher | None:
     """Return what renders pages by the settings; None if they want none, or no browser is installed.
 
@@ -524,9 +549,9 @@ def make_renderer(config: Config, fetcher: HttpFetcher) -> BrowserFetcher | None
     """
     if config.fetch.render == "never":
         return None
-    from wayhound.net.rendering import BrowserFetcher, can_render  # noqa: PLC0415 - most sites need none
+    from wayhound.net.rendering import BrowserFetcher  # noqa: PLC0415 - most sites need none
 
-    if not can_render():
+    if not renders_pages(config):
         if config.fetch.render == "always":
             find_browser()
             raise MissingExtra("Showing pages to a browser", "Playwright", "teach")

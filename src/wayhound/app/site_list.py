@@ -164,6 +164,14 @@ def parse_site(line: str, where: str) -> Site:
     return Site(start, tuple(hosts))
 
 
+def with_hosts(site: Site, hosts: Iterable[str]) -> Site:
+    """Return the site with more hosts. Raises UsageError if one is no name of a host."""
+    more = tuple(hosts)
+    if strange := [host for host in more if not _BARE.fullmatch(host.removeprefix("."))]:
+        raise UsageError(f"{strange[0]!r} is not the name of a host, such as shop.example.")
+    return replace(site, hosts=(*(site.hosts or (f".{site.domain}",)), *more)) if more else site
+
+
 def _may_be_address(path: Path) -> bool:
     return path.suffix.lower() not in _FILES and not path.exists()
 

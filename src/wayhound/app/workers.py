@@ -1,5 +1,7 @@
 """Several processes for one forage: each leases sites from the store and reports its goals to the parent.
 
+Here too: the longest time that a forage can take with them.
+
 Workers read their order from stdin, since keywords may be longer than a command line allows. They stop when stdin ends,
 so that none outlives a parent that was killed.
 """
@@ -10,6 +12,7 @@ import asyncio
 import json
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,9 +23,50 @@ from wayhound.app.forage import run_worker
 from wayhound.config import Config
 from wayhound.errors import WayhoundError
 from wayhound.processes import child_environment, python_command
-from wayhound.store.protocol import Run, RunLimits
+from wayhound.store.protocol import Progress, Run, RunLimits, Store
+from wayhound.url import registrable_domain
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """The longest time that a run can take, if its hosts answer within the delay or as fast as so far."""
+
+    limits: RunLimits
+    delay_seconds: float
+    at_once: int  # sites that are foraged at the same time
+    domains: int  # of the sites that are not done; one site of a domain is foraged at a time
+    most_of_a_domain: int
+
+    @classmethod
+    def of(cls, store: Store, run: Run, config: Config, workers: int = 1) -> Self:
+        sites = (site for site in store.sites(run.id) if site.state != "done")
+        domains = Counter(registrable_domain(site.start) for site in sites)
+        at_once = workers * config.forage.sites_at_once
+        return cls(
+            run.limits, config.fetch.delay_seconds, at_once, len(domains), max(domains.values(), default=0)
+        )
+
+    def seconds(self, now: Progress, requests: int = 0, elapsed: float = 0.0) -> float | None:
+        """Return the bound, given the requests of this process so far and their time; None if nothing bounds it."""
+        left, budget = now.sites - now.done, self.limits.budget_per_site
+        if budget is None or not left:
+            return None
+        total = self.limits.total_budget
+        spendable = (
+            left * budget if total is None else min(left * budget, total - now.spent + now.spent_in_progress)
+        )
+        requests_left = max(spendable - now.spent_in_progress, 1)
+        lanes = max(1, min(self.at_once, self.domains, left))
+        a_request = max(self.delay_seconds, elapsed * lanes / requests if requests else 0.0)
+        if not a_request:
+            return None
+        if left <= lanes and self.most_of_a_domain == 1:
+            longest = min(budget, requests_left)
+        else:  # while the others are done side by side, the last ones may have just begun
+            longest = min(requests_left, round(requests_left / lanes) + self.most_of_a_domain * budget)
+        return longest * a_request
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,18 @@
-"""Serves recorded sites through the same interface as the network. What is not archived does not exist."""
+"""Serves recorded sites through the same interface as the network, or to a browser.
+
+What is not archived does not exist.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, KeysView, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 from wayhound.archive.reader import Position, StoredResponse, stored_response_at, stored_responses
 from wayhound.errors import ArchiveError
@@ -90,6 +97,85 @@ class ReplayFetcher:
             _, oldest = self._cache.popitem(last=False)
             self._cached_bytes -= len(oldest.body)
         return fetched
+
+
+class ReplayServer(ThreadingHTTPServer):
+    """Serves recorded sites on loopback, each under its own host name below `localhost`.
+
+    Links to recorded hosts lead to their names here, so that a browser stays within the recording.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, fetcher: ReplayFetcher, port: int) -> None:
+        self.fetcher = fetcher
+        super().__init__(("127.0.0.1", port), _ReplayHandler)
+        names = sorted(fetcher.hosts(), key=len, reverse=True)
+        self._local = {host: f"{host.replace(':', '-')}.localhost:{self.server_port}" for host in names}
+        self._recorded = {local: host for host, local in self._local.items()}
+        self._links = re.compile(
+            rb"(?:https?:)?//("
+            + b"|".join(re.escape(name).encode() for name in names)
+            + rb")(?=[/\"'?#\s<>&]|$)"
+        )
+
+    def address(self, url: str) -> str:
+        """Return the address here of a recorded URL."""
+        host = host_of(url)
+        return f"http://{self._local[host]}/{url.partition('://')[2].partition('/')[2]}"
+
+    def answer(self, host: str, path: str) -> tuple[int, str, str, bytes]:
+        """Return status, media type, target of a redirect and body for a request."""
+        recorded = self._recorded.get(host) or (next(iter(self._local)) if len(self._local) == 1 else "")
+        answers = (self.fetcher.get(f"{scheme}://{recorded}{path}") for scheme in ("https", "http"))
+        response = next((found for found in answers if isinstance(found, Fetched)), None)
+        if response is None:
+            return 404, "text/plain", "", b"This page was not recorded.\n"
+        media = response.content_type or "text/html"
+        charset = f"; charset={response.charset}" if response.charset else ""
+        location = self.address(response.location) if host_of(response.location) in self._local else ""
+        body = self._links.sub(self._link, response.body) if media.startswith("text/") else response.body
+        return response.status, media + charset, location or response.location, body
+
+    def _link(self, match: re.Match[bytes]) -> bytes:
+        return f"http://{self._local[match[1].decode()]}".encode()
+
+
+class _ReplayHandler(BaseHTTPRequestHandler):
+    server: ReplayServer
+    protocol_version = "HTTP/1.1"
+    server_version = "WayhoundReplay"
+    sys_version = ""
+    timeout = 60
+
+    def do_GET(self) -> None:
+        status, media, location, body = self.server.answer(self.headers.get("Host", ""), self.path)
+        self.send_response(status)
+        self.send_header("Content-Type", media)
+        self.send_header("Content-Length", str(len(body)))
+        if location:
+            self.send_header("Location", location)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        """Log nothing."""
+
+
+@contextmanager
+def serve_replay(places: Iterable[Path], port: int = 0) -> Iterator[ReplayServer]:
+    """Serve recorded sites until the block ends; port 0 takes any free port."""
+    files = [file for place in places for file in warc_files(place)]
+    server = ReplayServer(ReplayFetcher(files), port)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def _index(source: Mapping[str, ArchivedResponse] | Path | Iterable[Path]) -> Mapping[str, ArchivedResponse]:

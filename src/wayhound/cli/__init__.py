@@ -21,6 +21,7 @@ from wayhound.wording.faults import format_error
 
 COMMANDS = {
     "chains": "wayhound.cli.chains:chains",
+    "completion": "wayhound.cli.init:completion",
     "compare": "wayhound.cli.compare:compare_command",
     "demo": "wayhound.cli.demo:demo",
     "doctor": "wayhound.cli.upkeep:doctor",
@@ -71,7 +72,7 @@ SECTIONS = {
     },
     "Recorded sites": {
         "record": "Record sites into folders.",
-        "replay": "List what recorded sites contain.",
+        "replay": "List what recorded sites contain, or serve them.",
         "evaluate": "Compare strategies on recorded sites.",
     },
     "Upkeep": {
@@ -81,6 +82,7 @@ SECTIONS = {
     "Try it": {
         "demo": "See everything on the sample web.",
         "samples": "List, serve or write the sample web.",
+        "completion": "Complete commands with the Tab key.",
     },
 }
 """The verbs in the order of their use. Here, and not in their modules, so that `--help` need not load those."""

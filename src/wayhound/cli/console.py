@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Collection
 from pathlib import Path
 
@@ -76,6 +77,15 @@ def program_name() -> str:
     if called.name != "wayhound" or shutil.which("wayhound"):
         return "wayhound"
     return shlex.quote(min(str(called), os.path.relpath(called), key=len))
+
+
+def until_interrupted() -> None:
+    """Wait until Ctrl-C."""
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        return
 
 
 def next_steps(*steps: tuple[str, str]) -> None:

@@ -17,10 +17,11 @@ from wayhound.app.forage import (
     new_nonce,
     open_run,
     override_config,
+    renders_pages,
     run_limits,
     strategy_names,
 )
-from wayhound.app.site_list import read_sites
+from wayhound.app.site_list import SiteTable, read_sites, read_table, with_hosts
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
 from wayhound.cli.console import err, write_json, write_line
 from wayhound.cli.forage_display import conclude, forage_with_display, warn_about
@@ -50,6 +51,11 @@ def requested_sites(arguments: Iterable[str]) -> list[Site]:
     return list(listed.sites.values())
 
 
+def own_table(arguments: Sequence[str]) -> SiteTable | None:
+    """Return the table of sites that a command names, with all its columns; None for several, or none."""
+    return read_table(Path(arguments[0])) if len(arguments) == 1 and Path(arguments[0]).is_file() else None
+
+
 RENAMED = {
     "--goal": "--goal-pattern",
     "--goals": "--max-goals",
@@ -76,6 +82,8 @@ RENAMED = {
 @click.option("--max-goals", type=click.IntRange(1), metavar="N", help="Stop a site after this many goals.")
 @click.option("--best-goal", is_flag=True,
               help="Look for one goal a site: continue only while a link scores higher than it.")  # fmt: skip
+@click.option("--all-goals", is_flag=True,
+              help="Go on after the first goal of a site, even if every taught site had one.")  # fmt: skip
 @click.option("--files", "take_files", is_flag=True,
               help="Also fetch the PDF and PostScript files that goal pages link to.")  # fmt: skip
 @click.option("--facts", default="", metavar="FACTS",
@@ -84,6 +92,9 @@ RENAMED = {
               help="A file of queries, or `portal` for those of its visitors: what they ask for is fetched first, "
                    "over all sites.")  # fmt: skip
 @out_option
+@click.option("--host", "hosts", multiple=True, metavar="HOST",
+              help="Take this host for a part of the sites too; may be repeated.  [default: their own domains "
+                   "alone]")  # fmt: skip
 @click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), metavar="SCORE",
               help="Do not follow links that score below this.")  # fmt: skip
 @click.option("--min-probability", type=click.FloatRange(0, 1), metavar="P",
@@ -123,7 +134,7 @@ def forage(
     new_run: bool,
     into: int | None,
     **options: Any,
-) -> None:
+) -> int:
     """Visit SITES, and keep their pages and goals: the pages that you look for.
 
     SITES are web addresses, or files of them: one a line, or a CSV table with a column of them. The same command
@@ -142,7 +153,7 @@ def forage(
         raise UsageError(
             "--out is the file for facts: say which with --facts, or use `wayhound export` for goals."
         )
-    requested = requested_sites(sites)
+    requested = [with_hosts(site, options["hosts"]) for site in requested_sites(sites)]
     with Workspace.open(folder) as workspace:
         order = _order(workspace, options, new_nonce() if new_run else "")
         config = override_config(
@@ -162,7 +173,12 @@ def forage(
             questions=options["questions"],
             min_goals_left=options["min_goals_left"],
         )
-        run = open_run(workspace, order, limits, requested, time.time(), again=again, into=into)
+        renders = renders_pages(config)
+        run = open_run(
+            workspace, order, limits, requested, time.time(), again=again, into=into, renders=renders
+        )
+        if into is None and (table := own_table(sites)):
+            workspace.stores.forage.keep_list(run.id, table.headings, table.rows)
         warn_about(workspace, run, len(requested))
         show = _goal_printer(as_json)
         # answers change which pages are goals, so these are printed when nothing more is asked
@@ -172,9 +188,10 @@ def forage(
             show(goal)
         if order.facts:
             _write_facts(workspace, order.facts, sites, path, run.id)
-        conclude(workspace, run, stopped=stopped, new_run=new_run)
+        fetched = conclude(workspace, run, stopped=stopped, new_run=new_run)
     if stopped:
         raise SystemExit(130)
+    return 0 if fetched else 1
 
 
 def _write_facts(
@@ -217,6 +234,7 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
         seed=options["seed"],
         goals_wanted=options["max_goals"],
         best_goal_only=options["best_goal"],
+        all_goals=options["all_goals"],
         min_score=options["min_score"],
         take_files=options["take_files"],
         facts=options["facts"],
@@ -224,6 +242,10 @@ def _order(workspace: Workspace, options: dict[str, Any], fresh: str) -> Order:
         fresh=fresh,
     )
     return complete_order(workspace, order)
+
+
+def _address(found: Visit | FoundGoal) -> str:
+    return found.address if isinstance(found, Visit) else found.url
 
 
 def _goal_printer(as_json: bool) -> Callable[[Visit | FoundGoal], None]:
@@ -234,9 +256,9 @@ def _goal_printer(as_json: bool) -> Callable[[Visit | FoundGoal], None]:
             probability = found.probability
             if probability is None and isinstance(found, Visit):
                 probability = found.goal
-            goal = {"url": found.url, "title": found.title, "site": found.site, "tier": found.tier}
+            goal = {"url": _address(found), "title": found.title, "site": found.site, "tier": found.tier}
             write_json(goal | {"probability": probability, "why": found.why})
         elif found.tier != "likely":
-            write_line(f"{found.url}\t{found.title}")
+            write_line(f"{_address(found)}\t{found.title}")
 
     return show

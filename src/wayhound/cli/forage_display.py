@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 from rich.console import Group, RenderableType
@@ -18,30 +20,34 @@ from rich.table import Table
 from rich.text import Text
 
 from wayhound.app.forage import Order, has_sites, previous_run, runs_of
-from wayhound.app.workers import forage_run
+from wayhound.app.workers import TimeBound, forage_run
 from wayhound.cli.asking import Asker
 from wayhound.cli.compare import since_before
 from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.config import Config
 from wayhound.store.protocol import Progress, Run, SiteSummary, Store
 from wayhound.visit import Visit
-from wayhound.wording.faults import format_ending
-from wayhound.wording.quantities import count, format_duration, short_url
+from wayhound.wording.faults import REMEDIES, format_ending
+from wayhound.wording.quantities import count, short_url
 from wayhound.wording.runs import (
     NO_GOALS,
     QUESTION_KEYS,
     format_goals_left,
+    format_one_goal,
     format_outcomes,
+    format_pages,
     format_result,
     format_resumed,
     format_sites_taught,
     format_start,
+    format_time_left,
     format_unchanged,
     format_verdict,
 )
 from wayhound.workspace import Workspace
 
 POLL_SECONDS = 0.25
+_REASON = re.compile(r"\((\w+)\)$")
 LONG_TABLE = 40  # more sites than this are summed up by how they ended
 PLAIN_SECONDS = 5.0  # between two lines where there is no terminal
 
@@ -53,14 +59,16 @@ async def forage_with_display(
     stop = asyncio.Event()
     _announce(workspace, run)
     asker = Asker(workspace, run)
-    with asker, ForageDisplay(workspace.stores.forage.progress(run.id), asker) as display:
+    store = workspace.stores.forage
+    bound = TimeBound.of(store, run, config, workers)
+    with asker, ForageDisplay(store.progress(run.id), bound, asker) as display:
         _stop_on_signals(stop)
         watcher = asyncio.create_task(_watch(workspace, run, display))
         try:
             while True:
                 await forage_run(workspace, run, config, workers=workers, on_goal=on_goal, stop=stop)
                 await display.asker.until_answered(stop)
-                if stop.is_set() or workspace.stores.forage.progress(run.id).is_over:
+                if stop.is_set() or store.progress(run.id).is_over:
                     break  # else answers have sent sites back
         finally:
             watcher.cancel()
@@ -92,6 +100,7 @@ class ForageDisplay:
     """A live line on a terminal, a plain line every few seconds elsewhere."""
 
     before: Progress  # when this command began: speed and time left count only what is new
+    bound: TimeBound
     asker: Asker
     started: float = field(default_factory=time.monotonic)
     _live: Live | None = None
@@ -127,19 +136,21 @@ class ForageDisplay:
 
     def _figures(self, now: Progress) -> list[str]:
         seconds = max(time.monotonic() - self.started, 0.001)
-        speed = (now.spent - self.before.spent) / seconds
+        speed = (now.pages - self.before.pages) / seconds
         likely = [f"{now.likely} likely"] if now.likely else []
         likely += filter(None, [format_goals_left(now.goals_left)])
-        figures = [count(now.spent, "page"), count(now.goals, "goal"), *likely, f"{speed:.1f} pages/s"]
+        figures = [format_pages(now), count(now.goals, "goal"), *likely, f"{speed:.1f} pages/s"]
         if left := self._time_left(now, seconds):
-            figures.append(f"{left} left")
+            figures.append(left)
         return [*figures, format_outcomes(now.outcomes)] if now.outcomes else figures
 
     def _time_left(self, now: Progress, seconds: float) -> str:
+        """Return the time left: at most as long as the budget lasts, and once a site is done, about as long as that."""
         finished = now.done - self.before.done
-        if not finished or now.is_over:
+        if now.is_over:
             return ""
-        return f"about {format_duration(seconds / finished * (now.sites - now.done))}"
+        about = seconds / finished * (now.sites - now.done) if finished else None
+        return format_time_left(about, self.bound.seconds(now, now.spent - self.before.spent, seconds))
 
 
 def _announce(workspace: Workspace, run: Run) -> None:
@@ -153,12 +164,14 @@ def _announce(workspace: Workspace, run: Run) -> None:
         sites = count(progress.sites, "site")
         err.print(f"{sites} done before, by the same command. To forage them again, add --again.")
     else:
-        err.print(format_resumed(progress))
+        err.print(format_resumed(progress, run.retried))
 
 
 def warn_about(workspace: Workspace, run: Run, requested: int) -> None:
     """Warn of an earlier run of the same options with other sites, and of a forage without a goal."""
     order = Order.from_identity(run.identity)
+    if order.best_goal_only and order.model and workspace.forage_models.card(order.model).one_goal:
+        err.print(format_one_goal("command line"))
     others = workspace.stores.forage.progress(run.id).sites - requested
     if others > 0:
         err.print(f"The run also has {count(others, 'site')} of earlier lists.")
@@ -178,8 +191,8 @@ def _run_of_other_sites(store: Store, run: Run, order: Order) -> Run | None:
     return last if last and not has_sites(store, last, starts) else None
 
 
-def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) -> None:
-    """Print every site, the totals, and what to do next."""
+def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) -> bool:
+    """Print every site, the totals, and what to do next. Return False if no page of any site could be fetched."""
     store = workspace.stores.forage
     progress, sites = store.progress(run.id), list(store.sites(run.id))
     err.print()
@@ -187,7 +200,7 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
     err.print(f"\n{format_result(progress, sites)}")
     if stopped:
         err.print(f"Stopped. The same command{' without --new-run' if new_run else ''} resumes it.")
-        return
+        return True
     if waiting := len(workspace.stores.site_notes.waiting(run.id)):
         err.print(
             f"Questions that wait for you: {waiting}. The same command asks them, and so does the studio."
@@ -197,10 +210,11 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
     steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
     if changes := since_before(workspace, run):
         if unchanged := store.not_modified(run.id):
-            err.print(format_unchanged(unchanged, progress.spent), markup=False)
+            err.print(format_unchanged(unchanged, progress.pages), markup=False)
         err.print(changes, markup=False)
         steps.insert(0, (command_for(workspace.folder, "compare"), "goals that are new, changed or gone"))
     next_steps(*steps)
+    return bool(progress.pages)
 
 
 def _next(
@@ -229,15 +243,13 @@ def _next(
             ),
             (command_for(folder, "studio"), "look through them in a browser, and reject what is wrong"),
         ]
+    if not progress.pages:
+        return [_remedy(folder, sites)]
     if order.model and sites:
         start = sites[0].start
         return [
             (command_for(folder, f"explain {start}"), "how the links of this start page are rated, and why"),
             (command_for(folder, f"teach {start}"), "show the way on one of these sites too"),
-        ]
-    if not progress.spent:
-        return [
-            (command_for(folder, "forage … --again"), "the same command again, once the cause is removed")
         ]
     pages = (
         command_for(folder, "export pages --out pages.csv"),
@@ -252,6 +264,14 @@ def _next(
     ]
 
 
+def _remedy(folder: Path, sites: list[SiteSummary]) -> tuple[str, str]:
+    """Return the command that helps where nothing could be fetched, by the reason that most sites have."""
+    reasons = Counter(match[1] for site in sites if (match := _REASON.search(site.reason)))
+    (reason, _), *_ = reasons.most_common(1) or [("", 0)]
+    option, purpose = REMEDIES.get(reason, ("", "the same command again, once the cause is removed"))
+    return command_for(folder, f"forage …{option}"), purpose
+
+
 def closing_table(sites: Iterable[SiteSummary]) -> Table:
     """Return a row per site and why it stopped; above `LONG_TABLE` sites, a row per reason."""
     rows = list(sites)
@@ -264,7 +284,7 @@ def _site_rows(rows: list[SiteSummary]) -> Table:
     for name in ("site", *numbers, "stopped because"):
         table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
     for row in rows:
-        figures = (row.spent, row.goals, row.likely)[: len(numbers)]
+        figures = (row.pages, row.goals, row.likely)[: len(numbers)]
         parts = (format_verdict(row), _ending(row), format_goals_left(row.goals_left))
         ending = "; ".join(filter(None, parts))
         table.add_row(Text(short_url(row.start)), *map(str, figures), ending)
@@ -287,7 +307,7 @@ def _reason_rows(rows: list[SiteSummary]) -> Table:
         figures = {
             "sites": sites,
             "without goals": sum(not row.goals for row in same),
-            "pages": sum(row.spent for row in same),
+            "pages": sum(row.pages for row in same),
             "goals": sum(row.goals for row in same),
             "likely": sum(row.likely for row in same),
         }

@@ -1,12 +1,13 @@
-"""`wayhound init`: make a workspace."""
+"""`wayhound init` makes a workspace; `wayhound completion` prepares the shell."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
-from wayhound.cli.console import command_for, err, next_steps, short_path
+from wayhound.cli.console import command_for, err, next_steps, short_path, write_line
 from wayhound.cli.language import Command
 from wayhound.workspace import Workspace
 
@@ -24,3 +25,18 @@ def init(folder: Path) -> None:
         (command_for(made, "forage sites.txt --keyword contact"), "or look for a word on a list of sites"),
         (command_for(made, "studio"), "or do all of it in a browser"),
     )
+
+
+@click.command(cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Write what SHELL needs to complete commands and options with the Tab key.
+
+    \b
+    eval "$(wayhound completion bash)"       in ~/.bashrc; zsh likewise, in ~/.zshrc
+    wayhound completion fish | source        in ~/.config/fish/config.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    write_line(kind(context.find_root().command, {}, "wayhound", "_WAYHOUND_COMPLETE").source())

@@ -12,15 +12,24 @@ import click
 from rich.table import Table
 
 from wayhound.app.record_site import FetchLimits, record_sites
-from wayhound.archive.replay import ReplayFetcher
+from wayhound.archive.replay import ReplayFetcher, serve_replay
 from wayhound.archive.site_folder import ArchiveSummary, find_site_folders, summarise
-from wayhound.cli.console import err, out, plain_table, program_name, write_json, write_line
+from wayhound.cli.console import (
+    err,
+    out,
+    plain_table,
+    program_name,
+    until_interrupted,
+    write_json,
+    write_line,
+)
 from wayhound.cli.forage import requested_sites
 from wayhound.cli.forage_display import forage_with_display
-from wayhound.cli.language import Command, budget_option, fetch_options, json_option
+from wayhound.cli.language import Command, budget_option, fetch_options, json_option, port_option
 from wayhound.config import Config
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.store.protocol import Run
+from wayhound.url import host_of
 from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
@@ -69,11 +78,17 @@ async def _forage(workspace: Workspace, run: Run, config: Config) -> bool:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--urls", is_flag=True, help="List every URL.")
 @click.option("--page", "url", metavar="URL", help="Print the stored body of one URL.")
+@click.option("--serve", is_flag=True, help="Serve the sites on loopback until Ctrl-C.")
+@port_option(8765)
 @json_option
-def replay(paths: tuple[Path, ...], urls: bool, url: str | None, as_json: bool) -> None:
-    """List what PATHS contain: site folders, folders of them, or WARC files."""
+def replay(
+    paths: tuple[Path, ...], urls: bool, url: str | None, serve: bool, port: int, as_json: bool
+) -> None:
+    """List what PATHS contain: site folders, folders of them, or WARC files. With --serve, show them to a browser."""
     places = [place for path in paths for place in _places(path)]
-    if url:
+    if serve:
+        _serve(places, port)
+    elif url:
         _print_page(places, url)
     elif urls:
         for place in places:
@@ -85,6 +100,29 @@ def replay(paths: tuple[Path, ...], urls: bool, url: str | None, as_json: bool) 
             write_json([asdict(summary) for summary in summaries], indent=1)
         else:
             out.print(_table(summaries))
+
+
+def _serve(places: list[Path], port: int) -> None:
+    try:
+        with serve_replay(places, port) as server:
+            err.print(
+                f"{count(len(server.fetcher), 'URL')} served until you press Ctrl-C. What was not recorded is 404."
+            )
+            for start in start_urls(server.fetcher):
+                write_line(server.address(start))
+            until_interrupted()
+    except OSError as error:
+        raise UsageError(
+            f"Port {port} cannot be used: {error.strerror}. Choose another with --port."
+        ) from None
+
+
+def start_urls(fetcher: ReplayFetcher) -> list[str]:
+    """Return the first recorded URL of each host."""
+    first: dict[str, str] = {}
+    for url in fetcher.urls():
+        first.setdefault(host_of(url), url)
+    return list(first.values())
 
 
 def _places(path: Path) -> list[Path]:

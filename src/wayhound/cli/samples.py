@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 
 import click
 from rich.table import Table
 
-from wayhound.cli.console import err, out, plain_table
+from wayhound.cli.console import err, out, plain_table, until_interrupted
 from wayhound.cli.language import Command, port_option
 from wayhound.errors import UsageError
 from wayhound.samples import SampleSite, SampleWeb, sample_web, serve_samples, write_folder
@@ -43,19 +42,11 @@ def _serve(web: SampleWeb, port: int) -> None:
             err.print(f"The sample web is at http://localhost:{server.port}/ until you press Ctrl-C.")
             for seed in (*server.seeds(), f"http://{web.films.host}:{server.port}/"):
                 out.print(seed)
-            _until_interrupted()
+            until_interrupted()
     except OSError as error:
         raise UsageError(
             f"Port {port} cannot be used: {error.strerror}. Choose another with --port."
         ) from None
-
-
-def _until_interrupted() -> None:
-    try:
-        while True:
-            time.sleep(3600)
-    except KeyboardInterrupt:
-        return
 
 
 def _table(web: SampleWeb) -> Table:

@@ -14,7 +14,7 @@ from wayhound.cli.console import command_for, err, next_steps, out, write_json
 from wayhound.cli.forage_display import closing_table
 from wayhound.cli.language import Command, json_option, run_option, workspace_option
 from wayhound.store.goals import FoundGoal
-from wayhound.store.protocol import Run
+from wayhound.store.protocol import Progress, Run
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_order, format_outcomes, format_path, format_result, format_why
 from wayhound.workspace import Workspace
@@ -48,11 +48,15 @@ def _runs_to_json(workspace: Workspace, runs: list[Run]) -> list[dict[str, objec
             "run": run.id,
             "order": asdict(Order.from_identity(run.identity)),
             "limits": asdict(run.limits),
-            "progress": asdict(store.progress(run.id)),
+            "progress": _counts(store.progress(run.id)),
             "sites": [asdict(site) for site in store.sites(run.id)],
         }
         for run in runs
     ]
+
+
+def _counts(progress: Progress) -> dict[str, object]:
+    return asdict(progress) | {"pages": progress.pages, "failures": progress.failures}
 
 
 def _print(workspace: Workspace, runs: list[Run]) -> None:

@@ -6,19 +6,30 @@ same order restores it. Recovery after a crash needs nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.explain import why_page
 from wayhound.forage.frontier import CLICK_DISCOUNT, Frontier, GoalsLeft, QueuedLink, RevisedScores
 from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
-from wayhound.forage.scope import TrapLimits, asked_first, documents_first, is_goal_document, refusal_reason
-from wayhound.forage.scorer import Rated, Reading, Reason, RecognisingScorer, Scorer, file_kinds
+from wayhound.forage.scope import (
+    SITEMAP_SHARE,
+    OutsideLinks,
+    Sitemaps,
+    TrapLimits,
+    asked_first,
+    documents_first,
+    include_domain,
+    is_goal_document,
+    refusal_reason,
+)
+from wayhound.forage.scorer import GoalPattern, Rated, Reading, Reason, RecognisingScorer, Scorer, file_kinds
 from wayhound.forage.site_program import Position, RouteYields, SiteProgram
 from wayhound.page import Link, Page, Unreadable, to_page
+from wayhound.pages.feeds import SITEMAP
 from wayhound.site import Site
-from wayhound.url import host_of, registrable_domain
+from wayhound.url import host_of
 from wayhound.visit import ArchiveRef, Visit
 
 MAX_REDIRECTS = 8
@@ -88,6 +99,9 @@ class Forager:
     _best_goal: float = field(default=0.0, init=False)
     _best_page: float = field(default=0.0, init=False)
     _failures: FailureTracker = field(default_factory=FailureTracker, init=False)
+    _outside: OutsideLinks = field(default_factory=OutsideLinks, init=False)
+    _sitemaps: Sitemaps = field(default_factory=Sitemaps, init=False)
+    _first: Reading | None = field(default=None, init=False)  # of the start page
     _scores: RevisedScores = field(init=False)
     _left: GoalsLeft | None = field(default=None, init=False)  # the scores of keywords promise no number
     _recognises_sites: bool = field(init=False)  # asked once: checks against a protocol are slow
@@ -159,7 +173,11 @@ class Forager:
             return f"site does not answer ({self._failures.last})"
         if self._failures.last and not self._digests:
             return f"start page failed ({self._failures.last})"
-        return NO_LINKS
+        return f"{NO_LINKS} ({self._outside.reason})" if self._outside.reason else NO_LINKS
+
+    def read_sitemaps(self, named: Sequence[str]) -> bool:
+        """Queue the sitemaps that robots.txt names, or the usual one, and feeds. Return True if that is new."""
+        return self._sitemaps.queue(self.frontier, self.site, named)
 
     # Results
 
@@ -181,7 +199,7 @@ class Forager:
         reading = self._read(link, answer.outcome, page)
         visit = self._visit(link, answer, page, reading, at, archived)
         if visit.spent or is_transient(visit):
-            self.politeness.request_ended(host_of(link.url), now, self._host_pause(visit))
+            self.politeness.request_ended(host_of(link.url), now, _host_pause(visit, self.politeness))
         self._apply(visit, link, page, reading)
         return visit
 
@@ -205,7 +223,10 @@ class Forager:
         return (to_page(page) or page) if self._takes_files else page
 
     def _read(self, link: QueuedLink, outcome: str, page: Content) -> Reading | None:
-        return self.scorer.read(link.state, page) if _is_content(outcome) and isinstance(page, Page) else None
+        """Return what the strategy makes of a page; None if there is none, and for sitemaps, which nobody reads."""
+        if not _is_content(outcome) or not isinstance(page, Page) or link.region == SITEMAP:
+            return None
+        return self.scorer.read(link.state, page)
 
     def _visit(
         self,
@@ -218,7 +239,9 @@ class Forager:
     ) -> Visit:
         digest = page.digest if page else ""
         repeated = bool(digest) and hash(digest) in self._digests
-        is_goal = bool(reading and reading.goal >= GOAL_THRESHOLD and not repeated)
+        section = "" if link.depth or reading is None else _goal_section(self.scorer, page)
+        goal = 1.0 if section else reading.goal if reading else 0.0
+        is_goal = goal >= GOAL_THRESHOLD and not repeated
         least = EXPLAINED_FROM if self._recognises_sites else GOAL_THRESHOLD
         return Visit(
             site=self.site.start,
@@ -238,23 +261,16 @@ class Forager:
             title=_title(page, link) if isinstance(page, Page) else "",
             digest=digest,
             label=reading.label if reading else "",
-            goal=reading.goal if reading else 0.0,
+            goal=goal,
             is_goal=is_goal,
             tier="goal" if is_goal else "",
             spent=answer.sent if isinstance(answer, Failed) else True,
             wait_seconds=answer.wait_seconds,
-            location=answer.location if isinstance(answer, Fetched) else "",
+            location=section or (answer.location if isinstance(answer, Fetched) else ""),
             robots=_robots_rules(page),
             archived=archived,
             why=_reasons(self.scorer, least, link, page, reading) if not repeated else (),
         )
-
-    def _host_pause(self, visit: Visit) -> float:
-        """Return the pause before the next request: a failing host gets more after every try, unasked."""
-        if not is_transient(visit):
-            return visit.wait_seconds
-        backoff = self.politeness.delay_seconds * backoff_factor(visit.url, visit.attempt)
-        return max(visit.wait_seconds, backoff)
 
     # The effects of a visit, the same for a new one and for a replayed one
 
@@ -269,21 +285,37 @@ class Forager:
             self._follow_redirect(visit, link)
         elif _is_content(visit.outcome):
             self._failures.succeeded(visit.url)
-            self._digests.add(hash(visit.digest))
             best_link = 0.0
-            if visit.outcome == "ok" and reading is not None and isinstance(page, Page):
-                best_link = self._add_links(visit, page, reading, link.position)
+            if visit.outcome == "ok" and isinstance(page, Page):
+                if reading is not None:
+                    self._look_around(page, reading)
+                elif link.region == SITEMAP and self._first is not None:
+                    page = replace(page, links=tuple(self._sitemaps.take(page.links)))
+                best_link = self._add_links(visit, page, reading or self._first, link.position)
+            self._digests.add(hash(visit.digest))
             self._scores.learn(link, max(visit.goal, CLICK_DISCOUNT * best_link), visit)
         else:
-            self._fail(visit, link)
+            self._failures.failed(visit)
+            if may_retry(visit):
+                link.attempt = visit.attempt + 1
+                self.frontier.requeue(link)
             self._scores.learn(link, 0.0, visit)
         if self._left:
             self._left.learn(visit, self.limits.budget and self.limits.budget - self.spent)
 
-    def _add_links(self, visit: Visit, page: Page, reading: Reading, position: Position) -> float:
+    def _look_around(self, page: Page, reading: Reading) -> None:
+        """Take in what a page says about the site: its other names and feeds, on the start page, and other hosts."""
+        if not self._digests:
+            self._first = reading
+            self._sitemaps.feeds, self._sitemaps.guesses = page.feeds, not page.nofollow
+            self.site = include_domain(self.site, page.canonical)
+        self._sitemaps.pages += 1
+        self._outside.count(self.site, page)
+
+    def _add_links(self, visit: Visit, page: Page, reading: Reading | None, position: Position) -> float:
         """Rate the links of a page at this position of the program and queue them; return the best score."""
         depth = visit.depth + 1
-        if self.limits.max_depth is not None and depth > self.limits.max_depth:
+        if reading is None or (self.limits.max_depth is not None and depth > self.limits.max_depth):
             return 0.0
         links = [
             link
@@ -291,6 +323,8 @@ class Forager:
             if not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
         ]
         rated = self.scorer.rate(reading, links)
+        if visit.link_region == SITEMAP:
+            rated = [replace(rating, score=SITEMAP_SHARE * rating.score) for rating in rated]
         may_be_goal = visit.is_goal or (self._recognises_sites and _is_likely(visit.goal, self._best_page))
         if self.limits.take_files and may_be_goal:
             rated = documents_first(rated, links)
@@ -335,40 +369,28 @@ class Forager:
         self._failures.succeeded(visit.url)
         if link.redirects >= MAX_REDIRECTS:
             self._failures.last = "redirect_limit"
-        elif self.site.covers(target) or self._moved(target):
-            is_new = self.frontier.add(
-                target,
-                link.score,
-                text=link.text,
-                region=link.region,
-                kind="redirect",
-                parent=visit.number,
-                depth=visit.depth,
-                state=link.state,
-                groups=link.groups,
-                prior=link.prior,
-                position=link.position,
-                redirects=link.redirects + 1,
-                order=link.order,
-            )
-            if not is_new:
+        elif self.site.covers(target) or (target and not self._digests):
+            self.site = include_domain(self.site, target)  # the start page redirects: the site has moved
+            if not self.frontier.add_target(target, link, visit):
                 self._failures.last = "redirect loop"
         else:
             self._failures.last = "redirected out of the site"
 
-    def _moved(self, target: str) -> bool:
-        """Return True if the start page redirects to another domain: the site has moved, and includes it now."""
-        if self._digests or not target:
-            return False
-        old = self.site.hosts or (f".{self.site.domain}",)
-        self.site = replace(self.site, hosts=(*old, f".{registrable_domain(target)}"))
-        return True
 
-    def _fail(self, visit: Visit, link: QueuedLink) -> None:
-        self._failures.failed(visit)
-        if may_retry(visit):
-            link.attempt = visit.attempt + 1
-            self.frontier.requeue(link)
+def _host_pause(visit: Visit, politeness: Politeness) -> float:
+    """Return the pause before the next request: a failing host gets more after every try, unasked."""
+    if not is_transient(visit):
+        return visit.wait_seconds
+    return max(visit.wait_seconds, politeness.delay_seconds * backoff_factor(visit.url, visit.attempt))
+
+
+def _goal_section(scorer: Scorer, page: Content) -> str:
+    """Return the address of the part of a start page that a goal pattern names; empty if the page itself matches."""
+    pattern = getattr(scorer, "goal", None)
+    if not isinstance(pattern, GoalPattern) or not isinstance(page, Page) or pattern.probability(page):
+        return ""
+    fragment = pattern.section(page)
+    return f"{page.url}#{fragment}" if fragment else ""
 
 
 def _is_likely(probability: float, best: float) -> bool:

@@ -141,6 +141,24 @@ class Frontier:
         self._register(link, groups)
         return True
 
+    def add_target(self, url: str, link: QueuedLink, visit: Visit) -> bool:
+        """Add the target of a redirect in the place of the link that led there; return True if it was new."""
+        return self.add(
+            url,
+            link.score,
+            text=link.text,
+            region=link.region,
+            kind="redirect",
+            parent=visit.number,
+            depth=visit.depth,
+            state=link.state,
+            groups=link.groups,
+            prior=link.prior,
+            position=link.position,
+            redirects=link.redirects + 1,
+            order=link.order,
+        )
+
     def join(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
         """Add a queued link to more groups."""
         link.groups += groups

@@ -1,4 +1,4 @@
-"""The links of a site that are followed: scope, traps, and documents on goal pages.
+"""The links of a site that are followed: scope, traps, sitemaps, and documents on goal pages.
 
 When a list of publications is the goal, the papers that it links to are wanted too (`take_files`).
 """
@@ -11,9 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from wayhound.forage.frontier import Frontier
 from wayhound.forage.scorer import Rated
-from wayhound.page import Link
+from wayhound.page import Link, Page
+from wayhound.pages.feeds import SITEMAP
 from wayhound.site import Site
+from wayhound.url import host_of, normalise, registrable_domain
 
 MAX_URL_LENGTH = 512
 MAX_PATH_SEGMENTS = 16
@@ -94,6 +97,92 @@ def refusal_reason(site: Site, link: Link) -> str:
     if not site.covers(link.url):
         return "out_of_scope"
     return trap_reason(link.url) or ""
+
+
+def include_domain(site: Site, url: str) -> Site:
+    """Return the site with the domain of a URL, because the site has moved there, or calls itself so."""
+    if not url or site.covers(url):
+        return site
+    old = site.hosts or (f".{site.domain}",)
+    return replace(site, hosts=(*old, f".{registrable_domain(url)}"))
+
+
+FEW_PAGES = 3  # of a site that ended: then its links to other hosts may be what was looked for
+_PLATFORMS = frozenset(
+    "facebook.com instagram.com twitter.com x.com linkedin.com youtube.com youtu.be tiktok.com pinterest.com xing.com "
+    "google.com goo.gl apple.com wa.me whatsapp.com t.me vimeo.com github.com creativecommons.org w3.org".split()
+)
+"""Domains to which most sites link, and to which none moves."""
+
+
+@dataclass
+class OutsideLinks:
+    """The links of a site's first pages that lead to other hosts."""
+
+    _links: dict[str, set[int]] = field(default_factory=dict)  # hashes of URLs, by host
+    _pages: int = 0
+
+    def count(self, site: Site, page: Page) -> None:
+        """Take in a page of the site."""
+        self._pages += 1
+        if self._pages > FEW_PAGES:
+            self._links.clear()
+            return
+        for link in page.links:
+            is_outside = link.kind in ("a", "area") and not site.covers(link.url)
+            if is_outside and registrable_domain(link.url) not in _PLATFORMS:
+                self._links.setdefault(host_of(link.url), set()).add(hash(link.url))
+
+    @property
+    def reason(self) -> str:
+        """`other_hosts 38 shop.example`: how many links, and where most lead; empty if none or the site has pages."""
+        if not self._links:
+            return ""
+        host = max(self._links, key=lambda host: len(self._links[host]))
+        return f"other_hosts {sum(map(len, self._links.values()))} {host}"
+
+
+MAX_SITEMAPS = 20  # of a site, each of which costs a request
+MAX_SITEMAP_LINKS = 50_000  # of a site: a sitemap may name a million pages
+SITEMAP_SHARE = 0.5  # of the score of a link that no page shows
+_GUESS_UP_TO = 1  # pages of a site: one with more has links of its own
+
+
+@dataclass
+class Sitemaps:
+    """The sitemaps and feeds of a site, which are read when the links of its pages come to an end."""
+
+    feeds: tuple[str, ...] = ()  # of the start page
+    pages: int = 0  # that were read
+    guesses: bool = True  # False if the start page does not want to be followed
+    _asked: bool = False
+    _read: int = 0
+    _links: int = 0
+
+    def queue(self, frontier: Frontier, site: Site, named: Sequence[str]) -> bool:
+        """Queue the sitemaps `named` in robots.txt, or else the usual one, and feeds. Return True if that is new."""
+        if self._asked or not self.pages:
+            return False
+        self._asked = True
+        guessed = ["/sitemap.xml"] if self.guesses and not named and self.pages <= _GUESS_UP_TO else []
+        urls = [normalise(url, site.start) for url in (*named, *guessed, *self.feeds)]
+        added = [
+            frontier.add(
+                url, SITEMAP_SHARE, text="sitemap", region=SITEMAP, kind="sitemap", parent=0, depth=1
+            )
+            for url in urls
+            if url and site.covers(url)
+        ]
+        return any(added)
+
+    def take(self, links: Sequence[Link]) -> list[Link]:
+        """Return the links of a sitemap that are taken up, within the limits."""
+        self._asked = True
+        self._read += 1
+        room = MAX_SITEMAP_LINKS - self._links
+        taken = [link for link in links if link.region != SITEMAP or self._read < MAX_SITEMAPS][:room]
+        self._links += len(taken)
+        return taken
 
 
 CERTAIN_GOAL = 1.0  # the score of a goal that is certain

@@ -45,6 +45,18 @@ class GoalPattern:
         texts = (page.url, page.title)
         return float(any(re.search(self.pattern, text, re.IGNORECASE) for text in texts))
 
+    def section(self, page: Page) -> str:
+        """Return the fragment of the first part of a page that matches by its name or by the link to it."""
+        if not self.pattern:
+            return ""
+        found = (
+            fragment
+            for fragment, text in page.sections
+            if re.search(self.pattern, fragment, re.IGNORECASE)
+            or re.search(self.pattern, text, re.IGNORECASE)
+        )
+        return next(found, "")
+
 
 @dataclass(frozen=True, slots=True)
 class StrategyInput:

@@ -436,9 +436,15 @@ class HttpFetcher:
         if response.status >= 300:
             return fetched(url, response, await error_body(response), delay_seconds)
         media, _ = parse_content_type(response.headers.get(hdrs.CONTENT_TYPE, ""))
-        if not self._accepts_type(media):
+        if not self._accepts_type(media) and not (url.endswith(".xml.gz") and "gzip" in media):
             return Failed(url, "content_type", media[:100], wait_seconds=delay_seconds)
         return fetched(url, response, await whole_body(response, self._limit(media)), delay_seconds)
+
+    def sitemaps(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt of a URL's host names, if that was fetched."""
+        fetchable = _FETCHABLE.fullmatch(url)
+        policy = self._robots.cached(fetchable[1]) if self._robots and fetchable else None
+        return policy.sitemaps if policy else ()
 
     def accepts(self, fetched: Fetched) -> bool:
         """Return True if an earlier response would still be accepted by its type and size."""

@@ -20,10 +20,12 @@ KEEP_SECONDS = 24 * 3600.0  # RFC 9309, 2.4
 FIRST_RETRY_SECONDS = 5.0  # after a failure to fetch robots.txt; doubled each time
 LAST_RETRY_SECONDS = 300.0
 MAX_HOSTS = 10_000
+MAX_SITEMAPS = 10
 MAX_CACHED_CHARS = 8_000_000
 """Limit on cached rules over all hosts: a hostile file of the full size takes some forty times its size in memory."""
 
 _AGENT_LINE = re.compile(r"\s*user[ -]?agent\s*[:\s]\s*([*]|[a-z_-]*)", re.IGNORECASE)
+_SITEMAP_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
 _RULE_LINE = re.compile(r"\s*(?:allow|dis+al+[oa]w|diasllow|crawl[ -]delay)\s*[:\s]", re.IGNORECASE)
 
 
@@ -39,6 +41,7 @@ class RobotsPolicy:
     detail: str = ""
     size: int = 0
     failures: int = 0
+    sitemaps: tuple[str, ...] = ()
 
     def forbids(self, url: str) -> FailureReason | None:
         if self.refusal is not None:
@@ -128,7 +131,8 @@ class Robots:
         return _unreachable(answer, now, before.failures if before else 0)
 
     def _parsed(self, body: bytes, now: float) -> RobotsPolicy:
-        own = "\n".join(rules_for(self._product, _whole_lines(body)))
+        text = _whole_lines(body)
+        own = "\n".join(rules_for(self._product, text))
         rules = Protego.parse(own) if own else None
         delay = (rules.crawl_delay(self._product) or 0.0) if rules else 0.0
         return RobotsPolicy(
@@ -137,6 +141,7 @@ class Robots:
             self._product,
             delay_seconds=min(delay, MAX_WAIT_SECONDS),
             size=len(own),
+            sitemaps=tuple(dict.fromkeys(_SITEMAP_LINE.findall(text)))[:MAX_SITEMAPS],
         )
 
     def _cache(self, origin: str, policy: RobotsPolicy) -> None:

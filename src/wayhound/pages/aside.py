@@ -110,6 +110,7 @@ def _content(answer: dict[str, Any]) -> Page | Unreadable:
     if "reason" in answer:
         return Unreadable(**answer)
     texts = {name: tuple(answer[name]) for name in ("keywords", "headings", "tokens")}
+    texts |= {"feeds": tuple(answer["feeds"]), "sections": tuple(map(tuple, answer["sections"]))}
     return Page(**answer | texts | {"links": tuple([_link(link) for link in answer["links"]])})
 
 

@@ -62,6 +62,8 @@ def _words(text: str) -> Iterator[str]:
 
 MAX_FIELD_CHARS = 1_000
 MAX_KEYWORDS = 100
+MAX_FEEDS = 3
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
 
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*[\"']?\s*([^\"']*)", re.IGNORECASE)
 _RELATIONS: dict[str, LinkKind] = {"next": "next", "canonical": "canonical"}
@@ -75,6 +77,7 @@ class Head(NamedTuple):
     rules: RobotsRules
     canonical: str
     links: tuple[Link, ...]
+    feeds: tuple[str, ...]
 
 
 def one_line(text: str | None) -> str:
@@ -122,7 +125,19 @@ def read_head(
         rules=rules,
         canonical=next((target for target, _, kind in targets if kind == "canonical"), ""),
         links=tuple(dict.fromkeys(links)),
+        feeds=_feeds(relations, base),
     )
+
+
+def _feeds(relations: Sequence[LexborNode], base: str) -> tuple[str, ...]:
+    """Return the feeds of a page, each once, in their order."""
+    hrefs = (
+        node.attributes.get("href") or ""
+        for node in relations
+        if (node.attributes.get("type") or "").lower().strip() in _FEED_TYPES
+        and "alternate" in (node.attributes.get("rel") or "").lower().split()
+    )
+    return tuple(dict.fromkeys(url for href in hrefs if href and (url := normalise(href, base))))[:MAX_FEEDS]
 
 
 def _meta_contents(metas: Sequence[LexborNode]) -> tuple[dict[str, list[str]], list[str]]:

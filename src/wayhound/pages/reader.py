@@ -230,6 +230,8 @@ def _segment(tag: str, classes: str) -> str:
 
 MAX_TOKENS = 100_000
 MAX_HEADINGS = 500
+MAX_SECTIONS = 30
+_FRAGMENT = re.compile(r"\w[\w.:-]{0,80}")
 _MAX_BYTES = 4 * MAX_CHARS
 
 _UNSEEN = ("script", "style", "noscript", "template", "noframes", "noembed", "datalist")
@@ -325,6 +327,7 @@ def _read_html(
     head = read_head(elements.metas, elements.relations, url, base, tag)
     nofollow = head.rules.nofollow
     body = _body(tree)
+    sections = _sections(elements.links, tree) if "#" in markup else ()
     targets = link_targets(elements.links, base, routes=routes) if body else []
     regions = mark_links(targets)
     join_words(tree, elements)
@@ -345,6 +348,22 @@ def _read_html(
         digest=digest,
         nofollow=nofollow,
         noindex=head.rules.noindex,
+        sections=sections,
+        feeds=head.feeds,
+    )
+
+
+def _sections(links: Sequence[LexborNode], tree: LexborHTMLParser) -> tuple[tuple[str, str], ...]:
+    """Return the parts of a page that it links to itself and that exist, as fragment and link text."""
+    named: dict[str, str] = {}
+    for node in links:
+        href = node.attributes.get("href") or ""
+        if href.startswith("#") and _FRAGMENT.fullmatch(href[1:]) and len(named) < MAX_SECTIONS:
+            named.setdefault(href[1:], one_line(node.text(separator=" "))[:MAX_LINK_CHARS])
+    return tuple(
+        (name, text)
+        for name, text in named.items()
+        if tree.css_first(f'[id="{name}"]') is not None or tree.css_first(f'a[name="{name}"]') is not None
     )
 
 

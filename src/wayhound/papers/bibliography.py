@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
+from zlib import crc32
 
 from wayhound.papers.normalise_fields import venue_kind
 from wayhound.record import Record
@@ -32,7 +33,7 @@ _CAPITAL = re.compile(r"[A-Z]")
 
 
 def to_bibtex(records: Iterable[Record]) -> str:
-    """Return one entry for each record, with unique keys: `lind1999hops`, `lind1999hops-2`."""
+    """Return one entry for each record. Its key, such as `lind1999hops-4f1a`, is the same wherever it is exported."""
     return "\n".join(_bibtex_entry(record, key) for record, key in _keyed(records))
 
 
@@ -61,12 +62,16 @@ def _keyed(records: Iterable[Record]) -> Iterator[tuple[Record, str]]:
 
 
 def _key(record: Record) -> str:
-    """Return the first author's last name, the year, and the first long word of the title, in ASCII."""
+    """Return the first author's last name, the year, and the first long word of the title, in ASCII, and the record.
+
+    Two papers of one author, year and word would have one key otherwise, in files that were saved one by one.
+    """
     authors, title = _authors(record), plain_words(record.first("title"))
     last = "".join(plain_words(split_name(authors[0]).last)) if authors else ""
     word = next((word for word in title if len(word) > 3), "")
     key = f"{last}{year_of(record)}{word}"
-    return "".join(letter for letter in key if letter.isascii() and letter.isalnum()) or "paper"
+    plain = "".join(letter for letter in key if letter.isascii() and letter.isalnum()) or "paper"
+    return f"{plain}-{crc32(f'{record.kind} {record.id}'.encode()) & 0xFFFF:04x}"
 
 
 EntryKind = Literal["journal", "meeting", "chapter", "report", "doctoral", "thesis", "book", "other"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from wayhound.portal.citations import map_routes
-from wayhound.portal.discovery import discovery_routes, feed_routes
+from wayhound.portal.discovery import discovery_routes, feed_routes, list_routes
 from wayhound.portal.exports import export_routes
 from wayhound.portal.home import about_routes, home_routes
 from wayhound.portal.library import SLOW_THREADS, Readers, WorkspaceAccess
@@ -43,6 +43,7 @@ _ROUTES = (
     home_routes,
     search_routes,
     feed_routes,  # before topics, whose addresses may have any suffix
+    list_routes,
     topic_routes,
     export_routes,
     record_routes,

@@ -1,7 +1,11 @@
-"""Discovery of the collection by programs: Atom feeds (RFC 4287), OpenSearch, the sitemap and robots.txt."""
+"""Discovery of the collection by programs: Atom feeds (RFC 4287), OpenSearch, the sitemap and robots.txt.
+
+Searches and topics as lists for reference managers are here too: they are found like feeds.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -10,16 +14,20 @@ from xml.etree.ElementTree import Element
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse, Response
 
+from wayhound.papers.bibliography import to_bibtex, to_ris
 from wayhound.portal.addresses import record_url
+from wayhound.portal.exports import CITABLE
 from wayhound.portal.library import Library
-from wayhound.portal.portal import Portal, iso_time
-from wayhound.portal.search_pages import FilterList, Words, read_parameters
+from wayhound.portal.portal import FORMAT_TYPES, Portal, iso_time
+from wayhound.portal.search_pages import FilterList, SortName, Words, read_parameters
 from wayhound.portal.topic_pages import TopicSlug, topic_filter
-from wayhound.search.results import Hit, SearchRequest
+from wayhound.record import Record
+from wayhound.search.results import Hit, SearchRequest, Sort
 from wayhound.store.records import ChangeCursor, RecordStamp
 from wayhound.web.pages import NotFound, add, answer, document
 
 URLS_A_MAP = 5_000
+MOST_CITED = 1000  # papers of a search or topic in one file
 _XML = "application/xml"
 _OPENSEARCH = "application/opensearchdescription+xml"
 _SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -192,3 +200,65 @@ def feed_routes(portal: Portal) -> APIRouter:
         return respond(request, name, f"/topics/{slug}.atom", f"/topics/{slug}", entries)
 
     return router
+
+
+# The papers of a search or topic, to be cited
+
+
+def cited_records(
+    library: Library, query: str, filters: tuple[tuple[str, str], ...], sort: Sort
+) -> list[Record]:
+    """Return the papers among the first hits of a search, in its order, `MOST_CITED` at most."""
+    found = library.index.search(SearchRequest(query, sort, 0, MOST_CITED, (), filters)).hits
+    records = (library.stores.records.get(hit.kind, hit.id) for hit in found if hit.kind in CITABLE)
+    return [record for record in records if record is not None]
+
+
+def list_routes(portal: Portal) -> APIRouter:
+    """Routes of the papers of a whole search or topic, as reference managers read them."""
+    router = APIRouter(tags=["search"])
+    for ending, name, write in (("bib", "BibTeX", to_bibtex), ("ris", "RIS", to_ris)):
+        _add_list_format(router, portal, ending, FORMAT_TYPES[name], write)
+    return router
+
+
+def _add_list_format(
+    router: APIRouter, portal: Portal, ending: str, media_type: str, write: Callable[[Iterable[Record]], str]
+) -> None:
+    documented: dict[str, Any] = {
+        "response_class": Response,
+        "responses": {200: {"content": {media_type: {}}}},
+    }
+
+    def respond(request: Request, name: str, records: list[Record]) -> Response:
+        headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
+        body = write(records).encode("utf-8", "replace")
+        return answer(request, body, f"{media_type}; charset=utf-8", headers=headers)
+
+    async def searched(
+        request: Request, q: Words = "", sort: SortName = "relevance", filters: FilterList = [],  # noqa: B006
+    ) -> Response:  # fmt: skip
+        chosen = read_parameters(q, sort, filters)
+        records = await portal.slow_readers.run(
+            lambda library: cited_records(library, q, chosen.filters, chosen.sort)
+        )
+        return respond(request, "search", records)
+
+    async def topic(request: Request, slug: TopicSlug) -> Response:
+        def read(library: Library) -> list[Record]:
+            node = library.topics().at(slug)
+            if node is None:
+                raise NotFound
+            return cited_records(library, "", topic_filter(node.path), "cited")
+
+        return respond(request, "topic", await portal.slow_readers.run(read))
+
+    for path, handler, what in (("/search", searched, "search"), ("/topics/{slug:path}", topic, "topic")):
+        router.add_api_route(
+            f"{path}.{ending}",
+            handler,
+            methods=["GET"],
+            name=f"{what}_as_{ending}",
+            summary=f"The papers of a {what}, {MOST_CITED:,} at most.",
+            **documented,
+        )

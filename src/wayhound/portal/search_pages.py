@@ -126,6 +126,7 @@ class SearchView:
     next_url: str
     cursor: str
     feed_url: str
+    citation_urls: dict[str, str]  # of its papers, by the name of the format
     json_url: str
 
 
@@ -170,7 +171,7 @@ def read_parameters(
     order = next(name for name in SORTS if name == sort)
     if len(filters) > MOST_FILTERS:
         raise BadRequest(f"At most {MOST_FILTERS} filters may be chosen.")
-    parameters = SearchParameters(query, order, tuple(map(_filter, filters)), page, limit)
+    parameters = SearchParameters(query, order, tuple(map(_filter, filter(None, filters))), page, limit)
     return replace(parameters, page=from_cursor(cursor)) if cursor else parameters
 
 
@@ -260,6 +261,10 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
         next_url=replace(parameters, page=parameters.page + 1).url() if more else "",
         cursor=to_cursor(parameters.page + 1) if more else "",
         feed_url=replace(first, sort="relevance", limit=PAGE_SIZE).url("/search.atom"),
+        citation_urls={
+            name: replace(first, limit=PAGE_SIZE).url(f"/search.{ending}")
+            for name, ending in (("BibTeX", "bib"), ("RIS", "ris"))
+        },
         json_url=parameters.url("/search.json"),
     )
 

@@ -22,7 +22,7 @@ from wayhound.record import Record
 from wayhound.store.submissions import Submission, SubmissionKind
 from wayhound.url import normalise
 from wayhound.web.guards import client_of
-from wayhound.web.pages import NotFound, TooManyRequests
+from wayhound.web.pages import NoForm, NotFound, TooManyRequests
 
 LONGEST = {"text": 500, "url": 2000, "area": 10_000, "choice": 200, "hidden": 200}
 _PORTS = {"http": 80, "https": 443}
@@ -280,7 +280,18 @@ class SubmissionDesk:
 
 Token = Annotated[str, Path(max_length=100)]
 FieldName = Annotated[str, Query(max_length=200)]
+_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def _check_type(request: Request) -> None:
+    """Refuse a body that is no form: its fields would be taken for empty ones. Raises NoForm."""
+    media = request.headers.get("content-type", _FORM_TYPES[0]).partition(";")[0].strip().lower()
+    if media not in _FORM_TYPES:
+        raise NoForm
+
+
 _POSTED: dict[str, Any] = {
+    "dependencies": [fastapi.Depends(_check_type)],
     "response_class": RedirectResponse,
     "status_code": 303,
     "responses": {400: {"description": "The form, with what is wrong.", "content": {"text/html": {}}}},

@@ -22,7 +22,7 @@ from wayhound.store.database import Database
 from wayhound.store.goals import FoundGoal, GoalStore
 from wayhound.store.visits import clicked_texts, path_reader
 
-ColumnType = Literal["text", "integer", "number", "yes_no", "json"]
+ColumnType = Literal["text", "integer", "number", "yes_no", "time", "json"]
 Rows = Callable[[Database, int | None], Iterator[tuple[Any, ...]]]
 
 _AT = "strftime('%Y-%m-%dT%H:%M:%fZ', at, 'unixepoch')"
@@ -42,7 +42,21 @@ def _selecting(sql: str) -> Rows:
     return lambda database, run_id: database.stream(sql, (run_id,))
 
 
+def _once(rows: Iterable[tuple[Any, ...]], url: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the first row of each run and URL: two sites of a list may share pages."""
+    seen: set[int] = set()
+    for row in rows:
+        key = hash((row[0], row[url]))
+        if key not in seen:
+            seen.add(key)
+            yield row
+
+
 def _pages(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
+    return _once(_all_pages(database, run_id), 3)
+
+
+def _all_pages(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
     read_path = path_reader(database)
     for site_id, *row in database.stream(
         "SELECT site_id, run_id, start, number, url, title, label, coalesce(probability, goal), tier = 'goal', "
@@ -60,6 +74,25 @@ def _records(database: Database, _: int | None) -> Iterator[tuple[Any, ...]]:
         yield (*row, json.loads(fields))
 
 
+def _record_rows(database: Database, kind: str) -> ExportTable:
+    """Return a table with a row per record and a column per field; several values of a field are joined."""
+    wanted = "FROM record, json_each(record.fields) WHERE (?1 = '' OR kind = ?1)"
+    names = [name for (name,) in database.execute(f"SELECT DISTINCT key {wanted} ORDER BY key", (kind,))]
+    columns: dict[str, ColumnType] = {**_RECORD, **{_field_column(name): "text" for name in names}}
+
+    def rows(database: Database, _: int | None) -> Iterator[tuple[Any, ...]]:
+        for *row, fields in _records(database, None):
+            if not kind or row[0] == kind:
+                texts = ("; ".join(value["text"] for value in fields.get(name, ())) for name in names)
+                yield (*row, *texts)
+
+    return ExportTable(columns, rows)
+
+
+def _field_column(name: str) -> str:
+    return f"{name}_field" if name in _RECORD else name
+
+
 def _record_values(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
     for *row, fields in _records(database, run_id):
         for name, values in fields.items():
@@ -72,15 +105,21 @@ def _record_values(database: Database, run_id: int | None) -> Iterator[tuple[Any
 _RECORD: dict[str, ColumnType] = {"kind": "text", "id": "text", "site": "text", "visit": "integer"}
 
 
+def _found(database: Database, run_id: int | None) -> Iterator[FoundGoal]:
+    """Yield the goals of a run or of all, each URL of a run once."""
+    goals = ((goal.run, goal.url, goal) for goal in GoalStore(database).goals(run_id))
+    return (goal for _, _, goal in _once(goals, 1))
+
+
 def _nested_goals(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
-    for goal in GoalStore(database).goals(run_id):
+    for goal in _found(database, run_id):
         path = [asdict(step) for step in goal.path]
         why = [{"feature": feature, "weight": weight} for feature, weight in goal.why]
         yield (*_goal_row(goal), path, why)
 
 
 def _goals(database: Database, run_id: int | None) -> Iterator[tuple[Any, ...]]:
-    for goal in GoalStore(database).goals(run_id):
+    for goal in _found(database, run_id):
         why = ", ".join(f"{feature} {weight:+.2f}" for feature, weight in goal.why)
         yield (*_goal_row(goal), goal.clicks, goal.labels, why)
 
@@ -93,7 +132,7 @@ def _goal_row(goal: FoundGoal) -> tuple[Any, ...]:
 
 _GOAL: dict[str, ColumnType] = {
     "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text", "tier": "text",
-    "probability": "number", "score": "number", "at": "text", "robots": "text",
+    "probability": "number", "score": "number", "at": "time", "robots": "text",
 }  # fmt: skip
 
 NESTED: Mapping[str, ExportTable] = {
@@ -107,17 +146,17 @@ TABLES: Mapping[str, ExportTable] = {
         {
             "run": "integer", "site": "text", "state": "text", "reason": "text", "visits": "integer",
             "spent": "integer", "goals": "integer", "likely": "integer", "none_probability": "number",
-            "goals_left": "number",
+            "goals_left": "number", "pages": "integer", "failures": "integer",
         },
         _selecting(
-            "SELECT run_id, start, state, reason, visits, spent, goals, likely, none_probability, goals_left FROM site "
-            "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
+            "SELECT run_id, start, state, reason, visits, spent, goals, likely, none_probability, goals_left, pages, "
+            "failures FROM site WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
         ),
     ),
     "visits": ExportTable(
         {
             "run": "integer", "site": "text", "number": "integer", "url": "text", "outcome": "text",
-            "at": "text", "parent": "integer", "link_text": "text", "link_region": "text",
+            "at": "time", "parent": "integer", "link_text": "text", "link_region": "text",
             "link_kind": "text", "depth": "integer", "attempt": "integer", "score": "number",
             "status": "integer", "content_type": "text", "title": "text", "digest": "text", "label": "text",
             "goal": "number", "is_goal": "yes_no", "tier": "text", "probability": "number", "spent": "yes_no",
@@ -137,13 +176,14 @@ TABLES: Mapping[str, ExportTable] = {
         {
             "run": "integer", "site": "text", "number": "integer", "url": "text", "title": "text",
             "label": "text", "goal": "number", "is_goal": "yes_no", "tier": "text", "depth": "integer",
-            "content_type": "text", "digest": "text", "at": "text", "robots": "text", "not_modified": "yes_no",
+            "content_type": "text", "digest": "text", "at": "time", "robots": "text", "not_modified": "yes_no",
             "archive_file": "text", "archive_offset": "integer", "path": "text",
         },
         _pages,
     ),
     "goals": ExportTable({**_GOAL, "path": "text", "labels": "text", "why": "text"}, _goals),
-    "records": ExportTable(
+    "records": ExportTable(_RECORD, _records),  # with a column for each field that there is
+    "values": ExportTable(
         {
             **_RECORD, "field": "text", "text": "text", "confidence": "number", "url": "text",
             "start": "integer", "end": "integer", "page": "integer",
@@ -163,18 +203,98 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def export(
-    database: Database, table: str, file_format: str, out: Path | BinaryIO, *, run_id: int | None = None
+    database: Database,
+    table: str,
+    file_format: str,
+    out: Path | BinaryIO,
+    *,
+    run_id: int | None = None,
+    kind: str = "",
 ) -> int:
     """Write a table (`TABLES`) in a format (`FORMATS`) to a file or a stream and return the number of rows.
 
-    A file appears whole or not at all. Records are not of a run, so `run_id` does not limit them.
+    A file appears whole or not at all. Records are not of a run, so `run_id` does not limit them; `kind` does.
     """
     for name, choices in ((table, TABLES), (file_format, FORMATS)):
         if name not in choices:
             raise UsageError(f"{name!r} cannot be exported; choose one of {', '.join(choices)}.")
     nested = table in NESTED and file_format == "jsonl"
-    content = NESTED[table] if nested else TABLES[table]
-    return write_rows(content.columns, content.rows(database, run_id), file_format, out)
+    content = NESTED[table] if nested else _content(database, table, kind)
+    rows = content.rows(database, run_id)
+    if kind and nested:
+        rows = (row for row in rows if row[0] == kind)
+    return write_rows(content.columns, rows, file_format, out)
+
+
+def _content(database: Database, table: str, kind: str = "") -> ExportTable:
+    return _record_rows(database, kind) if table == "records" else TABLES[table]
+
+
+# One row for each row of the list of sites
+
+_WIDE: dict[str, ColumnType] = {
+    "goal": "text", "goal_title": "text", "probability": "number", "status": "text", "reason": "text",
+    "pages": "integer",
+}  # fmt: skip
+
+
+def export_wide(database: Database, file_format: str, out: Path | BinaryIO, run_id: int) -> int:
+    """Write the list of sites of a run with its own columns, the best goal of each row, or why there is none.
+
+    Return the number of rows. `status` is `found`, `likely`, `none`, `failed`, `not finished` or `no address`.
+    """
+    headings = json.loads(
+        database.execute("SELECT headings FROM run WHERE id = ?", (run_id,)).fetchone()[0]
+    ) or ["site"]
+    own = _distinct(headings, _WIDE)
+    columns: dict[str, ColumnType] = {**dict.fromkeys(own, "text"), **_WIDE}
+    return write_rows(columns, _wide_rows(database, run_id, len(own)), file_format, out)
+
+
+def _distinct(headings: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Return headings that are not empty and that nothing else has."""
+    names: dict[str, None] = dict.fromkeys(taken)
+    own = []
+    for number, heading in enumerate(headings, 1):
+        name = heading or f"column {number}"
+        while name in names:
+            name += "_"
+        names[name] = None
+        own.append(name)
+    return own
+
+
+def _wide_rows(database: Database, run_id: int, width: int) -> Iterator[tuple[Any, ...]]:
+    best: dict[str, FoundGoal] = {}
+    for goal in GoalStore(database).goals(run_id):
+        if goal.site not in best or _worth(goal) > _worth(best[goal.site]):
+            best[goal.site] = goal
+    listed = database.execute("SELECT count(*) FROM list_row WHERE run_id = ?", (run_id,)).fetchone()[0]
+    rows = (
+        "SELECT list_row.start, cells, state, reason, pages FROM list_row LEFT JOIN site "
+        "ON site.run_id = list_row.run_id AND site.start = list_row.start WHERE list_row.run_id = ? ORDER BY number"
+        if listed
+        else "SELECT start, json_array(start), state, reason, pages FROM site WHERE run_id = ? ORDER BY id"
+    )
+    for start, cells, state, reason, pages in database.stream(rows, (run_id,)):
+        own = [*json.loads(cells), *[""] * width][:width]
+        yield (*own, *_ending(best.get(start), start, state, reason or "", pages))
+
+
+def _ending(
+    goal: FoundGoal | None, start: str, state: str | None, reason: str, pages: int | None
+) -> tuple[Any, ...]:
+    if goal is not None:
+        status = "likely" if goal.tier == "likely" else "found"
+        return goal.url, goal.title, goal.probability, status, "", pages
+    if not start:
+        return "", "", None, "no address", "", None
+    status = "none" if pages else "failed"
+    return "", "", None, status if state == "done" else "not finished", reason, pages
+
+
+def _worth(goal: FoundGoal) -> tuple[bool, float]:
+    return goal.tier != "likely", goal.probability
 
 
 def write_rows(columns: Columns, rows: Iterable[Row], file_format: str, out: Path | BinaryIO) -> int:
@@ -249,7 +369,7 @@ def arrow_table(database: Database, table: str, *, run_id: int | None = None) ->
     pa = _pyarrow("An Arrow table")
     if table not in TABLES:
         raise UsageError(f"{table!r} cannot be exported; choose one of {', '.join(TABLES)}.")
-    content = TABLES[table]
+    content = _content(database, table)
     groups = list(_arrow_groups(content.columns, content.rows(database, run_id)))
     return pa.concat_tables(groups) if groups else _arrow_schema(content.columns).empty_table()
 
@@ -265,7 +385,13 @@ def _pyarrow(feature: str) -> Any:
 def _arrow_schema(columns: Columns) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
-    types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "yes_no": pa.bool_()}
+    types = {
+        "time": pa.timestamp("ms", "UTC"),
+        "text": pa.string(),
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "yes_no": pa.bool_(),
+    }
     return pa.schema([(name, types[kind]) for name, kind in columns.items()])
 
 
@@ -273,7 +399,7 @@ def _arrow_groups(columns: Columns, rows: Iterable[Row]) -> Iterator[Any]:
     """Yield tables of at most `ROW_GROUP` rows."""
     import pyarrow as pa  # noqa: PLC0415
 
-    schema, typed = _arrow_schema(columns), _typed(columns, rows)
+    schema, typed = _arrow_schema(columns), _with_times(columns, _typed(columns, rows))
     while group := list(islice(typed, ROW_GROUP)):
         by_column = zip(zip(*group, strict=True), schema.types, strict=True)
         yield pa.Table.from_arrays([pa.array(values, kind) for values, kind in by_column], schema=schema)
@@ -286,6 +412,16 @@ def _typed(columns: Columns, rows: Iterable[Row]) -> Iterator[Row]:
         values = list(row)
         for index in switches:
             values[index] = bool(values[index])
+        yield tuple(values)
+
+
+def _with_times(columns: Columns, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows with times in place of their ISO 8601 texts."""
+    times = [index for index, kind in enumerate(columns.values()) if kind == "time"]
+    for row in rows:
+        values = list(row)
+        for index in times:
+            values[index] = datetime.fromisoformat(values[index]) if values[index] else None
         yield tuple(values)
 
 

@@ -13,11 +13,20 @@ from wayhound.store.database import Database
 from wayhound.store.protocol import SiteJob
 from wayhound.store.runs import RunStore
 from wayhound.store.visits import INSERT_VISIT, found_visits, read_visits, save_tiers, visit_row
-from wayhound.visit import ArchiveRef, Visit
+from wayhound.visit import PAGE_OUTCOMES, ArchiveRef, Visit, is_failure
 
 _LAST_PAGE = (
     "SELECT archive_file, archive_offset, archive_length FROM visit INDEXED BY visit_page "
     "WHERE url = ? AND outcome IN ('ok', 'duplicate') AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
+)
+# done sites that could not be fetched, and the first visit of each that is to be forgotten
+_FIRST_FAILURES = (
+    "SELECT id, CASE WHEN reason LIKE 'start page failed (%' THEN 0 WHEN reason LIKE '%(needs_browser)' THEN "
+    "(SELECT coalesce(min(number), 0) FROM visit WHERE site_id = site.id AND rendering = 'needed') ELSE "
+    "(SELECT coalesce(max(number), -1) + 1 FROM visit WHERE site_id = site.id "
+    "AND outcome IN ('ok', 'duplicate', 'redirect')) END FROM site WHERE run_id = ?1 AND state = 'done' AND "
+    "(reason LIKE 'start page failed (%' OR reason LIKE 'site does not answer (%' OR reason LIKE 'asked to wait %' "
+    "OR (?2 AND reason LIKE '%(needs_browser)'))"
 )
 
 
@@ -147,9 +156,9 @@ class ForageStore(RunStore):
         spent, goal = visit.spent, visit.is_goal
         with self._database.transaction():
             changed = execute(
-                "UPDATE site SET visits = visits + 1, spent = spent + ?, goals = goals + ? "
-                "WHERE id = ? AND visits = ? AND fence = ? AND state = 'leased'",
-                (spent, goal, job.id, visit.number, job.fence),
+                "UPDATE site SET visits = visits + 1, spent = spent + ?, goals = goals + ?, pages = pages + ?, "
+                "failures = failures + ? WHERE id = ? AND visits = ? AND fence = ? AND state = 'leased'",
+                (spent, goal, visit.is_page, visit.is_failure, job.id, visit.number, job.fence),
             ).rowcount
             if not changed:
                 raise self._refusal(job, visit.number)
@@ -209,6 +218,27 @@ class ForageStore(RunStore):
             _check_held(self._database, job)
             _untally(self._database, job.run_id, job.id, number)
             self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job.id, number))
+
+    def retry_failed(self, run_id: int, *, renders: bool = False) -> int:
+        """Reopen the sites of a run that could not be fetched, and return their number.
+
+        What failed last is forgotten, so that it is tried again: of a site whose start page failed everything, of one
+        that fell silent the attempts since then. With `renders`, so are pages that needed a browser and had none.
+        """
+        with self._database.transaction():
+            failed = self._database.execute(_FIRST_FAILURES, (run_id, renders)).fetchall()
+            for site_id, number in failed:
+                _untally(self._database, run_id, site_id, number)
+                self._database.execute(
+                    "DELETE FROM visit WHERE site_id = ? AND number >= ?", (site_id, number)
+                )
+                self._database.execute(
+                    "UPDATE site SET state = 'waiting', reason = '' WHERE id = ?", (site_id,)
+                )
+            self._database.execute(
+                "UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (len(failed), run_id)
+            )
+        return len(failed)
 
     # The total budget
 
@@ -320,8 +350,9 @@ def _untally(database: Database, run_id: int, site_id: int, number: int) -> None
             "WHERE run_id = ? AND outcome = ?",
             (visits, spent, goals, likely, run_id, outcome),
         )
+        pages, failures = visits * (outcome in PAGE_OUTCOMES), visits * is_failure(outcome)
         database.execute(
-            "UPDATE site SET visits = visits - ?, spent = spent - ?, goals = goals - ?, likely = likely - ? "
-            "WHERE id = ?",
-            (visits, spent, goals, likely, site_id),
+            "UPDATE site SET visits = visits - ?, spent = spent - ?, goals = goals - ?, likely = likely - ?, "
+            "pages = pages - ?, failures = failures - ? WHERE id = ?",
+            (visits, spent, goals, likely, pages, failures, site_id),
         )

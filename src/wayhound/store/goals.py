@@ -23,9 +23,10 @@ _FROM = (
     "WHERE (tier <> '' OR answer = 'Goal')"
 )
 _TIER = "CASE WHEN answer = 'Goal' THEN 'confirmed' WHEN answer IS NOT NULL THEN 'rejected' ELSE tier END"
+_ADDRESS = "CASE WHEN location = '' OR outcome = 'redirect' THEN url ELSE location END"  # with its fragment
 _PROBABILITY = "coalesce(probability, goal)"
 _SELECT = (
-    f"SELECT site.run_id, site.id, start, visit.number, url, title, {_TIER}, {_PROBABILITY}, score, at, robots, "
+    f"SELECT site.run_id, site.id, start, visit.number, {_ADDRESS}, title, {_TIER}, {_PROBABILITY}, score, at, robots, "
     f"features {_FROM}"
 )
 _ACCEPTED = "(answer IS NULL OR answer = 'Goal')"

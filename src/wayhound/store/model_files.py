@@ -71,6 +71,7 @@ class ModelCard:
     trained_at: float
     digest: str
     report: Mapping[str, Any]
+    one_goal: bool = False  # every taught site showed one goal
 
 
 class ForageModels:
@@ -126,7 +127,9 @@ class ForageModels:
         self._whole(name, meta)
         content = json.dumps([meta["strategy"], meta["learned"], arrays], sort_keys=True)
         digest = hashlib.sha256(content.encode()).hexdigest()[:16]
-        return ModelCard(name, meta["strategy"], meta["trained_at"], digest, meta["report"])
+        lesson = meta["learned"].get("lesson")
+        one_goal = isinstance(lesson, dict) and bool(lesson.get("one_goal"))
+        return ModelCard(name, meta["strategy"], meta["trained_at"], digest, meta["report"], one_goal)
 
     def names(self) -> list[str]:
         """Return the names of all models, sorted."""

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from wayhound.forage.scorer import SiteReport
 from wayhound.site import Site
-from wayhound.visit import ArchiveRef, Visit
+from wayhound.visit import PAGE_OUTCOMES, ArchiveRef, Visit, is_failure
 
 SiteState = Literal["waiting", "leased", "done"]
 
@@ -33,6 +33,7 @@ class Run:
     identity: Mapping[str, str]
     limits: RunLimits
     is_new: bool = False
+    retried: int = 0  # sites that could not be fetched before, and wait again
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class SiteJob:
 class SiteSummary:
     """The progress of a run on one site, and why it stopped there.
 
+    `visits` counts every attempt, `spent` the requests, `pages` the pages that were read, `failures` the attempts that
+    brought neither page nor redirect.
     `none_probability` is the probability that the site has no goal, by all its pages, and `goals_left` the number of
     goals that the rest of the budget would find; None if nothing judged that.
     """
@@ -66,6 +69,8 @@ class SiteSummary:
     likely: int = 0
     none_probability: float | None = None
     goals_left: float | None = None
+    pages: int = 0
+    failures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,18 @@ class Progress:
     goals: int = 0
     likely: int = 0
     goals_left: float = 0.0  # expected on the sites in progress
+    spent_in_progress: int = 0  # on these sites
     outcomes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def pages(self) -> int:
+        """The number of pages that were read."""
+        return sum(self.outcomes.get(outcome, 0) for outcome in PAGE_OUTCOMES)
+
+    @property
+    def failures(self) -> int:
+        """The number of attempts that brought neither page nor redirect."""
+        return sum(visits for outcome, visits in self.outcomes.items() if is_failure(outcome))
 
     @property
     def waiting(self) -> int:
@@ -96,6 +112,7 @@ class Store(Protocol):
 
     - The same identity opens the same run. Limits may change from call to call; a site that ended at a limit waits
       again once that limit has grown.
+    - `retry_failed` reopens sites that could not be fetched, and forgets their failed visits.
     - A site is leased to one worker at a time, and so is its domain, over all runs. A lease is lost only to a worker
       that saw it not renewed for the whole lease time, by a clock of its own: the time of day does not matter.
     - The visits of a site are numbered from 0 without gaps, and each is durable when `save_visit` returns. With a
@@ -113,6 +130,7 @@ class Store(Protocol):
     def run(self, run_id: int) -> Run: ...
     def sites(self, run_id: int) -> Iterator[SiteSummary]: ...
     def progress(self, run_id: int) -> Progress: ...
+    def retry_failed(self, run_id: int, *, renders: bool = False) -> int: ...
 
     def lease_site(self, run_id: int, worker: str, now: float) -> SiteJob | None: ...
     def renew_leases(self, run_id: int, worker: str) -> set[tuple[int, int]]: ...

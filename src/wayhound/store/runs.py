@@ -93,12 +93,24 @@ class RunStore:
         for site in sites:
             domain = site.domain
             turn = turns.setdefault(domain, len(turns))
+            self._widen(run_id, site)
             added += self._database.execute(
                 "INSERT INTO site (run_id, start, hosts, domain, turn, about) VALUES (?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (run_id, start) DO NOTHING",
                 (run_id, site.start, json.dumps(site.hosts), domain, turn, site.about),
             ).rowcount
         self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (added, run_id))
+
+    def _widen(self, run_id: int, site: Site) -> None:
+        """Reopen a site that is done if it now has hosts that it lacked."""
+        row = self._database.execute(
+            "SELECT id, hosts FROM site WHERE run_id = ? AND start = ?", (run_id, site.start)
+        ).fetchone()
+        known = json.loads(row[1]) if row else []
+        if row and (new := [host for host in site.hosts if host not in known]):
+            hosts = json.dumps([*known, *new] if known else site.hosts)
+            self._database.execute("UPDATE site SET hosts = ? WHERE id = ?", (hosts, row[0]))
+            self._reopen_where(run_id, "id = ?", row[0])
 
     def _reopen(self, run_id: int, old: RunLimits, new: RunLimits) -> None:
         """Reopen sites by their numbers, not their reasons: one reopened in vain ends again without a fetch."""
@@ -122,6 +134,22 @@ class RunStore:
         reopened = self._database.execute(f"{sql} AND {condition}", (run_id, value)).rowcount
         self._database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (reopened, run_id))
 
+    def keep_list(
+        self, run_id: int, headings: Iterable[str], rows: Iterable[tuple[Iterable[str], str]]
+    ) -> None:
+        """Keep the list of sites as a person gave it, in place of an earlier one: cells and start page of each row."""
+        with self._database.transaction():
+            self._database.execute(
+                "UPDATE run SET headings = ? WHERE id = ?",
+                (json.dumps(list(headings), ensure_ascii=False), run_id),
+            )
+            self._database.execute("DELETE FROM list_row WHERE run_id = ?", (run_id,))
+            for number, (cells, start) in enumerate(rows):
+                self._database.execute(
+                    "INSERT INTO list_row (run_id, number, start, cells) VALUES (?, ?, ?, ?)",
+                    (run_id, number, start, json.dumps(list(cells), ensure_ascii=False)),
+                )
+
     def runs(self) -> list[Run]:
         """Return all runs of the workspace, the one opened last first."""
         return [
@@ -138,8 +166,8 @@ class RunStore:
     def sites(self, run_id: int) -> Iterator[SiteSummary]:
         """Yield every site of the run, in the order in which they were added."""
         sql = (
-            "SELECT start, state, reason, visits, spent, goals, likely, none_probability, goals_left FROM site "
-            "WHERE run_id = ? ORDER BY id"
+            "SELECT start, state, reason, visits, spent, goals, likely, none_probability, goals_left, pages, failures "
+            "FROM site WHERE run_id = ? ORDER BY id"
         )
         for row in self._database.stream(sql, (run_id,)):
             yield SiteSummary(*row)
@@ -148,8 +176,8 @@ class RunStore:
         """Return sums over a run. Cheap at any size: reads a row per outcome and one per lease, no visits."""
         row = self._database.execute("SELECT sites, sites_done FROM run WHERE id = ?", (run_id,)).fetchone()
         sites, done = row or (0, 0)
-        leased, goals_left = self._database.execute(
-            "SELECT count(*), coalesce(sum(goals_left), 0.0) FROM site INDEXED BY site_leased "
+        leased, goals_left, spent_in_progress = self._database.execute(
+            "SELECT count(*), coalesce(sum(goals_left), 0.0), coalesce(sum(spent), 0) FROM site INDEXED BY site_leased "
             "WHERE state = 'leased' AND run_id = ?",
             (run_id,),
         ).fetchone()
@@ -168,6 +196,7 @@ class RunStore:
             goals=goals,
             likely=likely,
             goals_left=goals_left,
+            spent_in_progress=spent_in_progress,
             outcomes=outcomes,
         )
 

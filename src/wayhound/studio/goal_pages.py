@@ -13,7 +13,7 @@ from wayhound.app.review import Review
 from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import Run
 from wayhound.studio.studio import Studio, StudioForm, VisitAddress, now, query_number, read_form, to
-from wayhound.studio.tables import GOAL_COLUMNS, Paging, csv_text, download, goal_rows, requested_page
+from wayhound.studio.tables import Paging, download_table, requested_page
 from wayhound.wording.quantities import count
 from wayhound.wording.reasons import format_reasons, supporting
 from wayhound.wording.runs import format_order
@@ -122,14 +122,11 @@ def goal_routes(studio: Studio) -> APIRouter:
 
     @router.get("/runs/{run_id}/goals.csv")
     def table(request: Request, run_id: int) -> Response:
-        """Return all results, or those that match the search, as CSV."""
+        """Return all results, or those that match the search, as `wayhound export` writes them."""
         words = GoalFilter.of(request).words
         with studio.workspace() as workspace:
             run = workspace.stores.forage.run(run_id)
-            store = workspace.stores.goals
-            goals = store.page(run.id, words, limit=-1, offset=0)
-            rows = goal_rows(goals, has_probabilities=has_probabilities(workspace, run))
-            return download(f"results-{run_id}.csv", csv_text(GOAL_COLUMNS, rows))
+            return download_table(workspace, "goals", run.id, f"results-{run_id}.csv", words)
 
     return router
 

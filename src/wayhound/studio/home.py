@@ -13,6 +13,7 @@ from wayhound.app.train import has_new_trails
 from wayhound.paths.trail_check import Remark
 from wayhound.studio.studio import Studio
 from wayhound.wording.quantities import count
+from wayhound.wording.runs import format_pages
 from wayhound.workspace import Workspace
 
 
@@ -77,7 +78,7 @@ def _runs(workspace: Workspace) -> HomeStep:
     progress = workspace.stores.forage.progress(runs[0].id)
     sentence = (
         f"{count(len(runs), 'run')}; the last one found {count(progress.goals, 'goal')} "
-        f"on {count(progress.visits, 'page')}."
+        f"on {format_pages(progress)}."
     )
     links = (("/results", f"See the {count(progress.goals, 'result')}"),) if progress.goals else ()
     return HomeStep("Forage", "/runs", sentence, True, links=links)

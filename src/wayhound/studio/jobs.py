@@ -22,7 +22,7 @@ from wayhound.app.papers.training import train as train_papers
 from wayhound.app.review import prepare, retrain
 from wayhound.app.topics import Topics
 from wayhound.app.train import LookAround, OnProgress, TrainingSource, train_and_measure
-from wayhound.app.workers import forage_run
+from wayhound.app.workers import TimeBound, forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
 from wayhound.wording.chains import format_extracted
@@ -30,7 +30,7 @@ from wayhound.wording.facts import format_extracted as format_extracted_facts
 from wayhound.wording.faults import format_error
 from wayhound.wording.papers import format_added_files, format_trained, training_summary
 from wayhound.wording.quantities import count
-from wayhound.wording.runs import format_progress
+from wayhound.wording.runs import format_progress, format_time_left
 from wayhound.wording.training import format_training
 from wayhound.workspace import Workspace
 
@@ -125,15 +125,20 @@ async def _forage(workspace: Workspace, arguments: Mapping[str, Any], on_progres
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
 
+    config = override_config(workspace.config, delay_seconds=arguments["delay"])
+    before, began = store.progress(run.id), time.monotonic()
+    bound = TimeBound.of(store, run, config, arguments["workers"])
+
     async def report() -> None:
         while True:
-            progress = store.progress(run.id)
-            on_progress(format_progress(run.id, progress), progress.done, progress.sites)
+            progress, elapsed = store.progress(run.id), time.monotonic() - began
+            left = bound.seconds(progress, progress.spent - before.spent, elapsed)
+            parts = format_progress(run.id, progress), format_time_left(None, left)
+            on_progress(", ".join(filter(None, parts)), progress.done, progress.sites)
             await asyncio.sleep(REPORT_SECONDS)
 
     reporting = asyncio.create_task(report())
     try:
-        config = override_config(workspace.config, delay_seconds=arguments["delay"])
         await forage_run(
             workspace, run, config, workers=arguments["workers"], on_goal=lambda _: None, stop=stop
         )

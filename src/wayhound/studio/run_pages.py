@@ -36,7 +36,7 @@ from wayhound.studio.charts import (
     speed_chart,
 )
 from wayhound.studio.studio import Studio, StudioForm, read_form, to
-from wayhound.studio.tables import SITE_COLUMNS, Paging, csv_text, download, requested_page, site_rows
+from wayhound.studio.tables import Paging, download_table, requested_page
 from wayhound.web.pages import BadRequest
 from wayhound.wording.runs import format_order, format_skipped
 from wayhound.workspace import Workspace
@@ -315,11 +315,10 @@ def run_actions(studio: Studio) -> APIRouter:
 
     @router.get("/runs/{run_id}/sites.csv")
     def sites(run_id: int) -> Response:
-        """Return every site of a run as CSV: what it found, and why it ended."""
+        """Return every site of a run as `wayhound export` writes it: what it found, and why it ended."""
         with studio.workspace() as workspace:
-            store = workspace.stores.forage
-            rows = site_rows(store.sites(store.run(run_id).id))
-            return download(f"sites-{run_id}.csv", csv_text(SITE_COLUMNS, rows))
+            run = workspace.stores.forage.run(run_id)
+            return download_table(workspace, "sites", run.id, f"sites-{run_id}.csv")
 
     @router.post("/runs/{run_id}/resume")
     async def resume(request: Request, run_id: int) -> Response:

@@ -4,48 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wayhound.store.export import in_csv
-from wayhound.store.goals import FoundGoal
-from wayhound.store.protocol import SiteSummary
+from wayhound.store.export import export, in_csv
 from wayhound.studio.studio import query_number
-from wayhound.wording.faults import format_ending
-from wayhound.wording.reasons import format_reasons, supporting
-from wayhound.wording.runs import format_verdict
-
-GOAL_COLUMNS = ("site", "url", "title", "tier", "probability", "clicks", "because", "found_at", "run")
-SITE_COLUMNS = ("site", "goals", "likely", "verdict", "expected_left", "pages", "state", "ended_because")
-
-
-def goal_rows(goals: Iterable[FoundGoal], *, has_probabilities: bool) -> Iterator[tuple[object, ...]]:
-    """Yield one row per goal, with its tier, and its probability only if a model gave one."""
-    for goal in goals:
-        yield (
-            goal.site,
-            goal.url,
-            goal.title,
-            goal.tier,
-            f"{goal.probability:.3f}" if has_probabilities else "",
-            goal.clicks,
-            format_reasons(supporting(goal.why)),
-            f"{datetime.fromtimestamp(goal.at, UTC):%Y-%m-%d %H:%M}",
-            goal.run,
-        )
-
-
-def site_rows(sites: Iterable[SiteSummary]) -> Iterator[tuple[object, ...]]:
-    """Yield one row per site, with or without goals."""
-    for site in sites:
-        left = "" if site.goals_left is None else f"{site.goals_left:.1f}"
-        found = site.goals, site.likely, format_verdict(site), left
-        yield site.start, *found, site.visits, site.state, format_ending(site.reason, "studio")
-
+from wayhound.workspace import Workspace
 
 _BYTE_ORDER_MARK = "\ufeff"  # without it, spreadsheets on Windows do not recognise UTF-8
 
@@ -57,6 +24,22 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow(columns)
     writer.writerows([in_csv(cell) for cell in row] for row in rows)
     return _BYTE_ORDER_MARK + out.getvalue()
+
+
+def download_table(workspace: Workspace, table: str, run_id: int, name: str, words: str = "") -> Response:
+    """Return the table that `wayhound export` writes, in the same columns, or its rows that have these words."""
+    stream = io.BytesIO()
+    export(workspace.database, table, "csv", stream, run_id=run_id)
+    text = stream.getvalue().decode()
+    if words:
+        rows = csv.reader(io.StringIO(text, newline=""))
+        columns = next(rows)
+        searched = [columns.index(column) for column in ("title", "url", "site")]
+        found = (row for row in rows if any(words.lower() in row[index].lower() for index in searched))
+        out = io.StringIO(newline="")
+        csv.writer(out).writerows([columns, *found])
+        text = out.getvalue()
+    return download(name, _BYTE_ORDER_MARK + text)
 
 
 def download(name: str, text: str) -> Response:

@@ -6,7 +6,7 @@ import errno
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +35,10 @@ _ERRORS = {
     "400": "The request is not valid; `error` says what to change.",
     "404": "Not found.",
     "429": "Too many requests; Retry-After says when to try again.",
+}
+_BODY_ERRORS = {
+    "413": f"The body is larger than {MOST_BODY_BYTES:,} bytes.",
+    "415": "The body is no form.",
 }
 _ERROR = {
     "Error": {
@@ -97,15 +101,19 @@ def _openapi_schema(app: FastAPI) -> dict[str, Any]:
         for path, operations in schema["paths"].items():
             for operation in operations.values():
                 operation["responses"].pop("422", None)
-                _add_errors(path, operation["responses"])
+                _add_errors(
+                    path,
+                    operation["responses"],
+                    _ERRORS | (_BODY_ERRORS if "requestBody" in operation else {}),
+                )
         app.openapi_schema = schema
     return app.openapi_schema
 
 
-def _add_errors(path: str, responses: dict[str, Any]) -> None:
+def _add_errors(path: str, responses: dict[str, Any], errors: Mapping[str, str]) -> None:
     json_error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     content = json_error if path.endswith((".json", ".jsonl")) else {"text/html": {}}
-    for status, description in _ERRORS.items():
+    for status, description in errors.items():
         responses.setdefault(status, {"description": description, "content": content})
 
 

@@ -26,6 +26,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import Scope
 
 from wayhound import __version__
@@ -37,6 +38,7 @@ _SENTENCES = {
     400: "The request could not be understood.",
     404: "There is no such page. It may have moved, or the address may be mistyped.",
     405: "This address does not accept that kind of request.",
+    415: "Only a form can be sent here.",
     413: "That is more data than this server accepts.",
     500: "Something went wrong on our side. It has been logged; please try again later.",
     503: "The collection is busy. Please try again in a moment.",
@@ -68,6 +70,12 @@ class TooMuch(WebError):  # noqa: N818 - the name of the status
     """The request body is too large."""
 
     status = 413
+
+
+class NoForm(WebError):  # noqa: N818 - the name of the status
+    """The request body is of another type than a form."""
+
+    status = 415
 
 
 class TooManyRequests(WebError):  # noqa: N818 - the name of the status
@@ -127,7 +135,19 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     shown = _StatusError(error.status_code if error.status_code in _SENTENCES else 400)
     shown.headers = dict(error.headers or {})
+    if error.status_code == 405:
+        shown.headers["Allow"] = ", ".join(_allowed_methods(request))
     return error_response(request.scope, shown)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """Return the methods of all routes at an address: the first one alone does not know those of the others."""
+
+    def is_allowed(method: str) -> bool:
+        scope = {**request.scope, "method": method}
+        return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
+
+    return [method for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT") if is_allowed(method)]
 
 
 async def _on_invalid(request: Request, error: Exception) -> Response:

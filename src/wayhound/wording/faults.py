@@ -59,8 +59,22 @@ _REMEDIES: Mapping[str, Mapping[Surface, str]] = {
         "studio": 'render = "auto" in wayhound.toml shows them to a browser, where one is installed',
     },
 }
+REMEDIES: Mapping[str, tuple[str, str]] = {
+    "private_address": (" --allow-private", "permit requests to your own machine and network"),
+    "dns": ("", "the same command, once the names are spelled right, or the network is there"),
+    "connect": ("", "the same command again, once the server runs"),
+    "timeout": ("", "the same command again, when the server is less busy"),
+    "tls": ("", "the same command again, once the certificate is valid; http:// may do meanwhile"),
+    "robots": ("", "another start page: robots.txt disallows this one"),
+    "robots_unreachable": ("", "the same command again, later"),
+    "needs_browser": (" --render auto", "show its pages to a browser (pip install 'wayhound[teach]')"),
+    "challenge": ("", "nothing: the site lets only people in"),
+    "http_404": ("", "the same command with another start page"),
+}
+"""Options of the forage that would help where nothing could be fetched, and what they are for, by reason code."""
 _PAGES = {"papers": "Papers", "teach": "Teach", "topics": "Topics", "train": "Train"}
 """Pages of the studio by the command that they stand for."""
+_OTHER_HOSTS = re.compile(r"(.*) \(other_hosts (\d+) (\S+)\)")
 _CODE = re.compile(r"(.*) \((\w+)\)")
 
 
@@ -84,8 +98,18 @@ def format_ending(reason: str, surface: Surface | None = None) -> str:
 
     Reasons without a code in brackets are words already.
     """
+    if other := _OTHER_HOSTS.fullmatch(reason):
+        remedy = f"; --host {other[3]} includes it" if surface == "command line" else ""
+        links = f"{int(other[2]):,} links lead" if other[2] != "1" else "1 link leads"
+        return f"{other[1]}: {links} to other hosts, most to {other[3]}{remedy}"
     match = _CODE.fullmatch(reason)
     return f"{match[1]}: {format_fault(match[2], surface)}" if match else reason
+
+
+def other_host(reason: str) -> str:
+    """Return the host to which most links of a site lead that ended for want of links; empty for other endings."""
+    match = _OTHER_HOSTS.fullmatch(reason)
+    return match[3] if match else ""
 
 
 def format_error(error: WayhoundError, surface: Surface) -> str:

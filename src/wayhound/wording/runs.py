@@ -10,8 +10,8 @@ from wayhound.app.forage import Order
 from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary
 from wayhound.store.site_notes import KeptProgram, WaitingQuestion
-from wayhound.wording.faults import format_ending, format_fault
-from wayhound.wording.quantities import count, format_label, shorten
+from wayhound.wording.faults import Surface, format_ending, format_fault
+from wayhound.wording.quantities import count, format_duration, format_label, shorten
 from wayhound.wording.reasons import format_reasons, supporting
 
 CHANGES: Mapping[str, str] = {
@@ -51,11 +51,39 @@ def format_start(identity: Mapping[str, str], sites: int, folder: str, repeats: 
     return f"Foraging {count(sites, 'site')} into {folder}, {format_order(identity)}.{unchanged}"
 
 
-def format_resumed(progress: Progress) -> str:
+def format_one_goal(surface: Surface) -> str:
+    """Return why sites end at one goal, and what makes them go on."""
+    how = "--all-goals goes on." if surface == "command line" else "To go on, say how many goals you want."
+    return f"One goal a site, as on the sites that were taught: a site ends when it is found. {how}"
+
+
+def format_resumed(progress: Progress, retried: int = 0) -> str:
+    """Return how far a run is that is resumed, and how many sites are tried again."""
+    again = f" {count(retried, 'site')} that could not be fetched: trying again." if retried else ""
     return (
         f"Resuming: {progress.done:,} of {count(progress.sites, 'site')} done, "
-        f"{count(progress.spent, 'page')} fetched so far."
+        f"{format_pages(progress)} so far.{again}"
     )
+
+
+def format_pages(counts: Progress | SiteSummary) -> str:
+    """Return `60 pages`, or `60 pages (66 requests, 4 failed)` where not every request brought a page.
+
+    Pages are those that were read, requests those that were sent for pages, and failed is what brought neither a page
+    nor a redirect, whether it was sent or not.
+    """
+    pages = count(counts.pages, "page")
+    if counts.spent == counts.pages and not counts.failures:
+        return pages
+    failed = f", {counts.failures:,} failed" if counts.failures else ""
+    return f"{pages} ({count(counts.spent, 'request')}{failed})"
+
+
+def format_time_left(about: float | None, most: float | None) -> str:
+    """Return `about 4 min left`, or `at most 20 min left` while nobody knows better; empty if nothing is known."""
+    if about is not None:
+        return f"about {format_duration(about if most is None else min(about, most))} left"
+    return f"at most {format_duration(most)} left" if most is not None else ""
 
 
 def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
@@ -66,7 +94,7 @@ def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
     likely = f", {progress.likely:,} likely" if progress.likely else ""
     silent = sum(site.reason.startswith("start page failed") for site in summaries)
     result = (
-        f"{progress.done:,} of {count(progress.sites, 'site')} done, {count(progress.spent, 'page')}, "
+        f"{progress.done:,} of {count(progress.sites, 'site')} done, {format_pages(progress)}, "
         f"{count(progress.goals, 'goal')}{where}{likely}."
     )
     return result + (f" {count(silent, 'site')} returned no page." if silent else "")
@@ -77,7 +105,7 @@ def format_verdict(site: SiteSummary) -> str:
     if site.goals or site.none_probability is None or not site.visits:
         return ""
     if site.none_probability >= 0.5:
-        return f"probably none ({site.none_probability:.0%} after {count(site.visits, 'page')})"
+        return f"probably none ({site.none_probability:.0%} after {count(site.pages, 'page')})"
     return f"none certain enough (a goal: {1 - site.none_probability:.0%})"
 
 
@@ -113,7 +141,7 @@ def format_program(kept: KeptProgram) -> str:
 
 def format_progress(run_id: int, progress: Progress) -> str:
     """Return `Run 3: 7 goals on 60 pages`."""
-    return f"Run {run_id}: {count(progress.goals, 'goal')} on {count(progress.visits, 'page')}"
+    return f"Run {run_id}: {count(progress.goals, 'goal')} on {format_pages(progress)}"
 
 
 def format_outcomes(outcomes: Mapping[str, int], most: int = 5) -> str:
