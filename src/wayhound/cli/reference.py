@@ -58,6 +58,7 @@ OPTIONS: Mapping[str, str] = {
     "--host": "with `forage`, a host that belongs to the sites too; with `serve`, the address to listen at",
     "--wide": "one row for each row of a table of sites, with its own columns",
     "--workload": "a file of queries, or `portal` for those of its visitors: what they ask for comes first",
+    "--facts": "facts to look for or to show, such as contact",
     "--serve": "serve sites on loopback until Ctrl-C",
     "--again": "repeat what is finished",
     "--allow-private": "also fetch from loopback and private addresses",
