@@ -7,7 +7,8 @@ import pytest
 
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Document
-from wayhound.papers.header_reader import FrontMatter, read_front_matter
+from wayhound.papers.fields import FieldSpan
+from wayhound.papers.header_reader import FrontMatter, _with_whole_title, read_front_matter
 from wayhound.papers.models import shipped_hmm
 from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
 from wayhound.papers.training_data import with_layout
@@ -124,3 +125,33 @@ def test_layouts_differ_from_draw_to_draw_but_not_for_the_same_seed() -> None:
     one, other, again = (with_layout(TAGGED, np.random.default_rng(seed)) for seed in (1, 2, 1))
     assert one == again
     assert one != other
+
+
+def named(title: str, start: int) -> FieldSpan:
+    return FieldSpan("title", title, start, start + len(title), 0.9)
+
+
+def test_a_title_is_of_one_print() -> None:
+    journal = placed(["Northern Journal of Walking"], y=60)
+    title = placed(["The Long Way to", "The Harbour of Bergen"], y=90, size=17)
+    team = placed(["The Walking Team"], y=150, size=12)
+    document = laid_out([*journal, *title, *team])
+    (found,) = _with_whole_title(document, [named(document.text, 0)])
+    assert found.text.replace("\n", " ") == "The Long Way to The Harbour of Bergen"
+
+
+def test_a_title_takes_the_line_that_its_sentence_needs_from_the_authors() -> None:
+    title = placed(["How to Write a Paper for the", "Gazette of Bergen"], y=90, size=17)
+    document = laid_out([*title, *placed(["Ada Example"], y=150, size=12)])
+    first, second = len("How to Write a Paper for the"), len("Gazette of Bergen")
+    author = FieldSpan("author", "Gazette of Bergen", first + 1, first + 1 + second, 0.6)
+    (found,) = _with_whole_title(document, [named("How to Write a Paper for the", 0), author])
+    assert found.text.replace("\n", " ") == "How to Write a Paper for the Gazette of Bergen"
+
+
+def test_a_subtitle_in_smaller_print_is_kept_after_a_colon() -> None:
+    document = laid_out(
+        [*placed(["Harbours of the North:"], y=90, size=17), *placed(["A History"], y=112, size=12)]
+    )
+    (found,) = _with_whole_title(document, [named(document.text, 0)])
+    assert found.text == document.text

@@ -204,3 +204,22 @@ def test_any_lines_can_be_cut(texts: list[str]) -> None:
     without = cut_references([replace(line, box=None) for line in placed(texts)])
     for reference in [*with_places, *without]:
         assert reference.text.strip()
+
+
+def test_addresses_of_authors_after_the_list_are_no_references() -> None:
+    texts = [text for first, *rest in ENTRIES * 2 for text in (first, *(f"    {line}" for line in rest))]
+    addresses = ["Ada Example", "Institute of Walks, University of Bergen", "ada@walks.example"]
+    assert [reference.text for reference in cut_references(placed([*texts, *addresses]))] == whole(
+        ENTRIES * 2
+    )
+
+
+def test_numbers_set_above_the_line_are_labels() -> None:
+    lines = [
+        replace(line, text=f"{n}{line.text}", superscripts=((0, 1),)) if line is entry[0] else line
+        for n, entry in enumerate((placed(texts, y=100 + 40 * n) for n, texts in enumerate(ENTRIES)), start=1)
+        for line in entry
+    ]
+    cut = cut_references(lines)
+    assert [reference.label for reference in cut] == ["1", "2", "3", "4"]
+    assert [reference.text for reference in cut] == whole(ENTRIES)

@@ -193,3 +193,13 @@ def test_papers_of_the_sample_web_are_papers(site: str, reader: PdfReader) -> No
         assert front.authors == paper.authors
         assert front.abstract == paper.abstract
         assert [each.text for each in cut_references(reference_lines(document))] == list(paper.references)
+
+
+def test_a_running_foot_does_not_end_a_list_whose_numbers_go_on() -> None:
+    first = placed(["1 Introduction", "Text.", "References", *REFERENCES.split("\n")[1:3]], y=100)
+    foot = placed(["Journal of Examples"], y=780, size=13)
+    rest = placed(REFERENCES.split("\n")[3:4], page=2)
+    after = placed(["Appendix of all", "More text."], page=2, y=300, size=13)
+    document = laid_out([*first, *foot], [*rest, *after])
+    assert len(cut_references(reference_lines(document))) == 3
+    assert "Journal of Examples" not in [line.text for line in reference_lines(document)]

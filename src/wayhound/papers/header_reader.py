@@ -107,6 +107,13 @@ def _names_in(text: str) -> Iterator[str]:
 _BETWEEN_NAMES = re.compile(r"[,;&·•]|\band\b")
 _MAX_NAME = 100  # characters
 
+_TITLE_PRINT = 0.85  # of the largest print of a title; smaller lines are of something else
+_UNFINISHED_TITLE = re.compile(
+    r"\b(?:of|in|on|for|and|the|an?|with|from|by|to|at|as|or|de|la|el|en|del|des|du|der|die|das|und|von|für|im|zur|zum|et|"
+    r"les|le|di|e|y)$|[-–:,&]$",
+    re.IGNORECASE,
+)
+
 MAX_LINES = 250
 """Lines of a header that are read; a longer one is text without headings."""
 
@@ -168,8 +175,62 @@ def read_front_matter(
     tokens = truncated(document_lines(lines, size), MAX_WORDS)
     labelling = (model or shipped_crf("header")).label(tokens, list(_hints(lines, tokens, sections)))
     words = whole_words(document.lines)
-    spans = field_spans(tokens, document.offsets, labelling)
+    spans = _with_whole_title(document, field_spans(tokens, document.offsets, labelling))
     return FrontMatter(tuple(_field(document, span, words) for span in spans))
+
+
+def _with_whole_title(document: Document, spans: Sequence[FieldSpan]) -> list[FieldSpan]:
+    """Return the spans with a title of one print: without smaller lines around it, with lines that go on in it.
+
+    Names of journals above a title and authors below it are set in other sizes. Lines that the title takes are no
+    longer of another field.
+    """
+    title = max(
+        (span for span in spans if span.field == "title"), key=lambda span: span.confidence, default=None
+    )
+    if title is None:
+        return list(spans)
+    own = _lines_of(document, title)
+    first, last = _printed_title(document, *own)
+    # Within the first and the last line of the title, the model decides.
+    start = title.start if first == own[0] else document.offsets[first]
+    end = title.end if last == own[1] else document.offsets[last] + len(document.lines[last].text)
+    whole = replace(title, start=start, end=end, text=document.text[start:end])
+    others = [span for span in spans if span is not title and (span.end <= start or span.start >= end)]
+    return sorted([*others, whole], key=lambda span: span.start)
+
+
+def _lines_of(document: Document, span: FieldSpan) -> tuple[int, int]:
+    first, last = (bisect_right(document.offsets, at) - 1 for at in (span.start, span.end - 1))
+    return first, last
+
+
+def _printed_title(document: Document, first: int, last: int) -> tuple[int, int]:
+    """Return the first and last line of the title as it is printed, given those that the model found."""
+    lines = document.lines
+    sizes = {n: lines[n].size for n in range(first, last + 1) if sum(map(str.isalpha, lines[n].text)) >= 3}
+    largest = max(sizes.values(), default=0.0)
+    if not largest or not lines[first].box:
+        return first, last
+    begin = end = next(n for n, size in sizes.items() if size == largest)
+    while begin > first and lines[begin - 1].size >= _TITLE_PRINT * largest:
+        begin -= 1
+    while end < last and lines[end + 1].size >= _TITLE_PRINT * largest:
+        end += 1
+    if end < last and lines[end].text.rstrip().endswith((":", ",", "-", "–", "—")):
+        end = last  # a subtitle in smaller print
+    while end + 1 < len(lines) and _continues_title(lines[end], lines[end + 1]):
+        end += 1
+    return begin, end
+
+
+def _continues_title(above: Line, line: Line) -> bool:
+    """Return True for a line in the print of the one above, directly below it, that the sentence needs."""
+    same_print = abs(above.size - line.size) < 0.3 and above.bold == line.bold and above.column == line.column
+    if not (same_print and _goes_on(above, line) and above.box and line.box):
+        return False
+    is_close = line.box[1] - above.box[1] < 1.4 * line.size
+    return is_close and bool(_UNFINISHED_TITLE.search(above.text))
 
 
 def _header_end(lines: Sequence[Line], sections: Sections) -> int:

@@ -47,7 +47,7 @@ _MARK = re.compile(
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NO_PERSON = re.compile(
     r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
-    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\d{3}",
+    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bgroup\b|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\d{3}",
     re.IGNORECASE,
 )  # institutes, degrees and lines on how to cite, which stand near authors
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
@@ -195,10 +195,18 @@ def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> 
             values = fields.setdefault(part.field, [])
             if value.text.casefold() not in {other.text.casefold() for other in values}:
                 values.append(value)
+    if "author" in fields:
+        fields["author"] = _without_single_words(fields["author"])
     kept = {name: tuple(values) for name, values in fields.items()}
     if "title" not in kept:
         kept |= _layout_title(spans.document)
     return kept | _year(kept)
+
+
+def _without_single_words(people: list[Value]) -> list[Value]:
+    """Drop single words among whole names: "ASCE" after a member's name, "The" of an institute."""
+    whole = [person for person in people if " " in person.text]
+    return whole or people
 
 
 def _layout_title(document: Document) -> Fields:

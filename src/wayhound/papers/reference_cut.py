@@ -49,7 +49,8 @@ _BIOGRAPHY = re.compile(
     r"\breceived\s+(?:his|her|their|the|an?)\b|\b(?:address|anschrift|e-?mail|received|manuscript received)\s*:",
     re.IGNORECASE,
 )
-_MOSTLY_DATED, _LONGEST_TAIL = 0.8, 0.2
+_ADDRESS = re.compile(r"[\w.]@[\w-]+\.\w|\b(?:universit|institut|department|fakult|facult)", re.IGNORECASE)
+_MOSTLY_DATED, _LONGEST_TAIL, _LONGEST_ADDRESSES = 0.8, 0.2, 0.5
 _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 
 
@@ -83,7 +84,8 @@ def cut_references(lines: Sequence[Line], words: AbstractSet[str] = frozenset())
 def _without_tail(references: list[RawReference]) -> list[RawReference]:
     """Drop biographies, addresses and colophons at the end: without label and year, where the others have years.
 
-    At most a fifth of the list is dropped: an author may leave out years, but then in all of the list.
+    At most a fifth of the list is dropped, or half if there are addresses: an author may leave out years, but then in
+    all of the list.
     """
     dated = [bool(YEAR_OR_STATUS.search(reference.text)) for reference in references]
     kept = len(references)
@@ -93,9 +95,9 @@ def _without_tail(references: list[RawReference]) -> list[RawReference]:
         and not (dated[kept - 1] and not _is_tail(references[kept - 1]))
     ):
         kept -= 1
-    is_usual = sum(dated[:kept]) >= _MOSTLY_DATED * kept and kept >= max(
-        3, (1 - _LONGEST_TAIL) * len(references)
-    )
+    has_address = any(_ADDRESS.search(reference.text) for reference in references[kept:])
+    longest = _LONGEST_ADDRESSES if has_address else _LONGEST_TAIL
+    is_usual = sum(dated[:kept]) >= _MOSTLY_DATED * kept and kept >= max(3, (1 - longest) * len(references))
     return references[:kept] if is_usual else references
 
 
@@ -105,7 +107,8 @@ def _is_tail(reference: RawReference) -> bool:
 
 def _reference(entry: list[Line], words: AbstractSet[str]) -> RawReference | None:
     running = flow([line for line in entry if line.text], words)
-    label, begin = _label_of(running.text)
+    raised = _raised_number(running.lines[0]) if running.lines else ""
+    label, begin = (raised, len(raised)) if raised else _label_of(running.text)
     text = running.text[begin:]
     if sum(map(str.isalpha, text)) < 8:
         return None
@@ -140,14 +143,26 @@ def _is_separate(above: Line, line: Line) -> bool:
 
 def _by_number(lines: Sequence[Line]) -> list[int]:
     """Return the starts of entries that are numbered from the first line on: [1], 1., (1), 1), 1."""
-    chains = (_chain(lines, pattern) for pattern in _NUMBERS)
-    best = max(chains, key=len)
+    numbered = [
+        [(i, int(match[1])) for i, line in enumerate(lines) if (match := pattern.match(line.text))]
+        for pattern in _NUMBERS
+    ]
+    raised = [(i, int(number)) for i, line in enumerate(lines) if (number := _raised_number(line))]
+    best = max(map(_chain, [*numbered, raised]), key=len)
     return best if len(best) >= 2 and best[0] <= 3 else []
 
 
-def _chain(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[int]:
+def _raised_number(line: Line) -> str:
+    """Return the number that is set above the line at its beginning, or an empty text."""
+    start, end = line.superscripts[0] if line.superscripts else (0, 0)
+    number = line.text[start:end].strip()
+    return (
+        number if start == 0 and number.isdecimal() and len(number) <= 3 and line.text[end:].strip() else ""
+    )
+
+
+def _chain(numbered: list[tuple[int, int]]) -> list[int]:
     """Return the lines with the next number in sequence; a single missing number is skipped."""
-    numbered = [(i, int(match[1])) for i, line in enumerate(lines) if (match := pattern.match(line.text))]
     if not numbered:
         return []
     later = Counter(number for _, number in numbered)

@@ -25,6 +25,7 @@ from wayhound.documents.headings import (
 )
 from wayhound.papers.reference_cut import YEAR_OR_STATUS
 
+_LARGER = 1.12  # times the usual size of a list: the print of a heading, or of a running foot
 _FRONT_PAGES = 3  # pages that are searched for abstract and introduction
 _FIRST_NUMBERED = re.compile(r"(?:1|I)[.)]?\s+[^\W\d_]\S*")
 _AFTER_ABSTRACT = re.compile(
@@ -202,9 +203,22 @@ def _references_end(lines: tuple[Line, ...], start: int, end: int) -> int:
         line = lines[i]
         if is_heading_after_references(line.text) and _is_set_as_heading(line, usual):
             return i
-        if usual and line.size > 1.12 * usual and sum(map(str.isalpha, line.text)) >= 4:
+        is_larger = usual and line.size > _LARGER * usual and sum(map(str.isalpha, line.text)) >= 4
+        if is_larger and not _is_numbered_on(lines, start, i):
             return i
     return end
+
+
+def _is_numbered_on(lines: tuple[Line, ...], start: int, at: int) -> bool:
+    """Return True if the numbers of the list go on after a line, which is then a running foot or head."""
+    numbers = [_entry_number(line) for line in lines[max(start, at - 60) : at]]
+    last = next((number for number in reversed(numbers) if number), 0)
+    return bool(last) and any(_entry_number(line) == last + 1 for line in lines[at + 1 : at + 6])
+
+
+def _entry_number(line: Line) -> int:
+    match = _NUMBERED_ENTRY.match(line.text)
+    return int(match[1] or match[2]) if match else 0
 
 
 def _usual_size(lines: tuple[Line, ...]) -> float:
@@ -220,7 +234,7 @@ def _without_figures(lines: tuple[Line, ...]) -> Iterator[Line]:
     usual, in_columns = _usual_size(lines), 2 * sum(line.column > 0 for line in lines) > len(lines)
     caption = kept = None
     for line in lines:
-        if line.box and line.size < 0.8 * usual:
+        if line.box and not 0.8 * usual <= line.size <= _LARGER * usual:
             continue
         if _CAPTION.match(line.text) or (caption and _is_below(caption, line)):
             caption = line if line.box else None
@@ -259,7 +273,6 @@ def _unheaded_references(lines: tuple[Line, ...]) -> range:
 def _count_up(lines: tuple[Line, ...]) -> int:
     expected = 1
     for line in lines:
-        match = _NUMBERED_ENTRY.match(line.text)
-        if match and int(match[1] or match[2]) == expected:
+        if _entry_number(line) == expected:
             expected += 1
     return expected - 1

@@ -1,0 +1,248 @@
+"""Title, authors, imprint and references of a paper from its LaTeX or Sweave source, as gold for what a PDF prints.
+
+Sources are no descriptions: macros differ from class to class, and a source may be newer than its PDF. A value is
+therefore gold only if the pages of the PDF have it, and authors only if every part of `\\author` reads as a name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_COMMENT = re.compile(r"(?<!\\)%.*")
+_ACCENTS = {"`": "\u0300", "'": "\u0301", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+            "c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a"}  # fmt: skip
+_ACCENT = re.compile(r"\\([`'^\"~=.])\s*\{?\\?([A-Za-zı])\}?|\\([cvuHkr])(?:\s*\{([A-Za-z])\}|\s+([A-Za-z]))")
+_LETTERS = {"ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "aa": "å", "AA": "Å",
+            "i": "i", "LaTeX": "LaTeX", "TeX": "TeX", "proglang": "", "R": "R", "XeTeX": "XeTeX"}  # fmt: skip
+_LETTER = re.compile(
+    r"\\(" + "|".join(sorted(_LETTERS, key=len, reverse=True)) + r")(?![A-Za-z])\s?(?:\{\})?"
+)
+_DROPPED = ("thanks", "footnote", "footnotemark", "inst", "textsuperscript", "fnmsep", "fnref", "corref", "cormark",
+            "email", "orcid", "address", "affil", "institute", "footnotetext", "label", "ref", "cite", "thanksref",
+            "ead", "orcidlink", "authormark", "tnoteref", "vspace", "hspace", "index", "url", "href",
+            "IEEEauthorblockA",
+            "cnote", "fnmark", "tnotemark", "affiliation", "snm", "tmark")  # fmt: skip
+_NAME_WORD = r"(?:[^\W\d_a-z](?:[^\W\d_]|[.'’-])*|van|von|de|der|den|del|la|di|da|dos|du|le|ter)"
+_NAME = re.compile(rf"{_NAME_WORD}(?:\s+{_NAME_WORD}){{1,4}}")
+_NO_NAME = re.compile(
+    r"universi|institut|depart|school|college|team|author|group|project|package|name|last|first|another|person|someone|"
+    r"corporation|inc\b|ltd|member|ieee|latex|\btex\b|class|version|maintain|centre|center|doe$",
+    re.IGNORECASE,
+)
+_SEPARATOR = re.compile(r"\\(?:and|And|AND|AND)\b|\\quad|\\qquad|\\\\")
+_DOI = re.compile(r"10\.\d{4,9}/[^\s{}\\,;]{3,80}")
+_YEAR = re.compile(r"(?<!\d)(?:19[5-9]|20[0-3])\d(?!\d)")
+_VENUES = ("acmJournal", "journal", "journalname", "jname", "acmConference", "conference", "confname", "booktitle",
+           "acmBooktitle", "jmlrproceedings", "shortjournal", "JNAME", "eventtitle")  # fmt: skip
+_YEARS = (
+    "acmYear",
+    "copyrightyear",
+    "pubyear",
+    "jyear",
+    "JourYear",
+    "Year",
+    "volumeyear",
+    "date",
+    "jmlryear",
+)
+_CITE = re.compile(r"\\(?:no|paren|text|foot|auto|full)?cite[a-zA-Z]*\*?(?:\s*\[[^\]]*\]){0,2}\s*\{([^}]*)\}")
+_BIB_ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperGold:
+    """The values of a source; None or empty if it has none that could be told."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    years: frozenset[str] = frozenset()  # any of them is right
+    doi: str = ""
+    venues: tuple[str, ...] = ()  # spellings, any of which is right
+    references: tuple[str, ...] = ()  # as printed, or titles only
+    whole_references: bool = False  # False if `references` are titles
+    details: dict[str, str] = field(default_factory=dict)
+
+
+def read_source(path: Path) -> str:
+    """Return the text of a source, without comments."""
+    body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        text = body.decode("latin-1")
+    return _expanded(_COMMENT.sub("", text))
+
+
+def _expanded(text: str) -> str:
+    """Return the source with its own macros without arguments written out."""
+    macros = dict(re.findall(r"\\(?:re)?newcommand\*?\{?\\([A-Za-z]+)\}?\{((?:[^{}]|\{[^{}]*\})*)\}", text))
+    macros |= dict(re.findall(r"\\def\\([A-Za-z]+)\{((?:[^{}]|\{[^{}]*\})*)\}", text))
+    simple = {name: body for name, body in macros.items() if "#" not in body and len(body) < 80}
+    if not simple:
+        return text
+    used = re.compile(r"\\(" + "|".join(sorted(simple, key=len, reverse=True)) + r")(?![A-Za-z])(?:\{\})?")
+    head, begin, rest = text.partition(r"\begin{document}")
+    title = re.compile(r"\\(?:title|author)\b.*", re.DOTALL)
+    head = title.sub(lambda match: used.sub(lambda use: simple[use[1]], match[0]), head)
+    return head + begin + used.sub(lambda use: simple[use[1]], rest[:20_000]) + rest[20_000:]
+
+
+def gold_of(path: Path) -> PaperGold:
+    """Return what the source says; a source that is no paper has no title."""
+    source = read_source(path)
+    head = source.split(r"\begin{thebibliography}")[0]
+    if re.search(
+        r"\\documentclass[^{]*\{[^}]*(?:thesis|beamer|letter|exam|cv|book|report|slides|poster)", source
+    ):
+        return PaperGold()
+    titles = [text for text in map(detex, arguments(head, "title")) if len(text) > 5]
+    entries = [detex(entry.replace(r"\url", "").replace(r"\href", "")) for entry in _bibitems(source)]
+    titles_cited = [] if entries else list(_cited_titles(source, path.parent))
+    return PaperGold(
+        title=titles[0] if titles else "",
+        authors=_authors(head),
+        years=frozenset(
+            year
+            for name in _YEARS
+            for text in arguments(head, name)
+            if r"\today" not in text
+            for year in _YEAR.findall(detex(text))
+        ),
+        doi=_doi(head),
+        venues=tuple(
+            text for name in _VENUES for raw in arguments(head, name, optional=True)
+            if len(text := detex(raw)) > 3
+        ),
+        references=tuple(entries or titles_cited),
+        whole_references=bool(entries),
+    )  # fmt: skip
+
+
+def arguments(source: str, command: str, *, optional: bool = False) -> Iterator[str]:
+    """Yield the argument of each use of a command, and with `optional` also that in brackets."""
+    for match in re.finditer(rf"\\{command}\*?(?![A-Za-z])\s*(?:\[([^\]]*)\])?\s*(?=\{{)", source):
+        if optional and match[1]:
+            yield match[1]
+        yield _braced(source, match.end())
+
+
+def _braced(source: str, start: int) -> str:
+    depth = 0
+    for at in range(start, min(len(source), start + 20_000)):
+        if source[at] == "\\":
+            continue
+        if source[at] == "{" and source[at - 1] != "\\":
+            depth += 1
+        elif source[at] == "}" and source[at - 1] != "\\":
+            depth -= 1
+            if depth == 0:
+                return source[start + 1 : at]
+    return ""
+
+
+def detex(text: str) -> str:
+    """Return the letters that a source prints."""
+    for command in _DROPPED:
+        for argument in list(arguments(text, command)):
+            text = re.sub(
+                rf"\\{command}\*?\s*(?:\[[^\]]*\])?\s*" + re.escape("{" + argument + "}"), " ", text
+            )
+    text = _ACCENT.sub(_accented, text)
+    text = _LETTER.sub(lambda match: _LETTERS[match[1]], text)
+    text = re.sub(r"\\[\\,;:! ]|~|\\(?:newline|linebreak|newblock|quad|qquad)\b", " ", text)
+    text = re.sub(r"\\([&%$#_{}])", r"\1", text)
+    text = re.sub(r"\\[A-Za-z@]+\*?(?:\s*\[[^\]]*\])?", " ", text)
+    text = text.replace("``", "“").replace("''", "”").replace("---", "—").replace("--", "–")
+    return unicodedata.normalize("NFC", " ".join(re.sub(r"[{}$]", "", text).split())).strip(" .,;")
+
+
+def _accented(match: re.Match[str]) -> str:
+    accent, letter = match[1] or match[3], match[2] or match[4] or match[5]
+    return letter.replace("ı", "i") + _ACCENTS[accent]
+
+
+def _authors(head: str) -> tuple[str, ...]:
+    """Return the names; none if any part of an author command does not read as a name."""
+    names = [name for argument in arguments(head, "author") for name in _names_in(_without_dropped(argument))]
+    if any(_lists_more_names(argument) for argument in arguments(head, "author")):
+        return ()
+    names = [re.sub(r"\s*\d+(?:\s*,\s*\d+)*$", "", name).strip() for name in names]
+    good = all(_NAME.fullmatch(name) and not _NO_NAME.search(name) and len(name) < 40 for name in names)
+    return tuple(dict.fromkeys(names)) if good else ()
+
+
+def _lists_more_names(argument: str) -> bool:
+    """Return True if a further line of a block could be a name as well: only people can tell."""
+    for block in re.split(r"\\(?:and|And|AND)(?![A-Za-z])", _without_dropped(argument)):
+        lines = [detex(line) for line in re.split(r"\\\\(?:\[[^\]]*\])?", block)[1:]]
+        if any(_NAME.fullmatch(line) and not _NO_NAME.search(line) for line in lines):
+            return True
+    return False
+
+
+def _without_dropped(text: str) -> str:
+    for command in _DROPPED:
+        for inner in list(arguments(text, command)):
+            text = text.replace("{" + inner + "}", " ")
+        text = re.sub(rf"\\{command}\*?(?![A-Za-z])", " ", text)
+    return text
+
+
+def _names_in(argument: str) -> Iterator[str]:
+    for block in re.split(r"\\(?:and|And|AND)(?![A-Za-z])", argument):
+        first = re.split(r"\\\\|\\newline|\\affil|\n\s*\n", block.strip().lstrip("\\"), maxsplit=1)[0]
+        yield from (name for part in re.split(r",|;|\band\b|&", detex(first)) if (name := part.strip()))
+
+
+def _doi(head: str) -> str:
+    named = (text for name in ("acmDOI", "doi", "DOI", "articledoi") for text in arguments(head, name))
+    return next((match[0].rstrip(".") for text in named if (match := _DOI.search(text))), "")
+
+
+def _bibitems(source: str) -> Iterator[str]:
+    match = re.search(r"\\begin\{thebibliography\}(.*?)\\end\{thebibliography\}", source, re.DOTALL)
+    for entry in re.split(r"\\bibitem(?![A-Za-z])", match[1])[1:] if match else ():
+        label = re.match(r"\s*\[[^{}]{0,80}?\]|\s*\[.{0,300}?\](?=\s*\{)", entry, re.DOTALL)
+        yield re.sub(r"^\s*\{[^}]*\}", "", entry[label.end() :] if label else entry)
+
+
+def _cited_titles(source: str, folder: Path) -> Iterator[str]:
+    """Yield the titles of cited entries; nothing if one that is cited is missing from the files beside the source."""
+    files = [
+        name.strip().removesuffix(".bib")
+        for command in ("bibliography", "addbibresource")
+        for text in arguments(source, command)
+        for name in text.split(",")
+    ]
+    paths = [
+        path
+        for name in files
+        for path in (folder / f"{name}.bib", folder / f"{name}.bib.gz")
+        if path.exists()
+    ]
+    entries = dict(entry for path in paths for entry in _bib_titles(read_source(path)))
+    keys = {key.strip() for match in _CITE.finditer(source) for key in match[1].split(",")} - {""}
+    if "*" in keys:
+        keys = set(entries)
+    if keys and keys <= entries.keys():
+        yield from (detex(entries[key]) for key in sorted(keys))
+
+
+def _bib_titles(source: str) -> Iterator[tuple[str, str]]:
+    starts = list(_BIB_ENTRY.finditer(source))
+    for number, match in enumerate(starts):
+        if match[1].lower() in {"string", "comment", "preamble"}:
+            continue
+        body = source[match.end() : starts[number + 1].start() if number + 1 < len(starts) else len(source)]
+        title = re.search(r"(?<![a-z])title\s*=\s*", body, re.IGNORECASE)
+        if title:
+            text = body[title.end() :].lstrip()
+            if text[:1] == "{":
+                yield match[2], _braced(text, 0)
+            elif quoted := re.match(r'"([^"]{1,500})"', text):
+                yield match[2], quoted[1]

@@ -1,0 +1,313 @@
+"""Papers of many venues against their LaTeX sources: title, authors, year, DOI, venue and references.
+
+FOLDER has a folder for each kind of venue, with PDFs and their sources below it (`NAME.pdf`, and `NAME.tex` or
+`NAME.Rnw` in the same package), as packages of documentation have them. A file is `looked at` if the first digit of
+its digest is even: rules are written by looking at these, and the bars are for the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.latex_gold import PaperGold, gold_of
+from bench.pdf import described, plain
+from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from wayhound.app.papers.models import WorkspaceModels
+from wayhound.documents.document import Document
+from wayhound.documents.reader import DocumentReader
+from wayhound.papers.paper import PaperModels, ReadPaper, read_paper
+
+FIELDS = ("title", "authors", "year", "doi", "venue")
+LEAST = {"title": 0.90, "authors": 0.85, "year": 0.90, "doi": 0.95, "venue": 0.80}
+LEAST_REFERENCES, LEAST_COUNTS = 0.95, 0.80
+FRONT_PAGES = 2
+MIN_REFERENCES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class VenueFile:
+    """A PDF with what its source says."""
+
+    kind: str
+    path: Path
+    body: bytes
+    gold: PaperGold
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}/{self.path.name}"
+
+    @property
+    def looked_at(self) -> bool:
+        return int(hashlib.sha256(self.body).hexdigest()[0], 16) % 2 == 0
+
+
+@dataclass
+class Tally:
+    """Right and measured of each field, and counts of references."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    measured: Counter[str] = field(default_factory=Counter)
+    files: int = 0
+    papers: int = 0
+    gold: int = 0
+    cut: int = 0
+    recalled: int = 0
+    precise: int = 0
+    counts_near: int = 0
+    lists: int = 0
+    confidence: list[tuple[float, bool]] = field(default_factory=list)  # of titles
+
+    def add(self, name: str, *, right: bool) -> None:
+        self.measured[name] += 1
+        self.right[name] += right
+
+    def share(self, name: str) -> float | None:
+        return self.right[name] / self.measured[name] if self.measured[name] else None
+
+    @property
+    def f1(self) -> float | None:
+        if not self.gold or not self.cut:
+            return None
+        recall, precision = self.recalled / self.gold, self.precise / self.cut
+        return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+def find_files(folder: Path) -> Iterator[VenueFile]:
+    """Yield every PDF whose package has a source of the same name, once for each content."""
+    for kind in sorted(path for path in folder.iterdir() if path.is_dir()):
+        seen: set[str] = set()
+        for package in sorted(kind.iterdir()):
+            sources: dict[str, list[Path]] = defaultdict(list)
+            for path in sorted(package.rglob("*")):
+                if re.search(r"\.(?:tex|rnw)(?:\.gz)?$", path.name, re.IGNORECASE):
+                    sources[path.name.split(".")[0].lower()].append(path)
+            for path in sorted(package.rglob("*.pdf*")):
+                candidates = sources.get(path.name.split(".")[0].lower(), [])
+                source = min(candidates, key=lambda other: _distance(other, path), default=None)
+                if source is None or _distance(source, path) > 3:
+                    continue
+                body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                digest = hashlib.sha256(body).hexdigest()
+                if digest not in seen and (gold := gold_of(source)).title:
+                    seen.add(digest)
+                    yield VenueFile(kind.name, path, body, gold)
+
+
+def _distance(one: Path, other: Path) -> int:
+    shared = sum(left == right for left, right in zip(one.parent.parts, other.parent.parts, strict=False))
+    return len(one.parent.parts) + len(other.parent.parts) - 2 * shared
+
+
+def described_files(data: Path) -> Iterator[VenueFile]:
+    """Yield the papers of one conference that have descriptions."""
+    for path in sorted((data / "papers" / "pdf" / "aistats2007").glob("*.pdf")):
+        truth = described(path.with_suffix(".md").read_text())
+        yield VenueFile("aistats", path, path.read_bytes(), PaperGold(truth.title, truth.authors))
+
+
+def measure(file: VenueFile, document: Document, read: ReadPaper, tally: Tally) -> list[str]:
+    """Add one file to the tally; return what was wrong, for people who look at it."""
+    fields = {name: [value.text for value in values] for name, values in read.fields.items()}
+    tally.files += 1
+    tally.papers += read.kind == "paper"
+    wrong = list[str]()
+    for name, right, note in _judged(file.gold, fields, _text(document, FRONT_PAGES)):
+        tally.add(name, right=right)
+        if name == "title" and (values := read.fields.get("title")):
+            tally.confidence.append((values[0].confidence, right))
+        if not right:
+            wrong.append(f"{name}: {note}")
+    cut = [reference.text for reference in read.references]
+    return wrong + _measure_references(file.gold, document, cut, tally)
+
+
+def _judged(gold: PaperGold, fields: dict[str, list[str]], front: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield each field that the first pages print, True if it was read right, and a note on both."""
+    letters = plain(front)
+    if plain(gold.title) in letters:
+        title = _first(fields, "title")
+        yield "title", plain(title) == plain(gold.title), f"{title!r} for {gold.title!r}"
+    if gold.authors and all(_last(name) in letters for name in gold.authors):
+        names = fields.get("author", [])
+        right = sorted(map(_last, names)) == sorted(map(_last, gold.authors))
+        yield "authors", right, f"{names} for {list(gold.authors)}"
+    if printed := {year for year in gold.years if year in front}:
+        year = _first(fields, "year")
+        yield "year", year in printed, f"{year!r} for {sorted(printed)}"
+    if gold.doi and plain(gold.doi) in letters:
+        doi = _first(fields, "doi")
+        yield "doi", plain(doi) == plain(gold.doi), f"{doi!r} for {gold.doi!r}"
+    if venues := [name for name in gold.venues if len(plain(name)) > 3 and plain(name) in letters]:
+        venue = _first(fields, "journal") or _first(fields, "booktitle")
+        yield "venue", any(_same_venue(venue, name) for name in venues), f"{venue!r} for {venues}"
+
+
+def _same_venue(read: str, gold: str) -> bool:
+    return bool(read) and (plain(gold) in plain(read) or plain(read) in plain(gold))
+
+
+def _measure_references(gold: PaperGold, document: Document, cut: list[str], tally: Tally) -> list[str]:
+    whole = plain(_text(document, len(document.pages)))
+    printed = [
+        text
+        for text in gold.references
+        if len(plain(text)) > 10 and _is_in(text, whole, gold.whole_references)
+    ]
+    if len(printed) < max(MIN_REFERENCES, 0.9 * len(gold.references)):
+        return []  # the PDF was made from another version of the source
+    texts = [plain(text) for text in cut]
+    if gold.whole_references:
+        recalled = sum(any(_dice(plain(text), other) >= 0.9 for other in texts) for text in printed)
+        precise = sum(any(_dice(plain(text), other) >= 0.9 for text in printed) for other in texts)
+    else:
+        titles = [plain(text)[:200] for text in printed]
+        recalled = sum(any(title in other for other in texts) for title in titles)
+        precise = sum(sum(title in other for title in titles) >= 1 for other in texts)
+    tally.gold += len(printed)
+    tally.cut += len(texts)
+    tally.recalled += recalled
+    tally.precise += precise
+    tally.lists += 1
+    tally.counts_near += abs(len(texts) - len(gold.references)) <= 1
+    if recalled == len(printed) and precise == len(texts):
+        return []
+    return [f"references: {recalled} of {len(printed)} found, {precise} of {len(texts)} right"]
+
+
+def _is_in(text: str, whole: str, is_reference: bool) -> bool:
+    letters = plain(text)
+    return (letters[:30] if is_reference else letters[:200]) in whole
+
+
+def _dice(one: str, other: str) -> float:
+    left, right = ({text[at : at + 4] for at in range(len(text) - 3)} for text in (one, other))
+    return 2 * len(left & right) / (len(left) + len(right)) if left or right else 1.0
+
+
+def _text(document: Document, pages: int) -> str:
+    return " ".join(line.text for page in document.pages[:pages] for line in page.lines)
+
+
+def _first(fields: dict[str, list[str]], name: str) -> str:
+    return fields.get(name, [""])[0]
+
+
+def _last(name: str) -> str:
+    return plain(re.sub(r",?\s+(?:Jr|Sr|II|III)\.?$", "", name).rpartition(" ")[2])
+
+
+def reliability(pairs: list[tuple[float, bool]]) -> Report:
+    """Compare the confidence of titles with the share that is right."""
+    rows: list[list[Cell]] = []
+    for low, high in ((0, 0.5), (0.5, 0.7), (0.7, 0.85), (0.85, 0.95), (0.95, 1.01)):
+        inside = [(said, right) for said, right in pairs if low <= said < high]
+        if inside:
+            said = sum(value for value, _ in inside) / len(inside)
+            rows.append(
+                [
+                    f"{low:g} to {min(high, 1):g}",
+                    len(inside),
+                    said,
+                    sum(right for _, right in inside) / len(inside),
+                ]
+            )
+    error = sum(int(str(row[1])) * abs(float(row[2] or 0) - float(row[3] or 0)) for row in rows) / max(
+        1, len(pairs)
+    )
+    return Report(
+        "Confidence of titles, files not looked at",
+        ["confidence", "titles", "mean", "right"],
+        rows,
+        details={"expected calibration error": error},
+    )
+
+
+def row_of(name: str, split: str, tally: Tally) -> list[Cell]:
+    shares = [_shown(tally.share(part), tally.measured[part]) for part in FIELDS]
+    near = tally.counts_near / tally.lists if tally.lists else None
+    return [name, split, tally.files, tally.papers, *shares, tally.f1, _shown(near, tally.lists)]
+
+
+def _shown(share: float | None, count: int) -> str:
+    return "" if share is None else f"{share:.3f} of {count}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_option(parser, required=False)
+    parser.add_argument(
+        "--files", type=Path, required=True, metavar="FOLDER", help="kinds of venue, each a folder"
+    )
+    parser.add_argument("--kinds", nargs="*", default=(), help="only these kinds")
+    parser.add_argument(
+        "--most", type=int, default=0, metavar="N", help="files of each kind and split; 0 is all"
+    )
+    parser.add_argument(
+        "--only", choices=("looked", "unseen"), help="only files that were looked at, or only others"
+    )
+    parser.add_argument(
+        "--wrong", type=Path, metavar="FILE", help="write what was wrong with files that are looked at"
+    )
+    add_output_options(parser)
+    options = parser.parse_args(arguments)
+    tallies, wrong = run(options)
+    kinds = sorted({kind for kind, _ in tallies} - {"all"})
+    rows = [
+        row_of(kind, split, tallies[kind, split])
+        for split in ("looked at", "not looked at")
+        for kind in (*kinds, "all")
+        if (kind, split) in tallies
+    ]
+    if options.wrong:
+        options.wrong.write_text("\n".join(wrong) + "\n")
+    unseen = tallies.get(("all", "not looked at"), Tally())
+    bars = [
+        Bar(f"{part} right, not looked at", unseen.share(part), least=least)
+        for part, least in LEAST.items()
+        if unseen.measured[part]
+    ]
+    if unseen.lists:
+        bars.append(Bar("references F1, not looked at", unseen.f1, least=LEAST_REFERENCES))
+        bars.append(
+            Bar("counts within one, not looked at", unseen.counts_near / unseen.lists, least=LEAST_COUNTS)
+        )
+    header = ["kind", "files", "n", "papers", *FIELDS, "references F1", "count within one"]
+    reports = [Report("Papers by venue, share right", header, rows, bars), reliability(unseen.confidence)]
+    return finish(reports, options)
+
+
+def run(options: argparse.Namespace) -> tuple[dict[tuple[str, str], Tally], list[str]]:
+    models: PaperModels = WorkspaceModels(Path()).load()
+    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
+    wrong: list[str] = []
+    files = [*find_files(options.files), *(described_files(options.data) if options.data else ())]
+    with DocumentReader() as reader:
+        for file in files:
+            split = "looked at" if file.looked_at else "not looked at"
+            skipped = (
+                (options.kinds and file.kind not in options.kinds)
+                or (options.most and tallies[file.kind, split].files >= options.most)
+                or (options.only and options.only != ("looked" if file.looked_at else "unseen"))
+            )
+            document = None if skipped else reader.read(file.body)
+            if not isinstance(document, Document):
+                continue
+            read = read_paper(document, models, "")
+            for kind in (file.kind, "all"):
+                notes = measure(file, document, read, tallies[kind, split])
+            if file.looked_at:
+                wrong += [f"{file.name}: {note}" for note in notes]
+    return {key: tally for key, tally in tallies.items() if tally.files}, wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
