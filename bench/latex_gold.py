@@ -50,6 +50,13 @@ _YEARS = (
     "date",
     "jmlryear",
 )
+_NO_PAPER = re.compile(
+    r"\\documentclass[^{]*\{[^}]*(?:thes|beamer|letter|exam|cv|book|report|slides|poster|leaflet|patent|schul|sem)",
+    re.IGNORECASE,
+)
+_LOOKS_LIKE_PAPER = re.compile(
+    r"\\begin\{abstract\}|\\(?:[aA]bstract|bibliography|printbibliography)(?![a-z])|\\begin\{thebibliography\}"
+)
 _CITE = re.compile(r"\\(?:no|paren|text|foot|auto|full)?cite[a-zA-Z]*\*?(?:\s*\[[^\]]*\]){0,2}\s*\{([^}]*)\}")
 _BIB_ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
 
@@ -96,16 +103,14 @@ def gold_of(path: Path) -> PaperGold:
     """Return what the source says; a source that is no paper has no title."""
     source = read_source(path)
     head = source.split(r"\begin{thebibliography}")[0]
-    if re.search(
-        r"\\documentclass[^{]*\{[^}]*(?:thesis|beamer|letter|exam|cv|book|report|slides|poster)", source
-    ):
+    if _NO_PAPER.search(source) or not _LOOKS_LIKE_PAPER.search(source):
         return PaperGold()
     titles = [text for text in map(detex, arguments(head, "title")) if len(text) > 5]
     entries = [detex(entry.replace(r"\url", "").replace(r"\href", "")) for entry in _bibitems(source)]
     titles_cited = [] if entries else list(_cited_titles(source, path.parent))
     return PaperGold(
         title=titles[0] if titles else "",
-        authors=_authors(head),
+        authors=_authors(_before_body(head)),
         years=frozenset(
             year
             for name in _YEARS
@@ -166,6 +171,12 @@ def _accented(match: re.Match[str]) -> str:
     return letter.replace("ı", "i") + _ACCENTS[accent]
 
 
+def _before_body(head: str) -> str:
+    """Return the source up to its title, unless authors are named after it."""
+    before = head.partition(r"\maketitle")[0]
+    return before if r"\author" in before else head
+
+
 def _authors(head: str) -> tuple[str, ...]:
     """Return the names; none if any part of an author command does not read as a name."""
     names = [name for argument in arguments(head, "author") for name in _names_in(_without_dropped(argument))]
@@ -180,7 +191,8 @@ def _lists_more_names(argument: str) -> bool:
     """Return True if a further line of a block could be a name as well: only people can tell."""
     for block in re.split(r"\\(?:and|And|AND)(?![A-Za-z])", _without_dropped(argument)):
         lines = [detex(line) for line in re.split(r"\\\\(?:\[[^\]]*\])?", block)[1:]]
-        if any(_NAME.fullmatch(line) and not _NO_NAME.search(line) for line in lines):
+        parts = [part.strip() for line in lines for part in re.split(r",|;|\band\b|&", line)]
+        if any(_NAME.fullmatch(part) and not _NO_NAME.search(part) for part in parts):
             return True
     return False
 

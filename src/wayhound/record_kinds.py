@@ -110,6 +110,8 @@ _PAPER = KindSpec(
         FieldSpec("file", fact=True),
         FieldSpec("file_type", "facet", "Type of file", fact=True),
         FieldSpec("page_count", label="Number of pages", fact=True),
+        FieldSpec("paper_certainty", "facet", "A paper", fact=True),
+        FieldSpec("paper_probability", "data", "Probability of a paper", fact=True),
         FieldSpec("remark", label="Remarks", many=True, fact=True),
     ),
 )
@@ -129,6 +131,8 @@ _DOCUMENT = KindSpec(
         FieldSpec("file", fact=True),
         FieldSpec("file_type", "facet", "Type of file", fact=True),
         FieldSpec("page_count", label="Number of pages", fact=True),
+        FieldSpec("paper_certainty", "facet", "A paper", fact=True),
+        FieldSpec("paper_probability", "data", "Probability of a paper", fact=True),
         FieldSpec("remark", label="Remarks", many=True, fact=True),
     ),
 )

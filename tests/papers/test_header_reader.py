@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Document
 from wayhound.papers.fields import FieldSpan
 from wayhound.papers.header_reader import FrontMatter, _with_whole_title, read_front_matter
-from wayhound.papers.models import shipped_hmm
+from wayhound.papers.models import shipped_crf, shipped_hmm
+from wayhound.papers.paper import PaperModels, read_paper
 from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
 from wayhound.papers.training_data import with_layout
 
@@ -155,3 +158,23 @@ def test_a_subtitle_in_smaller_print_is_kept_after_a_colon() -> None:
     )
     (found,) = _with_whole_title(document, [named(document.text, 0)])
     assert found.text == document.text
+
+
+def test_the_confidence_of_a_title_is_lower_where_layout_disagrees() -> None:
+    models = PaperModels(shipped_crf("header"), shipped_crf("reference"))
+    agreed = read_paper(paper(), models, "").fields["title"][0]
+    lines = list(paper().lines)
+    smaller = [replace(line, size=9.0) if line.size == 17 else line for line in lines]
+    doubted = read_paper(laid_out(smaller), models, "").fields["title"][0]
+    assert 0.9 < agreed.confidence < 0.995
+    assert doubted.confidence < agreed.confidence
+
+
+def test_how_likely_a_document_is_a_paper_is_a_field_of_it() -> None:
+    models = PaperModels(shipped_crf("header"), shipped_crf("reference"))
+    fields = read_paper(paper(), models, "").fields
+    contents = [f"{n} Chapter . . . . . . . {n}" for n in range(60)]
+    manual = read_paper(laid_out(placed(["Manual", *contents])), models, "").fields
+    assert float(fields["paper_probability"][0].text) > 0.7 > float(manual["paper_probability"][0].text)
+    assert manual["paper_certainty"][0].text == "hardly"
+    assert read_paper(paper(), models, "", "document").fields["paper_probability"][0].text == "0.00"

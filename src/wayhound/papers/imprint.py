@@ -80,7 +80,9 @@ _SERIAL = re.compile(
     r"archiv|jahrbuch|studies|research|studien|forschung|science|history)\b|\bj\.",
     re.IGNORECASE,
 )
-_COPYRIGHT = re.compile(rf"(?:©|\(c\)|\bcopyright\b)\D{{0,40}}({RECENT_YEAR})\b", re.IGNORECASE)
+_COPYRIGHT = re.compile(
+    rf"(?:©|\(c\)|\bcopyright\b|^\W*c(?=\s))\D{{0,40}}({RECENT_YEAR})\b", re.IGNORECASE
+)  # some fonts draw the sign as a letter in a circle
 _DATED = re.compile(
     rf"\b(?:published|online|erschienen|accepted|angenommen|revised|received|version|draft|printed)\b.{{0,40}}?\b({RECENT_YEAR})\b",
     re.IGNORECASE,

@@ -26,6 +26,7 @@ _NUMBERS = tuple(
         r"(\d{1,3})\.(?=\s|[A-Z])",
         r"(\d{1,3})\)(?=\s)",
         r"(\d{1,3})(?=\s+[^\W\d_a-z])",
+        r"(\d{1,3})(?=[^\W\d_a-z](?:\.|[^\W\d_]))",  # set above the line, or without a blank
     )
 )
 _LABEL = re.compile(r"\[([^\W_][^\[\]]{0,60}?)\]")

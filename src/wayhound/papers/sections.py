@@ -37,7 +37,9 @@ _LABEL = re.compile(r"\[[^\[\]\s][^\[\]]{0,30}\]|\(?\d{1,3}[.)]\s|•\s")
 _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)|table|algorithm)\s*\d+\s*[:.]\s|\([a-h]\)(?:\s.{,40})?$", re.IGNORECASE
 )
-_NUMBERED_ENTRY = re.compile(r"\s*(?:\[(\d{1,3})\]|(\d{1,3})[.)])\s+\S")
+_NUMBERED_ENTRY = re.compile(
+    r"\s*(?:(?:\[(\d{1,3})\]|(\d{1,3})[.)])\s+\S|(\d{1,3})(?=[^\W\d_a-z](?:\.\s?[^\W\d_]|[^\W\d_]+,)))"
+)  # [1] Author, 1. Author, or the number set above the line: 1A. Author
 
 Verdict = Literal["paper", "no_front", "no_references", "neither"]
 
@@ -218,7 +220,7 @@ def _is_numbered_on(lines: tuple[Line, ...], start: int, at: int) -> bool:
 
 def _entry_number(line: Line) -> int:
     match = _NUMBERED_ENTRY.match(line.text)
-    return int(match[1] or match[2]) if match else 0
+    return int(match[1] or match[2] or match[3]) if match else 0
 
 
 def _usual_size(lines: tuple[Line, ...]) -> float:
@@ -261,8 +263,7 @@ def _is_set_as_heading(line: Line, usual: float) -> bool:
 def _unheaded_references(lines: tuple[Line, ...]) -> range:
     """Return entries numbered from 1 in the second half of the document, most of them with a year."""
     for start in range(len(lines) - 1, len(lines) // 2, -1):
-        match = _NUMBERED_ENTRY.match(lines[start].text)
-        if match and (match[1] or match[2]) == "1":
+        if _entry_number(lines[start]) == 1:
             entries = _count_up(lines[start:])
             years = sum(bool(YEAR_OR_STATUS.search(line.text)) for line in lines[start:])
             if entries >= 5 and years >= 0.6 * entries:

@@ -245,7 +245,12 @@ def _needs_more(word: str) -> bool:
 
 
 def _begins_name(words: Sequence[str], at: int, is_first_name: IsFirstName) -> bool:
-    """Return True for an initial, a first name, a name before an initial, or the third of four plain words."""
+    """Return True for an initial, a first name, a name before an initial, or the third of four plain words.
+
+    The last word begins none: it would be a name of one word.
+    """
+    if at + 1 == len(words):
+        return False
     if _is_initials(words[at]) or is_first_name(words[at]):
         return True
     if at + 2 < len(words) and _is_initials(words[at + 1]):

@@ -187,7 +187,7 @@ corrections."""
 WATCHED = 10
 """Uncorrected papers that are not learned from: they show what else has changed."""
 
-_CONFIDENT = 0.98
+_CONFIDENT = {"title": 0.95, "author": 0.98}
 _ROUNDS = 3
 _REFERENCES = 3  # of each rehearsed or watched paper
 
@@ -295,8 +295,11 @@ def _other_papers(library: PaperLibrary, reader: DocumentReader, corrected: set[
 
 
 def _is_confident(record: Record) -> bool:
-    values = [value for name in ("title", "author") for value in record.fields.get(name, ())]
-    return bool(record.fields.get("author")) and all(value.confidence >= _CONFIDENT for value in values)
+    return bool(record.fields.get("author")) and all(
+        value.confidence >= least
+        for name, least in _CONFIDENT.items()
+        for value in record.fields.get(name, ())
+    )
 
 
 class _Anchor:
