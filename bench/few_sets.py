@@ -34,6 +34,27 @@ SETS = {
 }  # fmt: skip
 
 
+OWN_CONCEPTS = {
+    "contact": ("contact", "imprint", "hours"),
+    "person": ("person", "people", "team", "faculty", "author", "speaker", "student"),
+    "publication": ("publication", "research"),
+    "project": ("project", "research"),
+    "news": ("news", "blog", "press", "archive"),
+    "news-item": ("news", "blog", "press", "archive"),
+    "service": ("service",),
+    "product": ("product", "shop", "price", "category"),
+    "guide": ("guide", "install", "faq", "api", "support"),
+    "about": ("about", "history"),
+    "jobs": ("job",),
+    "venue": ("venue", "contact"),
+    "committee": ("committee",),
+    "faculty": ("faculty", "people", "person", "team"),
+    "course": ("course",),
+    "student": ("student", "people", "person", "team"),
+}
+"""The concepts by which the lexicon names each goal. Ignored, they measure goals that it does not name."""
+
+
 def load_set(name: str, data: Path) -> list[World]:
     """Return the sites of a set under a data folder."""
     return load_worlds([data / "sites" / folder for folder in SETS[name].folders])

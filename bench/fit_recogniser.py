@@ -1,6 +1,7 @@
 """Fit the general weights of the recogniser on tasks "taught on these sites, tested on that one".
 
-Every set of recorded sites is taught and tested as `evaluate --lesson` does, with goals and with goals removed. The
+Every set of recorded sites is taught and tested as `evaluate --lesson` does, with goals and with goals removed; some
+sets again without the concepts that name the goal, so that the weights also hold for goals that no lexicon names. The
 tables measure how well the probabilities hold on sites that the weights were not fitted on, and with whole sets left
 out: F1 of the goals reported, sites on which nothing is reported, sites without goals on which something is, the same
 after three questions a site, and the reliability of probabilities.
@@ -18,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
@@ -25,11 +27,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import wayhound.paths
-from bench.few_sets import SETS, load_set
+from bench.few_sets import OWN_CONCEPTS, SETS, load_set
 from bench.report import Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.evaluate.evaluation import BUDGET, Evaluation
 from wayhound.app.evaluate.lessons import LessonSize
-from wayhound.app.evaluate.strategies import STRATEGIES
+from wayhound.app.evaluate.strategies import STRATEGIES, Lesson
 from wayhound.app.evaluate.world import explore
 from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.learn.arrays import Floats
@@ -50,6 +52,7 @@ FOLDS = 5
 TASK_WEIGHT = 5.0  # in pages, however many were fetched
 PRIOR_SCALE = 0.3  # in standard deviations of each feature
 LESSONS = {"modern": ("3x3",), "departments": ("1x3", "3x3", "5x5")}
+UNNAMED = ("modern", "departments")  # sets that are also taught 3x3 without the concepts of the goal
 DOUBTS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 DRAWS = {"modern": 2, "departments": 3, "academic": 2, "javadoc": 2, "company": 1}
 
@@ -96,27 +99,30 @@ def main() -> int:
 
 def _tasks(name: str, data: Path) -> Iterator[FitTask]:
     worlds, goals = load_set(name, data), SETS[name].goals
-    for size in LESSONS.get(name, ("3x3",)):
+    sizes = [(size, False) for size in LESSONS.get(name, ("3x3",))]
+    for size, is_unnamed in [*sizes, *[("3x3", True) for unnamed in UNNAMED if unnamed == name]]:
         lesson = LessonSize.parse(size)
         evaluation = Evaluation(
             worlds, [], goals, [ADAPTIVE_STRATEGY], lesson=lesson, draws=DRAWS[name], without_goals=True
         )
-        for task, taught in evaluation.tasks():
+        label = f"{size} unnamed" if is_unnamed else size
+        unnamed: dict[tuple[str, int], Lesson] = {}
+        for task, named in evaluation.tasks():
+            taught = named
+            if is_unnamed:
+                ignored = frozenset(OWN_CONCEPTS[task.goal])
+                key = task.goal, task.draw
+                taught = unnamed.setdefault(key, replace(named, ignored=ignored, _models={}))
             scorer = STRATEGIES[ADAPTIVE_STRATEGY](taught)
             assert isinstance(scorer, Adaptive)
             urls = [reached.page.url for reached in explore(task.world, scorer, BUDGET)]
             wanted = set(task.world.reachable_goals(task.goal))
             truth = np.array([float(url in wanted) for url in urls])
+            rows = scorer.recogniser.rows()
             yield FitTask(
-                name,
-                size,
-                task.world.name,
-                scorer.recogniser,
-                truth,
-                task.without_goals,
-                rows=scorer.recogniser.rows(),
+                name, label, task.world.name, scorer.recogniser, truth, task.without_goals, rows=rows
             )
-        print(f"{name} {size}", file=sys.stderr)
+        print(f"{name} {label}", file=sys.stderr)
 
 
 def _fit(tasks: Sequence[FitTask]) -> RecogniserWeights:
@@ -293,10 +299,14 @@ def _without_groups(site: SiteRecogniser) -> SiteRecogniser:
 
 
 def _with_pages(site: SiteRecogniser, pages: Sequence[PageEvidence]) -> SiteRecogniser:
-    changed = SiteRecogniser(site.sites, site.one_goal, site.weights)
+    changed = SiteRecogniser(site.lesson, site.weights)
     for page in pages:
         changed.add(page)
     return changed
+
+
+def _with_lesson(site: SiteRecogniser, **facts: Any) -> SiteRecogniser:
+    return replace(_with_pages(site, site.pages), lesson=replace(site.lesson, **facts))
 
 
 ABLATIONS: dict[str, Change] = {
@@ -306,7 +316,9 @@ ABLATIONS: dict[str, Change] = {
     "the small model of whole sites": _without_model(2),
     "lists and templates": _without_groups,
     "the second pass": lambda site: replace(_with_pages(site, site.pages), second_pass=0.0),
-    "the rule of one goal": lambda site: replace(_with_pages(site, site.pages), one_goal=False),
+    "the rule of one goal": lambda site: _with_lesson(site, one_goal=False),
+    "goals told by their names": lambda site: _with_lesson(site, told_by_name=False),
+    "the share of sites with one goal": lambda site: _with_lesson(site, single=0.0),
 }
 
 
@@ -335,7 +347,7 @@ def _expected(tasks: Sequence[FitTask]) -> dict[str, dict[str, float]]:
     """Return the figures of `paths.expectation`, by taught sites; weights are those of `_held_out`."""
     by_sites: dict[int, list[FitTask]] = {}
     for task in tasks:
-        if task.group in EXPECTED_SETS and not task.without_goals:
+        if task.group in EXPECTED_SETS and not task.without_goals and "unnamed" not in task.lesson:
             by_sites.setdefault(LessonSize.parse(task.lesson).sites, []).append(task)
     expected: dict[str, dict[str, float]] = {}
     for sites, same in sorted(by_sites.items()):

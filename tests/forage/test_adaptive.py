@@ -199,11 +199,20 @@ def test_one_goal_on_every_taught_site_is_seen_in_the_lesson() -> None:
         if not trail.reached_goal or "/0." in trail.steps[-1].page.url
     ]
     model = train_adaptive(singles, PathSettings())
-    assert model.one_goal
+    assert model.lesson.one_goal
     scorer = Adaptive(model)
     forage(scorer)
     assert len(scorer.report(max_doubt=1.0).goals) == 1
-    assert not replace(model, one_goal=False).one_goal
+
+
+def test_a_lesson_says_how_many_of_its_sites_showed_one_goal() -> None:
+    trails = [
+        trail
+        for trail in (*trails_of("s1"), *trails_of("s2"))
+        if trail.site != "http://s1.example/" or not trail.reached_goal or "/0." in trail.steps[-1].page.url
+    ]
+    lesson = train_adaptive(trails, PathSettings()).lesson
+    assert (lesson.sites, lesson.one_goal, lesson.single) == (2, False, 0.5)
 
 
 def test_concepts_that_the_lesson_named_explain_a_link_and_traits_a_page(model: AdaptiveModel) -> None:

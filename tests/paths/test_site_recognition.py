@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wayhound.paths.site_recognition import PageEvidence, SiteRecogniser, best_expected_f1, group_means
+from wayhound.paths.site_recognition import (
+    MIN_SHARE,
+    LessonFacts,
+    PageEvidence,
+    SiteRecogniser,
+    best_expected_f1,
+    group_means,
+)
 
 
 def recogniser() -> SiteRecogniser:
     """A start page, a list, two pages of it that all models call goals, and five stories that none does."""
-    site = SiteRecogniser(sites=3)
+    site = SiteRecogniser(LessonFacts(sites=3))
     low, high = (-4.0,) * 3, (4.0,) * 3
     site.add(PageEvidence("/", "", "", 0, "/", low, is_start=True))
     site.add(PageEvidence("/people", "/", "nav", 1, "/", low))
@@ -29,12 +36,45 @@ def test_pages_that_all_models_call_goals_come_first() -> None:
 
 def test_each_taught_site_with_one_goal_means_one_goal() -> None:
     site = recogniser()
-    site.one_goal = True
+    site.lesson = LessonFacts(sites=3, one_goal=True, single=1.0)
     assert site.ranked(max_doubt=1.0).goals == 1
 
 
+def offices_and_contact(*, told_by_name: bool) -> SiteRecogniser:
+    """A page named like the goal, and a list of people that resemble the offices of another taught site."""
+    site = SiteRecogniser(LessonFacts(sites=2, single=0.5, named=0.5, told_by_name=told_by_name))
+    site.add(PageEvidence("/", "", "", 0, "/", (-4.0,) * 3, is_start=True))
+    site.add(PageEvidence("/contact", "/", "nav", 1, "/", (1.0,) * 3, named=1.0))
+    for number in range(8):
+        site.add(PageEvidence(f"/people/{number}", "/people", "ul", 2, "/people", (2.0,) * 3))
+    return site
+
+
+def test_a_page_named_like_the_only_goal_of_a_taught_site_is_reported_alone() -> None:
+    assert offices_and_contact(told_by_name=False).ranked(max_doubt=1.0).goals > 1
+    site = offices_and_contact(told_by_name=True)
+    ranked = site.ranked(max_doubt=1.0)
+    assert [site.pages[number].url for number in ranked.order[: ranked.goals]] == ["/contact"]
+
+
+def test_a_confirmed_page_without_the_name_brings_its_list_back() -> None:
+    site = offices_and_contact(told_by_name=True)
+    before, after = site.probabilities(), site.probabilities({"/people/0": True})
+    assert (after[3:] > 5 * before[3:]).all()
+
+
+def test_unlikely_pages_are_not_reported_beside_a_far_likelier_one() -> None:
+    site = SiteRecogniser(LessonFacts(sites=3))
+    site.add(PageEvidence("/", "", "", 0, "/", (-4.0,) * 3, is_start=True))
+    site.add(PageEvidence("/jobs", "/", "nav", 1, "/", (4.0,) * 3))
+    for number in range(60):
+        site.add(PageEvidence(f"/news/{number}", f"/{number}", "p", 2, "/news", (-2.0,) * 3))
+    ranked = site.ranked(max_doubt=1.0)
+    assert all(p >= MIN_SHARE * ranked.probabilities[0] for p in ranked.probabilities[: ranked.goals])
+
+
 def test_a_site_without_pages_has_no_goals() -> None:
-    ranked = SiteRecogniser(sites=1).ranked()
+    ranked = SiteRecogniser(LessonFacts(sites=1)).ranked()
     assert (ranked.order, ranked.goals, ranked.likely) == ((), 0, 0)
 
 

@@ -6,7 +6,7 @@ The model of the strategy `adaptive` is a path model with more models of goal pa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from wayhound.paths.labellers import (
     pair_rules,
 )
 from wayhound.paths.settings import PathSettings
+from wayhound.paths.site_recognition import LessonFacts
 from wayhound.paths.trait_model import LinkPrior, TraitModel
 from wayhound.trail import GOAL
 
@@ -91,15 +92,13 @@ class AdaptiveModel(ForageModel):
     """A path model with two more models of goal pages, and a prior for links.
 
     `from_trails` is learned from the pages of trails, `from_sites` also from unlabelled pages of the taught sites.
-    With `one_goal`, every taught site showed one goal. Without `use_urls`, traits and concepts of URLs are not used.
+    Without `use_urls`, traits and concepts of URLs are not used.
     """
 
     from_trails: TraitModel
     from_sites: TraitModel
     prior: LinkPrior
-    sites: int
-    goals: int
-    one_goal: bool
+    lesson: LessonFacts
     use_urls: bool = True
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -108,7 +107,7 @@ class AdaptiveModel(ForageModel):
             arrays[f"{name}_weights"] = np.array([*model.weights.values(), model.bias])
             meta[name] = list(model.weights)
         meta["prior"] = {"weights": dict(self.prior.weights), "strength": self.prior.strength}
-        meta["lesson"] = {"sites": self.sites, "goals": self.goals, "one_goal": self.one_goal}
+        meta["lesson"] = asdict(self.lesson)
         meta["use_urls"] = self.use_urls
         return arrays, meta
 
@@ -150,9 +149,13 @@ def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
                 {str(name): float(weight) for name, weight in prior["weights"].items()},
                 float(prior["strength"]),
             ),
-            sites=int(lesson["sites"]),
-            goals=int(lesson["goals"]),
-            one_goal=bool(lesson["one_goal"]),
+            lesson=LessonFacts(
+                sites=int(lesson["sites"]),
+                one_goal=bool(lesson["one_goal"]),
+                single=float(lesson.get("single", lesson["one_goal"])),  # older models do not say
+                named=float(lesson.get("named", 0.0)),
+                told_by_name=bool(lesson.get("told_by_name", False)),
+            ),
             use_urls=bool(meta["use_urls"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:

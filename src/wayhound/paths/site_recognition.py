@@ -35,7 +35,13 @@ from wayhound.paths.trait_model import trait_rows
 MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of three must not decide alone
 BEST_CHILDREN = 5
 WELL_NAMED = 0.5  # from here on a page is named like the lesson's goals
-MAX_DOUBT = 0.8  # above this probability that a site has no goal, none is reported
+TELLING_NAME = (
+    0.7  # from here on a name may tell the only goal of a site; chance concepts of a lesson are weaker
+)
+MAX_NAMED = 3  # if more pages than this are named like goals, the name does not single out a page
+UNNAMED_SHARE = 0.1  # of the probability of other pages, where a name singles one out
+MIN_SHARE = 0.3  # of the best page's probability that every reported page has
+MAX_DOUBT = 0.85  # above this probability that a site has no goal, none is reported
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
 ANSWER_WEIGHT = 30.0  # of a page that a person answered, in the second pass; any other page has 1
@@ -48,10 +54,11 @@ FEATURES = (
     "bias", "crf", "small", "wide", "list mean", "template mean", "below best", "best", "median", "start",
     "list size", "template size", "children", "child count", "pages", "one site", "one site, below best", "sites",
     "list best", "contrast", "parent", "parent is goal", "named", "named below best", "named alone",
+    "single", "single, list size", "single, below best",
 )  # fmt: skip
 NONE_FEATURES = (
     "bias", "best", "doubtful best", "doubtful top", "doubtful sum", "doubtful none",
-    "contrast", "small", "wide", "pages", "sites", "one goal",
+    "contrast", "small", "wide", "pages", "sites", "one goal", "named goals", "named best", "best named", "single",
 )  # fmt: skip
 
 
@@ -79,6 +86,22 @@ class PageEvidence:
     def groups(self) -> tuple[Hashable, ...]:
         """The list and the template that the page belongs to."""
         return (self.parent, self.region), self.template
+
+
+@dataclass(frozen=True, slots=True)
+class LessonFacts:
+    """Facts of a lesson beside its pages: how many sites and goals it shows, and how goals are named.
+
+    With `one_goal`, each of several sites showed one. `single` is the share of sites that did, `named` how well goals
+    are named by concepts that the sites agree on, in [0, 1]. With `told_by_name`, the only goal of a site could be
+    told from its other pages by its name.
+    """
+
+    sites: int
+    one_goal: bool = False
+    single: float = 0.0
+    named: float = 0.0
+    told_by_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +145,10 @@ class RankedPages:
 class SiteRecogniser:
     """Recognises the goals of one site, page after page.
 
-    `sites` is the number of taught sites; with `one_goal`, each of them showed one goal. `second_pass` is the share of
-    the log odds learned within the site.
+    `second_pass` is the share of the log odds learned within the site.
     """
 
-    sites: int
-    one_goal: bool = False
+    lesson: LessonFacts
     weights: RecogniserWeights = field(default_factory=shipped_weights)
     second_pass: float = SECOND_PASS_SHARE
     pages: list[PageEvidence] = field(default_factory=list)
@@ -152,7 +173,9 @@ class SiteRecogniser:
         best_children = self._children.setdefault(page.parent, [])
         insort(best_children, mean)
         del best_children[:-BEST_CHILDREN]
-        return float(sigmoid(self._row(page, mean) @ np.array(self.weights.pages)))
+        probability = float(sigmoid(self._row(page, mean) @ np.array(self.weights.pages)))
+        named = len(self._named) - bisect_left(self._named, TELLING_NAME)
+        return probability if page.named >= TELLING_NAME else probability * self._unnamed_share(named)
 
     def _row(self, page: PageEvidence, mean: float) -> Floats:
         """Return the features of one page among those seen so far, as `rows` has them for all."""
@@ -162,16 +185,17 @@ class SiteRecogniser:
         odds = np.clip(page.odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
         children = self._children.get(page.url, ())
         child = sum(children) / len(children) if children else -MAX_LOG_ODDS
-        one = float(self.sites == 1)
+        one, single = float(self.lesson.sites == 1), self.lesson.single
         parent = self._by_url.get(page.parent, -MAX_LOG_ODDS)
         is_named = page.named >= WELL_NAMED
         alike = len(self._named) - bisect_left(self._named, WELL_NAMED)
         return np.array([
             1.0, *odds, total / size, template / template_size, mean - best, best, median,
             float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
-            np.log(len(self.pages)), one, one * (mean - best), np.log(self.sites), list_best - mean,
+            np.log(len(self.pages)), one, one * (mean - best), np.log(self.lesson.sites), list_best - mean,
             (best - median) * (mean - median) / MAX_LOG_ODDS, parent, 1 / (1 + np.exp(-parent)),
             page.named, page.named - self._named[-1], is_named / math.sqrt(max(alike, 1)),
+            single, single * np.log(size), single * (mean - best),
         ])  # fmt: skip
 
     def rows(self, answers: Answers = NO_ANSWERS) -> Floats:
@@ -191,7 +215,7 @@ class SiteRecogniser:
         list_best = np.full(lists.max() + 1, -MAX_LOG_ODDS)
         np.maximum.at(list_best, lists, told)
         child, count = self._child_means(told)
-        one = float(self.sites == 1)
+        one, single = float(self.lesson.sites == 1), self.lesson.single
         by_url = {page.url: value for page, value in zip(self.pages, told.tolist(), strict=True)}
         parent = np.array([by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
         named = np.array([page.named for page in self.pages])
@@ -199,9 +223,10 @@ class SiteRecogniser:
         columns = [
             np.ones(n), *odds.T, total, template, mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
-            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), np.log(self.sites),
+            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), np.log(self.lesson.sites),
             list_best[lists] - mean, (best - median) * (mean - median) / MAX_LOG_ODDS, parent, sigmoid(parent),
             named, named - named.max(), is_named / math.sqrt(max(is_named.sum(), 1.0)),
+            single, single * np.log(size), single * (mean - best),
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
 
@@ -238,8 +263,19 @@ class SiteRecogniser:
         counts[asked] = ANSWER_WEIGHT
         learned = self._second_pass(truth, counts)
         probabilities = sigmoid((1 - self.second_pass) * odds + self.second_pass * learned)
+        named = np.array([page.named >= TELLING_NAME for page in self.pages])
+        if not any(truth[number] and not named[number] for number in asked):  # then the name does not tell
+            probabilities[~named] *= self._unnamed_share(int(named.sum()))
         probabilities[asked] = truth[asked]
         return probabilities
+
+    def _unnamed_share(self, named: int) -> float:
+        """Return the share of its probability that a page without the name of a goal keeps, beside so many named ones.
+
+        A lesson may show one contact page here and a list of offices there. A site with a page called "Contact" is of
+        the first kind: what resembles the offices, such as pages of people with addresses, is not what was meant.
+        """
+        return UNNAMED_SHARE if self.lesson.told_by_name and 1 <= named <= MAX_NAMED else 1.0
 
     def _second_pass(self, truth: Floats, counts: Floats) -> Floats:
         """Return log odds by a model of this site alone, fitted to probabilities that count so much, (pages,)."""
@@ -265,11 +301,13 @@ class SiteRecogniser:
         odds = np.clip(np.array([page.odds for page in self.pages]), -MAX_LOG_ODDS, MAX_LOG_ODDS)
         doubtful = sigmoid(self.rows() @ np.array(self.weights.doubtful))
         ordered = np.sort(doubtful)[::-1]
-        best = _log_odds(probabilities.max())
+        best, lesson = _log_odds(probabilities.max()), self.lesson
         return np.array([
             1.0, best, _log_odds(ordered[0]), _log_odds(ordered[:3].mean()), np.log1p(doubtful.sum()),
             np.log1p(-np.minimum(doubtful, 0.999)).sum(), best - _log_odds(np.median(probabilities)),
-            odds[:, 1].max(), odds[:, 2].max(), np.log(len(probabilities)), np.log(self.sites), float(self.one_goal),
+            odds[:, 1].max(), odds[:, 2].max(), np.log(len(probabilities)), np.log(lesson.sites),
+            float(lesson.one_goal), lesson.named, self.pages[int(probabilities.argmax())].named,
+            max(page.named for page in self.pages), lesson.single,
         ])  # fmt: skip
 
     def none_probability(self, answers: Answers = NO_ANSWERS, first: Floats | None = None) -> float:
@@ -301,7 +339,8 @@ class SiteRecogniser:
     ) -> RankedPages:
         """Return the pages by the probability that they are goals, cut into two tiers.
 
-        Goals are as many of the likeliest pages as have the best expected F1, or those of at least `threshold`;
+        Goals are as many of the likeliest pages as have the best expected F1, all of them at least `MIN_SHARE` as
+        likely as the best: the many unlikely pages of a site are wrong together. Or those of at least `threshold`;
         none if the probability that the site has none is above `max_doubt`, or if a person refused `MAX_REFUSED`
         pages and confirmed none. Likely pages are those that would be
         goals without that doubt, and others at least half as likely as the last of them. Pages that a person
@@ -312,8 +351,12 @@ class SiteRecogniser:
         order = np.argsort(-probabilities, kind="stable")
         ordered = probabilities[order]
         confirmed = int((ordered == 1.0).sum())
-        count = best_expected_f1(ordered) if threshold is None else int((ordered >= threshold).sum())
-        if self.one_goal:
+        if threshold is None:
+            best = ordered[confirmed] if confirmed < len(ordered) else 0.0
+            count = best_expected_f1(np.where(ordered >= MIN_SHARE * best, ordered, 0.0))
+        else:
+            count = int((ordered >= threshold).sum())
+        if self.lesson.one_goal:
             count = min(count, 1)
         count = min(max(count, confirmed), int((ordered > 0.0).sum()))
         likely = int((ordered >= ordered[count - 1] / 2).sum()) if count else 0
@@ -395,7 +438,7 @@ def next_question(
     """
     asked = [page.url in answers for page in recogniser.pages]
     found = any(answers.get(page.url) for page in recogniser.pages)
-    if sum(asked) >= most or all(asked) or (found and recogniser.one_goal):
+    if sum(asked) >= most or all(asked) or (found and recogniser.lesson.one_goal):
         return None
     probabilities = recogniser.probabilities(answers)
     value = probabilities * (1 - probabilities) if found else probabilities

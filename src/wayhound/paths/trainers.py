@@ -5,8 +5,9 @@ Sections and equations are those of Vydiswaran & Sarawagi (2005).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from statistics import fmean
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -31,10 +32,12 @@ from wayhound.paths.samples import (
     fit_vocabulary,
     labels_of,
     token_scales,
-    trails_by_site,
 )
 from wayhound.paths.settings import PathSettings
+from wayhound.paths.site_recognition import TELLING_NAME, LessonFacts
 from wayhound.paths.trait_model import (
+    LabelledPage,
+    LinkPrior,
     TraitExample,
     complete_examples,
     fit_trait_model,
@@ -276,6 +279,7 @@ def _with_goal_kinds(train: Trainer) -> Trainer:
     return lambda trails, settings: replace(train(trails, settings), goal_kinds=goal_kinds(trails))
 
 
+TOLD_BY_NAME = 0.5  # a name tells the only goal of a site if at most one other page shares it
 UnlabelledPages = Mapping[str, Sequence[ReachedPage]]
 """Further pages of taught sites, by the start page of the site."""
 
@@ -303,10 +307,12 @@ def train_adaptive(
     *,
     complete: CompleteLists | None = None,
     use_urls: bool = True,
+    ignored: Collection[str] = frozenset(),
 ) -> AdaptiveModel:
     """Train the model of the strategy `adaptive` from trails, and from further pages of the taught sites.
 
     On sites with a complete list, the further pages are goals or others as the list says; on the rest spies decide.
+    Without the `ignored` concepts, a goal that the lexicon names is learned like one that it does not name.
     """
     path = TRAINERS[CRF_STRATEGY](trails, settings)
     pages = labelled_pages(trails, use_urls=use_urls)
@@ -322,26 +328,47 @@ def train_adaptive(
         if complete is not None and site in complete:
             further += complete_examples(site, own, seen, complete[site], use_urls=use_urls)
         else:
-            further += spied_examples(site, own, seen, use_urls=use_urls)
-    from_trails = fit_trait_model(examples)
-    by_site = trails_by_site(trails)
+            further += spied_examples(site, own, seen, use_urls=use_urls, ignored=ignored)
+    from_trails = fit_trait_model(examples, ignored)
+    prior = learn_link_prior(trails, use_urls=use_urls, ignored=ignored)
     return AdaptiveModel(
         **{part.name: getattr(path, part.name) for part in fields(path)} | {"strategy": ADAPTIVE_STRATEGY},
         from_trails=from_trails,
-        from_sites=fit_trait_model([*examples, *further]) if further else from_trails,
-        prior=learn_link_prior(trails, use_urls=use_urls),
-        sites=len(by_site),
-        goals=sum(example.truth > 0 for example in examples),
-        one_goal=_shows_one_goal(by_site.values()),
+        from_sites=fit_trait_model([*examples, *further], ignored) if further else from_trails,
+        prior=prior,
+        lesson=_lesson_facts(pages, unlabelled or {}, prior, use_urls=use_urls),
         use_urls=use_urls,
     )
 
 
-def _shows_one_goal(by_site: Iterable[Sequence[Trail]]) -> bool:
-    """Return True if at least two sites were taught and each showed one goal: on one site it may be chance."""
-    counts = [len({trail.steps[-1].page.url for trail in own if trail.reached_goal}) for own in by_site]
-    counts = [count for count in counts if count]
-    return len(counts) > 1 and max(counts) == 1
+def _lesson_facts(
+    pages: Sequence[LabelledPage], unlabelled: UnlabelledPages, prior: LinkPrior, *, use_urls: bool
+) -> LessonFacts:
+    """Return what the lesson shows beside its pages. One goal on the only taught site may be chance."""
+    by_site: dict[str, list[TraitExample]] = {}
+    for example, _ in pages:
+        by_site.setdefault(example.site, []).append(example)
+    goals = {
+        site: [prior.named(example.traits) for example in own if example.truth]
+        for site, own in by_site.items()
+    }
+    shown = {site: named for site, named in goals.items() if named}
+    singles = [site for site, named in shown.items() if len(named) == 1]
+    told = []
+    for site in singles:
+        known = {example.url: example.traits for example in by_site[site]}
+        for reached in unlabelled.get(site, ()):
+            if reached.page.url not in known:
+                known[reached.page.url] = reached.traits(use_urls=use_urls)
+        named = sum(prior.named(traits) >= TELLING_NAME for traits in known.values())
+        told.append((shown[site][0] >= TELLING_NAME) / max(named, 1))
+    return LessonFacts(
+        sites=len(by_site),
+        one_goal=len(shown) > 1 and len(singles) == len(shown),
+        single=len(singles) / len(shown) if len(shown) > 1 else 0.0,
+        named=fmean(fmean(named) for named in shown.values()) if shown else 0.0,
+        told_by_name=bool(told) and fmean(told) >= TOLD_BY_NAME,
+    )
 
 
 TRAINERS: dict[str, Trainer] = {

@@ -28,9 +28,11 @@ from wayhound.paths.traits import (
     ReachedPage,
     SourcePage,
     Traits,
+    naming_concepts,
     page_template,
     prior_scale,
     reached_pages,
+    trait_concept,
     url_end_words,
     url_shape,
 )
@@ -72,12 +74,12 @@ class TraitModel:
         return self.bias + sum(weights[name] * value for name, value in traits.items() if name in weights)
 
 
-def fit_trait_model(examples: Sequence[TraitExample]) -> TraitModel:
-    """Fit a model in which goals and others count the same in total.
+def fit_trait_model(examples: Sequence[TraitExample], ignored: Collection[str] = frozenset()) -> TraitModel:
+    """Fit a model in which goals and others count the same in total, without the traits of ignored concepts.
 
     A word must occur on two sites if there are two: a word of one site says nothing about others.
     """
-    names = _names(examples)
+    names = [name for name in _names(examples) if trait_concept(name) not in ignored]
     columns = {name: column for column, name in enumerate(names)}
     rows = trait_rows([example.traits for example in examples], columns)
     truth = np.array([example.truth for example in examples])
@@ -134,7 +136,12 @@ def labelled_pages(trails: Iterable[Trail], *, use_urls: bool = True) -> list[La
 
 
 def spied_examples(
-    site: str, labelled: Sequence[LabelledPage], seen: Sequence[ReachedPage], *, use_urls: bool = True
+    site: str,
+    labelled: Sequence[LabelledPage],
+    seen: Sequence[ReachedPage],
+    *,
+    use_urls: bool = True,
+    ignored: Collection[str] = frozenset(),
 ) -> list[TraitExample]:
     """Return unlabelled pages of a taught site that spies call goals or others, at most `MAX_SPIED` of each."""
     urls = {example.url for example, _ in labelled}
@@ -150,7 +157,7 @@ def spied_examples(
         TraitExample(site, reached.page.url, _with_site_traits(own, reached), 0.0, UNLABELLED_WEIGHT)
         for own, reached in zip(traits, fresh, strict=True)
     ]
-    scores, hidden = _hide_each_goal(shown, unlabelled)
+    scores, hidden = _hide_each_goal(shown, unlabelled, ignored)
     high, low = float(np.median(hidden)), float(min(hidden))
     order = np.argsort(-scores, kind="stable")
     above = [at for at in order if scores[at] > high][:MAX_SPIED]
@@ -189,7 +196,7 @@ def _spread(numbers: Sequence[int]) -> Sequence[int]:
 
 
 def _hide_each_goal(
-    shown: Sequence[TraitExample], unlabelled: Sequence[TraitExample]
+    shown: Sequence[TraitExample], unlabelled: Sequence[TraitExample], ignored: Collection[str]
 ) -> tuple[Floats, list[float]]:
     """Return the mean log odds of every unlabelled page, and those of each goal by the model trained without it."""
     goals = [example for example in shown if example.truth]
@@ -199,7 +206,7 @@ def _hide_each_goal(
         others = [example for example in shown if example.url != goal.url]
         if not any(example.truth for example in others):
             others = list(shown)  # the only goal cannot be hidden
-        model = fit_trait_model([*others, *unlabelled])
+        model = fit_trait_model([*others, *unlabelled], ignored)
         scores += [model.log_odds(example.traits) for example in unlabelled]
         hidden.append(model.log_odds(goal.traits))
     return scores / len(goals), hidden
@@ -243,8 +250,14 @@ class LinkPrior:
         """
         return max((self.weights[name] for name in concepts if name in self.weights), default=0.0) ** 2
 
+    def named(self, traits: Traits) -> float:
+        """Return how far a page with these traits is named as the lesson's goals are, in [0, 1]."""
+        return max((self.weights.get(name, 0.0) for name in naming_concepts(traits)), default=0.0)
 
-def learn_link_prior(trails: Sequence[Trail], *, use_urls: bool = True) -> LinkPrior:
+
+def learn_link_prior(
+    trails: Sequence[Trail], *, use_urls: bool = True, ignored: Collection[str] = frozenset()
+) -> LinkPrior:
     """Compare goal trails with what is around them; every taught site counts the same.
 
     A concept gains by the clicked links against all links of the same pages, and by the names of goal pages against
@@ -256,7 +269,7 @@ def learn_link_prior(trails: Sequence[Trail], *, use_urls: bool = True) -> LinkP
         if any(trail.reached_goal and trail.depth for trail in own)
     ]
     weights: dict[str, float] = {}
-    for name in sorted({name for gain in gains for name in gain} - _EVERYWHERE):
+    for name in sorted({name for gain in gains for name in gain} - _EVERYWHERE - set(ignored)):
         values = [gain.get(name, 0.0) for gain in gains]
         agreeing = sum(value > AGREEING_GAIN for value in values) / len(values)
         if (weight := sum(values) / len(values) * agreeing**0.5) >= MIN_GAIN:

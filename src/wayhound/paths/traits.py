@@ -185,6 +185,12 @@ def _add_concepts(traits: dict[str, float], place: str, text: Sequence[str]) -> 
 _NAMING_PLACES = frozenset({"@title", "@heading", "@link", "@address"})
 
 
+def trait_concept(trait: str) -> str:
+    """Return the web concept that a trait is about; "" if it is about none."""
+    place, _, concept = trait.partition(" ")
+    return concept if place[0] == "@" and place != "@content" else ""
+
+
 def naming_concepts(traits: Traits) -> list[str]:
     """Return the concepts that a page is named by: in its title, headings and address, and in the link to it."""
     parts = (name.partition(" ") for name in traits if name[0] == "@")

@@ -32,9 +32,12 @@ _CONCEPT_PLACES = {
     "@folder": "in the folders of its address",
     "@link": "in the link",
     "@from": "in the name of the page before",
+    "@content": "in its text",
 }
 _STRUCTURE = {
     "#length": "the length of its text",
+    "#own length": "the length of its text outside links",
+    "#phone": "how many telephone numbers its text has",
     "#links": "how many links it has",
     "#linked text": "how much of its text is links",
     "#longest list": "how long its longest list is",

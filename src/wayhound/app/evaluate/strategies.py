@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from time import process_time
 from typing import Literal
@@ -52,6 +52,7 @@ class Lesson:
     seed: tuple[int, ...] = (0,)
     use_urls: bool = True  # whether `adaptive` may take traits and concepts from URLs
     complete: bool = False  # whether a person lists all goals among the pages seen of the taught sites
+    ignored: frozenset[str] = frozenset()  # concepts of the lexicon that `adaptive` must do without
     answers: tuple[Trail, ...] = ()  # that `adaptive` has learned from on sites tested before
     _models: dict[tuple[str, Settings | None], TrainedModel] = field(default_factory=dict, compare=False)
     training_seconds: dict[tuple[str, Settings | None], float] = field(default_factory=dict, compare=False)
@@ -138,7 +139,8 @@ EXPLORED_PAGES = 60  # of each taught site, fetched after teaching without a lab
 
 def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
     """Train twice: a first model explores the taught sites, and its pages are the unlabelled ones of the second."""
-    first = train_adaptive(lesson.trails, settings, use_urls=lesson.use_urls)
+    train = partial(train_adaptive, use_urls=lesson.use_urls, ignored=lesson.ignored)
+    first = train(lesson.trails, settings)
     taught = {trail.site for trail in lesson.trails}
     unlabelled = {
         world.site.start: explore(world, Adaptive(first), EXPLORED_PAGES, use_urls=lesson.use_urls)
@@ -149,7 +151,7 @@ def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
         {world.site.start: world.goals(lesson.goal) for world in lesson.worlds} if lesson.complete else None
     )
     trails = [*lesson.trails, *lesson.answers]
-    return train_adaptive(trails, settings, unlabelled, complete=goals, use_urls=lesson.use_urls)
+    return train(trails, settings, unlabelled, complete=goals)
 
 
 LinkFeatures = Callable[[Link, PageContext], frozenset[str]]

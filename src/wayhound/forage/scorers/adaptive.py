@@ -35,7 +35,6 @@ from wayhound.paths.traits import (
     Keywords,
     ReachedPage,
     SourcePage,
-    naming_concepts,
     page_template,
     url_shape,
 )
@@ -90,7 +89,7 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         self.path_learner = PathLearner(self.model)
-        self.recogniser = SiteRecogniser(self.model.sites, self.model.one_goal)
+        self.recogniser = SiteRecogniser(self.model.lesson)
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
@@ -99,7 +98,7 @@ class Adaptive:
     @property
     def one_goal(self) -> bool:
         """True if every site is expected to have one goal at most."""
-        return self.model.one_goal
+        return self.model.lesson.one_goal
 
     def start(self, site: Site) -> State:
         return _BeforePage(self.path_learner.start(site))
@@ -132,9 +131,7 @@ class Adaptive:
                 self.model.from_sites.log_odds(traits),
             ),
             is_start=reached.link is None,
-            named=max(
-                (self.model.prior.weights.get(name, 0.0) for name in naming_concepts(traits)), default=0.0
-            ),
+            named=self.model.prior.named(traits),
             words=tuple(numbers[name] for name in traits if name[0] not in "#@"),
             traits=tuple((numbers[name], value) for name, value in traits.items() if name[0] in "#@"),
         )
