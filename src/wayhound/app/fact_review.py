@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from wayhound.app.facts import (
     Wanted,
     pages_to_read,
+    parse_mark,
     read_archived,
     reread_site,
     settled_facts,
@@ -73,9 +73,7 @@ def mark_value(workspace: Workspace, wanted: Wanted, site: str, url: str, name: 
     Any field can be taught, also one that the kind does not declare. Raises UsageError if the page is not archived or
     the text does not stand on it.
     """
-    text, name = " ".join(text.split()), name.strip().lower()
-    if not text or not re.fullmatch(r"[^\W\d]\w{0,39}", name):
-        raise UsageError("Select a text, and name its field with one word, such as phone.")
+    _, name, text = parse_mark(name, text)
     if not _stands_on(_page_of(workspace, site, url), text):
         raise UsageError(f"“{text[:80]}” does not stand on {url}. Select it on the page.")
     workspace.stores.facts.teach(wanted.kind.kind, url, name, text)

@@ -6,6 +6,7 @@ which is a record like any other: it is searched, exported and shown in the port
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,6 +80,18 @@ def parse_wanted(workspace: Workspace, text: str) -> Wanted:
     if unknown := [part for part in fields if part not in known]:
         raise UsageError(f"{kinds[name].label} has no field {unknown[0]!r}. Choose from {', '.join(known)}.")
     return Wanted(kinds[name], fields or tuple(known), persons)
+
+
+def parse_mark(name: str, text: str) -> tuple[str, str, str]:
+    """Return kind, field and value of what a person marked; `phone` is one of organisations, `talk:room` of talks.
+
+    Raises UsageError for an empty value and for what is not a word.
+    """
+    value = " ".join(text.split())
+    kind, _, field_name = name.strip().lower().rpartition(":")
+    if not value or not re.fullmatch(r"[^\W\d]\w{0,39}", field_name):
+        raise UsageError("Select a text, and name its field with one word, such as phone.")
+    return kind or "organisation", field_name, value
 
 
 # While a forage walks

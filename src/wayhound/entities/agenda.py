@@ -329,7 +329,7 @@ _UNASKED = 0.05
 
 # Scheduling
 
-_CHOICE = 5  # relevant pages to choose from, for each that is extracted; metadata alone is cheap
+_CHOICE = 4  # relevant pages to choose from, for each that is extracted; metadata alone is cheap
 _RECENCY = 0.01
 
 

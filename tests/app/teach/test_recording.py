@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, teach_alone, trails_of, walked
+from tests.servers import serve
 from wayhound.chains.construction import Extraction, construct_chains, learn_chains
 from wayhound.chains.ontology import Ontology, Relationship
 from wayhound.chains.tokens import TokenPage
@@ -357,3 +358,36 @@ def test_a_session_can_be_steered_and_ended_from_outside_the_browser(
     classroom.teach(tmp_path / "w", [site(server, "cs"), site(server, "physics")], story)
     [trail] = trails_of(tmp_path / "w")
     assert trail.site == site(server, "physics")
+
+
+CONTACT = "<title>Contact</title><p>Founder: <b id=who>Ann Lee</b></p><p id=tel>+1 512 471 3434</p>"
+
+
+def test_a_selected_text_is_marked_as_a_value_of_a_field(classroom: Classroom, tmp_path: Path) -> None:
+    async def story(lesson: Lesson) -> None:
+        await lesson.hand.arrived()
+        page = lesson.hand.tab.page
+
+        async def select(name: str) -> None:
+            await page.evaluate(f"getSelection().selectAllChildren(document.getElementById('{name}'))")
+
+        await select("who")
+        await lesson.hand.press("mark")
+        await lesson.hand.point(".marks input")  # waits until it is there
+        await page.keyboard.type("founder")
+        await page.keyboard.press("Enter")
+        await lesson.hand.until(lambda: examples(tmp_path) == {("founder", "Ann Lee")}, "the founder")
+        await select("tel")
+        await lesson.hand.press("mark")
+        await lesson.hand.point(".marks input")
+        await page.keyboard.press("3")  # of the fields that are offered
+        await lesson.hand.until(lambda: ("phone", "+1 512 471 3434") in examples(tmp_path), "the phone")
+        assert lesson.session.labels() == []  # the page itself was not marked
+
+    with serve({"/": CONTACT}) as site:
+        classroom.teach(tmp_path, [f"{site}/"], story)
+
+
+def examples(folder: Path) -> set[tuple[str, str]]:
+    with Workspace.open(folder) as workspace:
+        return {(name, text) for _, name, text in workspace.stores.facts.examples("organisation")}

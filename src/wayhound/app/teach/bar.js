@@ -18,7 +18,7 @@
   ];
 
   let host = null, root = null, parts = null, state = null, docked = "top", dockChosen = false, sheet = null;
-  let repairs = 0, toastTimer = 0, marksWanted = false;
+  let repairs = 0, toastTimer = 0, marksWanted = false, selected = "", held = "";
 
   const send = (message) => report(JSON.stringify(message));
 
@@ -57,6 +57,7 @@
   function perform(what, more = {}) {
     if (setup.mode === "free" && (what === "reject" || what === "mark")) return undefined;
     if (what === "mark" && isTop && !("label" in more)) return toggleMarks();
+    if (what === "mark" && selected) return perform("value", { ...more, text: selected });
     if (what === "mark" && !isTop) return send({ say: "do", do: "open-marks" });
     if (what === "dock") return isTop ? dock(docked === "top" ? "bottom" : "top", true) : undefined;
     closeMarks();
@@ -77,6 +78,7 @@
       event.stopImmediatePropagation();
     } else if (host && event.target === host) {
       event.stopImmediatePropagation();
+      if (event.type === "pointerdown") held = selection();  // a press on the bar clears it
       if (event.type === "click") press(pressed(event));
     } else if ((event.type === "click" && event.button === 0) || (event.type === "auxclick" && event.button === 1)) {
       reportClick(event);
@@ -94,7 +96,7 @@
   function handledInMarks(event) {
     const typing = parts.field.value !== "";
     const number = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
-    const label = number && !event.ctrlKey && !event.altKey && state.labels[number[1] - 1];
+    const label = number && !event.ctrlKey && !event.altKey && choices()[number[1] - 1];
     if (event.key === "Escape") closeMarks();
     else if (event.key === "Enter" && root.activeElement === parts.field) markTyped();
     else if (label && !typing) perform("mark", { label });
@@ -156,6 +158,7 @@
       toast: make("div", { class: "toast", role: "status", "aria-live": "polite", hidden: "" }),
       marks: make("div", { class: "marks", role: "dialog", "aria-label": "Mark this page as", hidden: "" }),
       known: make("ul", {}),
+      chosen: make("p", { class: "chosen", hidden: "" }),
       field: make("input", { type: "text", maxlength: "60", "aria-label": "A new label", placeholder: "A new label",
                              autocomplete: "off", spellcheck: "false" }),
       goal: free ? button("goal", "Useful", "This page is useful") : button("goal", "Goal", "This page is a goal"),
@@ -167,7 +170,7 @@
       dock: button("dock", "⇅", "Move this bar to the other edge"),
     };
     const add = make("button", { type: "button", class: "add", "data-do": "typed" }, "Mark");
-    parts.marks.append(parts.known, make("div", { class: "new" }, parts.field, add));
+    parts.marks.append(parts.chosen, parts.known, make("div", { class: "new" }, parts.field, add));
     const trail = make("nav", { "aria-label": "Trail so far" }, parts.crumbs);
     const hint = make("span", { class: "hint", "aria-hidden": "true" }, "Alt+Shift+");
     const buttons = free ? [parts.goal, parts.undo, parts.next, parts.done, parts.dock]
@@ -235,7 +238,7 @@
     parts.site.textContent = state.site;
     parts.crumbs.replaceChildren(...state.crumbs.map(crumb));
     parts.crumbs.lastElementChild?.scrollIntoView({ inline: "end", block: "nearest" });
-    parts.known.replaceChildren(...state.labels.slice(0, 9).map(knownLabel));
+    parts.known.replaceChildren(...choices().slice(0, 9).map(knownLabel));
     const can = { goal: state.page, reject: state.page, mark: state.page, undo: state.canUndo, next: state.hasNext };
     for (const [name, allowed] of Object.entries(can)) parts[name].setAttribute("aria-disabled", String(!allowed));
     const label = state.crumbs.at(-1)?.label;
@@ -278,6 +281,10 @@
     makeRoom();
   }
 
+  const selection = () => String(getSelection()).replace(/\s+/g, " ").trim().slice(0, 500);
+
+  const choices = () => (selected ? setup.fields : state.labels);
+
   const marksOpen = () => Boolean(parts) && !parts.marks.hidden;
 
   function toggleMarks() {
@@ -286,6 +293,15 @@
     marksWanted = !parts || !state || !state.page;
     if (marksWanted) return;
     closeMessage();
+    // With a text selected, what is marked is that value and not the page.
+    selected = setup.mode === "free" ? "" : selection() || held;
+    held = "";
+    parts.chosen.hidden = !selected;
+    parts.chosen.textContent = selected ? `“${selected.length > 80 ? selected.slice(0, 80) + "…" : selected}” is a value of` : "";
+    parts.marks.setAttribute("aria-label", selected ? "The selected text is a value of" : "Mark this page as");
+    parts.field.placeholder = selected ? "A field, such as founder" : "A new label";
+    parts.field.setAttribute("aria-label", selected ? "A field" : "A new label");
+    parts.known.replaceChildren(...choices().slice(0, 9).map(knownLabel));
     parts.marks.hidden = false;
     parts.field.value = "";
     const under = parts.mark.getBoundingClientRect();
@@ -295,6 +311,7 @@
 
   function closeMarks() {
     marksWanted = false;
+    selected = "";
     if (parts) parts.marks.hidden = true;
   }
 

@@ -9,6 +9,7 @@ from wayhound.app.teach.browser_tabs import BrowserTabs, SessionFinished
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.session import Done, Marked, NextSite, PageNode, Session, Undone, tidy_label
 from wayhound.app.teach.tab import Tab
+from wayhound.errors import UsageError
 from wayhound.trail import FAIL, GOAL
 from wayhound.url import host_of
 
@@ -104,6 +105,11 @@ def mark_saved(session: Session, node: PageNode, label: str) -> str:
     if label == FAIL:
         return "Rejected. Go back and click another link."
     return f"Marked as {label}."
+
+
+def value_saved(name: str, text: str) -> str:
+    shown = text if len(text) <= 40 else f"{text[:40]}…"
+    return f"“{shown}” is marked as {name}. Marked on two pages of a site, it becomes a rule for all of them."
 
 
 def end_marked(saver: Saver, node: PageNode) -> str:
@@ -222,6 +228,18 @@ class TeachActions:
         message = mark_saved(self._session, node, label) if loaded else STILL_LOADING
         message = end_marked(self._saver, self._session.nodes[node.number]) or message
         return await self._bars.say(tab, message)
+
+    async def mark_value(self, tab: Tab, name: str, text: str) -> None:
+        """Keep that a text on the page is a value of a field, such as `phone` or `restaurant:cuisine`."""
+        node = self._session.page_shown(tab.id)
+        page = self._saver.pages.read(node.number) if node else None
+        if node is None or page is None:
+            return await self._bars.say(tab, NOTHING_TO_MARK, "trouble")
+        try:
+            field = self._saver.mark_value(node.url, name, text)
+        except UsageError as error:
+            return await self._bars.say(tab, str(error), "trouble")
+        return await self._bars.say(tab, value_saved(field, text))
 
     async def undo(self, tab: Tab) -> None:
         site = self._session.site

@@ -205,6 +205,9 @@ class Recorder:
         match message.get("do"):
             case "open-marks":
                 await tab.evaluate("wayhound.openMarks()")
+            case "value":
+                text, name = str(message.get("text", "")), str(message.get("label", ""))
+                await self.actions.mark_value(tab, name, text)
             case "goto":
                 self.actions.go_to_page(tab, int(message.get("page", -1)))
             case str() as action if action in get_args(Action):

@@ -66,13 +66,18 @@ class LoadedResponse:
     body: asyncio.Task[Fetched | None]
 
 
+VALUE_FIELDS = ("name", "email", "phone", "address", "hours", "registration")
+"""Fields that are offered for a selected text; any other can be typed."""
+
+
 class BarScript:
     """The script of the bar, with random names: page scripts can find neither its world nor its binding."""
 
     def __init__(self, mode: str) -> None:
         self.binding = f"b{secrets.token_hex(12)}"
         self.world = f"w{secrets.token_hex(12)}"
-        setup = {"binding": self.binding, "mode": mode, "height": BAR_HEIGHT, "css": _text("bar.css")}
+        setup = {"binding": self.binding, "mode": mode, "height": BAR_HEIGHT, "css": _text("bar.css"),
+                 "fields": VALUE_FIELDS}  # fmt: skip
         self.source = f"({_text('bar.js').rstrip()})({json.dumps(setup)})"
 
 
