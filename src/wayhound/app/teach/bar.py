@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 from urllib.parse import unquote
 
+from wayhound.app.facts import parse_mark
 from wayhound.app.teach.browser_tabs import BrowserTabs, SessionFinished
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.session import Done, Marked, NextSite, PageNode, Session, Undone, tidy_label
@@ -236,10 +237,11 @@ class TeachActions:
         if node is None or page is None:
             return await self._bars.say(tab, NOTHING_TO_MARK, "trouble")
         try:
-            field = self._saver.mark_value(node.url, name, text)
+            kind, field, value = parse_mark(name, text)
         except UsageError as error:
             return await self._bars.say(tab, str(error), "trouble")
-        return await self._bars.say(tab, value_saved(field, text))
+        self._saver.facts.teach(kind, node.url, field, value)
+        return await self._bars.say(tab, value_saved(field, value))
 
     async def undo(self, tab: Tab) -> None:
         site = self._session.site

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from wayhound.app.facts import parse_mark
 from wayhound.app.teach.seen_pages import SeenPage, SessionPages
 from wayhound.app.teach.session import (
     Arrived,
@@ -48,7 +47,7 @@ class Saver:
         self._clock = clock
         self._teaching = workspace.stores.teaching
         self._trails = workspace.stores.trails
-        self._facts = workspace.stores.facts
+        self.facts = workspace.stores.facts
         self.pages = SessionPages(workspace, record.id, clock)
         mode: TeachMode = "free" if record.way == "free" else "trails"
         events = [deserialise(kind, body) for kind, body in self._teaching.events(record.id)]
@@ -78,12 +77,6 @@ class Saver:
                 self.chains.save()
             case Done():
                 self._finish()
-
-    def mark_value(self, url: str, name: str, text: str) -> str:
-        """Keep a value that was marked on a page, and return its field. Raises UsageError for what names no field."""
-        kind, field, value = parse_mark(name, text)
-        self._facts.teach(kind, url, field, value)
-        return field
 
     def save_seen(self, number: int, seen: SeenPage) -> None:
         """Archive a page as it looks now; trails that waited for it are saved."""
