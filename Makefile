@@ -3,27 +3,36 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo teach-demo docs test lint types layers pytest bench install clean browser help
+.PHONY: demo teach-demo docs test test-lowest test-newest lint types layers pytest bench mutants fuzz kills soak lock install clean \
+	browser help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    install; teach, learn, forage, read, order and serve the sample web (no internet)"
 	@echo "make teach-demo   teach the sample sites yourself, in a browser; without a display, in a page"
 	@echo "make test    install what tests need; ruff, mypy, import-linter, pytest"
+	@echo "make test-lowest, make test-newest   the same with the lowest and the newest versions of all libraries"
+	@echo "make mutants, make fuzz, make kills, make soak   attack it: minutes to an hour each"
+	@echo "make lock    pin the newest versions, with hashes, for demo and test"
 	@echo "make bench   run the benchmarks (WAYHOUND_DATA=folder for those on real data)"
 
-$(VENV)/.installed: pyproject.toml
+# What requirements/ pins is installed with its hashes checked. Where that is not possible, such as on a platform without
+# wheels or a compiler, or for a Python that the lock does not know, pip chooses, and says so.
+define install
 	@echo "Setting up $(VENV); the first time this takes a few minutes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade pip
-	@$(BIN)/python -m pip install --quiet --editable ".[all]"
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/$(1).txt \
+		&& $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . \
+		|| { echo "The pinned versions cannot be installed here; installing the newest ones instead."; \
+			$(BIN)/python -m pip install --quiet --editable ".[$(1)]"; }
+endef
+
+$(VENV)/.installed: pyproject.toml requirements/all.txt
+	$(call install,all)
 	@touch $@
 
-$(VENV)/.test-installed: pyproject.toml
-	@echo "Setting up $(VENV); the first time this takes a few minutes."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade pip
-	@$(BIN)/python -m pip install --quiet --editable ".[test]"
+$(VENV)/.test-installed: pyproject.toml requirements/test.txt
+	$(call install,test)
 	@touch $@ $(VENV)/.installed
 
 install: $(VENV)/.installed
@@ -56,8 +65,35 @@ docs: mkdocs.yml
 	@test -x $(VENV)-docs/bin/mkdocs || { $(PYTHON) -m venv $(VENV)-docs && $(VENV)-docs/bin/pip install --quiet "mkdocs-material>=9.5"; }
 	$(VENV)-docs/bin/mkdocs build --strict
 
+# Other versions of the libraries, each in an environment of its own.
+test-lowest: browser
+	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	@scripts/lowest > .venv-lowest/lowest.txt
+	@.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/lowest.txt --editable ".[test]"
+	.venv-lowest/bin/python -m pytest -n 2
+
+test-newest: browser
+	@test -x .venv-newest/bin/python || $(PYTHON) -m venv .venv-newest
+	@.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable ".[test]"
+	.venv-newest/bin/python -m pytest -n 2
+
+lock: $(VENV)/.test-installed
+	$(BIN)/python scripts/lock
+
+mutants: $(VENV)/.test-installed
+	$(BIN)/python -m bench.mutants
+
+fuzz: $(VENV)/.test-installed
+	$(BIN)/python -m bench.fuzz --corpus .fuzz
+
+kills: $(VENV)/.test-installed
+	$(BIN)/python -m bench.kills
+
+soak: $(VENV)/.test-installed
+	$(BIN)/python -m bench.soak
+
 bench: $(VENV)/.test-installed
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) $(VENV)-docs site build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs site .venv-lowest .venv-newest .fuzz build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

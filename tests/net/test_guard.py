@@ -237,3 +237,11 @@ def test_ports_of_other_services_are_refused_even_where_private_addresses_are_no
 
 def test_web_servers_ports_are_not_refused() -> None:
     assert not REFUSED_PORTS & {80, 81, 443, 591, 3000, 5000, 8000, 8080, 8443, 8765, 8888}
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "a.localhost"])
+def test_this_machine_is_refused_by_name_before_any_lookup(host: str) -> None:
+    refused = Guard().refusal(host, 80)
+    assert refused is not None
+    assert refused.reason == "private_address"
+    assert Guard(allow_private=True).refusal(host, 80) is None

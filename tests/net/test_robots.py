@@ -307,6 +307,21 @@ def test_the_size_of_rules_remembered_is_limited() -> None:
     assert host.robots.cached(f"https://{needed - 1}.example") is not None
 
 
+def test_rules_that_are_asked_for_again_count_once() -> None:
+    host = Host()
+    host.says(f"User-agent: *\nDisallow: /{'a' * 500_000}\n")
+    host.ask_many(1)
+    for _ in range(robots_module.MAX_CACHED_CHARS // host.policy().size + 1):
+        asyncio.run(host.robots.fetch(ORIGIN))
+    assert host.robots.cached("https://0.example") is not None
+
+
+def test_a_refusal_names_the_failure_of_robots_txt() -> None:
+    host = Host()
+    host.answer = Failed(f"{ORIGIN}/robots.txt", "timeout", "no answer in 20 s", sent=True)
+    assert host.policy().detail == "robots.txt: timeout: no answer in 20 s"
+
+
 @pytest.mark.parametrize(
     ("value", "delay"),
     [("3", 3.0), ("0.5", 0.5), ("nan", 0.0), ("-1", 0.0), ("soon", 0.0), ("inf", 0.0), ("99999999", 3600.0)],

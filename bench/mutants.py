@@ -1,0 +1,258 @@
+"""Mutants of the code that guards: one operator, constant or statement is changed, and the tests must notice.
+
+Each mutant is a copy of the package with one change, on which the tests of its module run in a process of their own. A
+mutant that no test kills is listed with its line; `SURVIVORS` has those that are known, with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from bench.report import Bar, Report, add_output_options, finish
+
+LEAST_KILLED = 0.90
+ROOT = Path(__file__).parents[1]
+
+TARGETS = {
+    "net/guard.py": ["tests/net/test_guard.py", "tests/net/test_http.py"],
+    "net/robots.py": ["tests/net/test_robots.py"],
+    "store/runs.py": [
+        "tests/store/test_contract.py", "tests/store/test_life_of_a_run.py", "tests/store/test_run_course.py",
+    ],
+    "forage/politeness.py": ["tests/forage/test_forager.py", "tests/forage/test_frontier.py"],
+    "forage/frontier.py": ["tests/forage/test_frontier.py", "tests/forage/test_forager.py"],
+    "web/guards.py": ["tests/portal/test_security.py", "tests/portal/test_parts.py", "tests/web"],
+    "studio/access.py": ["tests/studio/test_access.py"],
+    "portal/addresses.py": ["tests/portal/test_parts.py", "tests/portal/test_search_pages.py"],
+    "archive/warc.py": ["tests/archive/test_archive.py", "tests/archive/test_archive_reader.py"],
+}  # fmt: skip
+"""Modules, and the tests that must notice a change: guard, robots, leases and budgets, CSRF, escaping, WARC."""
+
+SURVIVORS: dict[tuple[str, str], str] = {}
+"""Changes that no test can notice, by module and changed line, with the reason. They are not counted."""
+
+_COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+_COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Mod: ast.Mult,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A module with one change. `line` is the changed line as it was."""
+
+    module: str
+    number: int
+    line: str
+    change: str
+    source: str
+
+
+def mutants_of(module: str, source: str) -> Iterator[Mutant]:
+    """Yield every mutant of a module."""
+    tree, lines = ast.parse(source), source.splitlines()
+    for index, node in enumerate(ast.walk(tree)):
+        for change in _changes(node):
+            mutated = copy.deepcopy(tree)
+            place = next(other for number, other in enumerate(ast.walk(mutated)) if number == index)
+            _apply(place, change)
+            number = getattr(node, "lineno", 0)
+            yield Mutant(
+                module,
+                number,
+                lines[number - 1].strip(),
+                change,
+                ast.unparse(ast.fix_missing_locations(mutated)),
+            )
+
+
+def _changes(node: ast.AST) -> Iterator[str]:  # noqa: C901 - one line a change
+    """Yield the names of the changes that a node allows; typing and messages are left alone."""
+    match node:
+        case ast.Compare(ops=[operator, *_]) if type(operator) in _COMPARED:
+            yield "compare"
+        case ast.BoolOp():
+            yield "and/or"
+        case ast.UnaryOp(op=ast.Not()):
+            yield "drop not"
+        case ast.BinOp(op=operator, left=left, right=right) if type(operator) in _COMPUTED:
+            if not _is_type(left) and not _is_type(right):
+                yield "compute"
+        case ast.If() | ast.While() | ast.IfExp():
+            yield "never"
+        case ast.Return(value=value) if value is not None and not _is_constant_none(value):
+            yield "return None"
+        case ast.Raise():
+            yield "drop raise"
+        case ast.Expr(value=ast.Call() | ast.Await()):
+            yield "drop call"
+        case ast.Constant(value=bool()):
+            yield "flip"
+
+
+def _is_type(node: ast.AST) -> bool:
+    """Return True for a part of `int | None` and the like."""
+    names = {"str", "int", "float", "bytes", "bool", "tuple", "list", "dict", "object"}
+    is_name = isinstance(node, ast.Name) and (node.id in names or node.id[:1].isupper())
+    return (
+        is_name
+        or _is_constant_none(node)
+        or (
+            isinstance(node, ast.Subscript | ast.JoinedStr | ast.Constant)
+            and (not isinstance(node, ast.Constant) or isinstance(node.value, str | bytes))
+        )
+    )
+
+
+def _is_constant_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _apply(node: ast.AST, change: str) -> None:
+    match node, change:
+        case ast.Compare(ops=[operator, *rest]), _:
+            node.ops = [_COMPARED[type(operator)](), *rest]
+        case ast.BoolOp(op=operator), _:
+            node.op = ast.Or() if isinstance(operator, ast.And) else ast.And()
+        case ast.UnaryOp(operand=operand), _:
+            node.op = ast.Not()
+            node.operand = ast.UnaryOp(ast.Not(), operand)
+        case ast.BinOp(op=operator), _:
+            node.op = _COMPUTED[type(operator)]()
+        case ((ast.If() | ast.While() | ast.IfExp()), _):
+            node.test = ast.Constant(value=False)
+        case ast.Return(), _:
+            node.value = ast.Constant(value=None)
+        case ast.Raise(), _:
+            node.__class__ = ast.Pass  # type: ignore[assignment]
+            node._fields = ()  # type: ignore[misc]
+        case ast.Expr(), _:
+            node.value = ast.Constant(value=None)
+        case ast.Constant(value=value), _:
+            node.value = not value
+
+
+@dataclass
+class Laboratory:
+    """A copy of the package in which one module is replaced by a mutant of it."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        shutil.copytree(ROOT / "src", self.folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def is_killed(self, mutant: Mutant, seconds: float) -> bool:
+        path = self.folder / "src" / "wayhound" / mutant.module
+        original = path.read_text()
+        path.write_text(mutant.source)
+        try:
+            return self.run(mutant.module, seconds) != 0
+        finally:
+            path.write_text(original)
+
+    def run(self, module: str, seconds: float) -> int | None:
+        """Run the tests of a module; None if they took too long, which also kills a mutant."""
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-n",
+            "0",
+            "-m",
+            "not browser",
+        ]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{self.folder / 'src'}{os.pathsep}{ROOT}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HYPOTHESIS_MAX_EXAMPLES": "50",
+        }
+        process = subprocess.Popen(
+            [*command, *TARGETS[module]],
+            cwd=ROOT, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_output_options(parser)
+    parser.add_argument(
+        "--module", action="append", choices=sorted(TARGETS), help="only this module; may be repeated"
+    )
+    parser.add_argument(
+        "--sample", type=int, default=0, help="mutants of each module, drawn at random; 0: all"
+    )
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        return finish(_measured(Laboratory(Path(folder)), arguments), arguments)
+
+
+def _measured(laboratory: Laboratory, arguments: argparse.Namespace) -> Report:
+    rows, survivors = [], []
+    n_killed = n_all = 0
+    for module in arguments.module or TARGETS:
+        started = time.monotonic()
+        if laboratory.run(module, 600) != 0:
+            raise SystemExit(f"The tests of {module} fail without any change.")
+        seconds = 60 + 5 * (time.monotonic() - started)
+        chosen = _chosen(module, arguments.sample)
+        alive = [mutant for mutant in chosen if not laboratory.is_killed(mutant, seconds)]
+        survivors += alive
+        n_killed, n_all = n_killed + len(chosen) - len(alive), n_all + len(chosen)
+        rows.append(
+            (module, len(chosen), len(chosen) - len(alive), (len(chosen) - len(alive)) / max(1, len(chosen)))
+        )
+        for mutant in alive:
+            print(
+                f"{mutant.module}:{mutant.number}  {mutant.change}: {mutant.line}",
+                file=sys.stderr,
+                flush=True,
+            )
+    return Report(
+        "Mutants of the code that guards",
+        ("module", "mutants", "killed", "share"),
+        rows,
+        [Bar("share of mutants killed", n_killed / max(1, n_all), least=LEAST_KILLED)],
+        {
+            "survivors": [
+                f"{mutant.module}:{mutant.number} {mutant.change}: {mutant.line}" for mutant in survivors
+            ]
+        },
+    )
+
+
+def _chosen(module: str, sample: int) -> list[Mutant]:
+    source = (ROOT / "src" / "wayhound" / module).read_text()
+    everyone = [mutant for mutant in mutants_of(module, source) if (module, mutant.line) not in SURVIVORS]
+    return Random(1).sample(everyone, min(sample, len(everyone))) if sample else everyone
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
