@@ -240,7 +240,7 @@ class TeachActions:
             kind, field, value = parse_mark(name, text)
         except UsageError as error:
             return await self._bars.say(tab, str(error), "trouble")
-        self._saver.facts.teach(kind, node.url, field, value)
+        self._saver.stores.facts.teach(kind, node.url, field, value)
         return await self._bars.say(tab, value_saved(field, value))
 
     async def undo(self, tab: Tab) -> None:

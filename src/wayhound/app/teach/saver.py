@@ -47,7 +47,7 @@ class Saver:
         self._clock = clock
         self._teaching = workspace.stores.teaching
         self._trails = workspace.stores.trails
-        self.facts = workspace.stores.facts
+        self.stores = workspace.stores
         self.pages = SessionPages(workspace, record.id, clock)
         mode: TeachMode = "free" if record.way == "free" else "trails"
         events = [deserialise(kind, body) for kind, body in self._teaching.events(record.id)]
