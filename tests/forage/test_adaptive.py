@@ -18,7 +18,9 @@ from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.page import Link, Page
 from wayhound.paths.model import AdaptiveModel, unpack
 from wayhound.paths.settings import PathSettings
+from wayhound.paths.site_recognition import LessonFacts
 from wayhound.paths.trainers import train_adaptive
+from wayhound.paths.traits import trait_concept
 from wayhound.site import Site
 from wayhound.store.model_files import load_model, save_model
 from wayhound.visit import Visit
@@ -203,6 +205,22 @@ def test_one_goal_on_every_taught_site_is_seen_in_the_lesson() -> None:
     scorer = Adaptive(model)
     forage(scorer)
     assert len(scorer.report(max_doubt=1.0).goals) == 1
+
+
+def test_a_model_that_says_less_about_its_lesson_can_still_be_used(model: AdaptiveModel) -> None:
+    arrays, meta = model.pack()
+    older = unpack(arrays, {**meta, "lesson": {"sites": 2, "goals": 6, "one_goal": True}})
+    assert isinstance(older, AdaptiveModel)
+    assert older.lesson == LessonFacts(sites=2, one_goal=True, single=1.0)
+
+
+def test_ignored_concepts_are_in_no_part_of_a_model(model: AdaptiveModel) -> None:
+    ignored = frozenset(model.prior.weights)
+    blind = train_adaptive([*trails_of("s1"), *trails_of("s2")], PathSettings(), ignored=ignored)
+    assert ignored
+    assert not blind.prior.weights.keys() & ignored
+    assert not {trait_concept(name) for name in blind.from_trails.weights} & ignored
+    assert blind.lesson.named == 0.0
 
 
 def test_a_lesson_says_how_many_of_its_sites_showed_one_goal() -> None:

@@ -58,3 +58,12 @@ def test_goals_taught_in_english_are_recognised_in_other_languages(
     )
     outcomes = list(evaluation.run())
     assert mean(run.recognition.f1 for run in outcomes if run.recognition) >= 0.8
+
+
+def test_one_contact_page_here_and_many_offices_there_do_not_make_people_contacts() -> None:
+    tested = [world(name) for name in ("informatik", "linguistique")]
+    taught = [world(name) for name in ("history", "mapworks")]
+    evaluation = Evaluation(tested, taught, ["contact"], ["adaptive"], lesson=LessonSize(2, 3))
+    outcomes = [run.recognition for run in evaluation.run() if run.recognition]
+    assert [found.reported for found in outcomes] == [1, 1]
+    assert all(found.f1 > 0.6 for found in outcomes)
