@@ -20,8 +20,9 @@ from wayhound.portal.addresses import doi_url, field_query, outside_url, record_
 from wayhound.portal.citations import CitedReference, CitingWork, citing_a_paper, citing_a_work, references_of
 from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
 from wayhound.portal.library import Library
+from wayhound.portal.places import PlaceMap
 from wayhound.portal.portal import FieldNames, Key, Kind, Portal, split_names
-from wayhound.portal.search_pages import HitView, TopicLink, hit_view
+from wayhound.portal.search_pages import HitView, TopicLink, hit_map, hit_view
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FieldSpec, KindSpec
 from wayhound.visit import Visit
@@ -255,6 +256,7 @@ class RecordDetails:
     cited_by: tuple[CitingWork, ...]
     cited_by_count: int
     similar: tuple[HitView, ...]
+    map: PlaceMap | None
     related: tuple[RelatedGroup, ...]
     trails: tuple[FoundPath, ...]
     reasons: tuple[GoalReason, ...]
@@ -281,6 +283,7 @@ def details_of(library: Library, record: Record) -> RecordDetails:
     url = record_url(record.kind, record.id)
     archived_type = file.kind if file else "page" if clicks and clicks[-1].archived else ""
     cited_by, cited_by_count = _cited_by(library, record)
+    similar = library.index.similar(record.kind, record.id, SIMILAR)
     return RecordDetails(
         kind=record.kind,
         kind_label=spec.label,
@@ -293,7 +296,8 @@ def details_of(library: Library, record: Record) -> RecordDetails:
         references=references_of(library, record.id) if is_paper else (),
         cited_by=cited_by,
         cited_by_count=cited_by_count,
-        similar=_similar(library, record),
+        similar=tuple(hit_view(hit, library) for hit in similar),
+        map=hit_map(library, similar, record) if record.first("coordinates") else None,
         related=_related(library, record),
         trails=paths,
         reasons=tuple(_reasons(record)) if record.kind == "page" else (),
@@ -333,11 +337,6 @@ def _cited_by(library: Library, record: Record) -> tuple[tuple[CitingWork, ...],
     if record.kind == CITED_ONLY:
         return citing_a_work(library, int(record.id))
     return citing_a_paper(library, record.id) if record.kind == "paper" else ((), 0)
-
-
-def _similar(library: Library, record: Record) -> tuple[HitView, ...]:
-    hits = library.index.similar(record.kind, record.id, SIMILAR)
-    return tuple(hit_view(hit, library) for hit in hits)
 
 
 def _placed(library: Library, paper: str) -> PlacedTopic | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
@@ -17,7 +17,9 @@ from pydantic import AfterValidator
 
 from wayhound.portal.addresses import field_query, record_url, search_url
 from wayhound.portal.library import Library
+from wayhound.portal.places import PlaceMap, place_map, places_of
 from wayhound.portal.portal import Choice, FieldNames, Portal, split_names
+from wayhound.record import Record
 from wayhound.search.results import (
     FACETS,
     MAX_DEPTH,
@@ -120,6 +122,7 @@ class SearchView:
     facets: tuple[FacetView, ...]
     years: tuple[YearBar, ...]
     hits: tuple[HitView, ...]
+    map: PlaceMap | None
     some_words: bool
     did_you_mean: Choice | None
     previous_url: str
@@ -255,6 +258,7 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
         ),
         years=year_bars(first, results.facets.get("year", ())),
         hits=tuple(hit_view(hit, library) for hit in results.hits),
+        map=hit_map(library, results.hits),
         some_words=results.some_words,
         did_you_mean=Choice(meant, replace(first, query=meant).url()) if meant else None,
         previous_url=replace(parameters, page=parameters.page - 1).url() if parameters.page > 1 else "",
@@ -267,6 +271,20 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
         },
         json_url=parameters.url("/search.json"),
     )
+
+
+def hit_map(library: Library, hits: Iterable[Hit], here: Record | None = None) -> PlaceMap | None:
+    """Return a map of the records found, and of the one that is `here`, where their pages state coordinates."""
+    found = [(hit.kind, hit.id, hit.title) for hit in hits]
+    if here is not None:
+        found = [(here.kind, here.id, library.title(here)), *found]
+    placed = {kind for kind, _, _ in found if any(f.name == "coordinates" for f in library.spec(kind).fields)}
+    places = places_of(
+        (library.find(kind, record_id), title, record_url(kind, record_id))
+        for kind, record_id, title in found
+        if kind in placed
+    )
+    return place_map(places, record_url(here.kind, here.id) if here else "")
 
 
 def offered_sorts(library: Library, chosen: Sort = "relevance") -> list[Sort]:
