@@ -35,6 +35,7 @@ from wayhound.paths.traits import (
     Keywords,
     ReachedPage,
     SourcePage,
+    Traits,
     page_template,
     url_shape,
 )
@@ -86,6 +87,7 @@ class Adaptive:
     _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
     _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
     _template_numbers: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
+    _last: tuple[ReachedPage, Traits] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.path_learner = PathLearner(self.model)
@@ -115,7 +117,7 @@ class Adaptive:
         return Reading(_AfterPage(reading, source, state.depth, prior, match), reading.label, probability)
 
     def _evidence(self, reached: ReachedPage, path_probability: float) -> PageEvidence:
-        traits = reached.traits(use_urls=self.model.use_urls)
+        traits = self._traits(reached)
         parent, region = reached.list_key
         numbers = {name: self._trait_numbers.setdefault(name, len(self._trait_numbers)) for name in traits}
         template = page_template(reached.page)
@@ -135,6 +137,12 @@ class Adaptive:
             words=tuple(numbers[name] for name in traits if name[0] not in "#@"),
             traits=tuple((numbers[name], value) for name, value in traits.items() if name[0] in "#@"),
         )
+
+    def _traits(self, reached: ReachedPage) -> Traits:
+        """Return the traits of a page; those of the page that was read last are kept, to explain it."""
+        if self._last is None or self._last[0].page is not reached.page or self._last[0].link != reached.link:
+            self._last = reached, reached.traits(use_urls=self.model.use_urls)
+        return self._last[1]
 
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         after: _AfterPage = reading.state
@@ -223,7 +231,7 @@ class Adaptive:
 
     def why_page(self, state: State, page: Page) -> list[Reason]:
         """Return the traits of a page by what each adds to the log odds of a goal, the strongest first."""
-        traits = state.reached(page).traits(use_urls=self.model.use_urls)
+        traits = self._traits(state.reached(page))
         weights = self.model.from_sites.weights
         reasons = [(name, weights[name] * value) for name, value in traits.items() if name in weights]
         return sorted(reasons, key=lambda reason: (-abs(reason[1]), reason[0]))
