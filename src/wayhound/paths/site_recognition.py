@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from bisect import bisect_left, insort
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,10 +28,10 @@ from importlib.resources import files
 from types import MappingProxyType
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.logistic import fit_log_odds
-from wayhound.paths.trait_model import trait_rows
 
 MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of three must not decide alone
 BEST_CHILDREN = 5
@@ -79,8 +80,9 @@ class PageEvidence:
     odds: tuple[float, ...]
     is_start: bool = False
     named: float = 0.0  # how far its name has the concepts that the lesson's goals have, in [0, 1]
-    words: tuple[int, ...] = ()
-    traits: tuple[tuple[int, float], ...] = ()
+    words: Sequence[int] = ()
+    traits: Sequence[int] = ()
+    values: Sequence[float] = ()  # of the traits
 
     @property
     def groups(self) -> tuple[Hashable, ...]:
@@ -279,17 +281,10 @@ class SiteRecogniser:
 
     def _second_pass(self, truth: Floats, counts: Floats) -> Floats:
         """Return log odds by a model of this site alone, fitted to probabilities that count so much, (pages,)."""
-        sets = [_site_traits(page) for page in self.pages]
-        pages: dict[_SiteTrait, int] = {}
-        for traits in sets:
-            for name in traits:
-                pages[name] = pages.get(name, 0) + 1
-        kept = [name for name, count in pages.items() if 2 <= count <= _MAX_SHARE * len(sets)]
+        rows, scales = _site_rows(self.pages)
         bounded = np.clip(truth, 0.01, 0.99)
-        if not kept:
+        if not len(scales):
             return np.asarray(np.log(bounded / (1 - bounded)))
-        rows = trait_rows(sets, {name: column for column, name in enumerate(kept)})
-        scales = np.array([_SITE_SCALES.get(str(name[0]), _PLACE_SCALE) for name in kept])
         weights, bias = fit_log_odds(rows, scales, bounded, counts)
         return np.asarray(rows @ weights + bias)
 
@@ -370,9 +365,29 @@ _SiteTrait = tuple[str | int, ...]
 _SITE_SCALES = {"word": _WORD_SCALE, "trait": _TRAIT_SCALE}
 
 
+def _site_rows(pages: Sequence[PageEvidence]) -> tuple[csr_array, Floats]:
+    """Return the traits that some pages of a site share, (pages, traits), and the scale of each, (traits,).
+
+    One page at a time: the traits of a site with many thousand pages, as dictionaries, would take most of the memory.
+    """
+    numbers: dict[_SiteTrait, int] = {}
+    columns, values, ends = array("l"), array("d"), array("l", [0])
+    for page in pages:
+        traits = _site_traits(page)
+        columns.extend(numbers.setdefault(name, len(numbers)) for name in traits)
+        values.extend(traits.values())
+        ends.append(len(columns))
+    rows = csr_array((np.array(values), np.array(columns), np.array(ends)), shape=(len(pages), len(numbers)))
+    rows.sort_indices()
+    occurrences = np.bincount(rows.indices, minlength=len(numbers))
+    kept = np.flatnonzero((occurrences >= 2) & (occurrences <= _MAX_SHARE * len(pages)))
+    scales = np.array([_SITE_SCALES.get(str(name[0]), _PLACE_SCALE) for name in numbers])
+    return rows[:, kept], scales[kept]
+
+
 def _site_traits(page: PageEvidence) -> dict[_SiteTrait, float]:
     traits: dict[_SiteTrait, float] = {("word", word): 1.0 for word in page.words}
-    traits.update((("trait", number), value) for number, value in page.traits)
+    traits.update((("trait", number), value) for number, value in zip(page.traits, page.values, strict=True))
     places: tuple[_SiteTrait, ...] = (
         ("list", page.parent, page.region),
         ("template", page.template),

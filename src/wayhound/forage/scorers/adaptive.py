@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
@@ -134,8 +135,10 @@ class Adaptive:
             ),
             is_start=reached.link is None,
             named=self.model.prior.named(traits),
-            words=tuple(numbers[name] for name in traits if name[0] not in "#@"),
-            traits=tuple((numbers[name], value) for name, value in traits.items() if name[0] in "#@"),
+            # arrays: as tuples they were most of the memory of a large site
+            words=array("l", (numbers[name] for name in traits if name[0] not in "#@")),
+            traits=array("l", (numbers[name] for name in traits if name[0] in "#@")),
+            values=array("d", (value for name, value in traits.items() if name[0] in "#@")),
         )
 
     def _traits(self, reached: ReachedPage) -> Traits:
