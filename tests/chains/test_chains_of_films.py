@@ -194,6 +194,19 @@ def test_the_start_of_a_trail_of_crumbs_is_no_member_of_it() -> None:
     assert [taken(paths, page) for page in pages[:3]] == [["Ulm"], ["Bonn"], ["Kiel"]]
 
 
+def test_a_label_in_singular_and_plural_is_one_label() -> None:
+    def speaker(n: int) -> TokenPage:
+        talks = "".join(f"<p><a href=/t{n}{m}>Talk {n}{m}</a></p>" for m in range(1 + n % 2))
+        label = "His Talks" if n % 2 else "His Talk"
+        news = "<div><h2>News</h2><p><a href=/n>New</a></p></div>"
+        return page_of(f"<h1>Name {n}</h1><div><h2>{label}</h2>{talks}</div>{news}", f"http://a.example/{n}")
+
+    pages = [speaker(n) for n in range(8)]
+    paths = learn_from(pages[1], "Talk 10", context=pages[2:])
+    assert taken(paths, pages[0]) == ["Talk 00"]
+    assert taken(paths, pages[3]) == ["Talk 30", "Talk 31"]
+
+
 def test_two_templates_are_learned_as_a_disjunction() -> None:
     table = page_of(
         "<table><tr><th>Cast</th><td><a href=/a>Ann Lee</a></td></tr></table>", "http://a.example/t"

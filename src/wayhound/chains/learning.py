@@ -203,14 +203,17 @@ class StepLearner:
         repeats = any(len(lesson.members) > 1 for lesson in lessons)
         labelled = any(lesson.label for lesson in lessons)
         # without a label, links are best told apart by what stands right around them
-        if not labelled and (leaf := self._leaf.best_lone(lessons, text)):
-            yield PathRule(leaves=(leaf,), text=text, repeats=repeats, open_tags=self._open_tags)
+        lone = None if labelled else self._leaf.best_lone(lessons, text)
+        if lone and lone[1]:
+            yield PathRule(leaves=(lone[0],), text=text, repeats=repeats, open_tags=self._open_tags)
         for leaves in self._leaf.choices(lessons, text):
             wide = PathRule(leaves=leaves, text=text, repeats=repeats, open_tags=self._open_tags)
             start = self._lists.start(lessons, wide)
             begun = replace(wide, start=start)
             end, close = self._lists.ends(lessons, begun)
             yield replace(begun, end=end, close=close)
+        if lone and not lone[1]:
+            yield PathRule(leaves=(lone[0],), text=text, repeats=repeats, open_tags=self._open_tags)
 
     def _quality(self, path: PathRule, lessons: list[PathLesson]) -> tuple[float, ...]:
         """Rank paths: fewest examples missed, links too many or too few, pages with links that are not alike."""

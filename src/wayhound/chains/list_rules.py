@@ -43,10 +43,12 @@ class LeafLearner:
     def __init__(self, template: Template) -> None:
         self.template = template
 
-    def best_lone(self, lessons: list[PathLesson], text: str) -> LeafRule | None:
+    def best_lone(self, lessons: list[PathLesson], text: str) -> tuple[LeafRule, bool] | None:
         """Return the leaf that takes just the members from the whole page, and alike links from other pages.
 
-        Of those that do, the one that takes links from most other pages, then the shortest; None if none does.
+        Of those that do, the one that takes links from most other pages, then the shortest; None if none does. The
+        second value is False if it leaves out pages from which another takes a part of a list: then the list is wanted,
+        and a single link does not tell it.
         """
         places = [(lesson.page, token) for lesson in lessons for token in lesson.members]
         before, after = self.template.context(places)
@@ -60,6 +62,7 @@ class LeafLearner:
         others = [fit.sizes(page) for page in self.template.others]
         lists = [] if self._are_parted(lessons) else [fit.lists(page) for page in self.template.others]
         best: tuple[tuple[float, ...], LeafRule] | None = None
+        most = 0
         for left in range(len(before)):
             for right in range(len(after) + 1):
                 if any(_reaches(size, left, right) for size in rivals):
@@ -74,9 +77,12 @@ class LeafLearner:
                 # alone on its page, a link is rather told by what follows: the parent of a page comes right before it
                 cost = left + 1.5 * right if repeats else 1.3 * left + right
                 key = (-mixed, -parted, -useless, covered, -cost - 1.2 * (left == 0))
+                most = max(most, 0 if mixed or useless else covered)
                 if best is None or key > best[0]:
                     best = key, LeafRule(before[len(before) - 1 - left :], after[:right])
-        return best[1] if best and not best[0][1] else None
+        if best is None or best[0][1]:
+            return None
+        return best[1], best[0][3] >= most
 
     def _are_parted(self, lessons: list[PathLesson]) -> bool:
         """Return True if an element holds a member and a like link that is none: links of a list are told apart."""
@@ -161,7 +167,7 @@ class ListLearner:
             return SkipRule()
         labelled = any(lesson.label for lesson in lessons)
         if labelled and (landmark := self._label_landmark(lessons, examples)):
-            return SkipRule(((landmark,),))
+            return SkipRule(tuple((run,) for run in (landmark, *self.template.twins(landmark))))
         is_stable = self.template.is_stable if labelled else lambda _word: False
         learner = LandmarkLearner(is_stable, self.template.is_common, late=True).fit(examples)
         return SkipRule(tuple(self._lengthen(rule, examples) for rule in learner.alternatives_))

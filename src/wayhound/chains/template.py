@@ -11,7 +11,7 @@ from itertools import islice
 from wayhound.chains.paths import Label, alike, find_label, list_path
 from wayhound.chains.rules import END_OF_LINK
 from wayhound.chains.tokens import OpenTag, TokenPage, names_of, title_words
-from wayhound.learn.landmarks import Landmark, Term, TokenClass, class_of, classes_of, generalise
+from wayhound.learn.landmarks import Landmark, Term, TokenClass, bare, class_of, classes_of, generalise
 
 MAX_CONTEXT = 24
 """Other pages of the same kind that are looked at: enough to tell the template from the content of one page."""
@@ -24,6 +24,7 @@ _MAX_AFTER = 7
 _MOST_LIKE = 300
 _EVERYWHERE = 0.9
 _CONSTANT_SHARE = 0.6
+_SHORT_WORD = 3
 _ALTERNATING_SHARE = 0.2
 _NEAR = 4  # elements above a link that are looked at
 
@@ -86,6 +87,17 @@ class Template:
             labels += [label.words] if label else []
         return len(labels) >= ENOUGH_PAGES and 2 * len(set(labels)) > len(labels)
 
+    def twins(self, label: Landmark) -> list[Landmark]:
+        """Return the forms that a label has on pages that lack it: “Talk” over one talk, and “Talks” over two."""
+        twins: dict[Landmark, None] = {}
+        for page in self.others:
+            tokens = tuple(map(bare, page.tokens))
+            starts = [place for place, token in enumerate(tokens) if token == label[0]]
+            runs = [tokens[place : place + len(label)] for place in starts]
+            if label not in runs:
+                twins |= dict.fromkeys(run for run in runs if _are_twins(run, label))
+        return list(twins)
+
     def has_entry(self, text: str, path: tuple[str, ...]) -> bool:
         """Return True if most pages have a link that says a text, in a place with a path of elements."""
         having = sum(_has_link(page, text, path) for page in self.pages)
@@ -137,6 +149,18 @@ class Template:
             return token
         template = self.counts[token] >= max(2, len(self.pages) / 2) and self.is_stable(token)
         return token if template else classes_of(token)[-1]
+
+
+def _are_twins(run: Sequence[str], label: Landmark) -> bool:
+    """Return True if a label has the same tags and at least one word in singular for plural, or the other way."""
+    pairs = [(str(term), token) for term, token in zip(label, run, strict=False) if term != token]
+    if len(run) < len(label) or any(not pair[0].isalpha() or not pair[1].isalpha() for pair in pairs):
+        return False
+    # words that differ otherwise must be short, such as articles
+    inflected = [len({word[: max(3, max(map(len, pair)) - 2)] for word in pair}) == 1 for pair in pairs]
+    return any(inflected) and all(
+        each or max(map(len, pair)) <= _SHORT_WORD for each, pair in zip(inflected, pairs, strict=True)
+    )
 
 
 def _has_link(page: TokenPage, text: str, path: tuple[str, ...]) -> bool:
