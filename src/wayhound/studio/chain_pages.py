@@ -57,6 +57,14 @@ class RelationshipView:
     job: Job | None
     paging: Paging
     rows: list[ChainInstance]
+    titles: dict[str, str]
+
+    @property
+    def source(self) -> str:
+        """The address of the source page that is shown, or that led to the page shown."""
+        if self.page is None:
+            return ""
+        return self.page.via[0].rpartition(" ")[0] if self.page.via else self.page.url
 
 
 def relationship_view(
@@ -80,6 +88,7 @@ def relationship_view(
             job=workspace.stores.jobs.last(JOB),
             paging=paging,
             rows=list(chains.store.instances(name, limit=ROWS, offset=paging.first)),
+            titles=chains.store.titles(),
         )
 
 
