@@ -377,7 +377,9 @@ HELD_OUT = {
         ("guide", "guide → persona", "ul.noliststyle > li > ul.ml-8 > li > a"),
         ("guide", "guide → term", ".markdown-content a.tooltip"),
     ),
-    "okio": (("api", "type → member", "#content .main-subrow.keyValue > div > span.inline-flex > div > a"),),
+    "okio": (
+        ("api", "type → member", ".tabbedcontent .main-subrow.keyValue > div > span.inline-flex > div > a"),
+    ),
 }
 """Relationships of other sites, written down from one page of each before any rule was learned there: the label of
 the source pages, the name, and the selector of the true links."""

@@ -207,6 +207,17 @@ def test_a_label_in_singular_and_plural_is_one_label() -> None:
     assert taken(paths, pages[3]) == ["Talk 30", "Talk 31"]
 
 
+def test_links_in_running_text_are_told_by_a_class_of_their_own() -> None:
+    def term(name: str) -> str:
+        return f"<a class=term href=/{name}>{name}</a>"
+
+    page = page_of(
+        f"<p>Of {term('one')} and <a href=/x>other</a> things.</p><ul><li>{term('two')}</li></ul>"
+        f"<table><tr><td><b>{term('three')}</b></td></tr></table><dl><dd><i>{term('four')}</i>: more</dd></dl>"
+    )
+    assert taken(learn_from(page, "one", "two", "three"), page) == ["one", "two", "three", "four"]
+
+
 def test_two_templates_are_learned_as_a_disjunction() -> None:
     table = page_of(
         "<table><tr><th>Cast</th><td><a href=/a>Ann Lee</a></td></tr></table>", "http://a.example/t"

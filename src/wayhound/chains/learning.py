@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from wayhound.chains.list_rules import LeafLearner, ListLearner, PathLesson
 from wayhound.chains.paths import Label, alike, are_alike, find_label, is_parted, list_path
-from wayhound.chains.rules import PageRules, PathRule, choose_pattern
+from wayhound.chains.rules import LeafRule, PageRules, PathRule, choose_pattern
 from wayhound.chains.template import MAX_CONTEXT, Template, find_open_tags
-from wayhound.chains.tokens import Anchor, TagCutter, TokenPage
+from wayhound.chains.tokens import Anchor, TagCutter, TokenPage, names_of
 
 _SHORT_LIST = 24
+_MOST_PLACES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,30 @@ class StepLearner:
         return self
 
     def _cover(self, examples: list[_Example]) -> list[PathRule]:
+        clusters = self._clusters(examples)
+        if len(clusters) > _MOST_PLACES and (path := self._by_own_class(examples)):
+            return [path]
         paths: list[PathRule] = []
-        for cluster in self._clusters(examples):
+        for cluster in clusters:
             path = self._learn_path(cluster)
             if path not in paths:
                 paths.append(path)
         return paths
+
+    def _by_own_class(self, examples: list[_Example]) -> PathRule | None:
+        """Return the rule that takes links by a class of their own, which examples in several places may share.
+
+        Links in running text stand after and before anything.
+        """
+        tags = {example.page.tokens[example.token] for example in examples}
+        tag = tags.pop()
+        if tags or not names_of(tag):
+            return None
+        path = PathRule(leaves=(LeafRule((tag,)),), open_tags=self._open_tags)
+        rules = PageRules([path])
+        pages = {example.page.url: example.page for example in examples}
+        taken = {(url, token) for url, page in pages.items() for token in rules.tokens(page)}
+        return None if taken & self._refused else path
 
     def _example(self, example: LinkExample) -> _Example:
         label = find_label(example.page, example.anchor.token)
