@@ -21,6 +21,7 @@ from wayhound.record_kinds import FILE_NAME as KINDS_FILE
 from wayhound.record_kinds import KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
+from wayhound.search.snapshot import Stamp
 from wayhound.store.database import Database, file_stamp
 from wayhound.store.records import SiteVisited
 from wayhound.store.submissions import Submission, SubmissionStore
@@ -325,6 +326,10 @@ class Readers:
         self._access = access
         self._cache = SharedCache()
         self._pages = PageCache()
+        self._known: tuple[tuple[Stamp, int], float] = (
+            ((), 0),
+            0.0,
+        )  # a version, and until when it is taken as valid
         self.index = index or access.open().search_index
         self._local = threading.local()
         self._n_threads = threads
@@ -345,17 +350,23 @@ class Readers:
 
     async def page(self, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
         """Return a page that depends on nothing but its key and the collection as a whole; made when that changes."""
+        version, until = self._known
+        if time.monotonic() < until and version[0] == self.index.stamp:
+            page = self._pages.get(key, version)
+            if page is not None:
+                return page  # without a change of threads, which costs more than all the rest
         return await self.run(lambda library: self._page(library, key, make))
 
     def _page(self, library: Library, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
         version = self._version(library)
+        self._known = version, time.monotonic() + CACHE_SECONDS / 4
         page = self._pages.get(key, version)
         if page is None:
             page = make(library)
             self._pages.put(key, version, page)
         return page
 
-    def _version(self, library: Library) -> object:
+    def _version(self, library: Library) -> tuple[Stamp, int]:
         """Return a value that changes with the index, the topic tree, the kinds of records, or their numbers."""
         library.counts(), library.topics(), library.facet_names(), library.facet_label("")
         return self.index.stamp, self._cache.generation

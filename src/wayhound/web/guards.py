@@ -19,7 +19,7 @@ import struct
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -59,6 +59,13 @@ SAFE_HEADERS = {
 _OPEN_TO_ALL = {"access-control-allow-origin": "*", "cross-origin-resource-policy": "cross-origin"}
 
 
+def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), text.encode()) for name, text in headers.items()]
+
+
+_RAW_HEADERS, _OPEN_HEADERS = _raw(SAFE_HEADERS), _raw(SAFE_HEADERS | _OPEN_TO_ALL)
+
+
 class SafeHeaders:
     """Add the safe headers to every response; headers that a response sets itself are kept."""
 
@@ -77,9 +84,9 @@ class SafeHeaders:
 
     def _complete(self, headers: MutableHeaders) -> None:
         media_type = headers.get("content-type", "").partition(";")[0]
-        wanted = SAFE_HEADERS | (_OPEN_TO_ALL if media_type in self._open_types else {})
-        for name, text in wanted.items():
-            headers.setdefault(name, text)
+        wanted = _OPEN_HEADERS if media_type in self._open_types else _RAW_HEADERS
+        present = {name for name, _ in headers.raw}
+        headers.raw.extend([pair for pair in wanted if pair[0] not in present])
 
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
