@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from wayhound.cli import demo as demo_command
 from wayhound.samples import sample_web
 from wayhound.workspace import Workspace
 
@@ -71,3 +72,23 @@ def test_a_folder_of_somebody_is_never_cleared(tmp_path: Path) -> None:
     assert ran.returncode == 2
     assert "was not made by the demo" in ran.stderr
     assert (tmp_path / "thesis.txt").read_text() == "three years"
+
+
+def test_a_demo_that_nobody_touched_is_replaced_and_any_other_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    (folder / "wayhound.db").write_text("made by the demo")
+    demo_command._seal(folder)
+    demo_command._clear(folder)
+    assert not folder.exists()
+    for number in (1, 2):
+        folder.mkdir()
+        (folder / "wayhound.db").write_text("made by the demo")
+        demo_command._seal(folder)
+        (folder / "wayhound.db").write_text(f"taught by hand, {number}")
+        demo_command._clear(folder)
+        assert (tmp_path / f"demo-{number}" / "wayhound.db").read_text() == f"taught by hand, {number}"
+    folder.mkdir()
+    (folder / demo_command.MARK).touch()  # taught by hand, or stopped in the middle
+    demo_command._clear(folder)
+    assert (tmp_path / "demo-3").exists()

@@ -154,7 +154,7 @@ def test_a_training_says_in_a_sentence_how_well_it_went(
 ) -> None:
     assert run(["train", "--show", "-w", str(trained)]) == 0
     told = capsys.readouterr().out
-    assert "of the goals (recall), and" in told
+    assert "goal pages on 2 sites: too few to trust. Teach 1 more site" in told
     assert "says course" not in told  # features are told in words
     assert "in the link" in told
 

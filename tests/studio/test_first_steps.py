@@ -123,3 +123,13 @@ def test_a_result_is_told_by_what_spoke_for_it_and_not_against() -> None:
     why = (("says papers", 1.0), ("body logo", -0.5))
     goal = FoundGoal(1, "http://a.example/", 2, "http://a.example/p", "P", "goal", 0.9, 0.8, 0.0, "", (), why)
     assert _shown(goal, 0).why == "“papers” in the link +1.00"
+
+
+def test_a_mistyped_address_keeps_the_form_and_says_which_line(newcomer: Visitor) -> None:
+    urls = "https://one.example/\nhttps//two.example\nhttps://three.example/"
+    shown = newcomer.send("/teach", "/teach", status=400, urls=urls, mode="free", keywords="hops")
+    assert (
+        "&#39;https//two.example&#39; is not a web address that can be fetched (the list, line 2)." in shown
+    )
+    assert urls in shown
+    assert 'value="hops"' in shown

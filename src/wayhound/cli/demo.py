@@ -15,14 +15,15 @@ from wayhound.samples import sample_web, serve_samples
 from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
-MARK = ".wayhound-demo"  # in folders that the demo made, and may replace
+MARK = ".wayhound-demo"  # in folders that the demo made, with the time when it had done so
 NEEDED = ("fastapi", "jinja2", "multipart", "playwright", "pycrfsuite", "pypdfium2", "tantivy", "uvicorn")
 
 
 @click.command(cls=Command)
 @click.option("--workspace", "-w", "folder", metavar="FOLDER", default=Path("demo"), show_default=True,
               type=click.Path(path_type=Path, file_okay=False),
-              help="The workspace of the demo, made anew each time.")  # fmt: skip
+              help="The workspace of the demo, made anew each time; one that you worked in is kept under another "
+                   "name.")  # fmt: skip
 @port_option(8765)
 @click.option("--by-hand", is_flag=True,
               help="Teach yourself, in a browser window; without a display, in a page of the studio.")  # fmt: skip
@@ -56,6 +57,8 @@ def demo(folder: Path, port: int, by_hand: bool) -> None:
                 steps.add_papers(workspace)
                 _chapter("Topics: papers placed in a tree, from a few keywords for each topic")
                 steps.fill_topics(workspace)
+        if not by_hand:
+            _seal(folder)
         _chapter("Serve: a portal over papers, contact pages and films")
         steps.show_portal(folder, port)
 
@@ -66,10 +69,37 @@ def _chapter(title: str) -> None:
     err.print(Rule(title, align="left") if len(title) + 4 <= err.width else f"[bold]{title}[/]")
 
 
+def _seal(folder: Path) -> None:
+    """Write down the state of a folder that nobody but the demo has worked in."""
+    (folder / MARK).write_text(_state(folder))
+
+
+def _state(folder: Path) -> str:
+    """Return the number, sizes and last change of the files that hold what people make: settings, trails, models."""
+    kept = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != MARK and "index" not in path.parts
+    )
+    return "\n".join(
+        f"{path.relative_to(folder)} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in kept
+    )
+
+
 def _clear(folder: Path) -> None:
-    """Remove the last demo. Raises UsageError for a folder that the demo did not make."""
-    if not folder.exists():
+    """Remove the last demo, or move it aside if somebody taught, changed or added something in it.
+
+    Raises UsageError for a folder that the demo did not make.
+    """
+    if not folder.exists() or not any(folder.iterdir()):
         return
-    if not (folder / MARK).exists() and any(folder.iterdir()):
+    mark = folder / MARK
+    if not mark.exists():
         raise UsageError(f"{folder} was not made by the demo. Choose another folder with --workspace.")
-    shutil.rmtree(folder)
+    if mark.read_text() == _state(folder):
+        shutil.rmtree(folder)
+        return
+    names = (folder.with_name(f"{folder.name}-{number}") for number in range(1, 1_000_000))
+    kept = next(name for name in names if not name.exists())
+    folder.rename(kept)
+    err.print(f"The last demo may hold something of yours: it is kept as {kept}.", markup=False)

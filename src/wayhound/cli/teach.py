@@ -16,7 +16,7 @@ from wayhound.cli.studio import teach_in_a_page
 from wayhound.errors import UsageError
 from wayhound.net.browser import BrowserOptions, find_browser, has_display
 from wayhound.wording.quantities import count
-from wayhound.wording.teaching import format_keys, format_never_loaded, format_session
+from wayhound.wording.teaching import NOTHING_TO_LEARN, format_keys, format_never_loaded, format_session
 from wayhound.workspace import Workspace
 
 
@@ -85,7 +85,15 @@ def print_session(workspace: Workspace, taught: Taught) -> None:
     err.print(f"\n{format_session(taught)} The workspace has {trails}.")
     if missing := format_never_loaded(taught.never_seen):
         err.print(missing, markup=False)
-    if taught.goals and taught.ending == "done":
+    if not taught.goals and taught.ending == "done":
+        err.print(NOTHING_TO_LEARN)
+        next_steps(
+            (
+                command_for(folder, f"teach {' '.join(taught.record.sites)}"),
+                "show the way, and mark what you find",
+            )
+        )
+    elif taught.ending == "done":
         next_steps(
             (command_for(folder, "trails check"), "what would teach it better"),
             (command_for(folder, "train"), "learn from the trails"),

@@ -150,6 +150,14 @@ class RemoteBrowser:
     def picture(self) -> Picture | None:
         return self._picture
 
+    @property
+    def has_marks(self) -> bool:
+        """False if the last session ended with nothing marked, so that there is nothing to learn from."""
+        recording = self._recording
+        if recording is None or not recording.done() or recording.cancelled() or recording.exception():
+            return True
+        return bool(recording.result().goals)
+
     def outcome(self) -> str:
         """Return a summary of the last session; empty if there was none or it is still open."""
         if self._recording is None or not self._recording.done() or self._recording.cancelled():

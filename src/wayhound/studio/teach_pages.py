@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -44,6 +44,8 @@ class TeachView:
     size: tuple[int, int]
     number: int
     keywords: tuple[str, ...] = ()  # of the unfinished session
+    urls: str = ""  # as they were typed, if one of them is no address
+    has_marks: bool = True  # of the session that has ended
     model: str = DEFAULT_NAME
     look_around_pages: int = PAGES_A_SITE
 
@@ -56,14 +58,13 @@ def teach_routes(studio: Studio, browser: RemoteBrowser) -> APIRouter:
             labels = (label for label in workspace.stores.trails.labels() if label not in (GOAL, FAIL))
             return workspace.stores.teaching.unfinished(), tuple(labels)
 
-    @router.get("/teach", response_class=HTMLResponse)
-    async def teach(request: Request) -> Response:
+    async def teach_view() -> TeachView:
         unfinished, labels = await run_in_threadpool(saved)
         sites = unfinished.sites if unfinished else ()
         mode = browser.mode if browser.is_open or unfinished is None else _mode(unfinished.way)
         picture = await browser.newer_picture(0, SETTLE_SECONDS) if browser.is_open else None
         size = (int(picture.frame.width), int(picture.frame.height)) if picture else (1280, 800)
-        view = TeachView(
+        return TeachView(
             is_open=browser.is_open,
             outcome=browser.outcome(),
             mode=mode,
@@ -72,17 +73,25 @@ def teach_routes(studio: Studio, browser: RemoteBrowser) -> APIRouter:
             size=size,
             number=picture.number if picture else 0,
             keywords=unfinished.keywords if unfinished else (),
+            has_marks=browser.has_marks,
         )
-        return studio.html(request, "teach.html", section="/teach", view=view)
+
+    @router.get("/teach", response_class=HTMLResponse)
+    async def teach(request: Request) -> Response:
+        return studio.html(request, "teach.html", section="/teach", view=await teach_view())
 
     @router.post("/teach")
     async def begin(request: Request) -> Response:
         form = await read_form(studio, request)
+        keywords = split_keywords(form.text("keywords"))
         try:
-            keywords = split_keywords(form.text("keywords"))
             await browser.open(start_pages(form.text("urls")), _mode(form.text("mode")), keywords)
-        except WayhoundError as error:
-            raise BadRequest(str(error)) from None
+        except WayhoundError as error:  # show the form again as it was filled in, so that it can be corrected
+            view = replace(
+                await teach_view(), urls=form.text("urls"), keywords=keywords, mode=_mode(form.text("mode"))
+            )
+            values = {"complaint": str(error), "status": 400}
+            return studio.html(request, "teach.html", section="/teach", view=view, **values)
         return to("/teach")
 
     @router.post("/teach/do")

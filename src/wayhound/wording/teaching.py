@@ -29,7 +29,9 @@ def format_session(taught: Taught) -> str:
 
 
 def format_marks(taught: Taught) -> str:
-    """Return `You marked 3 goals and rejected 2 pages.`"""
+    """Return `You marked 3 goals and rejected 2 pages.`, or that nothing can be learned without a goal."""
+    if not taught.goals:
+        return f"No {'useful page' if taught.record.way == 'free' else 'goal'} was marked. {NOTHING_TO_LEARN}"
     if taught.record.way == "free":
         unmarked = count(taught.failures, "page that you visited", "pages that you visited")
         useful = count(taught.goals, "useful page")
@@ -45,6 +47,9 @@ def format_never_loaded(urls: Sequence[str]) -> str:
     return f"{pages} had not loaded when you finished, so no trail to {'it' if len(urls) == 1 else 'them'} is saved."
 
 
+NOTHING_TO_LEARN = (
+    "There is nothing to learn from yet: teach the sites again, and mark a page that you look for."
+)
 NO_PROBLEMS = "No problems found."
 
 

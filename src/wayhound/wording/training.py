@@ -11,7 +11,11 @@ from wayhound.url import host_of
 from wayhound.wording.quantities import count
 
 if TYPE_CHECKING:
-    from wayhound.app.train import HeldOutSite, TrainingReport
+    from wayhound.app.train import HeldOutSite, LabelReport, TrainingReport
+
+
+FEW_GOALS, FEW_SITES = 10, 3
+"""With fewer, one page more or less would change a percentage by ten points and more."""
 
 
 def format_training(report: TrainingReport) -> str:
@@ -55,9 +59,25 @@ def _quality(report: TrainingReport) -> str:
         return "With one site, none could be held out, so nothing shows how well it does on other sites."
     if goal is None or goal.recall is None or goal.precision is None:
         return "Each site was held out in turn; the table shows how well its pages were recognised."
+    if goal.pages < FEW_GOALS or len(report.sites) < FEW_SITES:
+        return _few(report, goal)
     return (
         f"On held-out sites, it recognises {goal.recall:.0%} of the goals (recall), and {goal.precision:.0%} of "
         "what it takes for goals are goals (precision)."
+    )
+
+
+def _few(report: TrainingReport, goal: LabelReport) -> str:
+    """Return counts in place of percentages that so few pages cannot bear, and what to add."""
+    found = round((goal.recall or 0.0) * goal.pages)
+    missing = []
+    if len(report.sites) < FEW_SITES:
+        missing.append(count(FEW_SITES - len(report.sites), "more site"))
+    if goal.pages < FEW_GOALS:
+        missing.append(count(FEW_GOALS - goal.pages, "more goal"))
+    return (
+        f"With each site held out in turn, it recognises {found} of {count(goal.pages, 'goal page')} on "
+        f"{count(len(report.sites), 'site')}: too few to trust. Teach {' and '.join(missing)} to know better."
     )
 
 

@@ -61,6 +61,27 @@ def test_two_sites_taught_by_clicks_and_keys_become_trails(
     assert first.steps[1].link in first.steps[0].page.links
 
 
+def test_back_on_the_first_page_of_a_site_does_not_lead_into_the_site_before(
+    classroom: Classroom, server: SampleServer, tmp_path: Path
+) -> None:
+    async def story(lesson: Lesson) -> None:
+        hand = lesson.hand
+        await hand.arrived()
+        await hand.click("Faculty")
+        await hand.press("next")
+        await hand.tab.back()
+        await hand.click("People")  # which is a link of the second site
+        await hand.press("goal")
+        await hand.back()
+        await hand.press("done")
+        assert await lesson.recording == "done"
+
+    classroom.teach(tmp_path / "w", [site(server, "cs"), site(server, "physics")], story)
+    [trail] = trails_of(tmp_path / "w")
+    assert trail.site == site(server, "physics")
+    assert walked(trail) == [("/", "", ""), ("/people/", "Goal", "People")]
+
+
 def test_the_two_ends_of_a_relationship_are_marked_in_the_bar(
     classroom: Classroom, server: SampleServer, tmp_path: Path
 ) -> None:

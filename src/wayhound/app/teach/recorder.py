@@ -243,6 +243,9 @@ class Recorder:
         starts_trail = len(self._session.nodes) > pages and link is None and before is not None
         if starts_trail and entry.url != normalise(self._session.sites[self._session.site]):
             self._bars.queue(tab, bar.NO_LINK)
+        after = self._session.page_shown(tab.id)
+        if before is not None and after is not None and after.site != before.site and after.parent is None:
+            await tab.forget_history()  # the pages before are of another site: marks there would be its own
         await self._bars.update(tab)
 
     async def _on_download(self, download: Downloaded) -> None:

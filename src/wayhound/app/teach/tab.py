@@ -193,6 +193,14 @@ class Tab:
         with suppress(Error):
             await self.page.go_back(wait_until="commit")
 
+    async def forget_history(self) -> None:
+        """Make the page that is shown the first of the tab, so that Back leads nowhere."""
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+        if self._session is not None:
+            with suppress(Error):
+                await self._session.send("Page.resetNavigationHistory")
+
     def response(self, url: str) -> LoadedResponse | None:
         return self._responses.get(url)
 
