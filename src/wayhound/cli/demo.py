@@ -96,7 +96,7 @@ def _clear(folder: Path) -> None:
     mark = folder / MARK
     if not mark.exists():
         raise UsageError(f"{folder} was not made by the demo. Choose another folder with --workspace.")
-    if mark.read_text() == _state(folder):
+    if (sealed := mark.read_text()) and sealed == _state(folder):
         shutil.rmtree(folder)
         return
     names = (folder.with_name(f"{folder.name}-{number}") for number in range(1, 1_000_000))
