@@ -63,7 +63,10 @@ def test_a_matcher_goes_on_where_another_stopped() -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("The history of small towns in Norway", "The history of large towns in Norway"),
+        (
+            "The history of the small towns of the northern coast of Norway",
+            "The history of the large towns of the northern coast of Norway",
+        ),
         ("Handbook of towns, part I", "Handbook of towns, part II"),
     ],
 )
