@@ -14,13 +14,16 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.crawl import Crawl
+from wayhound.app.fact_agenda import SiteDemand
 from wayhound.app.fact_tables import WideRow, fact_rows
 from wayhound.app.facts import CONTACT_FIELDS, FactSearch, extract_facts, parse_wanted
 from wayhound.app.forage import Order, complete_order
 from wayhound.archive.replay import ReplayFetcher
+from wayhound.entities.workload import AskedQuery, Workload
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
@@ -34,6 +37,7 @@ from wayhound.workspace import Workspace
 FIRMS = 60
 MOST_FETCHES = 3.0
 EXHAUSTIVE = 30
+BUDGETS, DRAWS = (30, 60, 120), 3
 KINDS = ("modern-company", "modern-small", "modern-nonprofit", "modern-hospitality", "company")
 SAMPLES = ("lanterns", "mapworks", "orchard", "pumpen", "teahouse", "velas")
 
@@ -62,12 +66,22 @@ class Firms:
         return Fetched(url, page.status, body=page.body, content_type=page.content_type, charset="utf-8")
 
 
-async def walk(firms: Firms, workspace: Workspace, *, exhaustive: bool) -> int:
-    """Forage all firms, and return the id of the run."""
+async def walk(
+    firms: Firms,
+    workspace: Workspace,
+    *,
+    exhaustive: bool,
+    total: int | None = None,
+    workload: Workload | None = None,
+) -> int:
+    """Forage all firms, with so many fetches in all, and return the id of the run."""
     order = complete_order(workspace, Order(strategy="", facts="contact"))
     wanted = parse_wanted(workspace, "contact")
     sites = [Site(start) for start in firms.starts]
-    limits = RunLimits(EXHAUSTIVE if exhaustive else workspace.config.forage.budget_per_site)
+    limits = RunLimits(EXHAUSTIVE if exhaustive else workspace.config.forage.budget_per_site, total)
+    demand = SiteDemand(workload) if workload else None
+    if demand is not None:
+        sites.sort(key=lambda site: -demand.site_utility(site))
     run = workspace.stores.forage.open_run({"bench": str(exhaustive)}, limits, sites, 0.0)
     with workspace.archive_writer("w0") as writer:
         crawl = Crawl(
@@ -81,9 +95,55 @@ async def walk(firms: Firms, workspace: Workspace, *, exhaustive: bool) -> int:
             limits=ForageLimits(budget=limits.budget_per_site, min_score=order.min_score),
             politeness=Politeness(0.0),
             new_facts=None if exhaustive else lambda: FactSearch(wanted),
+            demand=demand,
         )
-        await crawl.work(1)
+        await crawl.work(1 if total is None else workspace.config.forage.sites_at_once)
     return run.id
+
+
+def synthetic_demand(firms: Firms, seed: int) -> dict[str, int]:
+    """Return how often each firm is asked for: by Zipf's law, in a random order."""
+    starts = list(firms.starts)
+    Random(seed).shuffle(starts)
+    return {start: max(1, 1000 // rank) for rank, start in enumerate(starts, 1)}
+
+
+def _name_of(start: str) -> str:
+    """Return a firm's name as people would type it: its host without the ending."""
+    return host_of(start).split(":")[0].removeprefix("www.").rsplit(".", 1)[0].replace(".", " ")
+
+
+def answered(firms: Firms, folder: Path, total: int, seed: int, *, by_demand: bool) -> float:
+    """Return the share of a synthetic demand that is for firms of which a fact was found in so many fetches."""
+    asked = synthetic_demand(firms, seed)
+    queries = [AskedQuery(_name_of(start), "instance", count) for start, count in asked.items()]
+    with Workspace.create(folder) as workspace:
+        load = Workload.of(queries) if by_demand else None
+        run_id = asyncio.run(walk(firms, workspace, exhaustive=False, total=total, workload=load))
+        wanted = parse_wanted(workspace, "contact")
+        extract_facts(workspace, wanted, run_id=run_id)
+        found = {
+            row.site for row in fact_rows(workspace, wanted, run_id) if any(map(row.texts, CONTACT_FIELDS))
+        }
+    return sum(count for start, count in asked.items() if start in found) / sum(asked.values())
+
+
+def _by_demand(firms: Firms, folder: Path) -> Report:
+    rows: list[list[Cell]] = []
+    gains: list[float] = []
+    for total in BUDGETS:
+        shares = {
+            name: sum(
+                answered(firms, folder / f"{name} {total} {seed}", total, seed, by_demand=name == "by demand")
+                for seed in range(DRAWS)
+            ) / DRAWS
+            for name in ("in their order", "by demand")
+        }  # fmt: skip
+        gains.append(shares["by demand"] / max(shares["in their order"], 1e-9))
+        rows.append([total, *(f"{100 * share:.1f} %" for share in shares.values())])
+    header = ["fetches in all", "sites in their order", "by demand (--workload)"]
+    title = f"Share of a synthetic demand for firms with a fact, mean of {DRAWS} draws"
+    return Report(title, header, rows, [Bar("gain at the smallest budget", gains[0], least=1.0)])
 
 
 def measure(
@@ -116,6 +176,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         found, statuses, fetches = measure(firms, Path(folder) / "one", exhaustive=False)
         possible, _, all_fetches = measure(firms, Path(folder) / "all", exhaustive=True)
+        demanded = _by_demand(firms, Path(folder))
     if arguments.each:
         for start in firms.starts:
             print(start, fetches[start], found[start], possible[start], sep="\t")
@@ -131,6 +192,7 @@ def main() -> int:
     reports = [
         Report(f"{len(firms.starts)} firms with their facts", header, rows, bars),
         Report("Statuses", ["status", "firms"], status_rows),
+        demanded,
     ]
     return finish(reports, arguments)
 

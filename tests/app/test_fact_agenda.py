@@ -154,6 +154,13 @@ def test_what_is_found_is_worth_less_and_what_it_lacks_still_something() -> None
     assert demand.site_utility(cedar) > demand.utility(elm, link) / 2
 
 
+def test_short_words_of_a_host_are_words_where_hyphens_part_them() -> None:
+    demand = SiteDemand(Workload.of([AskedQuery("lz interio"), AskedQuery("timber lodge")]))
+    nothing = demand.site_utility(Site("https://other.example/"))
+    assert demand.site_utility(Site("https://www.lz-interio.example/")) > 10 * nothing
+    assert demand.site_utility(Site("https://timberlodge.example/")) > 10 * nothing
+
+
 def test_links_that_name_what_is_asked_for_are_known() -> None:
     demand = SiteDemand(Workload.of([AskedQuery("blue door austin")]))
     assert demand.is_asked_for(Link("http://g.example/austin/r12", "Blue Door"))

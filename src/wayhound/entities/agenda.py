@@ -213,9 +213,12 @@ class PageScorer:
         words = self._hosts.get(host)
         if words is None:
             label = host.removeprefix("www.").rsplit(".", 1)[0]
-            words = self._hosts[host] = (
-                split_words(label, self.workload.vocabulary) if self.workload.queries else []
-            )
+            parts = re.split(r"[.:-]", label) if self.workload.queries else []
+            known = self.workload.vocabulary
+            # a part that is no word by itself may be several written as one
+            words = self._hosts[host] = [
+                word for part in parts for word in ([part] if part in known else split_words(part, known))
+            ]
         return words
 
     def probability(self, seen: _Seen) -> float:
