@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayhound.search.query import parse
-from wayhound.search.results import Fragment, Highlighter, highlight, snippet
+from wayhound.search.results import Fragment, Highlighter, best_page, highlight, snippet
 
 
 def marker(text: str) -> Highlighter:
@@ -75,3 +75,10 @@ def test_words_are_marked_as_if_each_were_looked_at(text: str, query: str) -> No
     words = list(re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", text)) if chosen.whole or chosen.prefixes else []
     expected = [(word.start(), word.end(), term) for word in words if (term := chosen.match(word[0]))]
     assert chosen.spans(text) == expected
+
+
+def test_the_page_with_most_of_the_words_is_quoted_with_or_without_accents() -> None:
+    pages = ["Nothing.", "The vole of Gödel", "A vole and a mole", "Mole, vole and Gödel"]
+    assert best_page(pages, ["vole", "mole"]) == 2
+    assert best_page(pages, ["godel"]) == 1
+    assert best_page(pages, ["tiger"]) is None

@@ -207,12 +207,17 @@ PageReader = Callable[[str, str], Sequence[str]]
 def best_page(pages: Sequence[str], wanted: Collection[str]) -> int | None:
     """Return the index of the page with the most of these words, the first of equals; None if no page has one.
 
-    Words are looked up as parts of words, which is quick; only one page is then read word by word.
+    Words are looked up as parts of words, which is quick; only one page is then read word by word. Pages are folded,
+    which is slower, only if no page has a word as it was typed: accents are rare.
     """
+    found = _most_words((text.lower() for text in pages), wanted)
+    return found if found is not None else _most_words((" ".join(terms(text)) for text in pages), wanted)
+
+
+def _most_words(texts: Iterable[str], wanted: Collection[str]) -> int | None:
     best, found = 0, None
-    for number, text in enumerate(pages):
-        folded = text.lower() if text.isascii() else " ".join(terms(text))
-        if (count := sum(word in folded for word in wanted)) > best:
+    for number, text in enumerate(texts):
+        if (count := sum(word in text for word in wanted)) > best:
             best, found = count, number
     return found
 
