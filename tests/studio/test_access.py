@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from tests.studio.conftest import TOKEN, Visitor
+from wayhound.studio.access import Access, derived
 
 PATHS = ("/", "/trails", "/trails/1", "/train", "/jobs/1.json", "/nowhere", "/openapi.json")
 
@@ -90,3 +94,57 @@ def test_pages_may_load_nothing_from_elsewhere_and_not_be_framed(visitor: Visito
     assert "unsafe-inline" not in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
+
+
+def passes(kind: str, path: str, headers: dict[str, str]) -> bool:
+    """Return True if the guard of the studio lets a request through to the application."""
+    reached = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        reached.append(scope["path"])
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        assert message["type"] != "websocket.accept"
+
+    raw = [(name.encode(), text.encode()) for name, text in headers.items()]
+    state = SimpleNamespace(state=SimpleNamespace(pages=SimpleNamespace(render=lambda *_, **__: "")))
+    scope = {
+        "type": kind, "path": path, "headers": raw, "query_string": b"", "method": "GET", "app": state,
+    }  # fmt: skip
+    asyncio.run(Access(application, TOKEN)(scope, receive, send))
+    return bool(reached)
+
+
+def cookie() -> str:
+    return f"wayhound_studio_{derived(TOKEN, 'name')[:12]}={derived(TOKEN, 'cookie')}"
+
+
+HERE = "studio.localhost:80"
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_let_in"),
+    [
+        (f"http://{HERE}", True),
+        ("http://evil.example", False),
+        ("http://[", False),
+        ("null", False),
+        ("", False),
+    ],
+)
+def test_a_socket_of_another_site_is_refused_whatever_its_cookie(origin: str, is_let_in: bool) -> None:
+    assert passes("websocket", "/teach", {"host": HERE, "origin": origin, "cookie": cookie()}) is is_let_in
+
+
+def test_a_socket_needs_the_cookie_on_every_path() -> None:
+    for path in ("/teach", "/static/x/y.js"):
+        assert not passes("websocket", path, {"host": HERE, "origin": f"http://{HERE}"})
+
+
+def test_static_files_need_no_cookie_and_all_else_does() -> None:
+    assert passes("http", "/static/x/y.js", {"host": HERE})
+    assert not passes("http", "/trails", {"host": HERE})
+    assert passes("http", "/trails", {"host": HERE, "cookie": cookie()})
