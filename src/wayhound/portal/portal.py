@@ -143,6 +143,16 @@ class Choice:
     text: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class YearBar:
+    """The results of one year, or of several where the bars would be too narrow, as a bar of a histogram."""
+
+    label: str
+    count: int
+    height: int  # of 100 for the year with most results
+    url: str
+
+
 # Fragments that stand on a page dozens of times are written here: a macro costs ten times as much.
 
 
@@ -172,6 +182,18 @@ def _facet_items(choices: Iterable[Choice]) -> Markup:
     return Markup("".join(items))  # noqa: S704 - escaped above
 
 
+def _year_bars(bars: Iterable[YearBar]) -> Markup:
+    """Return the bars of a histogram, each a link; years without results have none."""
+    drawn = [
+        f'<a href="{escape(bar.url)}" rel="nofollow" aria-label="{bar.label}: {bar.count}">'
+        f"<title>{bar.label}: {bar.count:,}</title>"
+        f'<rect x="{10 * place + 1}" y="{100 - bar.height}" width="8" height="{bar.height}"/></a>'
+        for place, bar in enumerate(bars)
+        if bar.count
+    ]
+    return Markup("".join(drawn))  # noqa: S704 - labels are numbers, addresses are escaped
+
+
 _CHOSEN = ' class="on"'
 _FILTERS: Mapping[str, Any] = {
     "milliseconds": _milliseconds,
@@ -183,6 +205,7 @@ _FILTERS: Mapping[str, Any] = {
     "author_links": _author_links,
     "pieces": _pieces,
     "facet_items": _facet_items,
+    "year_bars": _year_bars,
     "host": lambda url: urlsplit(url).hostname or "",
 }
 

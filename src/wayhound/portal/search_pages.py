@@ -18,7 +18,7 @@ from pydantic import AfterValidator
 from wayhound.portal.addresses import field_query, record_url, search_url
 from wayhound.portal.library import Library
 from wayhound.portal.places import PlaceMap, place_map, places_of
-from wayhound.portal.portal import Choice, FieldNames, Portal, split_names
+from wayhound.portal.portal import Choice, FieldNames, Portal, YearBar, split_names
 from wayhound.record import Record
 from wayhound.search.results import (
     FACETS,
@@ -51,6 +51,7 @@ _SORTS_OF_PAPERS: frozenset[Sort] = frozenset({"cited", "authority", "hub"})
 _SORTS_BY_DATE: frozenset[Sort] = frozenset({"newest", "oldest"})
 
 _FEWEST_YEARS, _MOST_BARS = 3, 40
+_SOME_YEARS = "0000..0000"
 _YEARS_IN_QUERY = re.compile(r"(?<!\S)year:\S+")
 _quoted = lru_cache(maxsize=20_000)(quote_plus)  # the values of facets recur on every page
 FilterPairs = tuple[tuple[str, str], ...]
@@ -93,16 +94,6 @@ class FacetView:
     label: str
     choices: tuple[Choice, ...]
     all_url: str  # the page that lists all values; empty if these are all
-
-
-@dataclass(frozen=True, slots=True)
-class YearBar:
-    """The results of one year, or of several where the bars would be too narrow, as a bar of a histogram."""
-
-    label: str
-    count: int
-    height: int  # of 100 for the year with most results
-    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,12 +320,17 @@ def year_bars(first: SearchParameters, counted: Sequence[tuple[str, int]]) -> tu
     width = -(-(latest - earliest + 1) // _MOST_BARS)
     spans = [(start, min(start + width - 1, latest)) for start in range(earliest, latest + 1, width)]
     totals = [sum(counts.get(year, 0) for year in range(start, end + 1)) for start, end in spans]
-    rest = _YEARS_IN_QUERY.sub("", first.query).strip()
+    rest, tallest = _YEARS_IN_QUERY.sub("", first.query).strip(), max(totals)
+    # One address with a year in it serves as the pattern of all: forty would be quoted one by one.
+    before, _, after = (
+        replace(first, query=f"{rest} year:{_SOME_YEARS}".strip()).url().rpartition(_SOME_YEARS)
+    )
     bars = []
     for (start, end), total in zip(spans, totals, strict=True):
         years = str(start) if start == end else f"{start}..{end}"
-        url = replace(first, query=f"{rest} year:{years}".strip()).url()
-        bars.append(YearBar(years.replace("..", "–"), total, -(-100 * total // max(totals)), url))
+        bars.append(
+            YearBar(years.replace("..", "–"), total, -(-100 * total // tallest), before + years + after)
+        )
     return tuple(bars)
 
 
