@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.taught import LOOPBACK, start_of, true_goals
 from tests.servers import serve
+from wayhound.app.forage import Order
 from wayhound.app.review import Review
 from wayhound.cli import run
 from wayhound.paths.spiders import SPIDERS
@@ -296,3 +297,36 @@ def test_words_help_a_model_to_find_the_way_and_say_nothing_about_goals(
     assert run([*path_learner, "-w", str(trained)]) == 0
     assert forage(start, trained, "--model", "paper", "--keyword", "preprint") == 2
     assert "takes no words" in capsys.readouterr().err
+
+
+def test_a_model_that_was_taught_one_goal_a_site_looks_for_one_and_says_so(
+    tmp_path: Path, samples: SampleServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "one"
+    assert run(["init", str(folder)]) == 0
+    taught = [
+        "trails",
+        "from-samples",
+        "physics",
+        "cs",
+        "--goal",
+        "course",
+        "--trails",
+        "1",
+        "-w",
+        str(folder),
+    ]
+    assert run(taught) == 0
+    assert run(["train", "--settings", "default", "-w", str(folder)]) == 0
+    with Workspace.open(folder) as workspace:
+        assert workspace.forage_models.last().one_goal
+    capsys.readouterr()
+    start = start_of(samples, "math")
+    assert forage(start, folder, "--budget", "12") == 0
+    assert "One goal a site, as on the sites that were taught" in capsys.readouterr().err
+    assert forage(start, folder, "--budget", "12", "--all-goals") == 0
+    assert "One goal a site" not in capsys.readouterr().err
+    with Workspace.open(folder) as workspace:
+        last, first = workspace.stores.forage.runs()
+        orders = [Order.from_identity(each.identity) for each in (first, last)]
+    assert [(order.best_goal_only, order.all_goals) for order in orders] == [(True, False), (False, True)]

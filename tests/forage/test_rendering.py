@@ -68,3 +68,13 @@ def test_more_is_clearly_more_words_or_several_new_links() -> None:
     assert shows_more(page(50, *"abcdef"), page(50, *"abcdefghi"))
     assert not shows_more(page(50, *"abcdef"), page(52, *"abcdefg"))
     assert not shows_more(page(50), page(50))
+
+
+def test_what_a_site_needed_is_taken_over_from_its_run_before() -> None:
+    memory = RenderMemory()
+    memory.recall(visit(at("people/ann"), "rendered"))
+    for name in ("1", "2"):
+        memory.recall(visit(at(f"news/{name}"), "same"))
+    assert memory.wants(at("people/bob"), "")  # at once, without a sign in its markup
+    assert not memory.wants(at("news/3"), "needed")
+    assert not memory.wants(at("other/1"), "")

@@ -189,3 +189,24 @@ def test_a_start_page_that_leads_on_is_shown_by_the_page_behind_it(visitor: Visi
         ratings = re.search(r'href="(/ratings\?[^"]+visit=0)"', visitor.get("/runs/1"))
         assert ratings is not None
         assert "<h1>Behind</h1>" in visitor.get(html.unescape(ratings[1]))
+
+
+def test_a_host_to_which_most_links_lead_can_be_included(visitor: Visitor, folder: Path) -> None:
+    pages: dict[str, str] = {f"/{number}": f"<title>Contact {number}</title>" for number in range(3)}
+    with serve(pages) as server:
+        other = server.at("shop.localhost")
+        pages["//old.localhost/"] = "<title>Home</title>" + "".join(
+            f"<a href='{other}{path}'>x</a>" for path in pages
+        )
+        visitor.send("/runs", "/runs", **order(server, sites=f"{server.at('old.localhost')}/", budget=9))
+        visitor.wait_for_job("/runs/1")
+        host = f"shop.localhost:{server.port}"
+        page = visitor.get("/runs/1")
+        assert f"3 links lead to other hosts, most to {host}" in page
+        assert f"Include {host}" in page
+        start = f"{server.at('old.localhost')}/"
+        told = visitor.send("/runs/1", "/runs/1/include", site=start, host=host)
+        assert "belongs to the site now" in told
+        visitor.wait_for_job("/runs/1")
+    with Workspace.open(folder) as workspace:
+        assert workspace.stores.forage.progress(1).goals == 3

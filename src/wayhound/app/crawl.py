@@ -312,6 +312,7 @@ class Crawl:
     notes: SiteNotebook | None = None
     renderer: Renderer | None = None  # for pages that are made by scripts
     render_mode: RenderMode = "auto"
+    repeats: int = 0  # the run that this one repeats, of which it takes over what needed a browser
     demand: Demand | None = None  # what people ask for is fetched first, over all sites
     answered_scorer: Callable[[int], Awaitable[Scorer]] | None = None  # taught by the answers up to this one
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
@@ -382,6 +383,10 @@ class Crawl:
         if self.new_facts is not None:
             self._facts[job.id] = self.new_facts()
         memory = self._rendering[job.id] = RenderMemory(self.render_mode if self.renderer else "never")
+        for visit in (
+            self.store.visits_of(self.repeats, job.site.start) if self.repeats and self.renderer else ()
+        ):
+            memory.recall(visit)
         await self._replay(job, forager)
         reason = await self._continue(job, forager)
         if reason.startswith(NO_LINKS) and memory.lacks_browser:

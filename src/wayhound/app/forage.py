@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from wayhound.app.crawl import Crawl, Demand, SiteFacts, SiteNotebook
+from wayhound.app.site_list import with_hosts
 from wayhound.archive.reader import Revalidator
 from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
@@ -329,6 +330,19 @@ def resume_run(workspace: Workspace, run: Run, limits: RunLimits, now: float) ->
     return _opened(workspace, run.identity, limits, (), now, renders=renders)
 
 
+def include_host(workspace: Workspace, run_id: int, start: str, host: str, now: float) -> Run:
+    """Take a host for a part of a site of a run, which then waits again.
+
+    Raises UsageError if the run has no such site, or the host is none.
+    """
+    store = workspace.stores.forage
+    run = store.run(run_id)
+    if all(site.start != start for site in store.sites(run_id)):
+        raise UsageError(f"Run {run_id} has no site {start}.")
+    site = with_hosts(Site(start), [host])
+    return _opened(workspace, run.identity, run.limits, [site], now, renders=renders_pages(workspace.config))
+
+
 def _opened(
     workspace: Workspace,
     identity: Mapping[str, str],
@@ -445,6 +459,7 @@ async def run_worker(
             if renderer is not None:
                 await stack.enter_async_context(renderer)
             reader = workspace.archive
+            before = previous_run(workspace.stores.forage, run) if renderer is not None else None
             crawl = Crawl(
                 store=workspace.stores.forage,
                 run=run,
@@ -462,6 +477,7 @@ async def run_worker(
                 lease_seconds=config.forage.lease_seconds,
                 renderer=renderer,
                 render_mode=cast("RenderMode", config.fetch.render),
+                repeats=before.id if before else 0,
                 on_visit=on_visit,
                 on_goal=on_goal,
                 notes=None

@@ -68,6 +68,13 @@ class RenderMemory:
             return True
         return need == "perhaps" and self._samples < MAX_SAMPLES + 2 * self._gains
 
+    def recall(self, visit: Visit) -> None:
+        """Take in a visit of an earlier run of the site: templates that gained are rendered at once, unsampled."""
+        if visit.rendering == "rendered":
+            self._gained.add(template(visit.url))
+        elif visit.rendering == "same":
+            self._vain[template(visit.url)] += 1
+
     def learn(self, visit: Visit) -> None:
         """Take in a visit, new or saved."""
         self._pages += 1

@@ -15,6 +15,9 @@ BrowserNeed = Literal["", "perhaps", "needed"]
 """`needed`: the page shows next to nothing without its scripts. `perhaps`: some of its links may be made by them."""
 
 FEW_WORDS, FEW_LINKS = 60, 4
+MANY_LINKS = (
+    150  # more than a forage follows on a site by default: a list that grows would add nothing to them
+)
 _HARDLY_ANY_WORDS = 12
 _LOOKED_AT = 200_000  # bytes
 
@@ -61,11 +64,12 @@ def browser_need(page: Page | Unreadable | None, body: bytes, *, look_closer: bo
         return ""
     if any(sign in body for sign in _ROUTES):
         return "needed"
-    if any(sign in body for sign in _GROWING_LISTS):
+    links = _n_links(page)
+    if links <= MANY_LINKS and any(sign in body for sign in _GROWING_LISTS):
         return "perhaps"
-    # Most pages have some: a button that opens the menu, a link that prints. Their ordinary links outnumber them.
+    # Most pages have some: a button that opens the menu, a link that prints. A menu made by scripts has little else.
     scripted = sum(body.count(sign) for sign in _SCRIPT_LINKS)
-    return "perhaps" if scripted and 2 * scripted > _n_links(page) else ""
+    return "perhaps" if scripted > 2 * links else ""
 
 
 def _n_links(page: Page) -> int:

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from wayhound.app.forage import (
     Order,
     complete_order,
+    include_host,
     is_alive,
     new_nonce,
     open_run,
@@ -319,6 +320,23 @@ def run_actions(studio: Studio) -> APIRouter:
         with studio.workspace() as workspace:
             run = workspace.stores.forage.run(run_id)
             return download_table(workspace, "sites", run.id, f"sites-{run_id}.csv")
+
+    @router.post("/runs/{run_id}/include")
+    async def include(request: Request, run_id: int) -> Response:
+        """Take another host for a part of a site, and go on with the site."""
+        form = await read_form(studio, request)
+
+        def act(workspace: Workspace) -> str:
+            studio.background.refuse_second(workspace, "forage")
+            run = include_host(workspace, run_id, form.text("site"), form.text("host"), time.time())
+            start_forage(studio, workspace, run.id, delay=None, workers=1)
+            return f"{form.text('host')} belongs to the site now, and the run goes on."
+
+        try:
+            notice = await studio.run(act)
+        except BadRequest as error:
+            notice = str(error)
+        return to(f"/runs/{run_id}", notice)
 
     @router.post("/runs/{run_id}/resume")
     async def resume(request: Request, run_id: int) -> Response:

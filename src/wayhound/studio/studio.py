@@ -19,7 +19,7 @@ from wayhound.errors import WayhoundError
 from wayhound.studio.access import check_form, derived
 from wayhound.studio.background import Background
 from wayhound.web.pages import BadRequest, Pages
-from wayhound.wording.faults import format_ending, format_error
+from wayhound.wording.faults import format_ending, format_error, other_host
 from wayhound.wording.quantities import count, shorten
 from wayhound.wording.runs import format_goals_left, format_verdict
 from wayhound.workspace import Workspace
@@ -208,6 +208,7 @@ _FILTERS: Mapping[str, Any] = {
     "path_of": lambda url: url.partition("://")[2].partition("/")[2] or host_of(url),
     "counted": count,
     "ending": lambda reason: format_ending(reason, "studio"),
+    "other_host": other_host,
     "verdict": format_verdict,
     "goals_left": format_goals_left,
     "quoted": lambda text: quote(text, safe=""),
