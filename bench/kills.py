@@ -217,9 +217,10 @@ def damage_in(folder: Path, web: Web) -> Damage:
         for start in web.starts():
             visits = list(store.visits_of(run.id, start))
             found.off_budget += abs(sum(visit.spent for visit in visits) - BUDGET)
-            found.doubled += len(visits) - len({visit.url for visit in visits})
+            fetched = [visit for visit in visits if visit.outcome == "ok"]  # others may have been tried again
+            found.doubled += len(fetched) - len({visit.url for visit in fetched})
             found.lost += [visit.number for visit in visits] != list(range(len(visits)))
-            for visit in visits:
+            for visit in fetched:
                 found.lost += visit.archived is None or not _is_there(workspace, visit.archived, visit.url)
     return found
 

@@ -322,9 +322,7 @@ def year_bars(first: SearchParameters, counted: Sequence[tuple[str, int]]) -> tu
     totals = [sum(counts.get(year, 0) for year in range(start, end + 1)) for start, end in spans]
     rest, tallest = _YEARS_IN_QUERY.sub("", first.query).strip(), max(totals)
     # One address with a year in it serves as the pattern of all: forty would be quoted one by one.
-    before, _, after = (
-        replace(first, query=f"{rest} year:{_SOME_YEARS}".strip()).url().rpartition(_SOME_YEARS)
-    )
+    before, _, after = replace(first, query=f"{rest} year:{_SOME_YEARS}".strip()).url().partition(_SOME_YEARS)
     bars = []
     for (start, end), total in zip(spans, totals, strict=True):
         years = str(start) if start == end else f"{start}..{end}"
