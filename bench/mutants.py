@@ -37,7 +37,9 @@ TARGETS = {
     "web/guards.py": ["tests/portal/test_security.py", "tests/portal/test_parts.py", "tests/web"],
     "studio/access.py": ["tests/studio/test_access.py"],
     "portal/addresses.py": ["tests/portal/test_parts.py", "tests/portal/test_search_pages.py"],
-    "archive/warc.py": ["tests/archive/test_archive.py", "tests/archive/test_archive_reader.py"],
+    "archive/warc.py": [
+        "tests/archive/test_archive.py", "tests/archive/test_archive_reader.py", "tests/archive/test_archive_repair.py",
+    ],
 }  # fmt: skip
 """Modules, and the tests that must notice a change: guard, robots, leases and budgets, CSRF, escaping, WARC."""
 
