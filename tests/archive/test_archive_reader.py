@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from io import BytesIO
 from pathlib import Path
@@ -14,8 +15,9 @@ from warcio.warcwriter import WARCWriter
 
 from tests.archive.archives import NOON, html, writer
 from wayhound.archive.reader import ArchiveReader, iterate
-from wayhound.archive.warc import MAX_RECORD_BYTES, records
+from wayhound.archive.warc import MAX_RECORD_BYTES, records, response_record, sha1_digest
 from wayhound.errors import ArchiveError
+from wayhound.fetched import Fetched
 from wayhound.visit import ArchiveRef
 
 CHUNKED = b"5\r\nHello\r\n7;x=y\r\n, world\r\n0\r\n\r\n"
@@ -269,3 +271,20 @@ def _write_pair(path: Path) -> None:
 def _raw(path: Path, number: int) -> bytes:
     record = list(records(path))[number]
     return gzip.decompress(path.read_bytes()[record.offset : record.offset + record.length])
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\r\n"])
+def test_a_header_cannot_add_lines_of_its_own(sign: str) -> None:
+    fetched = Fetched("http://a.example/", 200, (("X-A", f"b{sign}WARC-Type: request"),), b"body")
+    record = gzip.decompress(response_record(fetched, NOON, sha1_digest(b"body"), "<urn:uuid:1>"))
+    lines = re.split(rb"[\r\n]+", record)
+    assert [line for line in lines if line.startswith(b"WARC-Type")] == [b"WARC-Type: response"]
+    assert b"X-A: b WARC-Type: request" in lines
+
+
+def test_a_record_that_is_shorter_than_it_says_is_damaged(tmp_path: Path) -> None:
+    head = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n"
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(gzip.compress(head + b"Content-Length: 100\r\n\r\nshort\r\n\r\n"))
+    with pytest.raises(ArchiveError, match="shorter than it says"):
+        list(records(path))

@@ -195,6 +195,13 @@ def test_only_web_addresses_become_links(text: str) -> None:
     assert outside_url(f"javascript:{text}") == outside_url(f"data:{text}") == ""
 
 
+@pytest.mark.parametrize(
+    "url", ["javascript://a.example/%0aalert(1)", "ftp://a.example/", "http:a", "https:///a"]
+)
+def test_an_address_needs_both_the_scheme_of_the_web_and_a_host(url: str) -> None:
+    assert outside_url(url) == ""
+
+
 def test_dois_become_links_in_any_spelling() -> None:
     link = "https://doi.org/10.1000/a(b)%3Cc%3E"
     assert (
