@@ -350,6 +350,10 @@ HELD_OUT = {
         ("guide", "guide → persona", "ul.noliststyle > li > ul.ml-8 > li > a"),
         ("guide", "guide → term", ".markdown-content a.tooltip"),
     ),
+    "skoyamalab": (("news", "news → year", "p.post-tags a"),),
+    "xiangya": (("publication", "publication → DOI", "article.v2-page__content > p:not([class]) > a"),),
+    "hirodaisohaken": (("seminar", "seminar → list", "ol.breadcrumbs li:nth-of-type(2) a"),),
+    "beeware-es": (("news", "news → author", ".md-profile__description a"),),
     "okio": (
         ("api", "type → member", ".tabbedcontent .main-subrow.keyValue > div > span.inline-flex > div > a"),
     ),

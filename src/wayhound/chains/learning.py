@@ -264,12 +264,17 @@ class StepLearner:
 
 
 def _without_crumbs(page: TokenPage, members: list[int], shown: set[int]) -> tuple[int, ...]:
-    """Drop the first links of a short list that lead up from the page: it is a trail of crumbs."""
-    first = 0
-    if len(members) <= _SHORT_LIST:
+    """Drop the first links of a short list that lead up from the page, and a last one to the page itself.
+
+    Such a list is a trail of crumbs.
+    """
+    first, last = 0, len(members)
+    if last <= _SHORT_LIST:
         while members[first] not in shown and _leads_up(page.url, page.target_of(members[first])):
             first += 1
-    return tuple(members[first:])
+    if first and members[-1] not in shown and page.target_of(members[-1]) == page.url:
+        last -= 1
+    return tuple(members[first:last])
 
 
 def _leads_up(url: str, target: str) -> bool:

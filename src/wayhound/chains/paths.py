@@ -17,6 +17,8 @@ _MAX_LABEL_WORDS = 8
 _MAX_INLINE_WORDS = 2
 _CONNECTORS = frozenset("and or with by et und y e и & of the a an in on for to from via see also".split())
 _BRACKETS = frozenset("<([{")
+_CLOSING = frozenset(">)]}")
+_NEAR_BRACKET = 8
 _SENTENCE = frozenset(".!?;")
 
 
@@ -190,6 +192,18 @@ def _follows_bracket(page: TokenPage, anchor: int) -> bool:
     return anchor > 0 and page.tokens[anchor - 1] in _BRACKETS
 
 
+def _is_in_brackets(page: TokenPage, anchor: int) -> bool:
+    """Return True if a bracket stands open before a link, as in `A<T extends B>`; a few tokens are looked at."""
+    depth = 0
+    for token in reversed(page.tokens[max(anchor - _NEAR_BRACKET, 0) : anchor]):
+        depth += (token in _BRACKETS) - (token in _CLOSING)
+        if depth > 0:
+            return True
+        if token[0] == "<" and len(token) > 1 and token != "</a>":
+            break
+    return False
+
+
 def are_alike(page: TokenPage, anchors: Sequence[int]) -> bool:
     """Return True if all links have one path of tags, whatever the attributes."""
     return len({tag_path(page, anchor) for anchor in anchors}) <= 1
@@ -198,7 +212,7 @@ def are_alike(page: TokenPage, anchors: Sequence[int]) -> bool:
 def place_of(page: TokenPage, anchor: int) -> tuple[int, int, bool]:
     """Return the element that holds a link and the link's path: like links in one element share it."""
     element = page.tree.opened[anchor]
-    return page.tree.elements[element].parent, page.tree.paths[element], _follows_bracket(page, anchor)
+    return page.tree.elements[element].parent, page.tree.paths[element], _is_in_brackets(page, anchor)
 
 
 def is_parted(page: TokenPage, anchors: Iterable[int]) -> bool:
