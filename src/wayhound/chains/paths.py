@@ -19,6 +19,7 @@ _CONNECTORS = frozenset("and or with by et und y e и & of the a an in on for to
 _BRACKETS = frozenset("<([{")
 _CLOSING = frozenset(">)]}")
 _NEAR_BRACKET = 8
+_LINK_ENDS = frozenset({"</a>"})
 _SENTENCE = frozenset(".!?;")
 
 
@@ -199,7 +200,7 @@ def _is_in_brackets(page: TokenPage, anchor: int) -> bool:
         depth += (token in _BRACKETS) - (token in _CLOSING)
         if depth > 0:
             return True
-        if token[0] == "<" and len(token) > 1 and token != "</a>":
+        if token[0] == "<" and len(token) > 1 and token not in _LINK_ENDS:
             break
     return False
 
