@@ -19,6 +19,7 @@ from wayhound.cli import run
 from wayhound.entities.workload import HALF_LIFE_DAYS, AskedQuery, Workload, read_workload
 from wayhound.errors import UsageError
 from wayhound.forage.frontier import QueuedLink
+from wayhound.net.rendering import can_render
 from wayhound.page import Link
 from wayhound.samples.pdf import PdfLine, write_pdf
 from wayhound.site import Site
@@ -273,3 +274,29 @@ def test_the_command_says_what_was_spent_and_what_is_left(
     captured = capsys.readouterr()
     assert "Costly extractors read 5 pages and found" in captured.err
     assert captured.out.count("+15124713434") == 5
+
+
+SCRIPTED = (
+    "<title>Oak</title><p id=p>…</p>"
+    "<script>document.getElementById('p').textContent = 'Phone: +1 512 471 3434'</script>"
+)
+
+
+@pytest.mark.skipif(not can_render(), reason="needs a browser")
+def test_a_browser_finds_what_scripts_write(tmp_path: Path) -> None:
+    with serve({"//oak.localhost/": SCRIPTED}) as server:
+        site, folder = f"{server.at('oak.localhost')}/", str(tmp_path / "mine")
+        assert run(["init", folder]) == 0
+        settings = tmp_path / "mine" / "wayhound.toml"
+        settings.write_text(settings.read_text().replace("allow_private = false", "allow_private = true"))
+        assert (
+            run(["forage", site, "-w", folder, "--facts", "contact", "--delay", "0", "--render", "never"])
+            == 0
+        )
+        with Workspace.open(tmp_path / "mine") as workspace:
+            wanted = parse_wanted(workspace, "organisation:phone")
+            extract_facts(workspace, wanted)
+            assert [row.texts("phone") for row in fact_rows(workspace, wanted)] in ([], [[]])
+            done = extract_at_cost(workspace, wanted, Plan(), ["browser"], Budget())
+            assert (done.pages, done.problems) == (1, ())
+            assert [row.texts("phone") for row in fact_rows(workspace, wanted)] == [["+15124713434"]]
