@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from wayhound.net.guard import Guard
 from wayhound.pages.prose import shorten
-from wayhound.portal.addresses import doi_url, from_key, outside_url, slugs, to_key
+from wayhound.portal.addresses import doi_url, field_query, from_key, outside_url, search_url, slugs, to_key
 from wayhound.portal.library import PageCache, SharedCache, TopicMap
 from wayhound.portal.search_pages import from_cursor, to_cursor
 from wayhound.portal.submit_pages import public_url
@@ -223,3 +223,14 @@ def test_any_text_makes_sound_xml(text: str) -> None:
     root = Element("a", {"b": legal(text)})
     root.text = legal(text)
     assert fromstring(document(root)).tag == "a"
+
+
+def test_addresses_of_the_web_become_links_as_they_are() -> None:
+    assert outside_url("https://a.example/b?c#d") == "https://a.example/b?c#d"
+    assert outside_url("https://a.example/\n") == outside_url(f"https://a.example/{'b' * 4000}") == ""
+
+
+def test_a_search_for_a_value_is_written_as_a_person_would_type_it() -> None:
+    assert field_query("author", "Lovelace") == "author:Lovelace"
+    assert field_query("author", 'Ada "King" Lovelace') == 'author:"Ada King Lovelace"'
+    assert search_url("a b", page=2, sort="") == "/search?q=a+b&page=2"
