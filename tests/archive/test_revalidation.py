@@ -41,13 +41,13 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 def forage(
     workspace: Workspace, server: Served, config: Config = EAGER, path: str = "/", budget: int = 20
 ) -> list[Visit]:
-    """The visits of another run, in the order in which they were made."""
+    """The visits of another run, in the order in which they were made, without the search for a sitemap."""
     visits: list[Visit] = []
     order = Order(fresh=str(time.time_ns()))
     run = open_run(workspace, order, RunLimits(budget), [Site(f"{server}{path}")], time.time())
     server.seen.clear()
     asyncio.run(run_worker(workspace, run, config, on_start=lambda _: None, on_visit=visits.append))
-    return visits
+    return [visit for visit in visits if visit.link_kind != "sitemap"]
 
 
 def told(visits: list[Visit]) -> list[tuple[str, int | None, bool]]:
@@ -59,12 +59,12 @@ def asked(server: Served) -> list[dict[str, str]]:
     return [
         {name: value for name, value in request.headers.items() if name.startswith("If-")}
         for request in server.seen
-        if request.target != "/robots.txt"
+        if request.target not in ("/robots.txt", "/sitemap.xml")
     ]
 
 
 def records(workspace: Workspace) -> list[tuple[str, str, dict[str, str], str]]:
-    """Kind, URL, fields and status of every record, read to the end by a reader that is not ours."""
+    """Kind, URL, fields and status of the records of pages, read to the end by a reader that is not ours."""
     found = []
     for path in warc_files(workspace.archive_folder):
         with path.open("rb") as stream:
@@ -75,7 +75,7 @@ def records(workspace: Workspace) -> list[tuple[str, str, dict[str, str], str]]:
                 status = record.http_headers.get_statuscode() if record.http_headers else ""
                 found.append((record.rec_type, fields.get("WARC-Target-URI", ""), fields, status))
             assert iterator.err_count == 0
-    return found
+    return [record for record in found if not record[1].endswith("/sitemap.xml")]
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,7 @@ def test_the_conditions_stand_in_the_archived_request(workspace: Workspace) -> N
                 record.content_stream().read() + str(record.http_headers).encode()
                 for record in ArchiveIterator(stream)
                 if record.rec_type == "request"
+                and not record.rec_headers.get_header("WARC-Target-URI").endswith("/sitemap.xml")
             ]
     assert [b'If-None-Match: "one"' in head for head in heads] == [False, True]
 
