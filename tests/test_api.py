@@ -77,7 +77,7 @@ def test_the_examples_run(
     assert "Contact us · Larkin Lanterns" in shown
     assert "Visit us" in shown
     assert "8 trails on 3 sites" in shown
-    assert re.search(r"^25 pages$", shown, re.MULTILINE)
+    assert re.search(r"^40 pages$", shown, re.MULTILINE)
     assert re.search(r"^(goal|likely) ", shown, re.MULTILINE)
     assert "added" in shown
 

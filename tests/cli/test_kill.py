@@ -51,7 +51,7 @@ def forage(server: Served, workspace: Path, workers: int, *more: str) -> subproc
 
 
 def visits_of(workspace: Path) -> list[dict[str, object]]:
-    command = [*WAYHOUND, "export", "visits", "-w", str(workspace)]
+    command = [*WAYHOUND, "export", "visits", "--all-runs", "-w", str(workspace)]
     lines = subprocess.run(command, check=True, capture_output=True).stdout.splitlines()
     return [json.loads(line) for line in lines]
 
