@@ -237,10 +237,16 @@ def _cited_titles(source: str, folder: Path) -> Iterator[str]:
         for path in (folder / f"{name}.bib", folder / f"{name}.bib.gz")
         if path.exists()
     ]
-    entries = dict(entry for path in paths for entry in _bib_titles(read_source(path)))
+    sources = [read_source(path) for path in paths]
+    entries = dict(entry for text in sources for entry in _bib_titles(text))
     keys = {key.strip() for match in _CITE.finditer(source) for key in match[1].split(",")} - {""}
     if "*" in keys:
-        keys = set(entries)
+        keys = {
+            match[2]
+            for text in sources
+            for match in _BIB_ENTRY.finditer(text)
+            if match[1].lower() not in {"string", "comment", "preamble"}
+        }
     if keys and keys <= entries.keys():
         yield from (detex(entries[key]) for key in sorted(keys))
 

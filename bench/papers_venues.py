@@ -166,8 +166,8 @@ def _measure_references(gold: PaperGold, document: Document, cut: list[str], tal
         return []  # the PDF was made from another version of the source
     texts = [plain(text) for text in cut]
     if gold.whole_references:
-        recalled = sum(any(_dice(plain(text), other) >= 0.9 for other in texts) for text in printed)
-        precise = sum(any(_dice(plain(text), other) >= 0.9 for text in printed) for other in texts)
+        recalled = sum(any(dice(plain(text), other) >= 0.9 for other in texts) for text in printed)
+        precise = sum(any(dice(plain(text), other) >= 0.9 for text in printed) for other in texts)
     else:
         titles = [plain(text)[:200] for text in printed]
         recalled = sum(any(title in other for other in texts) for title in titles)
@@ -188,7 +188,7 @@ def _is_in(text: str, whole: str, is_reference: bool) -> bool:
     return (letters[:30] if is_reference else letters[:200]) in whole
 
 
-def _dice(one: str, other: str) -> float:
+def dice(one: str, other: str) -> float:
     left, right = ({text[at : at + 4] for at in range(len(text) - 3)} for text in (one, other))
     return 2 * len(left & right) / (len(left) + len(right)) if left or right else 1.0
 

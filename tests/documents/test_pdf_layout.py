@@ -185,3 +185,41 @@ def test_accents_come_to_the_letters_that_they_stand_above(
     pdf_reader: PdfReader, shown: tuple[Shown, ...], meant: str
 ) -> None:
     assert texts(read(pdf_reader, pdf_of(shown)))[0] == meant
+
+
+def _word(number: int) -> str:
+    """Return another word for each number, because lines that differ in numbers alone are running heads."""
+    return "".join(chr(97 + number * prime % 26) for prime in (1, 3, 5, 7, 11, 17)) + "aeiou"[number % 5]
+
+
+@pytest.mark.parametrize("step", [1, 5])
+def test_numbers_of_lines_in_a_manuscript_are_set_aside(pdf_reader: PdfReader, step: int) -> None:
+    """They would begin the lines, and hide headings and the labels of references."""
+    lines = [f"{_word(i)} stands among several plain words" for i in range(1, 151)]
+    pages = [
+        [
+            shown
+            for row, text in enumerate(lines[start : start + 50])
+            for shown in (
+                *(
+                    [Shown(str(start + row + 1), x=50, y=80 + 14 * row)]
+                    if not (start + row + 1) % step
+                    else ()
+                ),
+                Shown(text, x=75, y=80 + 14 * row),
+            )
+        ]
+        for start in (0, 50, 100)
+    ]
+    document = read(pdf_reader, pdf_of(*pages))
+    assert texts(document) == lines
+    lefts = [line.box[0] for line in document.pages[0].lines if line.box]
+    assert max(lefts) - min(lefts) < 3
+
+
+def test_numbers_of_a_listing_are_kept(pdf_reader: PdfReader) -> None:
+    lines = [f"{_word(i)} stands among several plain words" for i in range(1, 51)]
+    code = [f"{i} call procedure {i}" for i in range(1, 31)]
+    document = read(pdf_reader, pdf_of(*([Shown(text, y=80 + 14 * row) for row, text in enumerate(page)]
+                                         for page in (lines, lines, code, lines))))  # fmt: skip
+    assert "7 call procedure 7" in texts(document)

@@ -223,3 +223,16 @@ def test_numbers_set_above_the_line_are_labels() -> None:
     cut = cut_references(lines)
     assert [reference.label for reference in cut] == ["1", "2", "3", "4"]
     assert [reference.text for reference in cut] == whole(ENTRIES)
+
+
+def test_a_biography_below_a_numbered_list_is_not_part_of_its_last_entry() -> None:
+    """It stands left of where the further lines of entries begin, or a wider gap is above it."""
+    entries = [*ENTRIES, ENTRIES[0]]
+    lines = [
+        line
+        for number, (first, *rest) in enumerate(entries, start=1)
+        for line in (f"[{number}] {first}", *(f"    {each}" for each in rest))
+    ]
+    biography = ["Anna Lind received her doctorate in 1998.", "She lives in Exampleton and writes on lists."]
+    assert cut(placed([*lines, *biography])) == whole(entries)
+    assert cut(placed([line.strip() for line in [*lines, *biography]])) == whole(entries)

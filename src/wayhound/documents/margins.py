@@ -1,10 +1,11 @@
-"""Running heads, running feet and page numbers, recognised by position and repetition."""
+"""Running heads, running feet, page numbers and line numbers, recognised by position and repetition."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from wayhound.documents.document import DocumentPage, Line
@@ -18,6 +19,11 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
+_LINE_NUMBER = re.compile(r"(\d{1,4})(?:\s+|$)")
+_LINE_STEPS = (1, 2, 5, 10)  # manuscripts number each line, or every second, fifth or tenth
+_MIN_LINE_NUMBERS = 12
+_MAX_SKIPPED = 4  # numbers that may be missing: at formulas they are not at the beginning of a line
+_MIN_NUMBERED = 0.3  # share of all lines that are counted
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -28,6 +34,72 @@ class _Repetitions:
     heads: Counter[tuple[str, int]]
     differences: Counter[tuple[str, int]]
     n_pages: int
+
+
+def without_line_numbers(pages: Sequence[DocumentPage]) -> list[DocumentPage]:
+    """Return the pages of a manuscript without the numbers of its lines, which else would begin them."""
+    numbered = [
+        (at, line, int(match[1]))
+        for at, line in enumerate(line for page in pages for line in page.lines)
+        if (match := _LINE_NUMBER.match(line.text))
+    ]
+    chains = {step: _line_numbers(numbered, step) for step in _LINE_STEPS}
+    step = max(_LINE_STEPS, key=lambda step: step * len(chains[step]))
+    chosen = {id(line) for line in chains[step]}
+    if step * len(chosen) < _MIN_NUMBERED * sum(len(page.lines) for page in pages) or not chosen:
+        return list(pages)  # none, or those of a listing
+    return [_without_numbers(page, chosen) for page in pages]
+
+
+def _line_numbers(numbered: list[tuple[int, Line, int]], step: int) -> list[Line]:
+    """Return the lines whose numbers count up by `step`, one in about `step` lines; none if they are too few.
+
+    Counting may begin anew on each page. A list whose entries are numbered has more lines between two numbers.
+    """
+    chain, distances, last = list[Line](), list[int](), (0, 0, 0)  # the last line, its page and number
+    for at, line, number in numbered:
+        begins_page = line.page > last[1] and number == step
+        if number % step or not (0 < number - last[2] <= _MAX_SKIPPED * step or begins_page):
+            continue
+        if number == last[2] + step and last[1] == line.page:
+            distances.append(at - last[0])
+        chain.append(line)
+        last = (at, line.page, number)
+    usual = sorted(distances)[len(distances) // 2] if distances else 0
+    is_usual = len(chain) >= _MIN_LINE_NUMBERS * (2 if step == 1 else 1) and usual <= 1.4 * step
+    return chain if is_usual else []
+
+
+def _without_numbers(page: DocumentPage, chosen: AbstractSet[int]) -> DocumentPage:
+    edges = Counter[tuple[int, float]](
+        (line.column, round(line.box[0], 1)) for line in page.lines if line.box and id(line) not in chosen
+    )
+    lines, before = list[Line](), 0
+    for line in page.lines:
+        kept = _without_number(line, before, edges) if id(line) in chosen else line
+        lines.append(kept)
+        before = kept.column if kept.text else before
+    return replace(page, lines=tuple(lines))
+
+
+def _without_number(line: Line, column: int, edges: Counter[tuple[int, float]]) -> Line:
+    """Return the line without its number, at the usual edge of its column if its words have no boxes."""
+    match = _LINE_NUMBER.match(line.text)
+    assert match
+    if match.end() == len(line.text):
+        return replace(line, role="margin")
+    words = line.words[1:] if line.words and line.words[0].text == match[1] else line.words
+    column = line.column or column
+    usual = max((edge for edge in edges if edge[0] == column), key=edges.__getitem__, default=(0, 0.0))[1]
+    box = line.box
+    if box:
+        left = (
+            words[0].box[0] if words else usual or box[0] + (box[2] - box[0]) * match.end() / len(line.text)
+        )
+        box = (min(max(box[0], left), box[2]), *box[1:])
+    shift = match.end()
+    raised = tuple((start - shift, end - shift) for start, end in line.superscripts if start >= shift)
+    return replace(line, text=line.text[shift:], words=words, box=box, column=column, superscripts=raised)
 
 
 def mark_margins(pages: Sequence[DocumentPage]) -> tuple[DocumentPage, ...]:

@@ -20,7 +20,7 @@ import pypdfium2.raw as pdfium_c  # type: ignore[import-untyped]
 
 from wayhound.documents.document import Document, DocumentPage, PageTrouble, Unread, to_data
 from wayhound.documents.headings import is_introduction_heading, is_references_heading, may_be_heading
-from wayhound.documents.margins import mark_margins
+from wayhound.documents.margins import mark_margins, without_line_numbers
 from wayhound.documents.pdf import FRAME_LENGTH
 from wayhound.documents.pdf_layout import are_loose, find_gutter, join_runs, page_lines
 from wayhound.documents.pdf_text import PageText, TextRun
@@ -161,7 +161,7 @@ def _outcome(read: list[_ReadPage], n_pages: int) -> Document | Unread:
         )
         for number, page in enumerate(read, start=1)
     )
-    document = Document("pdf", mark_margins(list(pages)), tuple(_notes(read, n_pages)))
+    document = Document("pdf", mark_margins(without_line_numbers(list(pages))), tuple(_notes(read, n_pages)))
     if is_garbled(document.text):
         detail = "The text of the PDF is unreadable: its fonts do not say which letters they draw."
         return Unread("garbled", detail, n_pages)

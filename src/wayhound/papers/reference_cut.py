@@ -51,6 +51,8 @@ _BIOGRAPHY = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"[\w.]@[\w-]+\.\w|\b(?:universit|institut|department|fakult|facult)", re.IGNORECASE)
+_ENOUGH_ENTRIES = 3  # before the layout of a list says where it ends
+_NAME_LENGTH = 60  # characters, of the name that a biography begins with
 _MOSTLY_DATED, _LONGEST_TAIL, _LONGEST_ADDRESSES = 0.8, 0.2, 0.5
 _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
 
@@ -127,14 +129,52 @@ def _label_of(text: str) -> tuple[str, int]:
 
 
 def _trimmed(entries: list[list[Line]]) -> list[list[Line]]:
-    """Cut the last entry where the list ends: at other print, or if it has far too many lines."""
+    """Cut the last entry where the list ends, or if it has far too many lines."""
     if not entries:
         return []
     *others, last = entries
-    ends = (i for i, (above, line) in enumerate(pairwise(last), start=1) if _is_separate(above, line))
+    ends = (i for i in range(1, len(last)) if _begins_tail(last, i, others))
     last = last[: next(ends, len(last))]
     longest = max((len(entry) for entry in others), default=0)
     return [*others, last[: longest + 2] if len(others) > 2 and len(last) > longest + 4 else last]
+
+
+def _begins_tail(last: list[Line], at: int, others: list[list[Line]]) -> bool:
+    """Return True if a line of the last entry is no part of the list: by its print, its place, or its words."""
+    above, line = last[at - 1], last[at]
+    if _is_separate(above, line):
+        return True
+    if not _may_end(above.text) or len(others) < _ENOUGH_ENTRIES:
+        return False
+    return _is_out_of_hang(line, others) or _is_far_below(above, line, others) or _begins_biography(last[at:])
+
+
+def _is_out_of_hang(line: Line, others: list[list[Line]]) -> bool:
+    """Return True if a line stands left of where all further lines of entries begin, and these are indented."""
+    place = (line.page, line.column)
+    here = [entry for entry in others if any((other.page, other.column) == place for other in entry[1:])]
+    further = [
+        other.box[0]
+        for entry in here
+        for other in entry[1:]
+        if other.box and (other.page, other.column) == place
+    ]
+    first = [entry[0].box[0] for entry in here if entry[0].box and (entry[0].page, entry[0].column) == place]
+    if not line.box or not first or len(further) < _ENOUGH_ENTRIES:
+        return False
+    return line.box[0] < min(further) - 0.4 * line.size and min(further) > max(first) + 0.4 * line.size
+
+
+def _is_far_below(above: Line, line: Line, others: list[list[Line]]) -> bool:
+    """Return True if the gap above a line is larger than any between two entries."""
+    gap = _step(above, line)
+    between = [step for one, other in pairwise(others) if (step := _step(one[-1], other[0])) is not None]
+    return gap is not None and len(between) >= _ENOUGH_ENTRIES and gap > 1.15 * max(between)
+
+
+def _begins_biography(lines: list[Line]) -> bool:
+    match = _BIOGRAPHY.search(" ".join(line.text for line in lines[:2]))
+    return match is not None and match.start() < _NAME_LENGTH
 
 
 def _is_separate(above: Line, line: Line) -> bool:
