@@ -119,6 +119,23 @@ def test_postscript_is_read_with_places() -> None:
 
 
 @needs_ghostscript
+def test_daggers_and_dashes_of_old_postscript_are_put_back() -> None:
+    """Fonts of TeX have a dagger in the place of y and a dash in the place of a brace."""
+    large, small = b"/Times-Roman findfont 12 scalefont setfont", b"/Times-Roman findfont 8 scalefont setfont"
+    body = b"\n".join([
+        b"%!PS-Adobe-2.0", large, b"72 720 moveto (Hans Gregory) show", small, b"0 4 rmoveto (y) show", large,
+        b"72 700 moveto (by Anna Lux and Bo Fritz, who study history) show",
+        b"72 680 moveto (Journal of Examples 3:41{59, 1993) show showpage",
+    ])  # fmt: skip
+    with DocumentReader() as reader:
+        assert texts(reader.read(body)) == [
+            "Hans Gregory†",
+            "by Anna Lux and Bo Fritz, who study history",
+            "Journal of Examples 3:41–59, 1993",
+        ]
+
+
+@needs_ghostscript
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

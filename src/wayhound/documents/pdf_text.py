@@ -27,11 +27,16 @@ _RUN = re.compile(rf"[^\r\n{HYPHEN}](?:[^\n{HYPHEN}]*[^\r\n{HYPHEN}])?{HYPHEN}?|
 _WORD = re.compile(r"[^\s\u00a0]+")
 _NUMBER = re.compile(r"\d{1,3}(?: ?[,–−-] ?\d{1,3})*(?!\.?\d)")
 _MAY_HAVE_SUPERSCRIPT = re.compile(r"[^\W\d_][.,;:]? ?$|[)\]”’'\"][.,;:]? ?$")
+_RAISED_LETTERS = re.compile(r"(?<=[^\W\d_])[xyz]{1,3}(?=[\s,;]|$)")
+_DAGGERS = str.maketrans("xyz", "§†‡")
 _BOLD = re.compile(
     r"bold|black|heavy|medi(?:um)?$|demi|^(?:[A-Z]{6}\+)?(?:cmb|sfb|ecbx|lmb|ptmb|phvb)", re.IGNORECASE
 )
 _ITALIC = re.compile(r"ital|obli|slant|^(?:[A-Z]{6}\+)?(?:cmti|cmsl|sfti|ecti|lmri)", re.IGNORECASE)
 _LIGATURES_OF_8R = {2: "\ufb01", 3: "\ufb02"}
+_LIGATURES_OF_TEX = {
+    first + number: chr(0xFB00 + number) for first in (0x0B, 0x1B) for number in range(5)
+}  # in OT1 and T1
 _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1 << 6, 1 << 18
 
 
@@ -88,6 +93,17 @@ class PageText:
     def close(self) -> None:
         self._textpage.close()
         self._page.close()
+
+    def restore_daggers(self) -> None:
+        """Put back † ‡ § that are set above a name: fonts without names of glyphs give them as y, z and x.
+
+        Only raised letters are meant, so each word that ends in one of them is measured; pages with names are few.
+        """
+        for match in _RAISED_LETTERS.finditer(self.text):
+            raised = (at for at in range(*match.span()) if self._is_raised(at - 1, at))
+            if (start := next(raised, None)) is not None:  # Gregory may have a dagger as well
+                mark = self.text[start : match.end()].translate(_DAGGERS)
+                self.text = self.text[:start] + mark + self.text[match.end() :]
 
     def runs(self) -> list[TextRun]:
         """Return all runs in the order of the file, without words."""
@@ -255,6 +271,8 @@ def _letter(code: int, before: str, after: str) -> str:
     """Return the letter for a character code that PDFium does not map to Unicode."""
     if code in _LIGATURES_OF_8R and before.isalpha() and after.islower():
         return _LIGATURES_OF_8R[code]
+    if code in _LIGATURES_OF_TEX and (before.isalpha() or after.islower()):
+        return _LIGATURES_OF_TEX[code]
     return bytes([code]).decode("cp1252", "replace") if 0x80 <= code <= 0x9F else "\x01"
 
 

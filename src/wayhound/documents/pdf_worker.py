@@ -110,6 +110,8 @@ def _pages(pdf: pdfium.PdfDocument, n_pages: int, deadline: float) -> Iterator[_
         except (pdfium.PdfiumError, AssertionError):  # pypdfium2 asserts that a page's counts agree
             yield _ReadPage(trouble="broken")
             continue
+        if number == 0:
+            page.restore_daggers()
         yield _read_page(page, number, selection)
         page.close()
 

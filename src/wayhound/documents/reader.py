@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 from collections import deque
@@ -21,6 +22,7 @@ from wayhound.documents.pdf import PdfReader
 from wayhound.documents.plain_text import is_markup, read_plain
 from wayhound.files import DecompressionError, decompress
 
+_TEX_DASH = re.compile(r"(?<=\d)\{(?=\d)")
 _GHOSTSCRIPT_OPTIONS = ("-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dNOPLATFONTS")
 
 
@@ -42,7 +44,16 @@ def read_postscript(
     outcome = pdf.read(converted)
     if isinstance(outcome, Unread) and outcome.reason in {"scanned", "garbled"}:
         return _read_text_output(program, body, limits, outcome)
-    return replace(outcome, kind="postscript") if isinstance(outcome, Document) else outcome
+    return _with_dashes(replace(outcome, kind="postscript")) if isinstance(outcome, Document) else outcome
+
+
+def _with_dashes(document: Document) -> Document:
+    """Return the document with the dashes of page ranges, which TeX's fonts have in the place of a brace."""
+    pages = tuple(
+        replace(page, lines=tuple(replace(line, text=_TEX_DASH.sub("–", line.text)) for line in page.lines))
+        for page in document.pages
+    )
+    return replace(document, pages=pages)
 
 
 def _read_text_output(program: str, body: bytes, limits: ReadingLimits, first: Unread) -> Document | Unread:

@@ -14,6 +14,7 @@ from wayhound.errors import ModelError, UsageError
 from wayhound.learn.arrays import Floats, Ints, softmax
 from wayhound.learn.topic_links import LinkWeights
 from wayhound.topics.documents import TopicDocument
+from wayhound.topics.field_words import FieldWords, shipped_field, with_field
 from wayhound.topics.rules import KeywordPrior, KeywordRules
 from wayhound.topics.tree import Topic, TopicTree, parse_tree, tree_text
 from wayhound.topics.vocabulary import MAX_DOCUMENT_WORDS, TopicVocabulary
@@ -123,7 +124,8 @@ class TopicModel:
 
     `log_words` (V, C) and `log_priors` (C,) are the classifier, `scale` its calibration. `outside_words`
     (V, C + I) and `outside_priors` recognise what fits nowhere. `link_scores` (N, C) is what a citation of each
-    of `linked_ids` adds. `keyword_worth` (rules,) and `keyword_weight` make the keyword prior.
+    of `linked_ids` adds. `keyword_worth` (rules,) and `keyword_weight` make the keyword prior. `field_name` is the
+    shipped tree whose field the documents are compared with, or empty.
     """
 
     tree: TopicTree
@@ -140,6 +142,11 @@ class TopicModel:
     thresholds: PlacementThresholds = field(default_factory=PlacementThresholds)
     keyword_worth: Floats | None = None
     keyword_weight: float = 0.0
+    field_name: str = ""
+
+    @cached_property
+    def field_words(self) -> FieldWords | None:
+        return shipped_field(self.field_name) if self.field_name else None
 
     @cached_property
     def keyword_prior(self) -> KeywordPrior:
@@ -177,7 +184,8 @@ class TopicModel:
         leaves = softmax(self.scale * (scores + self.log_priors)[None])[0]
         outside = counts @ self.outside_words[columns] + self.outside_priors
         extra = softmax(outside[None])[0, len(leaves) :]
-        placed = self.placer.place(document.id, *self.keyword_prior.mix(document, leaves, extra))
+        leaves, extra = self.keyword_prior.mix(document, leaves, extra)
+        placed = self.placer.place(document.id, leaves, with_field(self.field_words, document, extra))
         return replace(placed, words=self.deciding_words(columns, counts, placed.leaf))
 
     def deciding_words(
@@ -212,6 +220,7 @@ class TopicModel:
             "settle": self.thresholds.descend,
             "second": self.thresholds.second,
             "keyword_weight": self.keyword_weight,
+            "field": self.field_name,
         }
 
     @classmethod
@@ -244,6 +253,7 @@ class TopicModel:
             thresholds=PlacementThresholds(float(meta["settle"]), float(meta["second"])),
             keyword_worth=floats.get("keyword_worth"),
             keyword_weight=float(meta.get("keyword_weight", 0.0)),
+            field_name=str(meta.get("field", "")),
         )
 
 

@@ -15,6 +15,7 @@ from wayhound.learn.naive_bayes import Temperature
 from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes, OutsideLeaves, Round
 from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread, Spread
 from wayhound.topics.documents import CitationLinks, TopicDocument
+from wayhound.topics.field_words import FieldWords, field_of, shipped_field, with_field
 from wayhound.topics.model import PlacementThresholds, TopicModel, TopicPlacement, placed_nowhere
 from wayhound.topics.rules import KeywordMatches, KeywordPrior
 from wayhound.topics.tree import Topic, TopicTree
@@ -89,12 +90,14 @@ def train(
     citations: CitationLinks | None = None,
     corrections: Mapping[str, tuple[str, ...]] | None = None,
     settings: TopicSettings | None = None,
+    field_words: FieldWords | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> TopicTraining:
     """Train on documents and place them.
 
     `corrections` map the ids of documents to the paths that a person chose. `on_step` is called with the name of
-    each of `STEPS` before it begins. Raises UsageError if there is nothing to learn from.
+    each of `STEPS` before it begins. `field_words` are by default those of the shipped tree that `tree` was made
+    from, if it was. Raises UsageError if there is nothing to learn from.
     """
     settings = settings or TopicSettings()
     on_step(STEPS[0])
@@ -113,7 +116,8 @@ def train(
     on_step(STEPS[3])
     outside = OutsideLeaves(tree.leaf_paths, tree.interior_paths)
     outside.fit(collection.own_counts, collection.start[: len(documents)], rng)
-    return _Outcome(collection, model, outside, scale).training()
+    name = field_of(tree)
+    return _Outcome(collection, model, outside, scale, name, field_words or shipped_field(name)).training()
 
 
 STEPS = (
@@ -230,6 +234,8 @@ class _Outcome:
     learned: HierarchicalNaiveBayes
     outside: OutsideLeaves
     scale: float
+    field_name: str
+    field_words: FieldWords | None
 
     def training(self) -> TopicTraining:
         collection, learned = self.collection, self.learned
@@ -260,7 +266,11 @@ class _Outcome:
         collection = self.collection
         rows = zip(collection.documents, leaves, outside, collection.matches.by_document, strict=True)
         mixed = [prior.mix(*row) for row in rows]
-        return np.stack([leaf_row for leaf_row, _ in mixed]), np.stack([extra for _, extra in mixed])
+        extras = [
+            with_field(self.field_words, document, extra)
+            for document, (_, extra) in zip(collection.documents, mixed, strict=True)
+        ]
+        return np.stack([leaf_row for leaf_row, _ in mixed]), np.stack(extras)
 
     def _model(self, scores: Floats) -> TopicModel:
         collection, n_words = self.collection, len(self.collection.vocabulary)
@@ -282,6 +292,7 @@ class _Outcome:
             thresholds=collection.settings.thresholds,
             keyword_worth=prior.worth,
             keyword_weight=prior.weight,
+            field_name=self.field_name,
         )
 
     def _placements(self, model: TopicModel, memberships: Floats, outside: Floats) -> list[TopicPlacement]:
