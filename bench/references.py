@@ -38,6 +38,7 @@ MOST_HMM_ERROR = 10.0
 LEAST_CRF = {"words": 95.0, "macro-F1": 90.5, "wholly right": 75.0}
 N_FOREIGN = 300  # references of other sciences, for corrections
 PEER = Path(__file__).with_name("peers") / "refextract_fields.py"
+PERL_PEER = PEER.with_name("citation_parser.pl")
 
 MODELS: dict[str, dict[str, Any]] = {
     "ML": {"merging": "one", "transitions": "ml", "use_gaps": False},
@@ -107,22 +108,23 @@ COMPARED: Mapping[str, tuple[Getter, Sequence[str]]] = {
 """Field → how to get ours, and the fields of refextract that may contain it."""
 
 
-def peer_report(python: Path, labelled: Sequence[tuple[TaggedText, Sequence[str]]]) -> Report:
+def peer_report(
+    name: str, command: Sequence[str], labelled: Sequence[tuple[TaggedText, Sequence[str]]]
+) -> Report:
     """Return the share of references with a field in which it was found; the peer's may contain more than it."""
     texts = json.dumps([" ".join(text.words) for text, _ in labelled])
-    command = [str(python), str(PEER)]
     theirs = json.loads(
         subprocess.run(command, input=texts, capture_output=True, text=True, check=True).stdout
     )
     truths = [normalised(text, text.labels) for text, _ in labelled]
     ours = [normalised(text, guess) for text, guess in labelled]
     rows: list[list[Cell]] = []
-    for name, (value_of, keys) in COMPARED.items():
+    for field, (value_of, keys) in COMPARED.items():
         present = [n for n, truth in enumerate(truths) if value_of(truth)]
         peers = [" ".join(fields.get(key, "") for key in keys) for fields in theirs]
         rows.append(
             [
-                name,
+                field,
                 len(present),
                 100 * sum(_contains(peers[n], value_of(truths[n])) for n in present) / max(1, len(present)),
                 100
@@ -130,7 +132,7 @@ def peer_report(python: Path, labelled: Sequence[tuple[TaggedText, Sequence[str]
                 / max(1, len(present)),
             ]
         )
-    return Report("Fields right, %", ("field", "references", "refextract", "CRF"), rows)
+    return Report("Fields right, %", ("field", "references", name, "CRF"), rows)
 
 
 def _contains(text: str, value: str) -> bool:
@@ -144,6 +146,7 @@ def _bare(text: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", type=Path, metavar="PYTHON", help="an interpreter with refextract")
+    parser.add_argument("--perl", type=Path, metavar="PERL", help="a Perl with Biblio::Citation::Parser")
     add_split_options(parser)
     add_data_option(parser)
     add_output_options(parser)
@@ -159,8 +162,12 @@ def main() -> int:
         hmms.add(split, distant)
         report_progress("  HMMs done")
         crfs.add(split, lexicon)
-    peers = [peer_report(arguments.peer, crfs.labelled)] if arguments.peer else []
-    return finish([hmms.report(), *crfs.reports([hmms.row()]), *peers], arguments)
+    peers = {
+        "refextract": arguments.peer and [str(arguments.peer), str(PEER)],
+        "Biblio::Citation::Parser": arguments.perl and [str(arguments.perl), str(PERL_PEER)],
+    }
+    compared = [peer_report(name, command, crfs.labelled) for name, command in peers.items() if command]
+    return finish([hmms.report(), *crfs.reports([hmms.row()]), *compared], arguments)
 
 
 if __name__ == "__main__":

@@ -113,13 +113,13 @@ def _log_odds(inside: Sequence[TopicDocument], outside: Sequence[TopicDocument])
 def with_field(words: FieldWords | None, document: TopicDocument, outside: Floats) -> Floats:
     """Return the probabilities of the places outside (I,), the root's first, with that of another field in it.
 
-    The field decides about the root; the other places share what is left as before.
+    What is of the field may still fit none of its topics, so the places share what is left as before.
     """
     if words is None:
         return outside
     foreign = words.outside(document)
     mixed = outside * (1.0 - foreign)
-    mixed[0] = foreign
+    mixed[0] += foreign
     return mixed
 
 
