@@ -63,25 +63,21 @@ def test_an_edited_tree_keeps_its_field_and_another_has_none() -> None:
 
 def test_papers_of_other_fields_fit_nowhere_in_a_small_collection() -> None:
     """Keywords that other sciences share do not pull their papers into the tree."""
-    strays = [
-        TopicDocument.from_text(
-            "1", "Tenants, courts and routing of appeals in housing law of the welfare state"
-        ),
-        TopicDocument.from_text("2", "Grammar and gender in the poetry of medieval nuns and their convents"),
-        TopicDocument.from_text(
-            "3", "Voting behaviour of households, parties and parental education in elections"
-        ),
+    foreign = [
+        "Superconductivity, magnetic order and critical temperature of thin films",
+        "Sea surface temperature and routing of moisture over the tropical ocean",
+        "Spin liquids, phase transitions and thermal transport in frustrated magnets",
     ]
-    inside = [
-        TopicDocument.from_text(
-            "4", "Routing protocols for wireless networks with low latency and congestion control"
-        ),
-        TopicDocument.from_text("5", "Parsing context free languages: an efficient algorithm for compilers"),
+    own = [
+        "Routing protocols for wireless networks with low latency and congestion control",
+        "Parsing context free languages: an efficient algorithm for compilers",
     ]
-    tree = parse_tree(shipped_trees()["computer-science"])
-    training = train(tree, [*strays, *inside], np.random.default_rng(0))
-    assert [placed.topic for placed in training.placements[:3]] == [()] * 3
-    assert all(placed.outside < 0.5 for placed in training.placements[3:])
+    collection = [  # twice, because words of a single document are not learned
+        TopicDocument.from_text(f"{copy} {title}", title) for copy in (1, 2) for title in (*foreign, *own)
+    ]
+    training = train(parse_tree(shipped_trees()["computer-science"]), collection, np.random.default_rng(0))
+    nowhere = {placed.document[2:] for placed in training.placements if placed.outside > 0.5}
+    assert nowhere == set(foreign)
     loaded = TopicModel.from_arrays(*training.model.to_arrays())
-    assert [loaded.place(document).topic for document in strays] == [()] * 3
+    assert [loaded.place(document).topic for document in collection[:3]] == [()] * 3
     assert shipped_field(loaded.field_name) is loaded.field_words

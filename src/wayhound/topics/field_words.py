@@ -99,12 +99,17 @@ def _words(document: TopicDocument) -> list[str]:
 
 
 def _log_odds(inside: Sequence[TopicDocument], outside: Sequence[TopicDocument]) -> dict[str, float]:
-    """Return log P(word | inside) / P(word | outside) by documents, with one added document on either side."""
+    """Return log P(word | inside) / P(word | outside), with one added document on either side.
+
+    A word is counted once a document, and shares are of all words: documents of one side may be titles, of the other
+    abstracts.
+    """
     here, there = (
         Counter(word for document in part for word in _words(document)) for part in (inside, outside)
     )
+    n_here, n_there = max(1, here.total()), max(1, there.total())
     return {
-        word: log((here[word] + 1) / (len(inside) + 2)) - log((there[word] + 1) / (len(outside) + 2))
+        word: log((here[word] + 1) / n_here) - log((there[word] + 1) / n_there)
         for word in here.keys() | there.keys()
         if here[word] + there[word] >= _MIN_DOCUMENTS
     }
