@@ -81,6 +81,7 @@ BOMBS = {
     "little formatting": "<p>" + "".join(f"<font size={n}>" for n in range(1000)) + "<p>x" * 1000,
     "attributes": "<div " + " ".join(f"a{n}=1" for n in range(200_000)) + ">x",
     "attributes behind quotes": "<div z='>' " + " ".join(f"a{n}" for n in range(200_000)) + ">x",
+    "attributes of a script": "<script " + " ".join(f"a{n}" for n in range(200_000)) + ">x</script>y",
     "half a tag": "<a =" * 500_000,
     "half a comment": "<!--" * 500_000,
     "angles": "<" * 1_000_000,

@@ -47,8 +47,10 @@ _DISGUISED = re.compile(
     r"(?![\w@-])",
     re.IGNORECASE,
 )
-_HAS_DISGUISE = re.compile(
-    r"[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>]| AT ", re.IGNORECASE
+# two patterns: one that begins with a set of signs is skipped through faster than two alternatives
+_HAS_DISGUISE = (
+    re.compile(r"[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>]", re.IGNORECASE),
+    re.compile(" AT "),
 )
 _REVERSED = re.compile(
     r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])"
@@ -75,7 +77,7 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
         elif (match := _REVERSED.search(text, start, place + 66)) and (email := clean_email(match[1][::-1])):
             yield Contact("email", email, match[0], *match.span(), confidence=0.85)
         place = text.find("@", place + 1)
-    for sign in _HAS_DISGUISE.finditer(text):
+    for sign in (sign for pattern in _HAS_DISGUISE for sign in pattern.finditer(text)):
         match = _DISGUISED.search(text, max(0, sign.start() - 66), sign.end() + 200)
         if match is None or not match.start() < sign.start() < sign.end() < match.end():
             continue
@@ -249,17 +251,18 @@ def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
     """
     phonenumbers = _phonenumbers()
     text = printed.replace("(0)", " ").lstrip("(")
-    text = re.sub(r"^\+\s+", "+", text)
+    if text.startswith("+ "):
+        text = "+" + text[1:].lstrip()
     if text.startswith("00"):
         text = "+" + text[2:].lstrip()
     try:
         number = phonenumbers.parse(text, region or None)
     except phonenumbers.NumberParseException:
         return None
-    if not phonenumbers.is_valid_number(number):
+    country = phonenumbers.region_code_for_number(number)  # `is_valid_number` would look for it once more
+    if country is None or not phonenumbers.is_valid_number_for_region(number, country):
         return None
-    normal = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    return normal, phonenumbers.region_code_for_number(number) or region
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164), country
 
 
 @lru_cache(maxsize=1)

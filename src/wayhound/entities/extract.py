@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from wayhound.entities.addresses import find_addresses
 from wayhound.entities.contacts import (
@@ -74,7 +75,7 @@ def read_facts(
     if isinstance(parsed, PageLines):
         stated, lines = [], parsed
     else:
-        stated = read_markup(parsed.tree, parsed.markup, parsed.scripts)
+        stated = read_markup(parsed)
         lines = parsed.lines()
     hints = _hints(url, lines.language, stated, countries)
     addresses = find_addresses(lines, hints)
@@ -258,22 +259,26 @@ def _country(page: FactPage) -> Iterator[Fact]:
 
 def _labelled(page: FactPage, name: str, labels: Sequence[str]) -> Iterator[Fact]:
     """Yield values that stand after one of the labels, on its line or on the next."""
-    lines = page.lines.lines
-    wanted = {label.casefold() for label in labels}
-    pattern = re.compile(
-        rf"^\W*({'|'.join(map(re.escape, sorted(wanted, key=len, reverse=True)))})\s*(?:[:：]\s*|$)", re.I
-    )
-    for index, line in enumerate(lines):
-        match = pattern.match(line.text)
-        if match is None:
-            continue
-        rest, start = line.text[match.end() :], line.start + match.end()
-        if not rest and index + 1 < len(lines):
-            rest, start = lines[index + 1].text, lines[index + 1].start
-        value = re.split(r"\s*[|•]\s*", rest.strip())[0]
+    text = page.lines.text
+    for match in _label_pattern(frozenset(label.casefold() for label in labels)).finditer(text):
+        rest, start = match["rest"] or match["below"] or "", match.start("rest" if match["rest"] else "below")
+        value = _BETWEEN_VALUES.split(rest.strip())[0]
         if value and len(value) <= 120 and value.lower() not in ("n/a", "-", "none"):
             yield Fact(name, value, 0.85, "label", start, start + len(value), printed=value)
             return
+
+
+@lru_cache(maxsize=1_000)
+def _label_pattern(labels: frozenset[str]) -> re.Pattern[str]:
+    """Match a line that begins with a label; `rest` is what follows it, and `below` the next line."""
+    names = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
+    return re.compile(
+        rf"^[^\w\n]*(?:{names})[^\S\n]*(?:[:：][^\S\n]*|$)(?P<rest>[^\n]*)(?=(?:\n(?P<below>[^\n]*))?)",
+        re.I | re.M,
+    )
+
+
+_BETWEEN_VALUES = re.compile(r"\s*[|•]\s*")
 
 
 def same_fact(one: Fact, other: Fact, compare: Compare, least: float = 0.85) -> bool:

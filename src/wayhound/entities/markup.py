@@ -17,6 +17,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.entities.contacts import clean_email, decode_protected, profile_urls
 from wayhound.entities.hours import days_from_schema
+from wayhound.entities.page_lines import ParsedPage
 
 MAX_ITEMS = 2_000
 MAX_VALUE_CHARS = 500
@@ -67,17 +68,20 @@ ORGANISATIONS = re.compile(
 )
 
 
-def read_markup(tree: LexborHTMLParser, markup: str, scripts: Iterable[str]) -> list[Stated]:
-    """Return all that a page states for machines. `markup` is searched for words before the tree is."""
-    items: list[Item] = list(_json_ld(scripts))
-    if "itemprop" in markup:
+def read_markup(page: ParsedPage) -> list[Stated]:
+    """Return all that a page states for machines. Its source is searched for words before the tree is."""
+    tree, source = page.tree, page.source
+    items: list[Item] = list(_json_ld(page.scripts))
+    if b"itemprop" in source:
         items += _annotated(tree, "itemscope", "itemprop", "itemtype", "microdata")
-    if "typeof" in markup:
+    if b"typeof=" in source or b"typeof =" in source:
         items += _annotated(tree, "typeof", "property", "typeof", "rdfa")
-    if "vcard" in markup or "h-card" in markup or "street-address" in markup:
+    if b"vcard" in source or b"h-card" in source or b"street-address" in source:
         items += _microformats(tree)
     stated = [fact for number, item in enumerate(items[:MAX_ITEMS]) for fact in item_facts(item, number)]
-    return [*stated, *_links(tree, markup), *_open_graph(tree, markup)]
+    stated += _links(tree, source)
+    stated += (Stated("social", profile.rstrip("/"), "link") for profile in profile_urls(page.markup))
+    return [*stated, *_open_graph(tree, source)]
 
 
 # Syntaxes
@@ -286,29 +290,42 @@ def _coordinates(item: Item, number: int) -> Iterator[Stated]:
 # Links and OpenGraph
 
 
-def _links(tree: LexborHTMLParser, markup: str) -> Iterator[Stated]:
-    # selectors that ignore case are slower, so they are used only where a page needs them
-    flag = " i" if "TEL:" in markup or "MAILTO:" in markup else ""
-    if flag or "tel:" in markup or "callto:" in markup:
-        for node in tree.css(f'a[href^="tel:"{flag}], a[href^="callto:"{flag}]')[:MAX_ITEMS]:
-            yield Stated("phone", unquote((node.attributes.get("href") or "").partition(":")[2]), "tel")
-    if flag or "mailto:" in markup:
-        for node in tree.css(f'a[href^="mailto:"{flag}]')[:MAX_ITEMS]:
-            if email := clean_email((node.attributes.get("href") or "").partition(":")[2]):
-                yield Stated("email", email, "mailto")
-    if "cfemail" in markup or "email-protection#" in markup:
+# selectors that ignore case are slower, so they are used only where a page needs them
+_SCHEMES = ("tel", "callto", "mailto")
+_EXACT, _ANY_CASE = (", ".join(f'a[href^="{scheme}:"{flag}]' for scheme in _SCHEMES) for flag in ("", " i"))
+_SIGNS = (
+    b"tel:",
+    b"mailto:",
+    b"TEL:",
+    b"MAILTO:",
+    b"callto:",
+    b'"&#',
+    b"'&#",
+)  # the last two: written as references
+
+
+def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
+    phones: list[Stated] = []
+    emails: list[Stated] = []
+    if any(sign in source for sign in _SIGNS):
+        for node in tree.css(_ANY_CASE if b"TEL:" in source or b"MAILTO:" in source else _EXACT)[:MAX_ITEMS]:
+            scheme, _, target = (node.attributes.get("href") or "").partition(":")
+            if scheme.strip().lower() != "mailto":
+                phones.append(Stated("phone", unquote(target), "tel"))
+            elif email := clean_email(target):
+                emails.append(Stated("email", email, "mailto"))
+    if b"cfemail" in source or b"email-protection#" in source:
         for node in tree.css('[data-cfemail], a[href*="email-protection#"]')[:MAX_ITEMS]:
             code = (
                 node.attributes.get("data-cfemail") or (node.attributes.get("href") or "").partition("#")[2]
             )
             if email := decode_protected(code):
-                yield Stated("email", email, "cloudflare")
-    for profile in profile_urls(markup):
-        yield Stated("social", profile.rstrip("/"), "link")
+                emails.append(Stated("email", email, "cloudflare"))
+    return phones + emails
 
 
-def _open_graph(tree: LexborHTMLParser, markup: str) -> Iterator[Stated]:
-    if "og:" not in markup and "place:location" not in markup:
+def _open_graph(tree: LexborHTMLParser, source: bytes) -> Iterator[Stated]:
+    if b"og:" not in source and b"place:location" not in source:
         return
     values: dict[str, str] = {}
     for node in (tree.head or tree).css("meta[property]")[:200]:

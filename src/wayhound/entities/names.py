@@ -29,6 +29,9 @@ _LEGAL_FORM = re.compile(
     r"d\.\s?o\.\s?o\.|s\.\s?r\.\s?o\.|Oy|AB|A/S|Sp\. z o\.\s?o\.|Pvt\.?|Ltda\.?|Foundation|Stiftung|Association|"
     r"Verein)(?!\w)|株式会社|有限公司"
 )
+_WORDS = re.compile(r"[^\W_]+(?:['’`][^\W_]+)*")
+_FRAME_MARKS = " -–—|»«:·•>~,/\t"
+_FIRST_WORD = re.compile(r"[\W_]*([^\W_]+)([&\\{]?)")
 _NO_NAME = frozenset(
     "home contact contacto contato kontakt kontakty impressum imprint about welcome startseite accueil inicio index "
     "restaurant restaurants reviews review menu map login search untitled contactez nous us fale conosco info".split()
@@ -98,8 +101,10 @@ def _frame(sequences: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def strip_frame(text: str, before: tuple[str, ...], after: tuple[str, ...]) -> str:
     """Return a title without the words that the site puts before and after; unchanged if it has none of them."""
-    words = [(match, fold(match[0])) for match in re.finditer(r"[^\W_]+(?:['’`][^\W_]+)*", text)]
-    plain = [plain_words(word)[0] if plain_words(word) else word for _, word in words]
+    if not before and not after:
+        return text.strip(_FRAME_MARKS)
+    words = [(match, fold(match[0])) for match in _WORDS.finditer(text)]
+    plain = [next(iter(plain_words(word)), word) for _, word in words]
     start, end = 0, len(text)
     if before and tuple(plain[: len(before)]) == before and len(plain) > len(before):
         start = words[len(before)][0].start()
@@ -107,7 +112,7 @@ def strip_frame(text: str, before: tuple[str, ...], after: tuple[str, ...]) -> s
             start -= 1
     if after and tuple(plain[-len(after) :]) == after and len(plain) > len(after):
         end = words[len(words) - len(after)][0].start()
-    return text[start:end].strip(" -–—|»«:·•>~,/\t") if start < end else text
+    return text[start:end].strip(_FRAME_MARKS) if start < end else text
 
 
 def page_name(
@@ -132,7 +137,7 @@ def page_name(
                 "name", fact.text, fact.confidence if agrees else 0.7, fact.source, fact.start, fact.end
             )
     seen = [(_HEADING_WEIGHT[tag], text, "heading") for tag, text in page.headings]
-    seen += [(0.0, line.text, "text") for line in page.lines[:400] if len(line.text) <= 90]
+    seen += [(0.0, text, "text") for text in _lines_of_title(page, title_words)]
     best: tuple[float, str, str] | None = None
     for weight, text, source in seen:
         if text.casefold() in shape.common:
@@ -149,6 +154,16 @@ def page_name(
     if title_words:
         name = _without_place(_first_segment(title) if not shape.pages else title, places)
         yield _placed(page, name, 0.5, "title")
+
+
+def _lines_of_title(page: PageLines, title: Sequence[str]) -> Iterator[str]:
+    """Yield lines that may be a part of the title: their first word begins one of its words."""
+    beginnings = {word[:size] for word in title for size in range(1, len(word) + 1)}
+    for text, _ in page.lines[:400] if beginnings else ():
+        # an apostrophe ends the word here and not in the title, hence beginnings; in markup of mathematics any word may
+        if len(text) <= 90 and (match := _FIRST_WORD.match(text)):
+            if match[2] or fold(match[1]) in beginnings or text.startswith(("&", "\\", "{")):
+                yield text
 
 
 _HEADING_WEIGHT = {"h1": 0.9, "h2": 0.5, "h3": 0.2}

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
@@ -42,7 +42,7 @@ _INLINE = [
     "mark", "nobr", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ]  # fmt: skip
 _BREAK = "\ue000"
-_TAG_NAME = re.compile(r"<([a-zA-Z]+[1-6]?)")
+_TAG_NAME = re.compile(rb"<([a-zA-Z]+[1-6]?)")
 _HEADINGS = ("h1", "h2", "h3")
 # zero-width characters and soft hyphens break words apart for no reader
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
@@ -98,10 +98,14 @@ class PageLines:
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """A page before it is flattened into lines: the tree, and the JSON-LD that would be lost with its scripts."""
+    """A page before it is flattened into lines: the tree, and the JSON-LD that would be lost with its scripts.
+
+    `source` is the markup in UTF-8: to look for a word in bytes takes half the time of looking for it in text.
+    """
 
     url: str
     markup: str
+    source: bytes
     tree: LexborHTMLParser
     scripts: tuple[str, ...]
 
@@ -109,20 +113,20 @@ class ParsedPage:
         """Return the lines of the page. The tree cannot be used afterwards."""
         tree = self.tree
         # the parser searches the whole tree for each name, so it is asked only for those that occur
-        names = {name.lower() for name in set(_TAG_NAME.findall(self.markup))}
+        names = {name.lower().decode() for name in set(_TAG_NAME.findall(self.source))}
         tree.strip_tags([name for name in _UNSEEN if name in names])
         title = title_of(tree.head.css("title")) if tree.head else ""
         title = title or (title_of(tree.css("title")) if "title" in names else "")
         headings = tuple(_heading_texts(tree, names))
         language = language_of(tree.root)
-        if "hidden" in self.markup:
+        if b"hidden" in self.source:
             _remove_hidden(tree)
         body = tree.body
         if body is None:
             return PageLines(self.url, title, language, headings)
         tree.unwrap_tags([name for name in _INLINE if name in names])
         tree.merge_text_nodes()
-        text = " ".join(body.text(separator=_BREAK).split())
+        text = _visible(body.text(separator=_BREAK))
         return PageLines(self.url, title, language, headings, _placed(text.split(_BREAK)))
 
 
@@ -135,18 +139,17 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
         return PageLines(url)
     text, _ = decode(body[: 4 * MAX_CHARS], charset)
     if kind != "html":
-        return PageLines(
-            url, lines=_placed([" ".join(line.split()) for line in text[:MAX_CHARS].splitlines()])
-        )
+        return PageLines(url, lines=_placed(_visible(text[:MAX_CHARS]).splitlines()))
     return parse_html(url, text, media_type.strip() or "text/html")
 
 
 def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
     """Return the tree of HTML."""
     markup = prepare_markup(html, media_type)
-    tree = LexborHTMLParser(markup)
-    scripts = tree.css('script[type*="ld+json"]') if "ld+json" in markup else []
-    return ParsedPage(url, markup, tree, tuple(node.text() for node in scripts))
+    source = markup.encode("utf-8", "replace")
+    tree = LexborHTMLParser(source)
+    scripts = tree.css('script[type*="ld+json"]') if b"ld+json" in source else []
+    return ParsedPage(url, markup, source, tree, tuple(node.text() for node in scripts))
 
 
 def _heading_texts(tree: LexborHTMLParser, names: Container[str]) -> Iterator[tuple[str, str]]:
@@ -164,15 +167,14 @@ def _remove_hidden(tree: LexborHTMLParser) -> None:
             node.decompose()
 
 
+def _visible(text: str) -> str:
+    return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
 def _placed(pieces: list[str]) -> tuple[TextLine, ...]:
-    """Return pieces of text, whose spaces were made single ones, as lines."""
-    lines, start = [], 0
-    # three pieces in four are the spaces between two elements, and are dropped before the loop
-    for piece in islice(filter(None, map(str.strip, pieces)), MAX_LINES):
-        text = piece[:MAX_LINE_CHARS]
-        if not text.isascii():
-            text = _INVISIBLE.sub("", text)
-        if text:
-            lines.append(TextLine(text, start))
-            start += len(text) + 1
-    return tuple(lines)
+    """Return pieces of text, with their spaces made single ones, as lines."""
+    # three pieces in four are the spaces between two elements
+    split = islice(filter(None, map(str.split, pieces)), MAX_LINES)
+    texts = [" ".join(words)[:MAX_LINE_CHARS].rstrip() for words in split]
+    starts = accumulate([len(text) + 1 for text in texts], initial=0)
+    return tuple(map(TextLine, texts, starts))

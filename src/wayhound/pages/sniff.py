@@ -201,16 +201,19 @@ MAX_DEPTH = 400
 MAX_TAG_CHARS = 4_096
 _MAX_REOPENED = 300_000  # formatting elements that the parser may reopen, in all
 
-# Below these limits a page can do no harm (at most some 500 × 500 elements), and is not scanned.
+# Below these limits a page can do no harm (at most some 500 × 500 elements, or 16,000 attributes), and is not scanned.
 _PLAIN_CHARS, _FEW_TAGS, _PLAIN_TAGS, _PLAIN_OPEN = 65_536, 1_000, 2_000, 300
 
-_ATTRIBUTES = r"""(?:[^>=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+)*+>?+"""
+_ATTRIBUTES = r"""[^>=]*+(?:=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+[^>=]*+)*+>?+"""
 _RAW = "script|style|textarea|title|xmp|iframe|noembed|noframes"
+# One "<" before all alternatives, which the regular expression engine skips to. Groups: the start tag of an element
+# whose content is not markup; the tag of any other; its slash; its name.
 _TOKEN = re.compile(
-    rf"<!--.*?(?:-->|\Z)|<(?:{_RAW})(?=[\s/>]){_ATTRIBUTES}[^<]*+(?:<(?!/(?:{_RAW}))[^<]*+)*+"
-    rf"|<(/?)([a-z][^\s/>]*+){_ATTRIBUTES}",
+    rf"<(?:!--.*?(?:-->|\Z)|((?:{_RAW})(?=[\s/>]){_ATTRIBUTES})[^<]*+(?:<(?!/(?:{_RAW}))[^<]*+)*+"
+    rf"|((/?)([a-z][^\s/>]*+){_ATTRIBUTES}))",
     re.IGNORECASE | re.DOTALL,
 )
+_TAG_NAME = re.compile(r"[^\s/>]+")
 _FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".split())
 # Elements without content, those that the next of their kind closes, and links do not nest.
 _FLAT = frozenset(
@@ -230,9 +233,14 @@ def limit_markup(html: str) -> str:
 
 
 def _is_plain(html: str, tags: int) -> bool:
-    if len(html) > _PLAIN_CHARS or tags > _PLAIN_TAGS:
+    if tags > _FEW_TAGS and (tags > _PLAIN_TAGS or tags - 2 * html.count("</") > _PLAIN_OPEN):
         return False
-    return tags <= _FEW_TAGS or tags - 2 * html.count("</") <= _PLAIN_OPEN
+    return len(html) <= _PLAIN_CHARS or _most_attributes(html) <= _PLAIN_CHARS // 4
+
+
+def _most_attributes(html: str) -> int:
+    """Return a number that no tag's attributes exceed: each begins after white space, a quote or a slash."""
+    return len(html.split()) + html.count('"') + html.count("'") + html.count("/")
 
 
 def _cut_down(html: str, max_formatting: int) -> str:
@@ -240,15 +248,19 @@ def _cut_down(html: str, max_formatting: int) -> str:
     pieces: list[str] = []
     done = 0
     for number, token in enumerate(_TOKEN.finditer(html)):
-        slash, name = token.groups()
-        start, end = token.span()
+        raw, tag, slash, name = token.groups()
         if number == MAX_TAGS:
-            html = html[:start]
+            html = html[: token.start()]
             break
-        if name is None or (end - start <= MAX_TAG_CHARS and (name in _FLAT or outline.take(slash, name))):
+        if tag is None:
+            if raw is None or len(raw) < MAX_TAG_CHARS:
+                continue
+            tag, slash, name = raw, "", _TAG_NAME.findall(raw, 0, 20)[0]
+        is_long = len(tag) >= MAX_TAG_CHARS
+        if not is_long and (name in _FLAT or outline.take(slash, name)):
             continue
-        pieces += html[done:start], f"<{slash}{name}>" if end - start > MAX_TAG_CHARS else ""
-        done = end
+        pieces += html[done : token.start()], f"<{slash}{name}>" if is_long else ""
+        done = token.start() + 1 + len(tag)
     return "".join([*pieces, html[done:]])
 
 
