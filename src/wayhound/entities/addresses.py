@@ -72,7 +72,12 @@ def _names(table: dict[str, str]) -> str:
 _PARTICLES = (
     "de do da di del la le les el los sur am an der im in und of on the upon bei ob nad u aan den a/d y"
 )
-_CITY = r"(?:[A-ZÀ-ÞĀ-Ž][\w.'’/-]*(?:[ -](?:[A-ZÀ-ÞĀ-Ž(][\w.'’/)-]*|" + "|".join(_PARTICLES.split()) + r"))*)"
+_CAPITAL = "A-ZÀ-ÞĀ-ŽΆ-ΏΑ-ΫЀ-Я"
+_CITY = (
+    rf"(?:(?:г|гр|м|с)\. ?)?(?:[{_CAPITAL}][\w.'’/-]*(?:[ -](?:[{_CAPITAL}(][\w.'’/)-]*|"
+    + "|".join(_PARTICLES.split())
+    + r"))*)"
+)
 _FIVE = re.compile(r"(?<![\w-])\d{5}(?:-\d{4})?(?![\w-])")
 _FOUR = re.compile(r"(?<![\w-])\d{4}(?![\w-])")
 # matched from the digits backwards: to try sixty names at every letter of a page costs ten times as much
@@ -92,7 +97,28 @@ _JP_PLACE = re.compile(r"[都道府県市区町村]")
 _IN = re.compile(rf"({_CITY})\s*[-–—,:]?\s*(\d{{3}} ?\d{{3}})(?![\w-])")
 _IN_SURE = re.compile(rf"({_CITY})\s*(?:[-–—]\s?(\d{{3}} ?\d{{3}})(?![\w-])|(\d{{6}}) \([A-Z]\. ?[A-Z]\.\))")
 _BR = re.compile(r"(?<!\d)(?P<code>\d{5}-\d{3})(?!\d)")
+_IE = re.compile(r"(?<!\w)(?P<code>(?:D6W|[AC-FHKNPRTV-Y]\d\d) ?[AC-FHKNPRTV-Y\d]{4})(?!\w)")
+_LV = re.compile(r"(?<!\w)(?P<code>LV-\d{4})(?!\w)")
+_AR = re.compile(rf"(?<!\w)([A-HJ-NP-Z]\d{{4}}[A-Z]{{3}})\s+({_CITY})")
+_IS = re.compile(rf"(?<![\w.,/+-])(\d{{3}})\s+({_CITY})$")
+_CITY_CODE = re.compile(rf"({_CITY}),?\s+(\d{{4,7}})(?![\w-])")
+_AFTER_CITY = {
+    code: re.compile(country.post_code)
+    for code, country in COUNTRIES.items()
+    if (country.city == "before" or code == "UA")
+    and country.post_code
+    and code not in ("US", "CA", "GB", "AU", "IN", "BR", "IE", "LV")
+}
+# Chinese and Korean addresses run from the larger to the smaller, without spaces or without a code
+_HAN = re.compile(
+    r"(?:[\u4e00-\u9fff]{2,8}(?:省|自治区))?[\u4e00-\u9fff]{2,8}(?:市|縣|县)[\u4e00-\u9fff\w－-]{1,30}?\d+(?:[-－之]\d+)?"
+    r"(?:号|號)(?:[\u4e00-\u9fff\w－-]{1,20})?"
+)
+_HANGUL = re.compile(r"[가-힣]{2,7}(?:시|도) [가-힣]{1,6}(?:시|군|구) (?:[가-힣\d]+ ){0,3}?[가-힣\d]+(?:로|길|동) ?\d+(?:-\d+)?")
+_EAST_ASIAN = re.compile(r"[号號로길동]")
 _CITY_FIRST = ((_CA, "CA", 0.75), (_GB, "GB", 0.7), (_BR, "BR", 0.65))
+_COPYRIGHT = re.compile(r"©|\(c\)|copyright", re.IGNORECASE)
+_NUMBER_WORD = re.compile(r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Twelve)\s[A-Z]")
 _CODE_FIRST = re.compile(
     rf"(?<![\w.,/+-])((?:[A-Z]{{1,2}}[- ])?(?:\d{{4}}-\d{{3}}|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|\d{{4,6}})),?\s+({_CITY})"
 )
@@ -116,7 +142,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _LABEL_LINE = re.compile(_LABEL.pattern.replace(r"^\W*", r"^[^\w\n]*"), re.IGNORECASE | re.MULTILINE)
-_ANY_LABEL = re.compile(r"^[^\d:：]{2,28}[:：]\s*")
+_ANY_LABEL = re.compile(r"^[^\d:：]{2,28}(?<!\bno)(?<!\bnr)[:：]\s*", re.IGNORECASE)  # "Cad. No: 5" is a street
 _CUT = re.compile(
     r"\s*(?:[|•·»▪]|\s[-–—]\s(?=(?:map|view|get|tel|phone))|\(?map\b|\btel\b|\btél|\btelef|\bphone\b|\bfon\b"
     r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S)",
@@ -126,7 +152,7 @@ _NUMBER = re.compile(r"(?<![\w.,])\d{1,6}(?:[-/–]\d{1,5})?\s?[A-Za-z]?(?!\w)")
 _HOUSE_FIRST = re.compile(r"^\W*\d{1,6}(?:[-/–&]\s?\w{1,6})?\s?[A-Za-z]?(?:[ ,]|\s(?:1/2|½))\s*\w")
 _GRID = re.compile(r"\d+ [NSEW]\.? \d+ [NSEW]\b")
 _NAME_NUMBER = re.compile(
-    r"^[^\W\d][\w.'’() -]{2,45}?,?\s(?:(?:n[r.º°o]?|no\.?)\s*)?\d{1,5}\s?(?:[-/–]\s?\w{1,4})?\s?[A-Za-z]?\W*$"
+    r"^[^\W\d][\w.'’() -]{2,45}?,?\s(?:(?:n[r.º°o]?|no\.?)\s*)?\d{1,5}\s?(?:[-/–]\s?\w{1,4}){0,3}\s?[A-Za-z]?\W*$"
 )
 _UNIT = re.compile(
     r"^\W*(?:suite|ste|unit|floor|fl|room|apt|building|bldg|level|shop|no|\d+(?:st|nd|rd|th) floor|#)\b",
@@ -135,8 +161,8 @@ _UNIT = re.compile(
 _BOX = re.compile(rf"\b{BOX_WORDS}\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?]\s+[A-Z][a-z]+ [a-z]+ [a-z]+")
 # Cheap tests that rule out most lines; each begins with a range, which the regular expression engine skips to.
-_HAS_DIGITS = re.compile(r"[0-9](?:[0-9]{2}| ?[A-Z])")
-_CODE_SHAPE = re.compile(r"[0-9]{2}(?:[0-9]{2}|[0-9] [0-9]{2}|-[0-9]{3})")
+_HAS_DIGITS = re.compile(r"[0-9](?:[0-9]{2}| ?[A-Z]|[-0-9]*[号號])|[가-힣] ?[0-9]|[,.] [A-Z][a-z]+\W*$")
+_CODE_SHAPE = re.compile(r"[0-9]{2}(?:[0-9]{2}|[0-9] [0-9]{2}|-[0-9]{3}|[0-9] [A-ZÀ-Ž])")
 _SIX = re.compile(r"[0-9]{3} ?[0-9]{3}(?![\w-])")
 _REGION_CODE = re.compile(r"[A-Z]{2,3} [0-9]{4,6}(?![\w-])")
 _REGION = re.compile(r"[-–—/,]\s*[A-Z]{2}(?![\w'’])")
@@ -189,6 +215,8 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...
     street: int | None = None
     if _CODE_SHAPE.search(text) or _LETTER_CODE.search(text):
         anchors += _post_codes(0, text, hints)
+    if not text.isascii() and _EAST_ASIAN.search(text):
+        anchors += _from_large_to_small(0, text, hints)
     if len(text) < 200 and _NUMBER.search(text) and not _LABEL.match(text):
         anchors += _without_code(0, text)
         if len(text) < 70 and (match := _STREET_FIRST.match(text)):
@@ -210,9 +238,37 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor
     for match in _ANY_REGION.finditer(text) if _REGION_CODE.search(text) else ():
         yield _Anchor(index, match.start(), match.end(), "", match["code"], 0.46)
     yield from _asian_codes(index, text, hints)
+    yield from _codes_of_few(index, text, hints)
     for match in _CODE_FIRST.finditer(text):
-        if country := _code_country(match[1], hints):
+        is_year = len(match[1]) == 4 and _COPYRIGHT.search(text, 0, match.start())
+        if not is_year and (country := _code_country(match[1], hints)):
             yield _Anchor(index, match.start(), match.end(), country, match[1], 0.55)
+
+
+def _codes_of_few(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
+    """Yield codes whose shape is not telling by itself: the site or the line must be of their country."""
+    for pattern, country, weight in ((_IE, "IE", 0.65), (_LV, "LV", 0.7)):
+        if country in hints or country == "LV" or "Ireland" in text:
+            for match in pattern.finditer(text):
+                yield _Anchor(index, _city_start(text, match.start()), match.end(), country, match["code"], weight)
+    for match in _AR.finditer(text):
+        yield _Anchor(index, match.start(), match.end(), "AR", match[1], 0.7)
+    if "IS" in hints[:2] and (match := _IS.search(text)):
+        yield _Anchor(index, match.start(), match.end(), "IS", match[1], 0.55)
+    named = search_country(text)
+    likely = [country_named(named[0])] if named else [hint for hint in hints if hint in _AFTER_CITY][:1]
+    if likely and (shape := _AFTER_CITY.get(likely[0])) and not _COPYRIGHT.search(text):
+        for match in _CITY_CODE.finditer(text):
+            if shape.fullmatch(match[2]):
+                yield _Anchor(index, match.start(), match.end(), likely[0], match[2], 0.6)
+
+
+def _from_large_to_small(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
+    for match in _HAN.finditer(text):
+        country = "TW" if "號" in match[0] or "TW" in hints[:2] else "CN"
+        yield _Anchor(index, match.start(), match.end(), country, "", 0.7)
+    for match in _HANGUL.finditer(text):
+        yield _Anchor(index, match.start(), match.end(), "KR", "", 0.7)
 
 
 def _asian_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
@@ -295,7 +351,8 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
     if anchor.weight == _BARE:
         end_line, end = anchor.line + 1, len(lines[anchor.line + 1].text)
     before = _own_line_start(line.text, anchor)
-    own = line.text[before : anchor.start if anchor.code_first else anchor.end].replace(anchor.post_code, " ")
+    own = line.text[before : anchor.start if anchor.code_first else anchor.end]
+    own = own.replace(anchor.post_code, " ") if anchor.post_code else own
     pieces: list[tuple[int, int, int]] = [
         (anchor.line, before, end if end_line == anchor.line else len(line.text))
     ]
@@ -304,6 +361,12 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
         above = _lines_above(lines, anchor)
         street = bool(above)
         pieces = [*above, *pieces]
+    if not street and anchor.country in _STREET_LAST and end_line == anchor.line:
+        cut = _CUT.search(line.text, end)
+        rest = line.text[end : cut.start() if cut else len(line.text)].rstrip(" ,;")
+        if street := len(rest) < MAX_PART_CHARS and rest.startswith(",") and _is_street(rest):
+            end += len(rest)
+            pieces = [(anchor.line, before, end)]
     if end_line != anchor.line:
         pieces += [(index, 0, len(lines[index].text)) for index in range(anchor.line + 1, end_line)]
         pieces.append((end_line, 0, end))
@@ -355,14 +418,19 @@ def _grow_down(lines: Sequence[TextLine], anchor: _Anchor) -> tuple[int, int]:
     if anchor.code_first and _REST_OF_CITY.fullmatch(text, end):
         end = len(text)  # "Novo mesto", "Pentling / Poign"
     tail = text[end:]
-    if more := re.match(r"[\s,(–—-]*", tail):
+    if more := _BEFORE_COUNTRY.match(tail):
         named = COUNTRY_NAME.match(tail, more.end())
         if named:
             return anchor.line, end + named.end()
+    if (region := _REGION_AND.match(tail)) and (named := COUNTRY_NAME.match(tail, region.end())):
+        return anchor.line, end + named.end()
     if not tail.strip(" ,.") and anchor.line + 1 < len(lines):
         return _lines_below(lines, anchor, end)
     return anchor.line, end
 
+
+_BEFORE_COUNTRY = re.compile(r"[\s,(–—-]*")
+_REGION_AND = re.compile(r",\s*[^\W\d][^\d,|]{1,30},\s*")  # ", Auckland, New Zealand"
 
 _DISTRICT = re.compile(
     r"(?:del(?:egación|\.)|alcaldía|col(?:onia|\.)|municipio|ciudad|cdmx|edo\.)", re.IGNORECASE
@@ -415,7 +483,27 @@ def _lines_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
             may_skip = False  # a button between street and city, or a district of its own
         else:
             break
+    if not taken and not anchor.code_first:
+        return _block_above(lines, anchor)
     return [*_up_to_label(lines, taken[0][0]), *taken] if taken else []
+
+
+_STREET_LAST = frozenset("HU RU UA BG KZ BY".split())
+"""Countries whose addresses may begin with the post code: "1051 Budapest, Nádor utca 7."."""
+
+_BLOCK_LINE = re.compile(rf"[{_CAPITAL}\d][\w.,'’&()/ -]{{1,48}}")
+
+
+def _block_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
+    """Return a block of short lines that begins with a street, as in Britain, where town and county have their own."""
+    top = anchor.line
+    for index in range(anchor.line - 1, max(-1, anchor.line - 1 - MAX_LINES_ABOVE), -1):
+        part = lines[index].text
+        if not _BLOCK_LINE.fullmatch(part):
+            break
+        if _is_street(part) or _UNIT.match(part) or STREET.search(part):
+            top = index
+    return [(index, 0, len(lines[index].text)) for index in range(top, anchor.line)]
 
 
 def _up_to_label(lines: Sequence[TextLine], first: int) -> list[_Piece]:
@@ -442,7 +530,7 @@ def _is_street(text: str) -> bool:
     if _BOX.search(text):
         return True
     has_word = STREET.search(text) is not None
-    if _NUMBER.search(text):
+    if _NUMBER.search(text) or _NUMBER_WORD.match(text):
         return (
             has_word
             or bool(_GRID.search(text))

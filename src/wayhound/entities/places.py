@@ -152,7 +152,7 @@ STREET_WORDS: dict[str, tuple[str, str]] = {
            "quay wharf broadway route rte freeway fwy expressway expy mews gardens grove esplanade parade sarani nagar "
            "marg mall walk causeway promenade loop center centre ctr crossing xing beltway sector campus village "
            "building bldg tower floor suite ste", ""),
-    "de": ("am an im platz allee ring", "straße strasse str. str weg platz gasse allee ring damm ufer markt hof "
+    "de": ("am an im platz allee ring straße strasse str. gasse weg ufer damm markt", "straße strasse str. str weg platz gasse allee ring damm ufer markt hof "
            "chaussee steig graben berg zeile promenade"),
     "fr": ("rue avenue av. boulevard bd place chemin allée allee impasse quai route cours passage square faubourg", ""),
     "it": ("via viale piazza piazzale corso largo vicolo strada contrada lungomare", ""),
@@ -174,7 +174,15 @@ STREET_WORDS: dict[str, tuple[str, str]] = {
     "tr": ("cad. cadde caddesi sok. sokak sokağı bulvarı mah. mahallesi", ""),
     "ru": ("ул. улица проспект пр. пр-т пер. переулок шоссе площадь пл. бульвар набережная", ""),
     "uk": ("вул. вулиця проспект просп. провулок площа бульвар", ""),
-    "el": ("οδός λεωφόρος πλατεία", ""),
+    "bg": ("бул. ул. жк", ""),
+    "el": ("οδός οδ. λεωφόρος λεωφ. λ. πλατεία πλ.", ""),
+    "et": ("mnt maantee tn tänav pst tee", ""),
+    "lv": ("iela bulvāris prospekts gatve", ""),
+    "lt": ("g. gatvė pr. prospektas", ""),
+    "is": ("", "vegur gata stræti stígur braut"),
+    "sr": ("bulevar bul. улица булевар трг", ""),
+    "ms": ("jalan jln jln. jl jl. lorong persiaran", ""),
+    "vi": ("đường phố quận", ""),
 }  # fmt: skip
 
 BOX_WORDS = (
