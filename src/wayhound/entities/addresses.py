@@ -114,7 +114,9 @@ _HAN = re.compile(
     r"(?:[\u4e00-\u9fff]{2,8}(?:省|自治区))?[\u4e00-\u9fff]{2,8}(?:市|縣|县)[\u4e00-\u9fff\w－-]{1,30}?\d+(?:[-－之]\d+)?"
     r"(?:号|號)(?:[\u4e00-\u9fff\w－-]{1,20})?"
 )
-_HANGUL = re.compile(r"[가-힣]{2,7}(?:시|도) [가-힣]{1,6}(?:시|군|구) (?:[가-힣\d]+ ){0,3}?[가-힣\d]+(?:로|길|동) ?\d+(?:-\d+)?")
+_HANGUL = re.compile(
+    r"[가-힣]{2,7}(?:시|도) [가-힣]{1,6}(?:시|군|구) (?:[가-힣\d]+ ){0,3}?[가-힣\d]+(?:로|길|동) ?\d+(?:-\d+)?"
+)
 _EAST_ASIAN = re.compile(r"[号號로길동]")
 _CITY_FIRST = ((_CA, "CA", 0.75), (_GB, "GB", 0.7), (_BR, "BR", 0.65))
 _COPYRIGHT = re.compile(r"©|\(c\)|copyright", re.IGNORECASE)
@@ -142,7 +144,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _LABEL_LINE = re.compile(_LABEL.pattern.replace(r"^\W*", r"^[^\w\n]*"), re.IGNORECASE | re.MULTILINE)
-_ANY_LABEL = re.compile(r"^[^\d:：]{2,28}(?<!\bno)(?<!\bnr)[:：]\s*", re.IGNORECASE)  # "Cad. No: 5" is a street
+_ANY_LABEL = re.compile(
+    r"^[^\d:：]{2,28}(?<!\bno)(?<!\bnr)[:：]\s*", re.IGNORECASE
+)  # "Cad. No: 5" is a street
 _CUT = re.compile(
     r"\s*(?:[|•·»▪]|\s[-–—]\s(?=(?:map|view|get|tel|phone))|\(?map\b|\btel\b|\btél|\btelef|\bphone\b|\bfon\b"
     r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S)",
@@ -250,7 +254,9 @@ def _codes_of_few(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anch
     for pattern, country, weight in ((_IE, "IE", 0.65), (_LV, "LV", 0.7)):
         if country in hints or country == "LV" or "Ireland" in text:
             for match in pattern.finditer(text):
-                yield _Anchor(index, _city_start(text, match.start()), match.end(), country, match["code"], weight)
+                yield _Anchor(
+                    index, _city_start(text, match.start()), match.end(), country, match["code"], weight
+                )
     for match in _AR.finditer(text):
         yield _Anchor(index, match.start(), match.end(), "AR", match[1], 0.7)
     if "IS" in hints[:2] and (match := _IS.search(text)):

@@ -38,10 +38,15 @@ class Contact:
 
 # E-mail
 
-_LOCAL_PART = re.compile(r" ?([\w.+-]{0,63}[A-Za-z0-9])")  # backwards, from the sign
-_HOST = re.compile(r" ?(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,5}[A-Za-z]{2,18}(?![\w@-])")
-_AT = r"(?:[ ]?[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>] ?|(?-i: AT ))"
-_DOT = r"(?:\.| ?[\[({<] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>] ?|(?-i: DOT ))"
+_LATIN = "A-Za-zÀ-ɏ0-9"  # not all letters: Japanese text goes on right after an address
+_LOCAL_PART = re.compile(rf" ?([{_LATIN}_.+-]{{0,63}}[{_LATIN}])")  # backwards, from the sign
+_HOST = re.compile(rf" ?(?:[{_LATIN}][{_LATIN}-]{{0,62}}\.){{1,5}}[A-Za-z]{{2,18}}(?![{_LATIN}_@-])")
+_AT_WORD = "(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa)"
+_AT = rf"(?: ?[\[({{<«#*] ?{_AT_WORD} ?[\])}}>»#*] ?| -at- |(?-i: AT | at (?=\S+ dot )))"
+_DOT = r"(?:\.| ?[\[({<«#*] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>»#*] ?| -dot- |(?-i: DOT | dot ))"
+_PLAIN_AT = re.compile(
+    rf"(?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}{_DOT}){{1,5}}[A-Za-z]{{2,18}}(?![\w@-])", re.IGNORECASE
+)
 _DISGUISED = re.compile(
     rf"(?<![\w.+-])([A-Za-z0-9][\w.+-]{{0,63}}){_AT}((?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}{_DOT}){{1,5}}[A-Za-z]{{2,18}})"
     r"(?![\w@-])",
@@ -49,12 +54,13 @@ _DISGUISED = re.compile(
 )
 # two patterns: one that begins with a set of signs is skipped through faster than two alternatives
 _HAS_DISGUISE = (
-    re.compile(r"[\[({<] ?(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa) ?[\])}>]", re.IGNORECASE),
-    re.compile(" AT "),
+    re.compile(rf"[\[({{<«#*] ?{_AT_WORD} ?[\])}}>»#*]", re.IGNORECASE),
+    re.compile(" (?:AT|-at-) | at (?=[^ \n]+ dot )"),
 )
 _REVERSED = re.compile(
     r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])"
 )
+_DOTS = re.compile(_DOT, re.IGNORECASE)
 _FILE_ENDINGS = frozenset("png jpg jpeg gif svg webp css js html htm php pdf".split())
 _PLACEHOLDER = re.compile(
     r"@(?:example\.(?:com|org|net)|domain\.(?:com|tld)|email\.com|your[\w-]*\.|mysite\.|sentry)|^(?:your\w*|name|john\.?doe)@",
@@ -64,7 +70,7 @@ _PLACEHOLDER = re.compile(
 
 def find_emails(page: PageLines) -> Iterator[Contact]:
     """Yield the e-mail addresses in the text, also those written against robots: `(at)`, `[dot]`, backwards."""
-    text = page.text
+    text = page.text if page.text.isascii() else page.text.replace("＠", "@")
     place = text.find("@")
     while place >= 0:
         # only the neighbourhood of each sign is searched: a page has few of them, and much text
@@ -74,6 +80,13 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
         if name and host and (email := clean_email(f"{name[1][::-1]}@{host[0].strip()}")):
             begin = place - name.end()
             yield Contact("email", email, text[begin : host.end()], begin, host.end(), 0.97)
+        elif (name := _LOCAL_PART.match(text[start:place][::-1])) and (
+            host := _PLAIN_AT.match(text, place + 1)
+        ):
+            if email := clean_email(f"{name[1][::-1]}@{_DOTS.sub('.', host[0])}"):
+                yield Contact(
+                    "email", email, text[place - name.end() : host.end()], place - name.end(), host.end(), 0.9
+                )
         elif (match := _REVERSED.search(text, start, place + 66)) and (email := clean_email(match[1][::-1])):
             yield Contact("email", email, match[0], *match.span(), confidence=0.85)
         place = text.find("@", place + 1)
@@ -81,7 +94,7 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
         match = _DISGUISED.search(text, max(0, sign.start() - 66), sign.end() + 200)
         if match is None or not match.start() < sign.start() < sign.end() < match.end():
             continue
-        if email := clean_email(f"{match[1]}@{re.sub(_DOT, '.', match[2], flags=re.IGNORECASE)}"):
+        if email := clean_email(f"{match[1]}@{_DOTS.sub('.', match[2])}"):
             yield Contact("email", email, match[0], *match.span(), confidence=0.93)
 
 
@@ -141,11 +154,16 @@ def decode_protected(code: str) -> str:
 # Phone
 
 _CANDIDATE = re.compile(
-    r"(?<![\w.,/=#&?%@$€£-])(?:\(?\+ ?\(?|00 ?)?\(?\d(?:[ \u00a0().\-/–‐‑−·\u2009]{0,3}\d){6,16}(?![\w%€$£]|[.,:/-]\d)"
+    r"(?<![\w.,/=#&?%@$€£-])(?:\(?\+ ?\(?|00 ?)?\(?\d(?:[ \u00a0().\-/–‐‑−·－（）\u2009]{0,3}\d){6,16}"
+    r"(?![^\W\u3000-\u9fff]|[%€$£]|[.,:/-]\d)"
 )
+_VANITY = re.compile(
+    r"(?<![\w-])(?:1[-. ])?\(?8(?:00|33|44|55|66|77|88)\)?[-. ](?=[\dA-Z-]*[A-Z]{3})[\dA-Z](?:-?[\dA-Z]){6,8}(?!\w)"
+)
+_TOLL_FREE = re.compile(r"8[0345678]{2}\)?[-. ][\dA-Z-]*[A-Z]{3}")
 _SEVEN = re.compile(r"\d(?:\D{0,3}\d){6}")
 _LABEL = re.compile(
-    r"(?:tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|"
+    r"(?:\btfn?o?\b|\btlfn?\b|tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|"
     r"☎|✆|📞|📱|\bt:|\bt\.|\bp:|\bph\b|\bm:|telefone|celular|móvil|movil|contact us|dial|ring us|gsm|kontakt|"
     r"電話|电话|전화|тел|τηλ|reserv|puh\b|handy|zadzwoń|ligue|llám)[^\d+(]{0,24}$",
     re.IGNORECASE,
@@ -214,9 +232,14 @@ def _phone_candidates(page: PageLines) -> Iterator[tuple[int, str]]:
 @lru_cache(maxsize=CACHED_LINES)
 def _line_candidates(line: str) -> tuple[tuple[int, str], ...]:
     """Return the parts of a line that may be phone numbers, and where they begin."""
+    vanity = (
+        tuple((match.start(), match[0]) for match in _VANITY.finditer(line))
+        if _TOLL_FREE.search(line)
+        else ()
+    )
     if not _SEVEN.search(line):
-        return ()
-    return tuple((match.start(), match[0].strip()) for match in _CANDIDATE.finditer(line))
+        return vanity
+    return tuple((match.start(), match[0].strip()) for match in _CANDIDATE.finditer(line)) + vanity
 
 
 def _checked(printed: str, regions: Sequence[str], *, labelled: bool) -> tuple[str, str, float] | None:
@@ -243,6 +266,14 @@ def _in_plan(printed: str, region: str, confidence: float) -> tuple[str, str, fl
     return (*parsed, confidence) if parsed else None
 
 
+def _first_digits(vanity: str) -> str:
+    """Return a number in letters without those that are dialled in vain: 1-800-CONTACTS has one too many."""
+    kept, wanted = "", 11 if vanity.startswith("1") else 10
+    for sign in vanity:
+        kept += sign if sum(map(str.isalnum, kept)) < wanted else ""
+    return kept
+
+
 @lru_cache(maxsize=50_000)
 def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
     """Return a number in E.164 and its country; None if the numbering plan does not have it.
@@ -251,6 +282,8 @@ def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
     """
     phonenumbers = _phonenumbers()
     text = printed.replace("(0)", " ").lstrip("(")
+    if text[-1:].isupper() and (vanity := _VANITY.fullmatch(text)):
+        text = _first_digits(vanity[0])
     if text.startswith("+ "):
         text = "+" + text[1:].lstrip()
     if text.startswith("00"):

@@ -16,36 +16,54 @@ _MAX_CHARS = 400  # a longer line is prose
 
 _NAMES: tuple[str, ...] = (
     "monday mon mo montag lundi lun lunes lunedi segunda segunda-feira seg maandag ma pon poniedzialek pondeli "
-    "ponedeljek mandag man mandag hetfo maanantai luni 月曜日 月 月曜 周一 星期一 понедельник пн",
+    "ponedeljek mandag man mandag hetfo maanantai luni po ponedjeljak ponedeljak pazartesi δευτερα 월요일 월 "
+    "月曜日 月 月曜 周一 星期一 понедельник понеділок понеделник пн",
     "tuesday tues tue tu dienstag di mardi mar martes martedi terca terca-feira ter dinsdag wtorek wt utery ut torek "
     "tor tirsdag tir tisdag kedd tiistai marti "
-    "火曜日 火 火曜 周二 星期二 вторник вт",
+    "utorak sali τριτη 화요일 화 火曜日 火 火曜 周二 星期二 вторник вівторок вт",
     "wednesday wed we mittwoch mi mercredi mer miercoles mie mercoledi quarta quarta-feira qua woensdag wo sroda sr "
-    "streda st sreda sre onsdag ons szerda keskiviikko miercuri 水曜日 水 水曜 周三 星期三 среда ср",
+    "streda st sreda sre onsdag ons szerda keskiviikko miercuri srijeda carsamba τεταρτη 수요일 수 "
+    "水曜日 水 水曜 周三 星期三 среда середа сряда ср",
     "thursday thurs thur thu th donnerstag do jeudi jeu jueves jue giovedi gio quinta quinta-feira qui donderdag "
     "czwartek czw ctvrtek ct cetrtek cet torsdag tors csutortok torstai joi "
-    "木曜日 木 木曜 周四 星期四 четверг чт",
+    "cetvrtak persembe πεμπτη 목요일 목 木曜日 木 木曜 周四 星期四 четверг четвер четвъртък чт",
     "friday fri fr freitag vendredi ven viernes vie venerdi sexta sexta-feira sex vrijdag vr piatek pt patek pa pet "
-    "petek fredag fre pentek perjantai vineri 金曜日 金 金曜 周五 星期五 пятница пт",
+    "petek fredag fre pentek perjantai pe vineri petak cuma παρασκευη 금요일 금 "
+    "金曜日 金 金曜 周五 星期五 пятница п'ятниця петък пт",
     "saturday sat sa samstag sonnabend samedi sam sabado sab sabato zaterdag za sobota sob so lordag lor szombat "
-    "lauantai sambata 土曜日 土 土曜 周六 星期六 суббота сб",
+    "lauantai sambata subota cumartesi σαββατο 토요일 토 土曜日 土 土曜 周六 星期六 суббота субота събота сб",
     "sunday sun su sonntag dimanche dim domingo dom domenica zondag zo niedziela nd nedele ne nedelja ned sondag son "
-    "vasarnap sunnuntai duminica 日曜日 日曜 周日 星期日 воскресенье вс",
+    "vasarnap sunnuntai duminica nedjelja pazar κυριακη 일요일 日曜日 日曜 周日 星期日 воскресенье неділя неделя вс нд",
 )
-_DAY_OF = {name: day for day, names in enumerate(_NAMES) for name in names.split()}
+_SPANS = {
+    fold(name): days
+    for days, names in (
+        (tuple(range(5)), "weekday weekdays werktag werktage werktags wochentags 平日 工作日 평일 будни будням будні "
+                          "hverdager hverdage vardagar arkisin"),
+        ((5, 6), "weekend weekends wochenende viikonloppuisin helger 週末 周末 주말 выходные"),
+    )
+    for name in names.split()
+}  # fmt: skip
+"""Words for several days."""
+
+_DAY_OF = {fold(name): day for day, names in enumerate(_NAMES) for name in names.split()}
 _SHORT = frozenset(
-    "ma di do so mi wo za zo st ne pa ut tor th we su sa fr tu mo son sex pt ct mar mer man pet lun "
-    "月 火 水 木 金 土".split()
+    fold(name)
+    for name in (
+        "ma di do so mi wo za zo st ne pa ut tor th we su sa fr tu mo son sex pt ct mar mer man pet lun po pe pazar "
+        "월 화 수 목 금 토 月 火 水 木 金 土"
+    ).split()
 )
 """Names that are also words: they count only beside a time or another day."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:-feira)?", re.UNICODE)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?(?:-feira)?")
 _TO = re.compile(
-    r"^\W*(?:-|–|—|to|bis|a|à|au|al|ate|até|until|till|through|thru|tot|do|til|till|〜|~|～|по)?\W*$",
+    r"^\W*(?:-|–|—|to|bis|a|à|au|al|ate|até|until|till|through|thru|tot|do|til|till|t/m|〜|~|～|по|до|至|到)?\W*$",
     re.IGNORECASE,
 )
 _RANGE_WORD = re.compile(
-    r"(?:-|–|—|\bto\b|\bbis\b|\ba\b|\bà\b|\bau\b|\bal\b|\bat[eé]\b|\bthrough\b|\bthru\b|\btot\b|\bdo\b|\btil\b|〜|~|～|\bпо\b)",
+    r"(?:-|–|—|\bto\b|\bbis\b|\ba\b|\bà\b|\bau\b|\bal\b|\bat[eé]\b|\bthrough\b|\bthru\b|\btot\b|\bdo\b|\btil\b|\bt/m\b|〜|~|～|"
+    r"\bпо\b|\bдо\b|至|到)",
     re.I,
 )
 _TIME = (
@@ -53,8 +71,8 @@ _TIME = (
     r"\s*([ap]\.?\s?m\.?)?"
 )
 _TIMES = re.compile(
-    rf"(?<![\d:.])(?:(?:de|das|from|von|ab|od|van|dalle|de las|às)\s+)?{_TIME}\s*(?:uhr|hrs?\.?|h|Uhr)?\s*"
-    rf"(?:-|–|—|to|bis|a las|alle|a|à|às|as|ate|até|until|till|tot|do|〜|~|～|to|and)\s*(?:las\s+)?"
+    rf"(?<![\d:.])(?:(?:de|das|from|von|ab|od|van|dalle|de las|às|с)\s+)?{_TIME}\s*(?:uhr|hrs?\.?|h|Uhr)?\s*"
+    rf"(?:-|–|—|to|bis|a las|alle|a|à|às|as|ate|até|until|till|tot|do|до|〜|~|～|至|to|and)\s*(?:las\s+)?"
     rf"(\d{{1,2}})(?:\s?[:.h](\d{{2}})?)?\s*([ap]\.?\s?m\.?|noon|midnight)?",
     re.IGNORECASE,
 )  # fmt: skip
@@ -83,6 +101,8 @@ class OpenHours:
 
 # A line without any of these has no hours; most lines of a page have none, and looking closer costs time.
 _HINT = re.compile(r"\d ?(?:[:.h]\d\d|[ap]\.? ?m\b|[AP]\.? ?M\b|[Uu]hr|hrs|h\b|[-–—~～] ?\d)")
+_NOON = re.compile(r"\b(?:12 ?)?(noon|midday|midnight)\b", re.IGNORECASE)
+_NO_MEAL = re.compile(r"\bno\b", re.IGNORECASE)
 _SHUT_WORDS = ("closed", "geschlossen", "ruhetag", "fermé", "cerrado", "fechado", "chiuso", "gesloten", "nieczynne",
                "zavřeno", "zaprto", "stengt", "lukket", "stängt", "suljettu", "定休", "休み")  # fmt: skip
 
@@ -114,7 +134,7 @@ def find_hours(page: PageLines) -> Iterator[OpenHours]:
 @lru_cache(maxsize=CACHED_LINES)
 def _line_hours(line: str, above: str) -> tuple[str, bool]:
     """Return the hours of a line, and True if its days are named beyond doubt; empty if there are none."""
-    if not (_TIMES.search(line) or _SHUT.search(line)):
+    if not (_TIMES.search(line) or _SHUT.search(line) or _NOON.search(line)):
         return "", False
     days, sure = _days(line)
     pending = _days(above)[0] if above and not days else []
@@ -129,13 +149,19 @@ def normalise_hours(text: str, days_before: Sequence[int] = ()) -> str:
     'Mo-Sa 12:00-22:00'
     """
     spans: list[tuple[str, str]] = []
-    rest, days = text, list(days_before)
+    rest, days = (
+        _NOON.sub(lambda word: "24:00" if word[1].lower() == "midnight" else "12:00", text),
+        list(days_before),
+    )
     position = 0
     while True:
         match = _TIMES.search(rest, position)
         closed = _SHUT.search(rest, position, match.start() if match else len(rest))
         if closed:
             found, _ = _days(rest[position : closed.start()])
+            if not found and match is None and not spans:
+                # "fermé le dimanche", but not "closed Sunday, no lunch Saturday"
+                found, _ = _days(_NO_MEAL.split(rest[closed.end() :], maxsplit=1)[0])
             if found:
                 spans.append((_format_days(found), CLOSED))
             position = closed.end()
@@ -163,14 +189,22 @@ def days_from_schema(days: Sequence[str], opens: str, closes: str) -> str:
     )
 
 
+_TO_WORD = re.compile("[至到]")  # written without spaces around
+
+
 def _days(text: str) -> tuple[list[int], bool]:
     """Return the days that a text names, in order, and whether one of them is named beyond doubt."""
     found: list[int] = []
     sure = False
     last_end, last_day = 0, -1
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(text if text.isascii() else _TO_WORD.sub("-", text)):
         name = fold(match[0])
+        if name in _SPANS:
+            found += _SPANS[name]
+            sure = True
         day = _DAY_OF.get(name, -1)
+        if day < 0 and name.endswith("s"):
+            day = _DAY_OF.get(name[:-1], -1)  # "Sundays"
         if day < 0:
             continue
         between = text[last_end : match.start()]

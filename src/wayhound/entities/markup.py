@@ -304,6 +304,9 @@ _SIGNS = (
 )  # the last two: written as references
 
 
+_BETWEEN_ADDRESSES = re.compile(r"[;,<>]")  # of several people, or after a name
+
+
 def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
     phones: list[Stated] = []
     emails: list[Stated] = []
@@ -312,8 +315,9 @@ def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
             scheme, _, target = (node.attributes.get("href") or "").partition(":")
             if scheme.strip().lower() != "mailto":
                 phones.append(Stated("phone", unquote(target), "tel"))
-            elif email := clean_email(target):
-                emails.append(Stated("email", email, "mailto"))
+            else:
+                addresses = map(clean_email, _BETWEEN_ADDRESSES.split(target.partition("?")[0]))
+                emails += (Stated("email", email, "mailto") for email in addresses if email)
     if b"cfemail" in source or b"email-protection#" in source:
         for node in tree.css('[data-cfemail], a[href*="email-protection#"]')[:MAX_ITEMS]:
             code = (

@@ -35,11 +35,12 @@ _UNSEEN = [
     "svg",
     "select",
     "textarea",
+    "wbr",  # not text, but where a word may be broken; empty elements would break the line
 ]
 # Text runs on through these. A link or a span does not end a line: "Tel. <a>030 …</a>" is one.
 _INLINE = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "em", "font", "i", "ins", "label",
-    "mark", "nobr", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+    "mark", "nobr", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
 ]  # fmt: skip
 _BREAK = "\ue000"
 _TAG_NAME = re.compile(rb"<([a-zA-Z]+[1-6]?)")
@@ -121,6 +122,10 @@ class ParsedPage:
         language = language_of(tree.root)
         if b"hidden" in self.source:
             _remove_hidden(tree)
+        if b"display:none" in self.source or b"display: none" in self.source:
+            _remove_decoys(tree)
+        if b"@" in self.source:
+            _write_signs(tree, self.source)
         body = tree.body
         if body is None:
             return PageLines(self.url, title, language, headings)
@@ -165,6 +170,20 @@ def _remove_hidden(tree: LexborHTMLParser) -> None:
     for node in tree.css("[hidden]"):
         if node.tag not in {"html", "body"}:
             node.decompose()
+
+
+def _remove_decoys(tree: LexborHTMLParser) -> None:
+    """Remove words inside of a line that nobody sees, as in e-mail addresses; hidden blocks may open on a click."""
+    for node in tree.css('span[style*="display:none"], span[style*="display: none"]')[:1_000]:
+        if len(node.text()) < 40:
+            node.decompose()
+
+
+def _write_signs(tree: LexborHTMLParser, source: bytes) -> None:
+    """Write the sign of an e-mail address where a picture shows it."""
+    if b'alt="@"' in source or b"alt='@'" in source:
+        for node in tree.css('img[alt="@"]')[:1_000]:
+            node.replace_with("@")
 
 
 def _visible(text: str) -> str:
