@@ -46,10 +46,32 @@ def test_every_value_has_its_span_in_the_visible_text() -> None:
         ("team[at]akamu.de", "team@akamu.de"),
         ("Info&#64;Acme.ORG", "info@acme.org"),
         ("gro.emca@ofni", "info@acme.org"),
+        ("info at acme dot org", "info@acme.org"),
+        ("info -at- acme -dot- org", "info@acme.org"),
+        ("info@acme(dot)org", "info@acme.org"),
+        ("info«at»acme.org", "info@acme.org"),
+        ("info＠acme.org", "info@acme.org"),
+        ("info@müller.de", "info@müller.de"),
+        ("メールinfo@acme.jpまで", "info@acme.jp"),
+        ("info<span style='display:none'>nospam</span>@acme.org", "info@acme.org"),
+        ("info<img src=at.gif alt='@'>acme.org", "info@acme.org"),
+        ("info@<wbr>acme.org", "info@acme.org"),
     ],
 )
 def test_emails_are_read_also_where_they_are_disguised(text: str, email: str) -> None:
     assert [contact.text for contact in find_emails(lines_of(f"<p>Mail: {text}</p>"))] == [email]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "mailto:Info@Acme.org;other@acme.org",
+        "mailto:Acme <info@acme.org>?subject=Hello",
+        "&#109;&#97;&#105;&#108;&#116;&#111;&#58;info&#64;acme.org",
+    ],
+)
+def test_the_address_of_a_link_is_read_in_every_spelling(link: str) -> None:
+    assert texts(facts_of(f'<a href="{link}">Write to us</a>'), "email")[0] == "info@acme.org"
 
 
 def test_an_email_that_cloudflare_protects_is_decoded() -> None:
@@ -66,6 +88,21 @@ def test_a_sentence_with_the_word_at_is_no_email() -> None:
 def test_the_country_of_a_phone_follows_from_the_page() -> None:
     german = lines_of("<p>Tel. 030 901820</p>")
     assert [(c.text, c.country) for c in find_phones(german, ["DE"])] == [("+4930901820", "DE")]
+
+
+@pytest.mark.parametrize(
+    ("country", "text", "number"),
+    [
+        ("US", "Call 1-800-FLOWERS today", "+18003569377"),
+        ("US", "212.555.0187 ext. 12", "+12125550187"),
+        ("ES", "Tfno. 91 521 23 45", "+34915212345"),
+        ("JP", "電話：０３－３２１１－１２３４", "+81332111234"),
+        ("BE", "02/512.34.56", "+3225123456"),
+        ("RU", "8 (495) 123-45-67", "+74951234567"),
+    ],
+)
+def test_phones_are_read_as_each_country_prints_them(country: str, text: str, number: str) -> None:
+    assert [contact.text for contact in find_phones(lines_of(f"<p>{text}</p>"), [country])] == [number]
 
 
 def test_a_fax_number_is_not_a_phone() -> None:
@@ -105,6 +142,42 @@ def test_dates_accounts_and_prices_are_no_phones() -> None:
         ("PL", "ul. Piękna 3<br>00-539 Warszawa", "ul. Piękna 3, 00-539 Warszawa"),
         ("CA", "290 Bremner Blvd<br>Toronto, ON M5V 3L9", "290 Bremner Blvd, Toronto, ON M5V 3L9"),
         ("IT", "Via Marino Moretti, 23<br>47921 Rimini", "Via Marino Moretti, 23, 47921 Rimini"),
+        ("US", "One Main Plaza<br>Redmond, WA 98052-6399", "One Main Plaza, Redmond, WA 98052-6399"),
+        (
+            "GB",
+            "Unit 4, Mill Estate<br>Mill Lane<br>Leeds<br>LS10 1AB",
+            "Unit 4, Mill Estate, Mill Lane, Leeds, LS10 1AB",
+        ),
+        (
+            "IE",
+            "12 Merrion Square, Dublin 2, D02 XY45, Ireland",
+            "12 Merrion Square, Dublin 2, D02 XY45, Ireland",
+        ),
+        (
+            "NZ",
+            "45 Queen Street<br>Auckland 1010<br>New Zealand",
+            "45 Queen Street, Auckland 1010, New Zealand",
+        ),
+        ("AT", "Mariahilfer Straße 45/2/12<br>1060 Wien", "Mariahilfer Straße 45/2/12, 1060 Wien"),
+        ("AR", "Av. Corrientes 1234, C1043AAZ Buenos Aires", "Av. Corrientes 1234, C1043AAZ Buenos Aires"),
+        (
+            "CL",
+            "Av. Providencia 1760, Of. 3, Santiago, Chile",
+            "Av. Providencia 1760, Of. 3, Santiago, Chile",
+        ),
+        ("HU", "1051 Budapest, Nádor utca 7.", "1051 Budapest, Nádor utca 7."),
+        ("GR", "Ερμού 25, 105 63 Αθήνα", "Ερμού 25, 105 63 Αθήνα"),
+        ("UA", "вул. Хрещатик, 22, м. Київ, 01001", "вул. Хрещатик, 22, м. Київ, 01001"),
+        ("TR", "Büyükdere Cad. No:185, 34394 İstanbul", "Büyükdere Cad. No:185, 34394 İstanbul"),
+        ("SG", "10 Anson Road #12-34, Singapore 079903", "10 Anson Road #12-34, Singapore 079903"),
+        ("KR", "서울특별시 강남구 테헤란로 152", "서울특별시 강남구 테헤란로 152"),
+        ("TW", "台北市信義區信義路五段7號", "台北市信義區信義路五段7號"),
+        ("IS", "Laugavegur 26, 101 Reykjavík", "Laugavegur 26, 101 Reykjavík"),
+        (
+            "HK",
+            "Unit 2, 18 Harcourt Road, Central, Hong Kong",
+            "Unit 2, 18 Harcourt Road, Central, Hong Kong",
+        ),
     ],
 )
 def test_addresses_of_many_countries_are_read(country: str, html: str, address: str) -> None:
@@ -147,6 +220,17 @@ def test_what_a_page_states_for_machines_is_read_in_every_syntax() -> None:
         ("Sábado Cerrado", "Sa off"),
         ("Daily 6:30am-10pm", "Mo-Su 06:30-22:00"),
         ("no hours here", ""),
+        ("Fermé le dimanche", "Su off"),
+        ("Closed Sunday, no lunch Saturday", "Su off"),
+        ("Sundays: closed", "Su off"),
+        ("Weekdays 9am-5pm", "Mo-Fr 09:00-17:00"),
+        ("Fri & Sat 11am–midnight", "Fr-Sa 11:00-24:00"),
+        ("Maandag t/m vrijdag 9.00 - 17.30 uur", "Mo-Fr 09:00-17:30"),
+        ("周一至周五 9:00-18:00", "Mo-Fr 09:00-18:00"),
+        ("월-금 09:00-18:00", "Mo-Fr 09:00-18:00"),
+        ("Понедельник – пятница с 10:00 до 19:00", "Mo-Fr 10:00-19:00"),
+        ("Pazartesi - Cuma: 09:00 - 18:00", "Mo-Fr 09:00-18:00"),
+        ("Δευτέρα - Παρασκευή: 9:00 - 17:00", "Mo-Fr 09:00-17:00"),
     ],
 )
 def test_opening_hours_are_normalised(text: str, hours: str) -> None:
@@ -169,6 +253,47 @@ def test_words_and_numbers_that_all_pages_share_are_not_the_restaurants() -> Non
     assert [next(f.text for f in facts if f.field == "name") for facts in settled] == list(names)
     assert all("+18005550199" not in [f.text for f in facts] for facts in settled)
     assert {f.text for facts in settled for f in facts if f.field == "cuisine"} == {"Thai"}
+
+
+def test_the_address_right_after_the_name_is_its_own_whatever_is_listed_below() -> None:
+    page = facts_of(
+        "<title>Blue Door | City Guide</title><h1>Blue Door</h1><p>12 Main St, Springfield<br>217-555-0100</p>"
+        "<h3>Similar</h3><div><b>Zed's Famous Oyster Bar and Grill</b><p>9 Other St, Springfield, IL 62701</p></div>"
+    )
+    found = [fact.text for fact in settle(page, KINDS["restaurant"]) if fact.field == "address"]
+    assert found == ["12 Main St, Springfield"]
+
+
+@pytest.mark.parametrize(
+    ("url", "html", "name"),
+    [
+        ("https://muellerbau.de/kontakt", "<title>Kontakt - Müller Bau GmbH</title>", "Müller Bau GmbH"),
+        (
+            "https://stmary.org/",
+            "<title>Welcome to St. Mary's School</title><h1>Welcome</h1>",
+            "St. Mary's School",
+        ),
+        (
+            "https://a.example/",
+            "<h1>Impressum</h1><p>Sonnenschein Handels GmbH<br>Weg 5</p>",
+            "Sonnenschein Handels GmbH",
+        ),
+        (
+            "https://b.example/",
+            "<title>Contact us | Harbour Clinic</title><h1>Say hello</h1>",
+            "Harbour Clinic",
+        ),
+    ],
+)
+def test_the_name_of_an_organisation_is_found_on_a_single_page(url: str, html: str, name: str) -> None:
+    assert (
+        next(f.text for f in settle(facts_of(html, url), KINDS["organisation"]) if f.field == "name") == name
+    )
+
+
+def test_a_year_of_copyright_is_no_post_code() -> None:
+    page = lines_of("<p>Hauptstraße 5</p><p>© 2024 Acme. All rights reserved</p>")
+    assert all("2024" not in address.text for address in find_addresses(page, ["AT"]))
 
 
 def test_a_field_that_a_user_declares_is_read_after_its_label() -> None:

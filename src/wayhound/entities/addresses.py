@@ -136,6 +136,14 @@ _STREET_FIRST = re.compile(
 _PLACE_LINE = re.compile(r"[A-ZÀ-Ž][\w.'’ ]+(?:\s*[-–,/]\s*[A-ZÀ-Ž][\w.'’ ]+)*")
 _REST_OF_CITY = re.compile(r"(?:[ /,(]+[^\W\d]+){1,2}\)?")
 _BARE = 0.42  # a street and a place without any code
+_LABELLED = (0.5, 0.48)  # after "address", and after "location", which may be a part of the town
+_PLACE_LABEL = re.compile(r"location|ubicaci|standort|sede", re.IGNORECASE)
+_STREET_ONLY = re.compile(
+    r"\d{1,5}(?:-\d{1,5})?[A-Za-z]? (?:(?:[A-Z][\w.'’]*|\d{1,3}(?:st|nd|rd|th)) ){1,5}?(?:St|Street|Ave|Avenue|Blvd|"
+    r"Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Hwy|Highway|Pkwy|Pl|Place|Sq|Square|Way|Ct|Court|Terrace)\b\.?"
+    r"(?: [NSEW]{1,2}\b\.?)?(?:,? (?:#|Ste\.?|Suite|Unit) ?\w+)?(?: ?\([^()]{2,40}\))?(?:, [A-Z][\w.'’ ]{2,30})?"
+    r"(?=\s*(?:[|•·]|$))"
+)
 
 _LABEL = re.compile(
     r"^\W*(?:(?:our|postal|street|mailing|office|business|company|unsere|notre|nuestra|nossa)\s+)?(?:address|location|"
@@ -165,7 +173,9 @@ _UNIT = re.compile(
 _BOX = re.compile(rf"\b{BOX_WORDS}\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?]\s+[A-Z][a-z]+ [a-z]+ [a-z]+")
 # Cheap tests that rule out most lines; each begins with a range, which the regular expression engine skips to.
-_HAS_DIGITS = re.compile(r"[0-9](?:[0-9]{2}| ?[A-Z]|[-0-9]*[号號])|[가-힣] ?[0-9]|[,.] [A-Z][a-z]+\W*$")
+_HAS_DIGITS = re.compile(
+    r"[0-9](?:[0-9]{2}| ?[A-Z]|[0-9]? [0-9]+[a-z]|[-0-9]*[号號])|[가-힣] ?[0-9]|[,.] [A-Z][a-z]+\W*$"
+)
 _CODE_SHAPE = re.compile(r"[0-9]{2}(?:[0-9]{2}|[0-9] [0-9]{2}|-[0-9]{3}|[0-9] [A-ZÀ-Ž])")
 _SIX = re.compile(r"[0-9]{3} ?[0-9]{3}(?![\w-])")
 _REGION_CODE = re.compile(r"[A-Z]{2,3} [0-9]{4,6}(?![\w-])")
@@ -205,7 +215,11 @@ def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
             yield replace(anchor, line=index)
         if street is not None and index + 1 < len(lines):
             below = lines[index + 1].text
-            if _PLACE_LINE.fullmatch(below) and len(below) < 60:
+            if (
+                _PLACE_LINE.fullmatch(below)
+                and len(below) < 60
+                and not (_COPYRIGHT.search(below) or search_country(text))
+            ):
                 yield _Anchor(index, street, len(text), "", "", _BARE)
 
 
@@ -225,6 +239,8 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...
         anchors += _without_code(0, text)
         if len(text) < 70 and (match := _STREET_FIRST.match(text)):
             street = match.start(1)
+        if match := _STREET_ONLY.match(text):
+            anchors.append(_Anchor(0, 0, match.end(), "", "", _STREET_WEIGHT))
     return tuple(anchors), street
 
 
@@ -328,12 +344,13 @@ def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
     match = _LABEL.match(line.text)
     assert match is not None
     rest = line.text[match.end() :].strip()
+    weight = _LABELLED[bool(_PLACE_LABEL.search(match[0]))]
     if len(rest) > 5:
-        yield _Anchor(index, match.end(), len(line.text), "", "", 0.5)
+        yield _Anchor(index, match.end(), len(line.text), "", "", weight)
     elif not rest and index + 1 < len(page.lines):
         below = page.lines[index + 1].text
         if not _ANY_LABEL.match(below) and len(below) < MAX_ADDRESS_CHARS:
-            yield _Anchor(index + 1, 0, len(below), "", "", 0.5)
+            yield _Anchor(index + 1, 0, len(below), "", "", weight)
 
 
 def _without_code(index: int, text: str) -> Iterator[_Anchor]:
@@ -382,7 +399,7 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
     strong_shape = anchor.country in ("US", "CA", "GB", "JP")
     if not street and not strong_shape:
         return None
-    if anchor.weight == 0.5 and not (_NUMBER.search(text) or STREET.search(text) or "," in text):
+    if anchor.weight in _LABELLED and not (_NUMBER.search(text) or STREET.search(text) or "," in text):
         return None  # after a label, but nothing of an address in it
     first, last = pieces[0], pieces[-1]
     country = anchor.country or _country_in(text) or _likely_country(text, hints)
@@ -490,12 +507,29 @@ def _lines_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
         else:
             break
     if not taken and not anchor.code_first:
-        return _block_above(lines, anchor)
+        return _american_street(lines, anchor) or _block_above(lines, anchor)
     return [*_up_to_label(lines, taken[0][0]), *taken] if taken else []
+
+
+# right above a city with its state and post code: "18300 FM 1826", "3rd & Poyntz"
+_AMERICAN_STREET = re.compile(
+    r"\d{1,6}[A-Za-z]? (?=[^a-z]*[A-Za-z])\w[\w .'&#/-]{1,40}"
+    r"|(?=.*\d)[\w.]+(?: [\w.]+){0,2} (?:&|and|at) ?[\w.]+(?: [\w.]+){0,2}"
+)
+
+
+def _american_street(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
+    if anchor.country in ("US", "CA"):
+        for index in range(anchor.line - 1, max(-1, anchor.line - 3), -1):
+            if _AMERICAN_STREET.fullmatch(lines[index].text.rstrip(" ,")):
+                return [(index, 0, len(lines[index].text))]
+    return []
 
 
 _STREET_LAST = frozenset("HU RU UA BG KZ BY".split())
 """Countries whose addresses may begin with the post code: "1051 Budapest, Nádor utca 7."."""
+
+_STREET_WEIGHT = 0.34  # a street of which the town is said elsewhere: better than nothing
 
 _BLOCK_LINE = re.compile(rf"[{_CAPITAL}\d][\w.,'’&()/ -]{{1,48}}")
 

@@ -158,12 +158,14 @@ _CANDIDATE = re.compile(
     r"(?![^\W\u3000-\u9fff]|[%€$£]|[.,:/-]\d)"
 )
 _VANITY = re.compile(
-    r"(?<![\w-])(?:1[-. ])?\(?8(?:00|33|44|55|66|77|88)\)?[-. ](?=[\dA-Z-]*[A-Z]{3})[\dA-Z](?:-?[\dA-Z]){6,8}(?!\w)"
+    r"(?<![\w-])(?:1[-. ])?\(?8(?:00|33|44|55|66|77|88)\)?[-. ](?=[\dA-Z-]*[A-Z]{3})"
+    r"[\dA-Z](?:-?[\dA-Z]){6,8}(?!\w)"
 )
 _TOLL_FREE = re.compile(r"8[0345678]{2}\)?[-. ][\dA-Z-]*[A-Z]{3}")
 _SEVEN = re.compile(r"\d(?:\D{0,3}\d){6}")
 _LABEL = re.compile(
-    r"(?:\btfn?o?\b|\btlfn?\b|tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|"
+    r"(?:\btfn?o?\b|\btlfn?\b|"
+    r"tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|"
     r"☎|✆|📞|📱|\bt:|\bt\.|\bp:|\bph\b|\bm:|telefone|celular|móvil|movil|contact us|dial|ring us|gsm|kontakt|"
     r"電話|电话|전화|тел|τηλ|reserv|puh\b|handy|zadzwoń|ligue|llám)[^\d+(]{0,24}$",
     re.IGNORECASE,

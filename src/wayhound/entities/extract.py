@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 
 from wayhound.entities.addresses import find_addresses
 from wayhound.entities.contacts import (
@@ -25,7 +26,7 @@ from wayhound.entities.contacts import (
 from wayhound.entities.fact import Fact, calibrated, canonical, similarity
 from wayhound.entities.hours import find_hours, normalise_hours
 from wayhound.entities.markup import Stated, read_markup
-from wayhound.entities.names import TitleShape, organisation_name, page_name
+from wayhound.entities.names import KEPT_LINES, TitleShape, organisation_name, page_name
 from wayhound.entities.page_lines import PageLines, parse_page
 from wayhound.entities.places import country_named, country_of_host, country_of_language
 from wayhound.record_kinds import Compare, KindSpec
@@ -35,9 +36,9 @@ SHARED = 0.5
 """A value on more than this share of a site's pages is the site's own."""
 
 LEAST_PAGES = 4  # before anything counts as shared
-KEPT_LINES = 400  # of a page, to look for its name in
 MIN_CONFIDENCE = 0.5
 MAX_VALUES = 20
+NEAR_CHARS = 60  # from a name to its address, with a line between
 
 _STATED_CONFIDENCE = {
     "json-ld": 0.95, "microdata": 0.95, "rdfa": 0.93, "hcard": 0.94, "opengraph": 0.85, "tel": 0.95, "mailto": 0.96,
@@ -220,10 +221,24 @@ def settle(
             not facts and spec.compare == "text" and spec.name not in ("hours", "registration")
         ):
             facts += _labelled(page, spec.name, (*spec.labels, spec.shown.lower()))
-        ranked = sorted(facts, key=lambda fact: (-fact.confidence, fact.start))
+        near = _near_name(page, settled) if kind.scope == "page" and spec.compare == "address" else ()
+        ranked = sorted(facts, key=lambda fact: (not _is_in(fact, near), -fact.confidence, fact.start))
         good = [fact for fact in ranked if fact.confidence >= MIN_CONFIDENCE]
         settled += good[: MAX_VALUES if spec.many else 1]
     return [replace(fact, confidence=calibrate(fact.field, fact.confidence)) for fact in settled]
+
+
+def _near_name(page: FactPage, settled: Sequence[Fact]) -> tuple[range, ...]:
+    """Return where an address is that of the entity, whatever the page lists beside it: right after the name."""
+    name = next((fact.text for fact in settled if fact.field == "name"), "")
+    places = re.finditer(re.escape(name), page.lines.text) if name else ()
+    return tuple(range(place.end(), place.end() + NEAR_CHARS) for place in islice(places, MAX_VALUES))
+
+
+def _is_in(fact: Fact, places: Sequence[range]) -> bool:
+    return (
+        bool(fact.end) and fact.confidence >= MIN_CONFIDENCE and any(fact.start in place for place in places)
+    )
 
 
 def _candidates(page: FactPage, kind: KindSpec, profile: SiteProfile, name: str) -> Iterator[Fact]:

@@ -17,6 +17,7 @@ FRAME = 0.6
 """Words at an end of the titles on this share of pages are the site's, not the page's."""
 
 MOST_WORDS = 14
+KEPT_LINES = 400  # of a page, to look for its name in
 _LEAST_PAGES = 3
 _SEPARATOR = re.compile(r"\s+[-–—|»«:·•>~/]+\s+|\s*[|»«•]\s*|:\s+|\s-{2,}\s")
 _COPYRIGHT = re.compile(
@@ -159,11 +160,11 @@ def page_name(
 def _lines_of_title(page: PageLines, title: Sequence[str]) -> Iterator[str]:
     """Yield lines that may be a part of the title: their first word begins one of its words."""
     beginnings = {word[:size] for word in title for size in range(1, len(word) + 1)}
-    for text, _ in page.lines[:400] if beginnings else ():
-        # an apostrophe ends the word here and not in the title, hence beginnings; in markup of mathematics any word may
-        if len(text) <= 90 and (match := _FIRST_WORD.match(text)):
-            if match[2] or fold(match[1]) in beginnings or text.startswith(("&", "\\", "{")):
-                yield text
+    for text, _ in page.lines[:KEPT_LINES] if beginnings else ():
+        match = _FIRST_WORD.match(text) if len(text) <= 90 else None
+        # an apostrophe ends the word here but not in the title, hence beginnings; what folds to another word is kept
+        if match and (match[2] or fold(match[1]) in beginnings or text.startswith(("&", "\\", "{"))):
+            yield text
 
 
 _HEADING_WEIGHT = {"h1": 0.9, "h2": 0.5, "h3": 0.2}
@@ -212,6 +213,38 @@ def _placed(page: PageLines, name: str, confidence: float, source: str) -> Fact:
     return Fact("name", name, round(confidence, 3), source, *span, printed=name)
 
 
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
+_WELCOME = re.compile(
+    r"^(?:welcome to|willkommen (?:bei|beim|im|in der)|bienvenue (?:à|chez|au|sur)|bienvenidos? a|"
+    r"benvenuti (?:a|da|in)|"
+    r"welkom bij|bem-vindo a)\s+(?:the\s)?",
+    re.IGNORECASE,
+)
+
+
+def _of_title(title: str) -> list[tuple[str, float, str]]:
+    """Return the parts of a title: one that stands alone beside "Contact" or after "Welcome to" is likely the name."""
+    if welcome := _WELCOME.match(title):
+        return [(_SEPARATOR.split(title[welcome.end() :])[0].strip(), 0.55, "title")]
+    parts = [part.strip() for part in _SEPARATOR.split(title) if part.strip()]
+    names = [part for part in parts if not set(name_words(part)) <= _NO_NAME]
+    sure = len(names) == 1 < len(parts)
+    return [(part, 0.55 if sure or _LEGAL_FORM.search(part) else 0.4, "title") for part in names]
+
+
+def _with_legal_form(page: PageLines) -> list[str]:
+    """Return the first short line that ends with a legal form, as above the address of an imprint."""
+    for text, _ in page.lines[:KEPT_LINES]:
+        if (
+            len(text) <= 60
+            and (form := _LEGAL_FORM.search(text))
+            and form.start()
+            and form.end() >= len(text) - 1
+        ):
+            return [text]
+    return []
+
+
 def organisation_name(
     page: PageLines, stated: Sequence[Fact], site_names: Sequence[Fact], shape: TitleShape
 ) -> Iterator[Fact]:
@@ -228,13 +261,17 @@ def organisation_name(
             for match in _COPYRIGHT.finditer(line.text[:300]):
                 candidates.append((match[1].strip(" .,-–"), 0.6, "text"))
     candidates += [(segment, 0.6, "title") for segment in shape.segments]
-    candidates += [(part.strip(), 0.4, "title") for part in _SEPARATOR.split(page.title)]
+    candidates += _of_title(page.title)
+    candidates += [(line, 0.5, "text") for line in _with_legal_form(page)]
     for text, base, source in candidates:
         words = name_words(text)
         if not words or len(words) > 10 or set(words) <= _NO_NAME:
             continue
         joined = "".join(words)
-        same = joined == label or (len(joined) > 3 and (joined in label or label in joined))
+        spelled = "".join(name_words(text.lower().translate(_UMLAUTS)))
+        same = any(
+            one == label or (len(one) > 3 and (one in label or label in one)) for one in (joined, spelled)
+        )
         initials = "".join(word[0] for word in words) == label
         bonus = (0.15 if same or initials else 0.0) + (0.08 if _LEGAL_FORM.search(text) else 0.0)
         yield _placed(page, text, min(0.97, base + bonus), source)

@@ -152,7 +152,8 @@ STREET_WORDS: dict[str, tuple[str, str]] = {
            "quay wharf broadway route rte freeway fwy expressway expy mews gardens grove esplanade parade sarani nagar "
            "marg mall walk causeway promenade loop center centre ctr crossing xing beltway sector campus village "
            "building bldg tower floor suite ste", ""),
-    "de": ("am an im platz allee ring straße strasse str. gasse weg ufer damm markt", "straße strasse str. str weg platz gasse allee ring damm ufer markt hof "
+    "de": ("am an im platz allee ring straße strasse str. gasse weg ufer damm markt",
+           "straße strasse str. str weg platz gasse allee ring damm ufer markt hof "
            "chaussee steig graben berg zeile promenade"),
     "fr": ("rue avenue av. boulevard bd place chemin allée allee impasse quai route cours passage square faubourg", ""),
     "it": ("via viale piazza piazzale corso largo vicolo strada contrada lungomare", ""),
