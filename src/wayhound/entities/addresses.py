@@ -275,8 +275,8 @@ def _codes_of_few(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anch
                 )
     for match in _AR.finditer(text):
         yield _Anchor(index, match.start(), match.end(), "AR", match[1], 0.7)
-    if "IS" in hints[:2] and (match := _IS.search(text)):
-        yield _Anchor(index, match.start(), match.end(), "IS", match[1], 0.55)
+    if "IS" in hints[:2] and (icelandic := _IS.search(text)):
+        yield _Anchor(index, *icelandic.span(), country="IS", post_code=icelandic[1], weight=0.55)
     named = search_country(text)
     likely = [country_named(named[0])] if named else [hint for hint in hints if hint in _AFTER_CITY][:1]
     if likely and (shape := _AFTER_CITY.get(likely[0])) and not _COPYRIGHT.search(text):
