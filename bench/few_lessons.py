@@ -18,7 +18,10 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from time import process_time
 
@@ -93,6 +96,12 @@ def main() -> int:
     )
     parser.add_argument("--no-peers", action="store_true", help="do not measure other strategies")
     parser.add_argument(
+        "--processes",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="tables measured at a time  [default: the cores]",
+    )
+    parser.add_argument(
         "--plots", type=Path, metavar="FOLDER", help="draw F1 against trails shown and against answers"
     )
     add_data_option(parser)
@@ -100,34 +109,49 @@ def main() -> int:
     arguments = parser.parse_args()
     names = arguments.table or [*(table.name for table in TABLES), ONE_PAGE_TABLE]
     tables = [_adjusted(table, arguments) for table in TABLES if table.name in names]
-    loaded: dict[str, list[World]] = {}
-    untaught: dict[str, Untaught] = {}
-    outcomes: dict[str, list[Outcome]] = {}
-    for table in tables:
-        if table.group not in loaded:
-            loaded[table.group] = load_set(table.group, arguments.data)
-            untaught[table.group] = _untaught(table.group, loaded[table.group])
-        runs = _outcomes(table, loaded[table.group], arguments.strategy, arguments.seed)
-        outcomes[table.name] = runs
-        print(f"{table.name}: {process_time():.0f} CPU s", file=sys.stderr)
+    measured = _measure_all(tables, arguments)
+    outcomes = {table.name: runs for table, (runs, _) in zip(tables, measured, strict=True)}
     reports: list[Report] = []
     if tables:
-        orders = [
-            order
-            for table in tables
-            for order in _orders(table, outcomes[table.name], untaught[table.group], arguments.strategy)
-        ]
+        orders = [order for _, own in measured for order in own]
         recognition = _recognition(tables, outcomes, arguments.strategy)
         reports = [recognition, _order(orders), _peers(orders, arguments.strategy)]
     if ONE_PAGE_TABLE in names:
-        company = loaded.get("company") or load_set("company", arguments.data)
-        reports.append(_one_page(company, arguments.strategy, arguments.seed))
+        reports.append(_one_page(_worlds("company", arguments.data), arguments.strategy, arguments.seed))
     if arguments.plots:
         arguments.plots.mkdir(parents=True, exist_ok=True)
         _plot(tables, outcomes, arguments.strategy, arguments.plots / "few_lessons.png")
     return finish(
         [*reports, *(_goals(name, own, arguments.strategy) for name, own in outcomes.items())], arguments
     )
+
+
+Measured = tuple[list[Outcome], list["Order"]]
+"""The outcomes of one table, and its orders."""
+
+
+def _measure_all(tables: Sequence[LessonTable], arguments: argparse.Namespace) -> list[Measured]:
+    """Measure the tables, several at a time. Tables share nothing but the parsed sites, which a process keeps."""
+    measure = partial(_measure_table, data=arguments.data, strategy=arguments.strategy, seed=arguments.seed)
+    processes = min(arguments.processes, len(tables))
+    if processes <= 1:
+        return list(map(measure, tables))
+    # spawned: a fork would copy the locks of numpy's threads
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(measure, tables))
+
+
+def _measure_table(table: LessonTable, data: Path, strategy: str, seed: int) -> Measured:
+    began = process_time()
+    runs = _outcomes(table, _worlds(table.group, data), strategy, seed)
+    orders = list(_orders(table, runs, _untaught(table.group, data), strategy))
+    print(f"{table.name}: {process_time() - began:.0f} CPU s", file=sys.stderr, flush=True)
+    return runs, orders
+
+
+@cache
+def _worlds(group: str, data: Path) -> list[World]:
+    return load_set(group, data)
 
 
 def _adjusted(table: LessonTable, arguments: argparse.Namespace) -> LessonTable:
@@ -165,10 +189,11 @@ Untaught = dict[tuple[str, str, str], int]
 """Pages until the share of the goals, by strategy, site and goal, of strategies that learn from no lesson."""
 
 
-def _untaught(group: str, worlds: Sequence[World]) -> Untaught:
+@cache
+def _untaught(group: str, data: Path) -> Untaught:
     pages: Untaught = {}
     for goal in SETS[group].goals:
-        for world in worlds:
+        for world in _worlds(group, data):
             goals = set(world.reachable_goals(goal))
             wanted = math.ceil(len(goals) * SHARE / 100)
             for name, make in UNTAUGHT.items() if goals else ():

@@ -63,6 +63,17 @@ def test_keywords_raise_links_that_the_lesson_does_not_name(model: AdaptiveModel
     assert rated.score > plain.score
 
 
+def test_without_keywords_the_strongest_concepts_of_the_lesson_are_matched_as_keywords(
+    model: AdaptiveModel,
+) -> None:
+    strongest = model.prior.strongest()
+    assert Adaptive(model).keywords.terms == tuple(strongest)
+    assert strongest[0] == max(model.prior.weights, key=lambda name: model.prior.weights[name])
+    given = SCORERS["adaptive"](StrategyInput(model=model, keywords=("news",)))
+    assert isinstance(given, Adaptive)
+    assert given.keywords.terms == ("news",)
+
+
 def test_probabilities_lie_between_none_and_all_and_come_best_first(model: AdaptiveModel) -> None:
     scorer = Adaptive(model)
     forage(scorer)

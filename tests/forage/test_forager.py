@@ -269,28 +269,50 @@ def test_nofollow_links_and_links_out_of_the_site_are_not_followed() -> None:
     assert walk({URLS[0]: start}).urls == URLS[:1]
 
 
+class Lists:
+    """A scorer with the same prior for every link; a region is a list, and pages of `/goal…` are goals."""
+
+    def start(self, site: Site) -> None:
+        return None
+
+    def read(self, state: object, page: Page) -> Reading:
+        return Reading(goal=float("goal" in page.url))
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        return [Rated(0.5, groups=(link.region,)) for link in links]
+
+    def combine(self, current: float, new: float) -> float:
+        return max(current, new)
+
+
+def walk_lists(world: dict[str, Answer]) -> list[str]:
+    """Return the names of the pages in the order of a walk by `Lists`, without the start page."""
+    linked = [link.url for start in world.values() if isinstance(start, Page) for link in start.links]
+    pages: dict[str, Answer] = {url: page(url) for url in linked} | world
+    done = Walk(Forager(SITE, Lists(), politeness=Politeness(0.0)), pages).run()
+    return [url.removeprefix("http://s.example/") for url in done.urls[1:]]
+
+
 def test_links_in_the_group_of_a_goal_rise_and_those_in_the_group_of_a_failure_fall() -> None:
-    class Lists:
-        """The same prior for every link; the two lists of the start page are groups."""
+    dull = [Link(f"http://s.example/dull{n}", region="ul.a") for n in range(3)]
+    good = [Link(f"http://s.example/goal{n}", region="ul.b") for n in range(3)]
+    order = walk_lists({URLS[0]: Page(URLS[0], links=(*dull, *good), digest="s")})
+    assert order == ["dull0", "goal0", "goal1", "goal2", "dull1", "dull2"]
 
-        def start(self, site: Site) -> None:
-            return None
 
-        def read(self, state: object, page: Page) -> Reading:
-            return Reading(goal=float("goal" in page.url))
-
-        def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
-            return [Rated(0.5, groups=(link.region,)) for link in links]
-
-        def combine(self, current: float, new: float) -> float:
-            return max(current, new)
-
-    dull = [Link(f"http://s.example/dull{n}", region="ul.a") for n in range(5)]
-    good = [Link(f"http://s.example/goal{n}", region="ul.b") for n in range(5)]
-    start = Page(URLS[0], links=(*dull, *good), digest="s")
-    world: dict[str, Answer] = {URLS[0]: start, **{link.url: page(link.url) for link in (*dull, *good)}}
-    done = Walk(Forager(SITE, Lists(), politeness=Politeness(0.0)), world).run()
-    assert done.urls[1:] == [dull[0].url, *(link.url for link in good), *(link.url for link in dull[1:])]
+def test_a_waiting_link_that_is_met_in_a_better_list_rises_with_it() -> None:
+    dull = [Link(f"http://s.example/dull{n}", region="ul.a") for n in range(3)]
+    late = "http://s.example/goal9"
+    start = Page(
+        URLS[0],
+        links=(*dull, Link(late, region="ul.a"), Link("http://s.example/index", region="ul.b")),
+        digest="s",
+    )
+    listed = [Link(url, region="ul.c") for url in ("http://s.example/goal0", late)]
+    index = Page("http://s.example/index", links=tuple(listed), digest="i")
+    assert walk_lists({URLS[0]: start, index.url: index}) == [
+        "dull0", "index", "goal9", "goal0", "dull1", "dull2"
+    ]  # fmt: skip
 
 
 @dataclass

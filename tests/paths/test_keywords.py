@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.page import Link, Page
-from wayhound.paths.traits import ON_MATCHING_PAGE, SYNONYM, Keywords
+from wayhound.paths.traits import ON_MATCHING_PAGE, SYNONYM, Keywords, url_shape
 
 
 def score(
@@ -59,3 +59,16 @@ def test_urls_are_not_looked_at_if_not_allowed() -> None:
 
 def test_keywords_without_a_word_are_none() -> None:
     assert not Keywords.from_words(["", "–"])
+
+
+@pytest.mark.parametrize(
+    ("url", "alike", "other"),
+    [
+        ("http://s/people/ada.html", "http://s/people/ben.html", "http://s/news/ben.html"),
+        ("http://s/person.php?id=1", "http://s/person.php?id=2", "http://s/course.php?id=1"),
+        ("http://s/?author=ada", "http://s/?author=ben", "http://s/?product=lamp"),
+    ],
+)
+def test_urls_of_one_folder_or_of_one_query_have_one_shape(url: str, alike: str, other: str) -> None:
+    assert url_shape(url) == url_shape(alike)
+    assert url_shape(url) != url_shape(other)

@@ -36,6 +36,7 @@ class QueuedLink:
     order: int  # ties go to the oldest
     state: State = None
     groups: tuple[Hashable, ...] = ()
+    other_groups: tuple[tuple[Hashable, ...], ...] = ()  # where it was met again, in other lists
     prior: float = 0.0  # the score before anything was learned about its groups
     position: Position = ()  # on the routes of the site's program
     attempt: int = 1
@@ -44,6 +45,13 @@ class QueuedLink:
 
     def __lt__(self, other: QueuedLink) -> bool:
         return self.order < other.order
+
+    @property
+    def all_groups(self) -> tuple[Hashable, ...]:
+        """The groups of every list that the link was met in, each once."""
+        if not self.other_groups:
+            return self.groups
+        return tuple(dict.fromkeys(group for groups in (self.groups, *self.other_groups) for group in groups))
 
     @classmethod
     def from_visit(cls, visit: Visit, state: State) -> QueuedLink:
@@ -66,6 +74,7 @@ ANSWER_WEIGHT = 3  # of a person's answer, in fetched pages: models are wrong ab
 CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 _MIN_GAIN = 0.05  # by which a page must be worth more than was known, for its groups to be revised
 _TYPICAL_SCORE, _MIN_MOVE = 0.3, 0.01  # a group is scored anew when it moves a typical score by as much
+MAX_LISTS = 3  # in which a waiting link is looked for; a menu is on every page
 FOLLOWED_FIRST = 0.9  # the least score of a link on a route of the site's program
 
 
@@ -163,6 +172,23 @@ class Frontier:
         """Add a queued link to more groups."""
         link.groups += groups
         self._register(link, groups)
+
+    def meet_again(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
+        """Take in another list that a queued link is in, up to `MAX_LISTS` of them.
+
+        A professor may be met first beside a paper, and later in the list of the faculty. A link without groups, such
+        as a section on the start page, gains none by being in the menu of every page.
+        """
+        known = (link.groups, *link.other_groups)
+        if (
+            not link.groups
+            or not groups
+            or len(known) >= MAX_LISTS
+            or any(groups[-1] in own for own in known)
+        ):
+            return
+        link.other_groups += (groups,)
+        self._register(link, tuple(group for group in groups if all(group not in own for own in known)))
 
     def _register(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
         for group in groups:
@@ -267,15 +293,24 @@ class RevisedScores:
     _outcomes: dict[int, _Outcome] = field(default_factory=dict)
     _scored_at: dict[Hashable, float] = field(default_factory=dict)
 
-    def revised(self, prior: float, groups: Sequence[Hashable], position: Position) -> float:
-        """Return a score given the outcomes so far. Links on a route of the program come first while it pays."""
-        score = self.means.revise(prior, groups)
+    def revised(
+        self,
+        prior: float,
+        groups: Sequence[Hashable],
+        position: Position,
+        other_groups: Sequence[Sequence[Hashable]] = (),
+    ) -> float:
+        """Return a score given the outcomes so far, in the list where they are best.
+
+        Links on a route of the program come first while it pays.
+        """
+        score = max(self.means.revise(prior, own) for own in (groups, *other_groups))
         if position and self.yields.leads(position):
             return FOLLOWED_FIRST + (1 - FOLLOWED_FIRST) * score
         return score
 
     def rescore(self, link: QueuedLink) -> None:
-        self.frontier.rescore(link, self.revised(link.prior, link.groups, link.position))
+        self.frontier.rescore(link, self.revised(link.prior, link.groups, link.position, link.other_groups))
 
     def learn(self, link: QueuedLink, reward: float, visit: Visit) -> None:
         """Take in the result of a fetched link, and revise the scores of the queued links in its groups.
@@ -283,10 +318,11 @@ class RevisedScores:
         The pages on the path gain by what they led to: a list is worth as much as the best of its entries, which are
         fetched later.
         """
-        self._fetched[link.url] = tuple(link.groups), link.position
+        groups = link.all_groups
+        self._fetched[link.url] = groups, link.position
         self.yields.learn(link.position, visit.goal)
-        self._revise(link.groups, reward, 1)
-        self._outcomes[visit.number] = _Outcome(link.parent, link.groups, reward)
+        self._revise(groups, reward, 1)
+        self._outcomes[visit.number] = _Outcome(link.parent, groups, reward)
         parent = link.parent
         while parent is not None and (outcome := self._outcomes.get(parent)) is not None:
             reward *= CLICK_DISCOUNT

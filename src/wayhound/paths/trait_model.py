@@ -224,6 +224,7 @@ def _with_site_traits(traits: Traits, reached: ReachedPage) -> dict[str, float]:
 
 MIN_GAIN = 0.15  # by how much a concept must be more frequent in goal trails than around them
 AGREEING_GAIN = 0.1  # a site with a larger gain agrees that the concept matters
+STRONG, MAX_STRONG = 0.6, 3  # weights from here on, of at most so many concepts, make keywords
 TEXT_WORDS = 200  # of the beginning of a page's text
 TEXT_WEIGHT = 0.5  # of the gain in texts; gains in links and titles have 1
 _EVERYWHERE = frozenset({"home", "next_page", "search", "login"})  # these lead to every kind of page
@@ -249,6 +250,11 @@ class LinkPrior:
         A few trails also name concepts by chance. These have small weights, which squares make smaller.
         """
         return max((self.weights[name] for name in concepts if name in self.weights), default=0.0) ** 2
+
+    def strongest(self) -> list[str]:
+        """Return the names of the strongest concepts, to be matched as keywords are: inside words, and in folders."""
+        ordered = sorted(self.weights, key=lambda name: (-self.weights[name], name))
+        return [name for name in ordered if self.weights[name] >= STRONG][:MAX_STRONG]
 
     def named(self, traits: Traits) -> float:
         """Return how far a page with these traits is named as the lesson's goals are, in [0, 1]."""

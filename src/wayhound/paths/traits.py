@@ -105,8 +105,15 @@ def url_end_words(url: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 15)
 def url_shape(url: str) -> str:
-    """Return the folder of a URL with all numbers made equal: pages of one shape often share a template."""
-    path = url.split("//", 1)[-1].partition("?")[0]
+    """Return the folder of a URL with all numbers made equal: pages of one shape often share a template.
+
+    With a query, the script and the names of its parameters take the place of the folder: `/person.php?id=3` and
+    `/course.php?id=3` are in one folder and have nothing in common.
+    """
+    path, _, query = url.split("//", 1)[-1].partition("?")
+    if query:
+        names = sorted({part.partition("=")[0] for part in query.split("&")})
+        return f"{_DIGITS.sub('9', path)}?{'&'.join(names)}"
     folder, _, last = path.rstrip("/").rpartition("/")
     ending = last.rpartition(".")[2] if "." in last else ""
     return f"{_DIGITS.sub('9', folder)}/*.{ending}"

@@ -42,7 +42,7 @@ from wayhound.paths.traits import (
 )
 from wayhound.site import Site
 
-PRIOR_SHARE = 0.3  # of a link's score, if the lesson switched concepts on or the user gave keywords
+PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
 MEAN_SHARE = (
     0.5  # of the mean over all pages that have a link to the same target; the rest is the best of them
 )
@@ -79,7 +79,10 @@ class _AfterPage:
 
 @dataclass
 class Adaptive:
-    """Scores the links of one site and recognises its goals."""
+    """Scores the links of one site and recognises its goals.
+
+    `keywords` are the user's. Without any, the strongest concepts of the lesson take their place.
+    """
 
     model: AdaptiveModel
     keywords: Keywords = field(default_factory=lambda: Keywords((), frozenset()))
@@ -92,6 +95,9 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         self.path_learner = PathLearner(self.model)
+        if not self.keywords:
+            names = self.model.prior.strongest()
+            self.keywords = Keywords.from_words(names, use_urls=self.model.use_urls)
         self.recogniser = SiteRecogniser(self.model.lesson)
 
     @property
