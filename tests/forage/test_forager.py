@@ -284,6 +284,11 @@ class Lists:
     def combine(self, current: float, new: float) -> float:
         return max(current, new)
 
+    def report(
+        self, threshold: float | None = None, *, answers: Mapping[str, bool] = NO_ANSWERS
+    ) -> SiteReport:
+        return SiteReport((), (), 0.5)
+
 
 def walk_lists(world: dict[str, Answer]) -> list[str]:
     """Return the names of the pages in the order of a walk by `Lists`, without the start page."""

@@ -362,7 +362,8 @@ class Forager:
         if position and not queued.position:
             queued.position = position
             self.frontier.join(queued, position)
-        self.frontier.meet_again(queued, new.groups)
+        if self._recognises_sites:  # the path learner alone stays as it was measured
+            self.frontier.meet_again(queued, new.groups)
         self._scores.rescore(queued)
 
     def _follow_redirect(self, visit: Visit, link: QueuedLink) -> None:
