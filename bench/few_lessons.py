@@ -30,12 +30,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; 
 from bench.few_sets import SETS, load_set
 from bench.keywords import FLOOR, KEYWORDS, UNTAUGHT, WHOLE
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from bench.stuck_site import sample_world
 from wayhound.app.evaluate.evaluation import Evaluation, Outcome, Recognition, outcomes_to_json
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES
 from wayhound.app.evaluate.world import World, walk
 from wayhound.forage.forager import ForageLimits
 from wayhound.paths.model import ADAPTIVE_STRATEGY
+from wayhound.samples.web import sample_web
 
 SHARE = 75  # per cent of the goals, at which a site is left
 
@@ -85,7 +87,7 @@ def main() -> int:
     parser.add_argument(
         "--table",
         action="append",
-        choices=[*(table.name for table in TABLES), ONE_PAGE_TABLE],
+        choices=[*(table.name for table in TABLES), ONE_PAGE_TABLE, LANGUAGES_TABLE],
         help="[default: all]",
     )
     parser.add_argument("--strategy", default=ADAPTIVE_STRATEGY, choices=sorted(STRATEGIES))
@@ -107,7 +109,7 @@ def main() -> int:
     add_data_option(parser)
     add_output_options(parser)
     arguments = parser.parse_args()
-    names = arguments.table or [*(table.name for table in TABLES), ONE_PAGE_TABLE]
+    names = arguments.table or [*(table.name for table in TABLES), ONE_PAGE_TABLE, LANGUAGES_TABLE]
     tables = [_adjusted(table, arguments) for table in TABLES if table.name in names]
     measured = _measure_all(tables, arguments)
     outcomes = {table.name: runs for table, (runs, _) in zip(tables, measured, strict=True)}
@@ -118,6 +120,8 @@ def main() -> int:
         reports = [recognition, _order(orders), _peers(orders, arguments.strategy)]
     if ONE_PAGE_TABLE in names:
         reports.append(_one_page(_worlds("company", arguments.data), arguments.strategy, arguments.seed))
+    if LANGUAGES_TABLE in names:
+        reports.append(_languages(arguments.strategy, arguments.seed))
     if arguments.plots:
         arguments.plots.mkdir(parents=True, exist_ok=True)
         _plot(tables, outcomes, arguments.strategy, arguments.plots / "few_lessons.png")
@@ -431,6 +435,29 @@ def _one_page(worlds: Sequence[World], strategy: str, seed: int) -> Report:
     header = ["sites", "fetches", "right", "fetches without one", "says none", "right if it says none"]
     row: list[Cell] = [len(right), with_page, _mean(right), without, len(sure), _mean(sure)]
     return Report("The contact page of a company, from one trail on one site", header, [row], bars)
+
+
+LANGUAGES_TABLE = "other languages 2x3"
+LANGUAGE_DRAWS = 6
+
+
+def _languages(strategy: str, seed: int) -> Report:
+    """Teach on two English sites of the sample web, and test on its German, French and Spanish ones."""
+    worlds = [(site.language, sample_world(site)) for site in sample_web().sites]
+    english = [world for language, world in worlds if language == "en"]
+    others = [world for language, world in worlds if language != "en"]
+    rows: list[list[Cell]] = []
+    bars: list[Bar] = []
+    for goal in ("contact", "person"):
+        evaluation = Evaluation(
+            others, english, [goal], [strategy], lesson=LessonSize(2, 3), draws=LANGUAGE_DRAWS, seed=seed
+        )
+        found = [(run.site, run.recognition.f1) for run in evaluation.run() if run.recognition]
+        by_site = [_mean(f1 for site, f1 in found if site == world.name) for world in others]
+        rows.append([goal, len(found), _mean(f1 for _, f1 in found), *by_site])
+        bars.append(Bar(f"{LANGUAGES_TABLE}, {goal}: F1", _mean(f1 for _, f1 in found), least=0.8))
+    header = ["goal", "tasks", "F1", *(world.name for world in others)]
+    return Report("Taught on two English sample sites, tested in other languages", header, rows, bars)
 
 
 def _goals(name: str, outcomes: Sequence[Outcome], strategy: str) -> Report:

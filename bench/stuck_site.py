@@ -26,7 +26,7 @@ from wayhound.pages.reader import read_page
 from wayhound.paths.model import ADAPTIVE_STRATEGY
 from wayhound.samples.builder import SamplePage
 from wayhound.samples.institute import HOST, build_institute
-from wayhound.samples.web import sample_web
+from wayhound.samples.web import SampleSite, sample_web
 from wayhound.site import Site
 
 GOAL = "person"
@@ -73,12 +73,13 @@ def measure(
 
 def teaching_worlds() -> list[World]:
     """Return the English departments of the sample web."""
-    web = sample_web()
-    return [
-        _world(site.name, f"http://{site.host}", site.pages)
-        for site in web.sites
-        if site.kind == "department" and site.language == "en"
-    ]
+    sites = sample_web().sites
+    return [sample_world(site) for site in sites if site.kind == "department" and site.language == "en"]
+
+
+def sample_world(site: SampleSite) -> World:
+    """Return the finite pages of a site of the sample web; its traps do not exist here."""
+    return _world(site.name, f"http://{site.host}", site.pages)
 
 
 def institute_world(people_per_list: int, own_pages: int) -> World:
@@ -96,9 +97,8 @@ def _world(name: str, base: str, pages: Mapping[str, SamplePage]) -> World:
         url: replace(page, links=tuple(link for link in page.links if link.url in read and link.url != url))
         for url, page in read.items()
     }
-    return World(
-        name, Site(f"{base}/"), inside, {f"{base}{path}": page.label for path, page in pages.items()}
-    )
+    start = next(url for url in (f"{base}/", f"{base}/index.html") if url in inside)
+    return World(name, Site(start), inside, {f"{base}{path}": page.label for path, page in pages.items()})
 
 
 if __name__ == "__main__":
