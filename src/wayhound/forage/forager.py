@@ -354,6 +354,9 @@ class Forager:
                 position=position,
             )
             return
+        # the path learner alone stays as it was measured; the same region of another page is mostly the same menu
+        if self._recognises_sites and link.region != queued.region:
+            self.frontier.meet_again(queued, new.groups)
         if new.score > queued.prior:
             # the belief belongs to the path that promises most, and so does what is saved of the link
             queued.state, queued.parent = new.state, visit.number
@@ -362,8 +365,6 @@ class Forager:
         if position and not queued.position:
             queued.position = position
             self.frontier.join(queued, position)
-        if self._recognises_sites:  # the path learner alone stays as it was measured
-            self.frontier.meet_again(queued, new.groups)
         self._scores.rescore(queued)
 
     def _follow_redirect(self, visit: Visit, link: QueuedLink) -> None:

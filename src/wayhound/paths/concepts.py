@@ -141,6 +141,12 @@ def web_concepts() -> ConceptLexicon:
     return _shipped_lexicon("concepts.toml")
 
 
+@lru_cache(maxsize=1 << 10)
+def named_concepts(text: tuple[str, ...]) -> frozenset[str]:
+    """Return the web concepts that the words of a link name. Prior and keywords ask for the same ones in turn."""
+    return web_concepts().named_by(text)
+
+
 @lru_cache(maxsize=1)
 def page_contents() -> ConceptLexicon:
     """Return the lexicon of what the text of a page is made of, such as addresses and dates, read once."""

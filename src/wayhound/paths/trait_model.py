@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import fit_log_odds
 from wayhound.page import Link, Page
-from wayhound.paths.concepts import web_concepts
+from wayhound.paths.concepts import named_concepts, web_concepts
 from wayhound.paths.samples import trails_by_site
 from wayhound.paths.traits import (
     ReachedPage,
@@ -232,9 +232,8 @@ _EVERYWHERE = frozenset({"home", "next_page", "search", "login"})  # these lead 
 
 def link_concepts(link: Link, *, use_urls: bool = True) -> frozenset[str]:
     """Return the concepts that a link names by its text and the end of its URL."""
-    lexicon = web_concepts()
-    concepts = lexicon.named_by(words(link.text))
-    return concepts | lexicon.named_by(url_end_words(link.url)) if use_urls else concepts
+    concepts = named_concepts(tuple(words(link.text)))
+    return concepts | named_concepts(url_end_words(link.url)) if use_urls else concepts
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from wayhound.page import Link, Page
-from wayhound.paths.concepts import page_contents, strip_accents, web_concepts
+from wayhound.paths.concepts import named_concepts, page_contents, strip_accents, web_concepts
 from wayhound.paths.features import BODY_TOKENS, fold_word
 from wayhound.text.words import words
 from wayhound.trail import Trail
@@ -336,16 +336,17 @@ class Keywords:
 
     def _link_match(self, link: Link) -> float:
         by_text = self._match(words(link.text)) * min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
-        if not self.use_urls:
+        if not self.use_urls or by_text == 1.0:
             return by_text
         if self._has_term(url_tokens(link.url)):
             return 1.0
-        return max(by_text, self._match(url_end_words(link.url)))
+        return max(by_text, SYNONYM * self._has_synonym(url_end_words(link.url)))
 
     def _match(self, text: Sequence[str]) -> float:
-        if self._has_term(text):
-            return 1.0
-        return SYNONYM if self.concepts & web_concepts().named_by(text) else 0.0
+        return 1.0 if self._has_term(text) else SYNONYM * self._has_synonym(text)
+
+    def _has_synonym(self, text: Sequence[str]) -> bool:
+        return not self.concepts.isdisjoint(named_concepts(tuple(text)))
 
     def _has_term(self, text: Sequence[str]) -> bool:
         folded = " ".join(map(strip_accents, text))
