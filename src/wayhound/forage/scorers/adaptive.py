@@ -43,6 +43,7 @@ from wayhound.paths.traits import (
 from wayhound.site import Site
 
 PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
+PRIOR_SHARE_OF_ONE_SITE = 0.3  # the same after one taught site: its concepts may be chance
 MEAN_SHARE = (
     0.5  # of the mean over all pages that have a link to the same target; the rest is the best of them
 )
@@ -81,7 +82,7 @@ class _AfterPage:
 class Adaptive:
     """Scores the links of one site and recognises its goals.
 
-    `keywords` are the user's. Without any, the strongest concepts of the lesson take their place.
+    `keywords` are the user's. Without any, the strongest concepts that several taught sites share take their place.
     """
 
     model: AdaptiveModel
@@ -95,7 +96,7 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         self.path_learner = PathLearner(self.model)
-        if not self.keywords:
+        if not self.keywords and self.model.lesson.sites > 1:
             names = self.model.prior.strongest()
             self.keywords = Keywords.from_words(names, use_urls=self.model.use_urls)
         self.recogniser = SiteRecogniser(self.model.lesson)
@@ -103,6 +104,11 @@ class Adaptive:
     @property
     def file_kinds(self) -> tuple[str, ...]:
         return self.path_learner.file_kinds
+
+    @property
+    def prior_share(self) -> float:
+        """The share of the prior in a link's score."""
+        return PRIOR_SHARE if self.model.lesson.sites > 1 else PRIOR_SHARE_OF_ONE_SITE
 
     @property
     def one_goal(self) -> bool:
@@ -177,7 +183,8 @@ class Adaptive:
             priors.append(max(concepts * brevity, after.prior))
         if self.keywords:
             priors.append(self.keywords.in_link(link, after.keywords))
-        return (1 - PRIOR_SHARE) * path_score + PRIOR_SHARE * max(priors) if priors else path_score
+        share = self.prior_share
+        return (1 - share) * path_score + share * max(priors) if priors else path_score
 
     def _is_useless_file(self, link: Link) -> bool:
         """Return True for a link to a file where only pages are goals: a file has no links either."""
@@ -249,7 +256,7 @@ class Adaptive:
         """Return the concepts of a link that the lesson switched on, then its tokens by the path learner."""
         weights = self.model.prior.weights
         named = sorted(link_concepts(link, use_urls=self.model.use_urls) & weights.keys())
-        concepts = [(f"@link {name}", PRIOR_SHARE * weights[name]) for name in named]
+        concepts = [(f"@link {name}", self.prior_share * weights[name]) for name in named]
         return [*concepts, *self.path_learner.why_link(reading.state.path, link)]
 
     def expected(self, state: State) -> tuple[str, float]:
