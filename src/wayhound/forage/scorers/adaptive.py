@@ -89,6 +89,7 @@ class Adaptive:
     keywords: Keywords = field(default_factory=lambda: Keywords((), frozenset()))
     recogniser: SiteRecogniser = field(init=False)
     path_learner: PathLearner = field(init=False)
+    prior_share: float = field(default=PRIOR_SHARE_OF_ONE_SITE, init=False)  # of a link's score
     _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
     _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
     _template_numbers: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
@@ -96,19 +97,15 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         self.path_learner = PathLearner(self.model)
-        if not self.keywords and self.model.lesson.sites > 1:
-            names = self.model.prior.strongest()
-            self.keywords = Keywords.from_words(names, use_urls=self.model.use_urls)
+        if self.model.lesson.sites > 1:
+            self.prior_share = PRIOR_SHARE
+            strongest = Keywords.from_words(self.model.prior.strongest(), use_urls=self.model.use_urls)
+            self.keywords = self.keywords or strongest
         self.recogniser = SiteRecogniser(self.model.lesson)
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
         return self.path_learner.file_kinds
-
-    @property
-    def prior_share(self) -> float:
-        """The share of the prior in a link's score."""
-        return PRIOR_SHARE if self.model.lesson.sites > 1 else PRIOR_SHARE_OF_ONE_SITE
 
     @property
     def one_goal(self) -> bool:
