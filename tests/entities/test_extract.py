@@ -257,11 +257,11 @@ def test_words_and_numbers_that_all_pages_share_are_not_the_restaurants() -> Non
 
 def test_the_address_right_after_the_name_is_its_own_whatever_is_listed_below() -> None:
     page = facts_of(
-        "<title>Blue Door | City Guide</title><h1>Blue Door</h1><p>12 Main St, Springfield<br>217-555-0100</p>"
+        "<title>Blue Door | City Guide</title><h1>Blue Door</h1><p>12 Main St, Springfield, IL<br>217-555-0100</p>"
         "<h3>Similar</h3><div><b>Zed's Famous Oyster Bar and Grill</b><p>9 Other St, Springfield, IL 62701</p></div>"
     )
     found = [fact.text for fact in settle(page, KINDS["restaurant"]) if fact.field == "address"]
-    assert found == ["12 Main St, Springfield"]
+    assert found == ["12 Main St, Springfield, IL"]
 
 
 @pytest.mark.parametrize(

@@ -136,14 +136,7 @@ _STREET_FIRST = re.compile(
 _PLACE_LINE = re.compile(r"[A-ZÀ-Ž][\w.'’ ]+(?:\s*[-–,/]\s*[A-ZÀ-Ž][\w.'’ ]+)*")
 _REST_OF_CITY = re.compile(r"(?:[ /,(]+[^\W\d]+){1,2}\)?")
 _BARE = 0.42  # a street and a place without any code
-_LABELLED = (0.5, 0.48)  # after "address", and after "location", which may be a part of the town
-_PLACE_LABEL = re.compile(r"location|ubicaci|standort|sede", re.IGNORECASE)
-_STREET_ONLY = re.compile(
-    r"\d{1,5}(?:-\d{1,5})?[A-Za-z]? (?:(?:[A-Z][\w.'’]*|\d{1,3}(?:st|nd|rd|th)) ){1,5}?(?:St|Street|Ave|Avenue|Blvd|"
-    r"Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Hwy|Highway|Pkwy|Pl|Place|Sq|Square|Way|Ct|Court|Terrace)\b\.?"
-    r"(?: [NSEW]{1,2}\b\.?)?(?:,? (?:#|Ste\.?|Suite|Unit) ?\w+)?(?: ?\([^()]{2,40}\))?(?:, [A-Z][\w.'’ ]{2,30})?"
-    r"(?=\s*(?:[|•·]|$))"
-)
+_LABELLED = 0.5  # after "address" or "location"
 
 _LABEL = re.compile(
     r"^\W*(?:(?:our|postal|street|mailing|office|business|company|unsere|notre|nuestra|nossa)\s+)?(?:address|location|"
@@ -239,8 +232,6 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...
         anchors += _without_code(0, text)
         if len(text) < 70 and (match := _STREET_FIRST.match(text)):
             street = match.start(1)
-        if match := _STREET_ONLY.match(text):
-            anchors.append(_Anchor(0, 0, match.end(), "", "", _STREET_WEIGHT))
     return tuple(anchors), street
 
 
@@ -344,13 +335,12 @@ def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
     match = _LABEL.match(line.text)
     assert match is not None
     rest = line.text[match.end() :].strip()
-    weight = _LABELLED[bool(_PLACE_LABEL.search(match[0]))]
     if len(rest) > 5:
-        yield _Anchor(index, match.end(), len(line.text), "", "", weight)
+        yield _Anchor(index, match.end(), len(line.text), "", "", _LABELLED)
     elif not rest and index + 1 < len(page.lines):
         below = page.lines[index + 1].text
         if not _ANY_LABEL.match(below) and len(below) < MAX_ADDRESS_CHARS:
-            yield _Anchor(index + 1, 0, len(below), "", "", weight)
+            yield _Anchor(index + 1, 0, len(below), "", "", _LABELLED)
 
 
 def _without_code(index: int, text: str) -> Iterator[_Anchor]:
@@ -399,7 +389,7 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
     strong_shape = anchor.country in ("US", "CA", "GB", "JP")
     if not street and not strong_shape:
         return None
-    if anchor.weight in _LABELLED and not (_NUMBER.search(text) or STREET.search(text) or "," in text):
+    if anchor.weight == _LABELLED and not (_NUMBER.search(text) or STREET.search(text) or "," in text):
         return None  # after a label, but nothing of an address in it
     first, last = pieces[0], pieces[-1]
     country = anchor.country or _country_in(text) or _likely_country(text, hints)
@@ -528,8 +518,6 @@ def _american_street(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]
 
 _STREET_LAST = frozenset("HU RU UA BG KZ BY".split())
 """Countries whose addresses may begin with the post code: "1051 Budapest, Nádor utca 7."."""
-
-_STREET_WEIGHT = 0.34  # a street of which the town is said elsewhere: better than nothing
 
 _BLOCK_LINE = re.compile(rf"[{_CAPITAL}\d][\w.,'’&()/ -]{{1,48}}")
 
