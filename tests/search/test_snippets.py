@@ -63,9 +63,17 @@ def test_pieces_are_the_text_itself_and_short(text: str, query: str, length: int
 
 def test_a_long_text_full_of_hits_is_marked_in_reasonable_steps() -> None:
     assert snippet("word " * 2_000, marker("word")) != ()
+    for text in (
+        "a''" * 20_000,
+        "a'" * 20_000,
+        "ab'a" * 20_000,
+    ):  # seconds, if each sign were walked back from
+        assert highlight(text, marker("a")) != ()
 
 
-letters = st.text(alphabet="aAbéÉİıK'’_- \u0301ß中", max_size=30)
+letters = st.text(alphabet="aAbéÉİıK'’_- \u0301ß中", max_size=30) | st.text(
+    alphabet="aAbB1'_- .", max_size=30
+)
 
 
 @settings(deadline=None)

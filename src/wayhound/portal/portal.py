@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from html import escape  # twice as fast as that of markupsafe, whose result knows that it is safe
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import Path, Query
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -24,6 +25,7 @@ from wayhound.web.guards import Buckets, RateLimiter
 from wayhound.web.pages import Pages, RenderedPage, json_answer, rendered_json
 
 SITE_NAME = "Wayhound"
+MOST_NAMED = 8  # people of a record in a list
 MAX_LOGGED_CHARS, MAX_LOG_BYTES = 200, 100_000_000
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FORMAT_TYPES = {
@@ -108,7 +110,8 @@ class Portal:
 
 
 def make_pages(settings: PortalSettings) -> Pages:
-    pages = Pages("wayhound.portal", {"site_name": settings.name, "format_types": FORMAT_TYPES})
+    shared = {"site_name": settings.name, "format_types": FORMAT_TYPES, "byline": _marked_up(_byline)}
+    pages = Pages("wayhound.portal", shared)
     pages.add_filters(_FILTERS)
     return pages
 
@@ -153,6 +156,37 @@ class YearBar:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class TopicLink:
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitView:
+    """A record that a search found."""
+
+    kind: str
+    kind_label: str
+    id: str
+    url: str
+    title: str
+    title_pieces: tuple[Fragment, ...]
+    snippet: tuple[Fragment, ...]
+    page: int | None
+    file: str
+    file_url: str
+    people: tuple[str, ...]
+    venue: str
+    year: int | None
+    site: str
+    topics: tuple[TopicLink, ...]
+    cited: int
+    authority: float
+    hub: float
+    score: float
+
+
 # Fragments that stand on a page dozens of times are written here: a macro costs ten times as much.
 
 
@@ -161,17 +195,50 @@ def _author_link(name: str) -> str:
     return f'<a href="{escape(search_url(field_query("author", name)))}">{escape(name)}</a>'
 
 
-def _author_links(names: Iterable[str]) -> Markup:
-    return Markup(", ".join(map(_author_link, names)))  # noqa: S704 - escaped above
+def _byline(people: Sequence[str], more: int, venue: str, year: str | int | None) -> str:
+    """Return who wrote something, where it appeared, and when; empty if none of it is known."""
+    names = ", ".join(map(_author_link, people[:MOST_NAMED])) + (f" and {more} more" if more else "")
+    parts = [names, f"<cite>{escape(venue)}</cite>" if venue else ""]
+    parts.append(f'<span class="number">{escape(str(year))}</span>' if year else "")
+    line = " · ".join(filter(None, parts))
+    return f'<p class="byline">{line}</p>\n' if line else ""
 
 
-def _pieces(parts: Iterable[Fragment]) -> Markup:
+def _pieces(parts: Iterable[Fragment]) -> str:
     """Return a text with the words marked that match a query."""
-    texts = [f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in parts]
-    return Markup("".join(texts))  # noqa: S704 - escaped above
+    return "".join(
+        [f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in parts]
+    )
 
 
-def _facet_items(choices: Iterable[Choice]) -> Markup:
+def _hit(hit: HitView, level: int) -> str:
+    """Return a record as a list of results shows it. The addresses of records hold no sign that markup reserves."""
+    chip = f' <span class="chip">{escape(hit.kind_label)}</span>' if hit.kind not in ("paper", "page") else ""
+    facts = [f'<a class="chip" href="{escape(topic.url)}">{escape(topic.name)}</a>' for topic in hit.topics]
+    if hit.cited:
+        facts.insert(0, f'<a href="{hit.url}#cited-by">Cited by {hit.cited}</a>')
+    if hit.file_url:
+        name = "PDF" if hit.file == "pdf" else "File"
+        facts.insert(
+            0, f'<a href="{hit.file_url}">{name}<span class="unseen"> of {escape(hit.title)}</span></a>'
+        )
+    if hit.site:
+        facts.append(f'<span class="quiet">{escape(hit.site)}</span>')
+    title = _pieces(hit.title_pieces) if hit.title_pieces else escape(hit.title)
+    page = f'<span class="quiet">Page {hit.page}:</span> ' if hit.page else ""
+    passage = f'<p class="snippet">{page}{_pieces(hit.snippet)}</p>\n' if hit.snippet else ""
+    return (
+        f'<article class="hit">\n<h{level} class="hit-title"><a href="{hit.url}">{title}</a>{chip}</h{level}>\n'
+        f"{_byline(hit.people, max(0, len(hit.people) - MOST_NAMED), hit.venue, hit.year)}{passage}"
+        f'<p class="facts small">{"".join(facts)}</p>\n</article>\n'
+    )
+
+
+def _hits(hits: Iterable[HitView], level: int = 2) -> str:
+    return "".join([_hit(hit, level) for hit in hits])
+
+
+def _facet_items(choices: Iterable[Choice]) -> str:
     """Return the values of a facet as items of a list."""
     items = [
         f"<li{_CHOSEN if choice.chosen else ''}>"
@@ -179,10 +246,10 @@ def _facet_items(choices: Iterable[Choice]) -> Markup:
         f'<span class="count">{choice.count:,}</span></li>'
         for choice in choices
     ]
-    return Markup("".join(items))  # noqa: S704 - escaped above
+    return "".join(items)
 
 
-def _year_bars(bars: Iterable[YearBar]) -> Markup:
+def _year_bars(bars: Iterable[YearBar]) -> str:
     """Return the bars of a histogram, each a link; years without results have none."""
     drawn = [
         f'<a href="{escape(bar.url)}" rel="nofollow" aria-label="{bar.label}: {bar.count}">'
@@ -191,7 +258,11 @@ def _year_bars(bars: Iterable[YearBar]) -> Markup:
         for place, bar in enumerate(bars)
         if bar.count
     ]
-    return Markup("".join(drawn))  # noqa: S704 - labels are numbers, addresses are escaped
+    return "".join(drawn)
+
+
+def _marked_up(draw: Callable[..., str]) -> Callable[..., Markup]:
+    return lambda *values: Markup(draw(*values))  # noqa: S704 - every text in it is escaped where it is drawn
 
 
 _CHOSEN = ' class="on"'
@@ -202,10 +273,9 @@ _FILTERS: Mapping[str, Any] = {
     "readable": _readable,
     "key": to_key,
     "kind_url": lambda kind: search_url(field_query("type", kind)),
-    "author_links": _author_links,
-    "pieces": _pieces,
-    "facet_items": _facet_items,
-    "year_bars": _year_bars,
+    "hits": _marked_up(_hits),
+    "facet_items": _marked_up(_facet_items),
+    "year_bars": _marked_up(_year_bars),
     "host": lambda url: urlsplit(url).hostname or "",
 }
 

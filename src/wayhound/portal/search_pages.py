@@ -18,13 +18,12 @@ from pydantic import AfterValidator
 from wayhound.portal.addresses import field_query, record_url, search_url
 from wayhound.portal.library import Library
 from wayhound.portal.places import PlaceMap, place_map, places_of
-from wayhound.portal.portal import Choice, FieldNames, Portal, YearBar, split_names
+from wayhound.portal.portal import Choice, FieldNames, HitView, Portal, TopicLink, YearBar, split_names
 from wayhound.record import Record
 from wayhound.search.results import (
     FACETS,
     MAX_DEPTH,
     SORTS,
-    Fragment,
     Hit,
     SearchRequest,
     SearchResults,
@@ -55,37 +54,6 @@ _SOME_YEARS = "0000..0000"
 _YEARS_IN_QUERY = re.compile(r"(?<!\S)year:\S+")
 _quoted = lru_cache(maxsize=20_000)(quote_plus)  # the values of facets recur on every page
 FilterPairs = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TopicLink:
-    name: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class HitView:
-    """A record that a search found."""
-
-    kind: str
-    kind_label: str
-    id: str
-    url: str
-    title: str
-    title_pieces: tuple[Fragment, ...]
-    snippet: tuple[Fragment, ...]
-    page: int | None
-    file: str
-    file_url: str
-    people: tuple[str, ...]
-    venue: str
-    year: int | None
-    site: str
-    topics: tuple[TopicLink, ...]
-    cited: int
-    authority: float
-    hub: float
-    score: float
 
 
 @dataclass(frozen=True, slots=True)

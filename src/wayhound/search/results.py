@@ -6,7 +6,6 @@ A snippet is the part of a text that best shows why it matched, with the matchin
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -144,17 +143,19 @@ class Highlighter:
     def spans(self, text: str) -> list[tuple[int, int, str]]:
         """Return start, end and term of every matching word.
 
-        Most words of a text match nothing. They are skipped by one search for the words of the query, or for a sign
-        that `terms` may rewrite: an accent or an apostrophe.
+        Most words of a text match nothing. In plain text the words of the query are looked up one by one. Elsewhere one
+        search finds them, or a sign that `terms` may rewrite, such as an accent.
         """
         if not self.whole and not self.prefixes:
             return []
+        if "_" in text:
+            text = text.replace("_", " ")  # both part words, and only one of them is a boundary for `re`
+        if text.isascii():
+            return self._plain_spans(text)
         lower = text.lower()
-        # A few letters, such as İ, are longer in lower case, and an underscore is no boundary for `re`.
-        if len(lower) != len(text) or "_" in text:
+        if len(lower) != len(text):  # a few letters, such as İ, are longer in lower case
             return [span for word in _WORD.finditer(text) if (span := self._span(word))]
-        signs = not text.isascii() or "'" in text
-        spans, at, candidates = [], 0, _candidates(self.whole, self.prefixes, signs)
+        spans, at, candidates = [], 0, _candidates(self.whole, self.prefixes)
         while candidate := candidates.search(lower, at):
             begin = candidate.start()
             while begin > at and (text[begin - 1].isalnum() or text[begin - 1] in _INSIDE):
@@ -167,20 +168,47 @@ class Highlighter:
                 spans.append(span)
         return spans
 
+    def _plain_spans(self, text: str) -> list[tuple[int, int, str]]:
+        lower = text.lower()
+        found: dict[int, tuple[int, int, str]] = {}
+        for term in (*self.whole, *self.prefixes):
+            at, past = lower.find(term), 0  # what is past has been read, so that no text takes quadratic time
+            while at >= 0:
+                end = at + len(term)
+                before, after = lower[at - 1 : at], lower[end : end + 1]
+                if before == "'" or after == "'" or (after.isalnum() and self.prefixes):
+                    word = _word_at(text, at, past)
+                    past = end = word.end()
+                    if span := self._span(word):
+                        found[span[0]] = span
+                elif not before.isalnum() and not after.isalnum():
+                    past = end
+                    found[at] = (at, end, term)
+                at = lower.find(term, end)
+        return [found[at] for at in sorted(found)] if len(found) > 1 else list(found.values())
+
     def _span(self, word: re.Match[str]) -> tuple[int, int, str] | None:
         term = self.match(word[0])
         return (word.start(), word.end(), term) if term else None
 
 
 @lru_cache(maxsize=256)
-def _candidates(whole: frozenset[str], prefixes: tuple[str, ...], signs: bool) -> re.Pattern[str]:
+def _candidates(whole: frozenset[str], prefixes: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern that is found in every word of a text in lower case that may match.
 
     A word begins where a match does, or before it, which the caller checks: `re` skips through a text fast only if
     each alternative begins with a letter.
     """
     literals = [rf"{re.escape(term)}\b" for term in sorted(whole)] + list(map(re.escape, prefixes))
-    return re.compile("|".join([*literals, *((r"[^\x00-\x7f]", "'") if signs else ())]))
+    return re.compile("|".join([*literals, r"[^\x00-\x7f]", "'"]))
+
+
+def _word_at(text: str, at: int, begin: int) -> re.Match[str]:
+    """Return the word that the letter at `at` belongs to, in the text from `begin` on, which is no part of a word."""
+    start = at
+    while start > begin and (text[start - 1].isalnum() or text[start - 1] in _INSIDE):
+        start -= 1
+    return next(word for word in _WORD.finditer(text, start) if word.end() > at)
 
 
 def highlight(text: str, highlighter: Highlighter) -> tuple[Fragment, ...]:
@@ -225,10 +253,10 @@ def _most_words(texts: Iterable[str], wanted: Collection[str]) -> int | None:
 def _best_start(spans: list[tuple[int, int, str]], length: int) -> int:
     """Return the start of the best window, a little before its first match; the earliest wins a tie."""
     best, start, last = (0, 0), 0, 0
-    inside: Counter[str] = Counter()
+    inside: dict[str, int] = {}
     for number, (begin, _, word) in enumerate(spans):
         while last < len(spans) and spans[last][1] <= begin + length * 3 // 4:
-            inside[spans[last][2]] += 1
+            inside[spans[last][2]] = inside.get(spans[last][2], 0) + 1
             last += 1
         if last <= number:  # longer than the window
             last = number + 1
@@ -236,7 +264,8 @@ def _best_start(spans: list[tuple[int, int, str]], length: int) -> int:
         if (score := (len(inside), last - number)) > best:
             best, start = score, begin
         inside[word] -= 1
-        inside += Counter()  # drops words whose count is 0
+        if not inside[word]:
+            del inside[word]
     return max(0, start - length // 4) if start > length * 3 // 4 else 0
 
 
