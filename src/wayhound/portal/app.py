@@ -27,6 +27,9 @@ from wayhound.web.app import WebSettings, make_app
 from wayhound.web.guards import Buckets
 
 ABOUT = "Search, browse and cite what was found. Every page is available as JSON."
+GARBAGE_THRESHOLD = 20_000
+"""Objects after which garbage is searched for: a page is made of some thousand, and leaves nearly none."""
+
 OPEN_TYPES = (
     "application/json",
     "application/x-ndjson",
@@ -73,6 +76,7 @@ def make_portal(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(readers.index.warm)
         gc.freeze()  # modules and the index's words stay; searching them for garbage again and again costs time
+        gc.set_threshold(GARBAGE_THRESHOLD)
         try:
             yield
         finally:

@@ -22,7 +22,7 @@ from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, j
 from wayhound.portal.library import Library
 from wayhound.portal.places import PlaceMap
 from wayhound.portal.portal import FieldNames, Key, Kind, Portal, split_names
-from wayhound.portal.search_pages import HitView, TopicLink, hit_map, hit_view
+from wayhound.portal.search_pages import HitView, TopicLink, hit_map, hit_views
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FieldSpec, KindSpec
 from wayhound.visit import Visit
@@ -296,7 +296,7 @@ def details_of(library: Library, record: Record) -> RecordDetails:
         references=references_of(library, record.id) if is_paper else (),
         cited_by=cited_by,
         cited_by_count=cited_by_count,
-        similar=tuple(hit_view(hit, library) for hit in similar),
+        similar=hit_views(similar, library),
         map=hit_map(library, similar, record) if record.first("coordinates") else None,
         related=_related(library, record),
         trails=paths,

@@ -16,7 +16,7 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import AfterValidator
 
 from wayhound.portal.addresses import field_query, record_url, search_url
-from wayhound.portal.library import Library
+from wayhound.portal.library import Library, TopicMap
 from wayhound.portal.places import PlaceMap, place_map, places_of
 from wayhound.portal.portal import Choice, FieldNames, HitView, Portal, TopicLink, YearBar, split_names
 from wayhound.record import Record
@@ -160,24 +160,31 @@ def from_cursor(cursor: str) -> int:
     return page
 
 
-def hit_view(hit: Hit, library: Library) -> HitView:
-    nodes = [node for path in hit.topics if (node := library.topics().by_path(path))]
+def hit_views(hits: Iterable[Hit], library: Library) -> tuple[HitView, ...]:
+    topics, found = library.topics(), tuple(hits)
+    labels = {kind: library.spec(kind).label for kind in {hit.kind for hit in found}}
+    return tuple([_hit_view(hit, topics, labels[hit.kind]) for hit in found])
+
+
+def _hit_view(hit: Hit, topics: TopicMap, label: str) -> HitView:
+    nodes = [node for path in hit.topics if (node := topics.by_path(path))]
+    url = record_url(hit.kind, hit.id)
     return HitView(
         kind=hit.kind,
-        kind_label=library.spec(hit.kind).label,
+        kind_label=label,
         id=hit.id,
-        url=record_url(hit.kind, hit.id),
+        url=url,
         title=hit.title or hit.id,
         title_pieces=hit.title_pieces,
         snippet=hit.snippet,
         page=hit.page,
         file=hit.file,
-        file_url=f"{record_url(hit.kind, hit.id)}/archived" if hit.file else "",
+        file_url=f"{url}/archived" if hit.file else "",
         people=hit.people,
         venue=hit.venue,
         year=hit.year,
         site=hit.site,
-        topics=tuple(TopicLink(node.name, node.url) for node in nodes),
+        topics=tuple([TopicLink(node.name, node.url) for node in nodes]),
         cited=hit.cited,
         authority=hit.authority,
         hub=hit.hub,
@@ -216,7 +223,7 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
             if _is_useful(first, name, values)
         ),
         years=year_bars(first, results.facets.get("year", ())),
-        hits=tuple(hit_view(hit, library) for hit in results.hits),
+        hits=hit_views(results.hits, library),
         map=hit_map(library, results.hits),
         some_words=results.some_words,
         did_you_mean=Choice(meant, replace(first, query=meant).url()) if meant else None,

@@ -19,7 +19,7 @@ from wayhound.portal.search_pages import (
     SearchParameters,
     SortName,
     TopicLink,
-    hit_view,
+    hit_views,
 )
 from wayhound.search.results import SearchRequest, Sort
 from wayhound.search.schema import TOPIC_SEPARATOR
@@ -84,7 +84,7 @@ def topic_view(library: Library, slug: str, sort: str, page: int, limit: int) ->
         sort=sort,
         sort_meaning=SORTS[order][1],
         sorts=tuple(_sort_choice(node, name, label, name == sort) for name, (label, _) in SORTS.items()),
-        hits=tuple(hit_view(hit, library) for hit in results.hits),
+        hits=hit_views(results.hits, library),
         total=results.total,
         page=page,
         pages=max(1, -(-results.total // limit)),

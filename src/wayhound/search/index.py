@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any
 
@@ -145,11 +146,9 @@ class SearchIndex:
         if snapshot is None or address is None:
             return []
         query = snapshot.in_collection(_similar_query(snapshot, snapshot.shown(address)))
-        hits = [
-            _hit(snapshot, *hit, Highlighter(frozenset()))
-            for hit in snapshot.searcher.search(query, count + 1, count=False).hits
-        ]
-        return [hit for hit in hits if (hit.kind, hit.id) != (kind, record_id)][:count]
+        found = snapshot.searcher.search(query, count + 1, count=False).hits
+        others = [hit for hit in found if hit[1] != address][:count]
+        return [_hit(snapshot, *hit, Highlighter(frozenset())) for hit in others]
 
     def warm(self) -> None:
         """Load what the first searches would otherwise wait for."""
@@ -283,8 +282,9 @@ def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Qu
     """Return a query for the words of a document with the largest tf · idf, weighted by it."""
     make, occur = tantivy.Query, tantivy.Occur
     counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
-    weights = {word: (1 + math.log(count)) * _idf(snapshot, word) for word, count in counts.items()}
-    best = sorted(weights, key=lambda word: (-weights[word], word))[:SIMILAR_TERMS]
+    rarity = snapshot.rarity
+    weights = {word: (1 + math.log(count)) * rarity(word) for word, count in counts.items()}
+    best = nsmallest(SIMILAR_TERMS, weights, key=lambda word: (-weights[word], word))
     queries = [
         (
             occur.Should,
@@ -294,9 +294,3 @@ def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Qu
         for field in ("title", "text")
     ]
     return make.boolean_query(queries) if queries else make.empty_query()
-
-
-def _idf(snapshot: IndexSnapshot, word: str) -> float:
-    """Return the inverse document frequency, 0 for a word that no other document has."""
-    frequency = snapshot.frequency(word)
-    return math.log(snapshot.searcher.num_docs / frequency) if frequency > 1 else 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -125,7 +126,7 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
 
 
 Stamp = tuple[tuple[int, int, int], ...]
-MAX_FREQUENCIES = 50_000  # words of a snapshot whose frequencies are remembered
+MAX_RARITIES = 50_000  # words of a snapshot whose rarity is remembered
 
 
 @dataclass(frozen=True)
@@ -137,15 +138,19 @@ class IndexSnapshot:
     build: Path
     state: IndexState
     stamp: Stamp
-    _frequencies: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+    _rarities: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
 
-    def frequency(self, word: str) -> int:
-        """Return the number of documents with a word; remembered, since few words make up most texts."""
-        found = self._frequencies.get(word)
+    def rarity(self, word: str) -> float:
+        """Return the inverse document frequency of a word, 0 for one that no other document has.
+
+        It is remembered, since few words make up most texts.
+        """
+        found = self._rarities.get(word)
         if found is None:
-            found = self.searcher.doc_freq("words", word)
-            if len(self._frequencies) < MAX_FREQUENCIES:
-                self._frequencies[word] = found
+            frequency = self.searcher.doc_freq("words", word)
+            found = math.log(self.searcher.num_docs / frequency) if frequency > 1 else 0.0
+            if len(self._rarities) < MAX_RARITIES:
+                self._rarities[word] = found
         return found
 
     @property
