@@ -26,6 +26,7 @@ from wayhound.web.pages import Pages, RenderedPage, json_answer, rendered_json
 
 SITE_NAME = "Wayhound"
 MOST_NAMED = 8  # people of a record in a list
+SURE, LIKELY = 0.9, 0.6
 MAX_LOGGED_CHARS, MAX_LOG_BYTES = 200, 100_000_000
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FORMAT_TYPES = {
@@ -187,6 +188,35 @@ class HitView:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The place of a value. `image_url` shows the page of a document with the place marked."""
+
+    url: str
+    page: int
+    start: int
+    end: int
+    box: tuple[float, float, float, float] | None = None
+    image_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownValue:
+    """A value, the target of a click on it, its confidence and where it was read."""
+
+    text: str
+    confidence: float
+    url: str = ""
+    leads_away: bool = False
+    evidence: Evidence | None = None
+    as_cited: bool = False  # by papers that cite this one
+
+    @property
+    def certainty(self) -> str:
+        """The confidence as a word."""
+        return "sure" if self.confidence >= SURE else "likely" if self.confidence >= LIKELY else "unsure"
+
+
 # Fragments that stand on a page dozens of times are written here: a macro costs ten times as much.
 
 
@@ -238,6 +268,39 @@ def _hits(hits: Iterable[HitView], level: int = 2) -> str:
     return "".join([_hit(hit, level) for hit in hits])
 
 
+def _certainty(value: ShownValue) -> str:
+    """Return how sure a value is; nothing for one that was not read anywhere, and is sure."""
+    if not value.evidence and not value.as_cited and value.confidence >= 1:
+        return ""
+    word = value.certainty
+    return f'<span class="sure {word}" title="Confidence {value.confidence:.2f}">{word}</span>'
+
+
+def _evidence(value: ShownValue, archived_url: str) -> str:
+    """Return where a value was read: the page of a document, or the place in a page of the web."""
+    place = value.evidence
+    if place is None:
+        return ""
+    if place.image_url:
+        return (
+            f'<details class="evidence"><summary class="small">page {place.page}</summary>\n'
+            f'<img loading="lazy" src="{escape(place.image_url)}" '
+            f'alt="Page {place.page} of the original, with the place marked where this was read"></details>'
+        )
+    if place.page:
+        return f'<span class="small quiet">page {place.page}</span>'
+    characters = f"haracters {place.start}–{place.end}"
+    if place.end and archived_url:
+        copy = f'<a href="{escape(archived_url)}">the archived copy</a>'
+        return f'<span class="small quiet">c{characters} of {copy}</span>'
+    if place.end and place.url:
+        return (
+            f'<a class="small quiet" href="{escape(place.url)}" rel="noopener noreferrer nofollow" '
+            f'title="C{characters} of its text">at {escape(_host(place.url))}</a>'
+        )
+    return ""
+
+
 def _facet_items(choices: Iterable[Choice]) -> str:
     """Return the values of a facet as items of a list."""
     items = [
@@ -261,6 +324,10 @@ def _year_bars(bars: Iterable[YearBar]) -> str:
     return "".join(drawn)
 
 
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
+
+
 def _marked_up(draw: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *values: Markup(draw(*values))  # noqa: S704 - every text in it is escaped where it is drawn
 
@@ -276,7 +343,9 @@ _FILTERS: Mapping[str, Any] = {
     "hits": _marked_up(_hits),
     "facet_items": _marked_up(_facet_items),
     "year_bars": _marked_up(_year_bars),
-    "host": lambda url: urlsplit(url).hostname or "",
+    "host": _host,
+    "certainty": _marked_up(_certainty),
+    "evidence": _marked_up(_evidence),
 }
 
 

@@ -21,8 +21,19 @@ from wayhound.portal.citations import CitedReference, CitingWork, citing_a_paper
 from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
 from wayhound.portal.library import Library
 from wayhound.portal.places import PlaceMap
-from wayhound.portal.portal import FieldNames, Key, Kind, Portal, split_names
-from wayhound.portal.search_pages import HitView, TopicLink, hit_map, hit_views
+from wayhound.portal.portal import (
+    MOST_NAMED,
+    Evidence,
+    FieldNames,
+    HitView,
+    Key,
+    Kind,
+    Portal,
+    ShownValue,
+    TopicLink,
+    split_names,
+)
+from wayhound.portal.search_pages import hit_map, hit_views
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FieldSpec, KindSpec
 from wayhound.visit import Visit
@@ -30,12 +41,9 @@ from wayhound.web.pages import answer
 from wayhound.wording.reasons import format_reason
 
 SIMILAR = 6
-_MOST_PEOPLE = 8
 _MOST_VALUES = 50
 _VENUES = ("journal", "booktitle", "institution", "publisher")
 _SEARCHED = {"people": "author", "date": "year"}
-
-SURE, LIKELY = 0.9, 0.6
 
 
 # Cards and values
@@ -66,8 +74,8 @@ def card_of(record: Record, spec: KindSpec, summary_chars: int = 240) -> Card:
         id=record.id,
         title=(record.first(spec.title) if spec.title else "") or record.id,
         url=record_url(record.kind, record.id),
-        people=tuple(people[:_MOST_PEOPLE]),
-        more_people=max(0, len(people) - _MOST_PEOPLE),
+        people=tuple(people[:MOST_NAMED]),
+        more_people=max(0, len(people) - MOST_NAMED),
         year=_first(record, [field.name for field in spec.with_role("date")]),
         venue=_venue(record, spec),
         summary=shorten(_first(record, [field.name for field in spec.with_role("text")]), summary_chars),
@@ -85,35 +93,6 @@ def _venue(record: Record, spec: KindSpec) -> str:
 
 def _first(record: Record, names: Sequence[str]) -> str:
     return next((text for name in names if (text := record.first(name))), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The place of a value. `image_url` shows the page of a document with the place marked."""
-
-    url: str
-    page: int
-    start: int
-    end: int
-    box: tuple[float, float, float, float] | None = None
-    image_url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownValue:
-    """A value, the target of a click on it, its confidence and where it was read."""
-
-    text: str
-    confidence: float
-    url: str = ""
-    leads_away: bool = False
-    evidence: Evidence | None = None
-    as_cited: bool = False  # by papers that cite this one
-
-    @property
-    def certainty(self) -> str:
-        """The confidence as a word."""
-        return "sure" if self.confidence >= SURE else "likely" if self.confidence >= LIKELY else "unsure"
 
 
 @dataclass(frozen=True, slots=True)

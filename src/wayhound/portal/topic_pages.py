@@ -10,15 +10,13 @@ from fastapi.responses import HTMLResponse, Response
 
 from wayhound.portal.home import TopicCount, topic_counts
 from wayhound.portal.library import Library, TopicNode
-from wayhound.portal.portal import Choice, Portal
+from wayhound.portal.portal import Choice, HitView, Portal, TopicLink
 from wayhound.portal.search_pages import (
     PAGE_SIZE,
-    HitView,
     Limit,
     PageNumber,
     SearchParameters,
     SortName,
-    TopicLink,
     hit_views,
 )
 from wayhound.search.results import SearchRequest, Sort
