@@ -244,7 +244,10 @@ def hit_map(library: Library, hits: Iterable[Hit], here: Record | None = None) -
     found = [(hit.kind, hit.id, hit.title) for hit in hits]
     if here is not None:
         found = [(here.kind, here.id, library.title(here)), *found]
-    placed = {kind for kind, _, _ in found if any(f.name == "coordinates" for f in library.spec(kind).fields)}
+    kinds = {kind for kind, _, _ in found}
+    placed = {kind for kind in kinds if any(f.name == "coordinates" for f in library.spec(kind).fields)}
+    if not placed:
+        return None
     places = places_of(
         (library.find(kind, record_id), title, record_url(kind, record_id))
         for kind, record_id, title in found
