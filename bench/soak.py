@@ -1,9 +1,11 @@
 """A whole installation for an hour, with faults at random: forage, index, portal, export, backup and papers on one
-workspace, while processes are killed and stopped, the network is lost or slow, and files cannot grow.
+workspace, while processes are killed and stopped, the network is lost or slow, files cannot grow, the disk is slow, and
+the clock jumps by hours.
 
 After each round everything is stopped, and the workspace must be sound: `doctor` finds nothing bad, no page is there
-twice, every page is in the archive, and backups taken meanwhile can be restored. Jumps of the clock are not among the
-faults, since they need the machine's clock; `tests/app/test_pauses.py` has them.
+twice, every page is in the archive, and backups taken meanwhile can be restored. The disk is slow while another program
+writes to it and waits for each block. The clock that the commands see is that of libfaketime (on Debian the package of
+that name), whose offset changes while they run; the machine's own clock is left alone.
 """
 
 from __future__ import annotations
@@ -36,6 +38,9 @@ from wayhound.workspace import Workspace
 
 ROUND_SECONDS = 120.0
 _FILE_BYTES = 300_000  # the largest file that a process on a full disk can write
+_SLOW_SECONDS, _BLOCK_BYTES = 3.0, 4_000_000
+_FAKETIME = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
+_MOST_JUMP = 2 * 3600.0  # seconds, in either direction
 WAYHOUND = [sys.executable, "-m", "wayhound"]
 
 
@@ -46,6 +51,7 @@ class Installation:
     folder: Path
     web: Web
     chance: Random
+    faketime: Path | None = None
     faults: Counter[str] = field(default_factory=Counter)
     ended: Counter[str] = field(default_factory=Counter)
     backups: list[Path] = field(default_factory=list)
@@ -97,6 +103,7 @@ class Installation:
         for thread in threads:
             thread.join()
         self.web.is_lost = False
+        self._set_clock(0.0)
         self._finish()
 
     def _keep_running(self, name: str) -> None:
@@ -119,11 +126,47 @@ class Installation:
             self.faults["full disk"] += 1
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
-                command, stdout=log, stderr=log, start_new_session=True, preexec_fn=_fill_disk if is_full else None  # noqa: PLW1509 - two system calls
+                command, stdout=log, stderr=log, start_new_session=True, env=self._environment(),
+                preexec_fn=_fill_disk if is_full else None,  # noqa: PLW1509 - two system calls
             )  # fmt: skip
 
+    def _environment(self) -> dict[str, str]:
+        if self.faketime is None:
+            return {**os.environ}
+        if not self._clock.exists():
+            self._set_clock(0.0)
+        return {
+            **os.environ,
+            "LD_PRELOAD": str(self.faketime),
+            "FAKETIME_TIMESTAMP_FILE": str(self._clock),
+            "FAKETIME_NO_CACHE": "1",
+            "DONT_FAKE_MONOTONIC": "1",  # it does not jump
+            "NO_FAKE_STAT": "1",
+        }
+
+    @property
+    def _clock(self) -> Path:
+        return self.folder / "clock"
+
+    def _set_clock(self, seconds: float) -> None:
+        """Let the clock of all commands differ from the machine's by so much, from now on."""
+        new = self._clock.with_suffix(".new")
+        new.write_text(f"{seconds:+.0f}\n")
+        new.replace(self._clock)
+
+    def _slow_disk(self) -> None:
+        """Write to the disk of the workspace and wait for each block, so that everybody else waits too."""
+        end = time.monotonic() + _SLOW_SECONDS
+        with (self.folder / "ballast").open("wb") as file:
+            while time.monotonic() < end:
+                file.seek(0)
+                file.write(os.urandom(_BLOCK_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+
     def _fault(self) -> None:
-        kind = self.chance.choice(("kill", "kill", "stop", "network loss", "slow web", "visit"))
+        kinds = ["kill", "kill", "stop", "network loss", "slow web", "slow disk", "visit"]
+        kind = self.chance.choice([*kinds, "clock jump"] if self.faketime else kinds)
         _, process = self.chance.choice(list(self._running.items()) or [("", None)])
         if process is None or process.poll() is not None:
             return
@@ -144,6 +187,10 @@ class Installation:
                 self.web.delay_seconds = 0.2
                 self._stopping.wait(1.0)
                 self.web.delay_seconds = 0.01
+            case "slow disk":
+                self._slow_disk()
+            case "clock jump":
+                self._set_clock(self.chance.uniform(-_MOST_JUMP, _MOST_JUMP))
             case _:
                 self._visit()
 
@@ -197,6 +244,12 @@ def main() -> int:
     add_output_options(parser)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--faketime",
+        type=Path,
+        default=next(iter(sorted(Path("/usr/lib").glob(_FAKETIME))), None),
+        help="libfaketime, which makes the clock jump (default: where Debian puts it; without it, none does)",
+    )
     arguments = parser.parse_args()
     return finish(_measured(arguments), arguments)
 
@@ -207,7 +260,7 @@ def _measured(arguments: argparse.Namespace) -> Report:
     started, faults = time.monotonic(), Counter[str]()
     while (left := 60 * arguments.minutes - (time.monotonic() - started)) > 0:
         with tempfile.TemporaryDirectory() as name, serving() as web:
-            installation = Installation(Path(name), web, chance)
+            installation = Installation(Path(name), web, chance, arguments.faketime)
             Workspace.create(installation.workspace).close()
             _write_papers(Path(name) / "papers")
             installation.run(min(ROUND_SECONDS, left))
