@@ -144,6 +144,21 @@ def test_a_sum_that_stayed_the_same_leaves_pages_valid() -> None:
     assert cache.generation > generation
 
 
+def test_a_sum_is_not_made_anew_while_its_version_is_the_same() -> None:
+    now, change, made = 0.0, 7, list[int]()
+    cache = SharedCache(lambda: now)
+
+    def make() -> list[int]:
+        made.append(change)
+        return [*made]
+
+    assert cache.get("counts", list, make, lambda: change) == [7]
+    now = 10.0
+    assert cache.get("counts", list, make, lambda: change) == [7]
+    now, change = 20.0, 8
+    assert cache.get("counts", list, make, lambda: change) == [7, 8]
+
+
 def page(letter: str, size: int = 1) -> RenderedPage:
     return RenderedPage(letter.encode() * size, "text/html", letter)
 

@@ -128,21 +128,30 @@ class SharedCache:
 
     clock: Callable[[], float] = time.monotonic
     generation: int = 0  # counts how often a value was found to have changed
-    _entries: dict[str, tuple[float, object]] = field(default_factory=dict)
+    _entries: dict[str, tuple[float, object, object]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)  # values are made from other values
 
-    def get(self, name: str, kind: type[Cached], make: Callable[[], Cached]) -> Cached:
-        """Return a cached value; an old one is made again by one thread while the others wait."""
+    def get(
+        self, name: str, kind: type[Cached], make: Callable[[], Cached], version: Callable[[], object] | None = None
+    ) -> Cached:  # fmt: skip
+        """Return a cached value; an old one is made again by one thread while the others wait.
+
+        With `version`, which is much cheaper than `make`, an old value stays as long as that stays the same.
+        """
         with self._lock:
-            at, value = self._entries.get(name, (0.0, None))
+            at, value, seen = self._entries.get(name, (0.0, None, None))
             if isinstance(value, kind) and self.clock() - at < CACHE_SECONDS:
+                return value
+            current = version() if version else None
+            if version and isinstance(value, kind) and current == seen:
+                self._entries[name] = (self.clock(), value, seen)
                 return value
             made = make()
             if made == value:
                 made = value  # pages that were made from it stay valid
             else:
                 self.generation += 1
-            self._entries[name] = (self.clock(), made)
+            self._entries[name] = (self.clock(), made, current)
             return made
 
 
@@ -218,10 +227,17 @@ class Library:
 
     def counts(self) -> dict[str, int]:
         """Return the number of records of each kind."""
-        return self._cache.get("counts", dict, self.stores.catalogue.counts)
+        return self._cache.get("counts", dict, self.stores.catalogue.counts, self.stores.changes.newest)
 
     def topics(self) -> TopicMap:
-        return self._cache.get("topics", TopicMap, self._read_topics)
+        return self._cache.get("topics", TopicMap, self._read_topics, self._topics_version)
+
+    def _topics_version(self) -> object:
+        try:
+            status = (self.workspace.folder / TREE_NAME).stat()
+        except OSError:
+            return self.stores.changes.newest()
+        return self.stores.changes.newest(), status.st_mtime_ns, status.st_ino, status.st_size
 
     def _read_topics(self) -> TopicMap:
         path = self.workspace.folder / TREE_NAME
