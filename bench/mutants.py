@@ -33,7 +33,10 @@ TARGETS = {
         "tests/store/test_contract.py", "tests/store/test_life_of_a_run.py", "tests/store/test_run_course.py",
     ],
     "forage/politeness.py": ["tests/forage/test_forager.py", "tests/forage/test_frontier.py"],
-    "forage/frontier.py": ["tests/forage/test_frontier.py", "tests/forage/test_forager.py"],
+    "forage/frontier.py": [
+        "tests/forage/test_frontier.py", "tests/forage/test_adaptive.py", "tests/forage/test_site_program.py",
+        "tests/forage/test_forager.py",
+    ],
     "web/guards.py": ["tests/portal/test_security.py", "tests/portal/test_parts.py", "tests/web"],
     "studio/access.py": ["tests/studio/test_access.py"],
     "portal/addresses.py": ["tests/portal/test_parts.py", "tests/portal/test_search_pages.py"],

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.forage.world import Answer, Walk
 from wayhound.errors import UsageError
 from wayhound.forage.forager import ForageLimits, Forager
+from wayhound.forage.frontier import FOLLOWED_FIRST, Frontier, RevisedScores
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
@@ -119,6 +120,18 @@ def test_yields_of_routes_recover_when_goals_are_found_again() -> None:
         yields.learn(end, 1.0)
     assert yields.leads(end)
     assert MIN_YIELD < 1
+
+
+def test_links_on_a_route_come_before_all_others_in_the_order_of_their_scores() -> None:
+    scores = RevisedScores(Frontier(), RouteYields(PEOPLE))
+    end = ((0, 2),)
+    assert [scores.revised(prior, (), end) for prior in (0.0, 0.5, 1.0)] == pytest.approx(
+        [FOLLOWED_FIRST, (1 + FOLLOWED_FIRST) / 2, 1.0]
+    )
+    assert scores.revised(0.5, (), ()) == 0.5
+    for _ in range(50):
+        scores.yields.learn(end, 0.0)
+    assert scores.revised(0.5, (), end) == 0.5
 
 
 def test_a_redirected_link_is_learned_by_the_url_that_pages_link_to() -> None:

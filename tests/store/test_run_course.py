@@ -32,3 +32,14 @@ def test_a_short_run_is_told_visit_by_visit(database: Database) -> None:
     assert ForageStore(database).course(run.id, 10, 4) == Course(((1, 0),))
     store.save_visit(job, visit_of(job, 1, spent=True, is_goal=True))
     assert ForageStore(database).course(run.id, 10, 4) == Course(((1, 0), (1, 1)), (1, 0, 0, 1), 1.0)
+
+
+def test_pages_that_servers_did_not_send_again_are_counted(database: Database) -> None:
+    store = ForageStore(database)
+    run = begin(store, sites=2)
+    assert store.not_modified(run.id) == 0
+    for same in (True, False):
+        job = lease(store, run)
+        for number in range(2):
+            store.save_visit(job, visit_of(job, number, not_modified=same and number == 1))
+    assert store.not_modified(run.id) == 1
