@@ -23,7 +23,7 @@ from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
 from wayhound.search.snapshot import Stamp
 from wayhound.store.database import Database, file_stamp
-from wayhound.store.records import SiteVisited
+from wayhound.store.records import ChangeStore, SiteVisited
 from wayhound.store.submissions import Submission, SubmissionStore
 from wayhound.topics.tree import TREE_NAME, read_tree
 from wayhound.visit import Visit
@@ -230,14 +230,12 @@ class Library:
         return self._cache.get("counts", dict, self.stores.catalogue.counts, self.stores.changes.newest)
 
     def topics(self) -> TopicMap:
-        return self._cache.get("topics", TopicMap, self._read_topics, self._topics_version)
-
-    def _topics_version(self) -> object:
-        try:
-            status = (self.workspace.folder / TREE_NAME).stat()
-        except OSError:
-            return self.stores.changes.newest()
-        return self.stores.changes.newest(), status.st_mtime_ns, status.st_ino, status.st_size
+        return self._cache.get(
+            "topics",
+            TopicMap,
+            self._read_topics,
+            lambda: _topics_version(self.workspace, self.stores.changes),
+        )
 
     def _read_topics(self) -> TopicMap:
         path = self.workspace.folder / TREE_NAME
@@ -319,6 +317,15 @@ class Library:
     def title(self, record: Record) -> str:
         name = self.spec(record.kind).title
         return (record.first(name) if name else "") or record.id
+
+
+def _topics_version(workspace: Workspace, changes: ChangeStore) -> object:
+    """Return a value that changes with the file of the topic tree, and with any record or its place there."""
+    try:
+        status = (workspace.folder / TREE_NAME).stat()
+    except OSError:
+        return changes.newest()
+    return changes.newest(), status.st_mtime_ns, status.st_ino, status.st_size
 
 
 @dataclass(frozen=True, slots=True)
