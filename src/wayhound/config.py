@@ -125,10 +125,21 @@ class FactsConfig:
     )
 
 
+LOCATION = r"|file:///.+|s3://[A-Za-z0-9._-]+(?:/.*)?"
+"""The addresses of places for an archive that several machines share."""
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings, by section."""
+    """All settings: where the parts of the workspace are, then the others by section."""
 
+    archive: str = _setting(
+        "",
+        "The place of the archive, for several machines: s3://BUCKET/PREFIX, or file:///FOLDER for a shared folder; "
+        "if empty, this folder.",
+        "s3://BUCKET/PREFIX, file:///FOLDER or empty",
+        pattern=LOCATION,
+    )
     agent: AgentConfig = field(default_factory=AgentConfig)
     fetch: FetchConfig = field(default_factory=FetchConfig)
     forage: ForageConfig = field(default_factory=ForageConfig)
@@ -159,13 +170,19 @@ class Config:
 
     @classmethod
     def _from_tables(cls, tables: Mapping[str, Any], source: _Source) -> Self:
-        for name, table in tables.items():
-            if not isinstance(table, dict):
+        places = {setting.name: setting for setting in _places()}
+        for name, value in tables.items():
+            if name in places:
+                if not _is_allowed(places[name], value):
+                    allowed = places[name].metadata["allowed"]
+                    raise source.error("", name, f"{name} must be {allowed}, not {value!r}")
+            elif not isinstance(value, dict):
                 raise source.error("", name, f"{name} must be in a section: {', '.join(SECTIONS)}")
-            if name not in SECTIONS:
+            elif name not in SECTIONS:
                 raise source.error(name, "", f"[{name}] is unknown; the sections are {', '.join(SECTIONS)}")
         return cls(
-            **{name: _section(kind, name, tables.get(name, {}), source) for name, kind in SECTIONS.items()}
+            **{name: tables[name] for name in places if name in tables},
+            **{name: _section(kind, name, tables.get(name, {}), source) for name, kind in SECTIONS.items()},
         )
 
 
@@ -175,6 +192,11 @@ SECTIONS: Mapping[str, type[Any]] = {
     "forage": ForageConfig,
     "facts": FactsConfig,
 }
+
+
+def _places() -> list[Field[Any]]:
+    """Return the settings outside of the sections."""
+    return [setting for setting in fields(Config) if setting.name not in SECTIONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +261,9 @@ def default_toml() -> str:
         "\n".join([f"[{name}]", f"# {kind.__doc__}", *(_documented(setting) for setting in fields(kind))])
         for name, kind in SECTIONS.items()
     ]
-    return "\n\n".join(
-        ["# The settings of this Wayhound workspace. Lines that begin with # are comments.", *sections, ""]
-    )
+    about = "# The settings of this Wayhound workspace. Lines that begin with # are comments."
+    places = [_documented(setting).lstrip() for setting in _places()]
+    return "\n\n".join([about, *places, *sections, ""])
 
 
 def _documented(setting: Field[Any]) -> str:

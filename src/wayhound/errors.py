@@ -10,6 +10,8 @@
     │   ├── WorkspaceLocked   another process holds it
     │   └── LeaseLost         another worker has taken over a site
     ├── ArchiveError          a WARC file or site folder cannot be read or written
+    │   └── SegmentMissing    an archive file is neither here nor at the archive's location
+    ├── ArchiveUnavailable    the location of the archive does not answer, or refuses access
     ├── ModelError            a model file is damaged, foreign or newer than this version
     ├── NotFitted             an estimator was used before fit
     └── TeachingError         the example trails cannot be learned from
@@ -84,6 +86,16 @@ class LeaseLost(WorkspaceError):  # noqa: N818 - reads as what happened
 
 class ArchiveError(WayhoundError):
     """A WARC file or site folder cannot be read or written."""
+
+    exit_code = 4
+
+
+class SegmentMissing(ArchiveError):  # noqa: N818 - reads as what happened
+    """An archive file is neither here nor at the archive's location: not yet uploaded by another machine, or lost."""
+
+
+class ArchiveUnavailable(WayhoundError):  # noqa: N818 - reads as what happened
+    """The location of the archive does not answer, or refuses access. No ArchiveError: nothing is lost by it."""
 
     exit_code = 4
 

@@ -6,6 +6,8 @@ import errno
 import fcntl
 import os
 import re
+import secrets
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -21,6 +23,7 @@ from wayhound.store.model_files import ForageModels
 from wayhound.store.stores import Stores
 
 if TYPE_CHECKING:
+    from wayhound.archive.location import Location
     from wayhound.archive.reader import ArchiveReader
     from wayhound.archive.writer import ArchiveWriter
     from wayhound.search.index import SearchIndex
@@ -109,13 +112,37 @@ class Workspace:
     def archive(self) -> ArchiveReader:
         from wayhound.archive.reader import ArchiveReader  # noqa: PLC0415 - most commands read no archive
 
-        return ArchiveReader(self.archive_folder, self.config.agent.name)
+        return ArchiveReader(self.archive_folder, self.config.agent.name, self.location)
+
+    @cached_property
+    def location(self) -> Location | None:
+        """The place that the archive shares with other machines; None if it is in this folder alone."""
+        if not self.config.archive:
+            return None
+        from wayhound.archive.location import open_location  # noqa: PLC0415 - most workspaces have none
+
+        return open_location(self.config.archive)
 
     def archive_writer(self, name: str) -> ArchiveWriter:
-        """Return a writer of new archive files with `name` in their names; close it after use."""
+        """Return a writer of new archive files with `name` in their names; close it after use.
+
+        Where the archive is shared, closed files are uploaded, and the names are unique over all machines.
+        """
         from wayhound.archive.writer import ArchiveWriter  # noqa: PLC0415
 
-        return ArchiveWriter(self.archive_folder, name, software=f"Wayhound/{__version__}")
+        software = f"Wayhound/{__version__}"
+        if self.location is None:
+            return ArchiveWriter(self.archive_folder, name, software=software)
+        from wayhound.archive.spool import MAX_SEGMENT_BYTES, MAX_SEGMENT_SECONDS, Spool  # noqa: PLC0415
+
+        return ArchiveWriter(
+            self.archive_folder,
+            f"{name}_{socket.gethostname()}_{secrets.token_hex(4)}",
+            max_bytes=MAX_SEGMENT_BYTES,
+            max_seconds=MAX_SEGMENT_SECONDS,
+            software=software,
+            spool=Spool(self.archive_folder, self.location),
+        )
 
     @cached_property
     def forage_models(self) -> ForageModels:

@@ -15,6 +15,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from wayhound.archive.location import Location, Segment, SpooledSegment, archive_name
 from wayhound.archive.warc import (
     CONVERSION,
     HEAD_END,
@@ -42,20 +43,22 @@ _STATUS_LINE = re.compile(r"HTTP/[0-9.]+\s+([0-9]{3})(?:\s+(.*))?")
 _CHUNK_HEAD = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 
 Headers = tuple[tuple[str, str], ...]
-Position = tuple[Path, int]
+Position = tuple[Segment, int]
 """A file and the offset of a record in it."""
 
 
 class ArchiveReader:
-    """Reads what `ArchiveWriter` wrote to `folder`. Keeps no file open, so any thread may use it.
+    """Reads what `ArchiveWriter` wrote to `folder`, or uploaded from there. Keeps no file open: any thread may use it.
 
-    All methods raise ArchiveError if the record is missing or damaged.
+    All methods raise ArchiveError if the record is missing or damaged, and ArchiveUnavailable if the location of the
+    archive cannot be reached.
     """
 
-    def __init__(self, folder: Path, product: str = "Wayhound") -> None:
+    def __init__(self, folder: Path, product: str = "Wayhound", location: Location | None = None) -> None:
         """`product` is the crawler's name, by which robots rules in pages may address it."""
         self._folder = folder
         self._product = product
+        self._location = location
 
     def read(self, ref: ArchiveRef) -> Fetched:
         """Return the response at `ref`, with its body even if that is stored with another response."""
@@ -80,7 +83,7 @@ class ArchiveReader:
         return CachedPage(response, record, body, digest, conditions_of(latest.headers))
 
     def _at(self, ref: ArchiveRef) -> StoredResponse:
-        path = self._folder / ref.file
+        path = self._segment(ref.file)
         stored = stored_response_at(path, ref.offset)
         if stored.record.length != ref.length:
             raise ArchiveError(f"{path} holds another record at byte {ref.offset} than it should.")
@@ -88,8 +91,25 @@ class ArchiveReader:
 
     def holds(self, ref: ArchiveRef) -> bool:
         """Return True if the file reaches as far as `ref`, without reading it."""
-        path = self._folder / ref.file
-        return path.is_file() and path.stat().st_size >= ref.offset + ref.length
+        size = self.size(ref.file)
+        return size is not None and size >= ref.offset + ref.length
+
+    def size(self, name: str) -> int | None:
+        """Return the bytes of an archive file, wherever it is; None if it is nowhere."""
+        segment = self._segment(name)
+        if isinstance(segment, SpooledSegment):
+            return segment.size()
+        path = self._folder / name
+        return path.stat().st_size if path.is_file() else None
+
+    def is_shared(self, name: str) -> bool:
+        """Return True unless an archive file is on this machine alone: a record of others must not refer to it then."""
+        return self._location is None or self._location.size(archive_name(name)) is not None
+
+    def _segment(self, name: str) -> Segment:
+        if self._location is None:
+            return self._folder / name
+        return SpooledSegment(name, self._folder, self._location)
 
 
 class StoredResponse(NamedTuple):
@@ -99,7 +119,7 @@ class StoredResponse(NamedTuple):
     set for a document that a browser made: the response that it was made of.
     """
 
-    path: Path
+    path: Segment
     record: WarcRecord
     head: HttpHead
     body_at: Position | None
@@ -140,7 +160,7 @@ def iterate(path: Path) -> Iterator[tuple[ArchiveRef, Fetched, float]]:
         yield ArchiveRef(path.name, record.offset, record.length), stored.load(), record.at
 
 
-def stored_responses(path: Path, bodies: dict[str, Position]) -> Iterator[StoredResponse]:
+def stored_responses(path: Segment, bodies: dict[str, Position]) -> Iterator[StoredResponse]:
     """Yield the responses of a file in order. `bodies`, by digest, is read and added to."""
     for record in records(path):
         stored = _stored(path, record, bodies)
@@ -148,7 +168,7 @@ def stored_responses(path: Path, bodies: dict[str, Position]) -> Iterator[Stored
             yield stored
 
 
-def stored_response_at(path: Path, offset: int, body_at: Position | None = None) -> StoredResponse:
+def stored_response_at(path: Segment, offset: int, body_at: Position | None = None) -> StoredResponse:
     """Return the response at an offset. Raises ArchiveError if there is none or its body is missing."""
     record = record_at(path, offset)
     bodies = {record.payload_digest: body_at} if body_at else {}
@@ -158,7 +178,7 @@ def stored_response_at(path: Path, offset: int, body_at: Position | None = None)
     return stored
 
 
-def _stored(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> StoredResponse | None:
+def _stored(path: Segment, record: WarcRecord, bodies: dict[str, Position]) -> StoredResponse | None:
     """Return None if the record is of another kind or protocol, or if its body cannot be found."""
     if record.kind == CONVERSION:
         return _conversion(path, record)
@@ -174,7 +194,7 @@ def _stored(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> Stor
     return StoredResponse(path, record, head, body_at)
 
 
-def _conversion(path: Path, record: WarcRecord) -> StoredResponse | None:
+def _conversion(path: Segment, record: WarcRecord) -> StoredResponse | None:
     position = _body_position(path, record, {})
     if position is None or not record.fields.get("content-type", "").startswith("text/html"):
         return None
@@ -182,12 +202,12 @@ def _conversion(path: Path, record: WarcRecord) -> StoredResponse | None:
     return StoredResponse(path, record, source.head, None, source)
 
 
-def _body_position(path: Path, record: WarcRecord, bodies: dict[str, Position]) -> Position | None:
+def _body_position(path: Segment, record: WarcRecord, bodies: dict[str, Position]) -> Position | None:
     """Find a body by the name and offset that the revisit gives, or by its digest."""
     name = record.fields.get("warc-refers-to-filename", "")
     offset = record.fields.get("warc-refers-to-file-offset", "")
-    if name and Path(name).name == name and offset.isdecimal() and (path.parent / name).is_file():
-        return path.parent / name, int(offset)
+    if name and Path(name).name == name and offset.isdecimal() and path.with_name(name).is_file():
+        return path.with_name(name), int(offset)
     return bodies.get(record.payload_digest) if record.payload_digest else None
 
 
@@ -203,7 +223,7 @@ def _body(stored: StoredResponse) -> bytes:
     return _decoded_body(original, original_head)
 
 
-def _original(path: Path, record: WarcRecord) -> Original:
+def _original(path: Segment, record: WarcRecord) -> Original:
     return Original(path.name, record.offset, record.url, record.at)
 
 
@@ -366,6 +386,8 @@ class Revalidator:
             return None
         try:
             cached = self._reader.cached_page(ref)
+            if not self._reader.is_shared(cached.body.file) or not self._reader.is_shared(cached.record.file):
+                return None
         except ArchiveError:
             return None
         return cached if cached.response.status == 200 and self._fetcher.accepts(cached.response) else None

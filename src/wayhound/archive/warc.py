@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha1
-from io import SEEK_CUR
-from pathlib import Path
+from io import SEEK_CUR, SEEK_END
 from typing import BinaryIO
 from uuid import uuid4
 
-from wayhound.errors import ArchiveError
+from wayhound.archive.location import Segment
+from wayhound.errors import ArchiveError, SegmentMissing
 from wayhound.fetched import Fetched, decode_header
 from wayhound.url import normalise, normalise_route
 
@@ -93,8 +93,8 @@ def archived_url(url: str) -> str:
     return normalise(url) or url
 
 
-def records(path: Path, offset: int = 0) -> Generator[WarcRecord, None, None]:
-    """Yield the records of a WARC file from `offset` on. Raises ArchiveError if the file is damaged."""
+def records(path: Segment, offset: int = 0) -> Generator[WarcRecord, None, None]:
+    """Yield the records of a WARC file from `offset` on. Raises ArchiveError if the file is damaged or missing."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -103,10 +103,11 @@ def records(path: Path, offset: int = 0) -> Generator[WarcRecord, None, None]:
             else:
                 yield from _plain_records(file, path)
     except OSError as error:
-        raise ArchiveError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        kind = SegmentMissing if isinstance(error, FileNotFoundError) else ArchiveError
+        raise kind(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
-def record_at(path: Path, offset: int) -> WarcRecord:
+def record_at(path: Segment, offset: int) -> WarcRecord:
     """Return one record. Raises ArchiveError if it is missing or damaged."""
     with closing(records(path, offset)) as following:
         record = next(following, None)
@@ -115,7 +116,7 @@ def record_at(path: Path, offset: int) -> WarcRecord:
     return record
 
 
-def members(file: BinaryIO, path: Path) -> Iterator[Member]:
+def members(file: BinaryIO, path: Segment) -> Iterator[Member]:
     """Yield the gzip members from the file's position on. Raises ArchiveError at one that is not whole."""
     start = file.tell()
     pending = file.read(_BLOCK_BYTES)
@@ -138,7 +139,7 @@ def name_and_value(line: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _member(file: BinaryIO, path: Path, start: int, pending: bytes) -> tuple[Member, bytes]:
+def _member(file: BinaryIO, path: Segment, start: int, pending: bytes) -> tuple[Member, bytes]:
     """Return the member that starts with the bytes `pending`, and the bytes read beyond it."""
     unpacker = zlib.decompressobj(wbits=31)
     parts: list[bytes] = []
@@ -158,28 +159,29 @@ def _member(file: BinaryIO, path: Path, start: int, pending: bytes) -> tuple[Mem
     raise _damage(path, start, "the last record is cut off")
 
 
-def _unpacked(unpacker: zlib._Decompress, packed: bytes, path: Path, start: int) -> bytes:
+def _unpacked(unpacker: zlib._Decompress, packed: bytes, path: Segment, start: int) -> bytes:
     try:
         return unpacker.decompress(packed)
     except zlib.error as error:
         raise _damage(path, start, "its gzip data is broken") from error
 
 
-def _refuse_several(data: bytes, path: Path, start: int) -> None:
+def _refuse_several(data: bytes, path: Segment, start: int) -> None:
     """Raise ArchiveError if a member that is too large is in fact a whole file compressed at once."""
     head = HEAD_END.split(data[:MAX_HEAD_BYTES], 1)[0]
     if _content_length(_fields(head, path, start), path, start) <= MAX_RECORD_BYTES:
         raise _damage(path, start, _SEVERAL)
 
 
-def _gzip_records(file: BinaryIO, path: Path) -> Iterator[WarcRecord]:
+def _gzip_records(file: BinaryIO, path: Segment) -> Iterator[WarcRecord]:
     for member in members(file, path):
         if member.data and not member.data.isspace():
             yield _parse(member.data, path, member.start, member.end - member.start)
 
 
-def _plain_records(file: BinaryIO, path: Path) -> Iterator[WarcRecord]:
-    size = path.stat().st_size
+def _plain_records(file: BinaryIO, path: Segment) -> Iterator[WarcRecord]:
+    start, size = file.tell(), file.seek(0, SEEK_END)
+    file.seek(start)
     while (offset := _skip_blank_lines(file)) < size:
         head = b"".join(_lines_to_blank(file))
         length = _content_length(_fields(head, path, offset), path, offset)
@@ -209,7 +211,7 @@ def _lines_to_blank(file: BinaryIO) -> Iterator[bytes]:
             return
 
 
-def _parse(data: bytes, path: Path, offset: int, length: int) -> WarcRecord:
+def _parse(data: bytes, path: Segment, offset: int, length: int) -> WarcRecord:
     end = HEAD_END.search(data, 0, MAX_HEAD_BYTES)
     if not end:
         raise _damage(path, offset, "no WARC record starts there")
@@ -222,21 +224,21 @@ def _parse(data: bytes, path: Path, offset: int, length: int) -> WarcRecord:
     return WarcRecord(offset, length, fields, data[end.end() : block_end])
 
 
-def _fields(head: bytes, path: Path, offset: int) -> dict[str, str]:
+def _fields(head: bytes, path: Segment, offset: int) -> dict[str, str]:
     if not head.startswith(b"WARC/"):
         raise _damage(path, offset, "no WARC record starts there")
     pairs = map(name_and_value, header_lines(head)[1:])
     return {name.lower(): value for name, value in pairs}
 
 
-def _content_length(fields: dict[str, str], path: Path, offset: int) -> int:
+def _content_length(fields: dict[str, str], path: Segment, offset: int) -> int:
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit() and len(length) < 19):
         raise _damage(path, offset, "a record has no length")
     return int(length)
 
 
-def _damage(path: Path, offset: int, reason: str) -> ArchiveError:
+def _damage(path: Segment, offset: int, reason: str) -> ArchiveError:
     return ArchiveError(f"{path} is damaged at byte {offset}: {reason}.")
 
 

@@ -16,6 +16,7 @@ import mmap
 import os
 import re
 import struct
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from wayhound.archive.reader import CachedPage
 from wayhound.archive.warc import (
@@ -42,7 +43,11 @@ from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 from wayhound.visit import ArchiveRef
 
+if TYPE_CHECKING:
+    from wayhound.archive.spool import Spool
+
 MARKER_SUFFIX = ".open"
+CLOSE_SECONDS = 120.0  # for the last uploads
 
 _WHOLE_BYTES = b"%020d"  # of one size, so that it can be overwritten on a full disk
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
@@ -53,14 +58,25 @@ class ArchiveWriter:
     """Writes responses to ``wayhound-TIME-NAME-NUMBER.warc.gz`` files in `folder`.
 
     A file is created at the first `write`, so that an idle worker leaves none, and another one after it has grown
-    past `max_bytes`. TIME is that of the file's first record.
+    past `max_bytes`, or `max_seconds` after its first record. TIME is that of the file's first record. Closed files are
+    handed to `spool`, if there is one.
     """
 
-    def __init__(self, folder: Path, name: str, *, max_bytes: int = 1 << 30, software: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        *,
+        max_bytes: int = 1 << 30,
+        max_seconds: float = float("inf"),
+        software: str,
+        spool: Spool | None = None,
+    ) -> None:
         self._folder = folder
         self._name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name) or "archive"
-        self._max_bytes = max_bytes
+        self._max_bytes, self._max_seconds = max_bytes, max_seconds
         self._software = software
+        self._spool = spool
         self._file: WarcFile | None = None
         self._bodies = StoredBodies()
 
@@ -86,8 +102,7 @@ class ArchiveWriter:
             file = self._file or self._create_file(at)
             record = conversion_record(fetched, at, source_id, original)
             ref = ArchiveRef(file.path.name, file.append(record), len(record))
-        if self._file and self._file.size >= self._max_bytes:
-            self.close()
+        self._roll()
         return ref
 
     def _write_response(
@@ -128,14 +143,31 @@ class ArchiveWriter:
 
     def sync(self) -> None:
         """Flush what was written to the disk itself."""
+        self._roll()
         if self._file:
             self._file.sync()
 
     def close(self) -> None:
-        """Finish the current file; a later `write` creates another."""
+        """Finish the current file; a later `write` creates another.
+
+        With a spool, wait until all is uploaded, and raise ArchiveUnavailable if that takes too long.
+        """
+        self._finish_file()
+        if self._spool:
+            self._spool.close(CLOSE_SECONDS)
+
+    def _roll(self) -> None:
+        """Finish a file that is large or old enough."""
+        file = self._file
+        if file and (file.size >= self._max_bytes or time.monotonic() - file.created_at >= self._max_seconds):
+            self._finish_file()
+
+    def _finish_file(self) -> None:
         file, self._file = self._file, None
         if file:
             file.close()
+            if self._spool:
+                self._spool.add(file.path)
 
     def __enter__(self) -> Self:
         return self
@@ -146,8 +178,11 @@ class ArchiveWriter:
         self.close()
 
     def _create_file(self, at: float) -> WarcFile:
-        time = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%S")
-        file = WarcFile.create(self._folder, f"wayhound-{time}-{self._name}")
+        if self._spool:
+            self._spool.check()
+            self._spool.start()
+        stamp = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%S")
+        file = WarcFile.create(self._folder, f"wayhound-{stamp}-{self._name}")
         try:
             file.append(info_record(file.path.name, self._software, at))
         except ArchiveError:
@@ -194,6 +229,7 @@ class WarcFile:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self.size = 0
+        self.created_at = time.monotonic()
         self._descriptor = descriptor
         self._marker = path.with_name(path.name + MARKER_SUFFIX)
 
@@ -332,7 +368,7 @@ def _repair_file(path: Path, marker: Path) -> Repaired | None:
         marker.unlink(missing_ok=True)
         return None
     with file:
-        if not _lock(file):
+        if not try_lock(file):
             return None
         result = _cut_tail(file, path, _flushed_bytes(marker))
         if result.kept_bytes == 0:
@@ -341,7 +377,8 @@ def _repair_file(path: Path, marker: Path) -> Repaired | None:
     return result
 
 
-def _lock(file: BinaryIO) -> bool:
+def try_lock(file: BinaryIO) -> bool:
+    """Lock a file until it is closed; return False if another process has it locked."""
     try:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
