@@ -11,8 +11,8 @@ import pytest
 from wayhound.config import Config
 from wayhound.errors import ConfigError, WorkspaceError
 from wayhound.record import Record
-from wayhound.store.database import Database
 from wayhound.store.protocol import RunLimits
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.workspace import Workspace
 
 DOCS = Path(__file__).parents[1] / "docs" / "workspace.md"
@@ -180,7 +180,7 @@ def test_a_disk_without_room_for_the_database_is_a_full_disk(tmp_path: Path) -> 
 
 def test_every_table_and_column_is_documented() -> None:
     documented = DOCS.read_text("utf-8")
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         columns = database.execute(
             "SELECT made.name, of.name FROM sqlite_schema AS made, pragma_table_info(made.name) AS of "
             "WHERE made.type = 'table'"

@@ -130,6 +130,22 @@ LOCATION = r"|file:///.+|s3://[A-Za-z0-9._-]+(?:/.*)?"
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceConfig:
+    """Parts of the workspace that other machines share."""
+
+    database: str = field(
+        default="",
+        repr=False,  # it may hold a password
+        metadata={
+            "about": "Address of a Postgres database; empty: the file wayhound.db in this folder.",
+            "allowed": "empty, or an address such as postgresql://USER@HOST:PORT/DATABASE",
+            "pattern": r"(postgres(ql)?://[!-~]+)?",
+            "secret": True,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings: where the parts of the workspace are, then the others by section."""
 
@@ -144,6 +160,7 @@ class Config:
     fetch: FetchConfig = field(default_factory=FetchConfig)
     forage: ForageConfig = field(default_factory=ForageConfig)
     facts: FactsConfig = field(default_factory=FactsConfig)
+    workspace: WorkspaceConfig = field(default_factory=WorkspaceConfig)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -191,6 +208,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "fetch": FetchConfig,
     "forage": ForageConfig,
     "facts": FactsConfig,
+    "workspace": WorkspaceConfig,
 }
 
 
@@ -231,8 +249,9 @@ def _section(kind: type[Any], name: str, table: Mapping[str, Any], source: _Sour
                 name, key, f"{key} is unknown in [{name}]; the settings are {', '.join(settings)}"
             )
         if not _is_allowed(settings[key], value):
-            allowed = settings[key].metadata["allowed"]
-            raise source.error(name, key, f"{key} in [{name}] must be {allowed}, not {value!r}")
+            allowed, is_secret = settings[key].metadata["allowed"], "secret" in settings[key].metadata
+            found = "" if is_secret else f", not {value!r}"
+            raise source.error(name, key, f"{key} in [{name}] must be {allowed}{found}")
     return kind(**table)
 
 

@@ -18,8 +18,9 @@ from wayhound import __version__
 from wayhound.config import FILE_NAME, Config, default_toml
 from wayhound.errors import WorkspaceError
 from wayhound.files import write_file
-from wayhound.store.database import Database, rename_database
+from wayhound.store.database import Database, open_database
 from wayhound.store.model_files import ForageModels
+from wayhound.store.sqlite import rename_database
 from wayhound.store.stores import Stores
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Workspace:
 
     @cached_property
     def database(self) -> Database:
-        return Database(self.database_file, read_only=self.read_only)
+        return open_database(self.database_file, self.config.workspace.database, read_only=self.read_only)
 
     @property
     def database_file(self) -> Path:

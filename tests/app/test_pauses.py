@@ -29,9 +29,9 @@ from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
 from wayhound.processes import child_environment, python_command
 from wayhound.site import Site
-from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import Run, RunLimits
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.workspace import Workspace
 
 DEADLINE = 120.0
@@ -178,7 +178,7 @@ class Sleeper:
 def test_a_worker_whose_loop_was_blocked_drops_what_it_lost_and_takes_it_up_again(tmp_path: Path) -> None:
     """The site is even leased again by the same name; the visit under way belongs to the lease that was lost."""
     path = tmp_path / "wayhound.db"
-    with Database(path) as database, Database(path) as of_other:
+    with SqliteDatabase(path) as database, SqliteDatabase(path) as of_other:
         store, other = ForageStore(database), ForageStore(of_other)
         run = store.open_run({}, RunLimits(None, 10), [Site("http://s.example/")], 0.0)
 

@@ -16,8 +16,8 @@ from wayhound.app.moderate import SITE_LIST_NAME, approve
 from wayhound.cli import run
 from wayhound.errors import UsageError
 from wayhound.record import Record, Value
-from wayhound.store.database import Database
 from wayhound.store.records import RecordStore
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.store.submissions import Submission, SubmissionStore
 from wayhound.wording.submissions import format_decision
 from wayhound.workspace import Workspace
@@ -188,7 +188,7 @@ def test_required_fields_are_asked_for_again_with_what_was_typed(portal: Served)
 
 
 def test_no_more_are_taken_than_anybody_reads() -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         store = SubmissionStore(database, most_waiting=2)
         for number in range(2):
             store.add(Submission("paper", f"https://example.org/{number}"), 1e9)
@@ -199,7 +199,7 @@ def test_no_more_are_taken_than_anybody_reads() -> None:
 
 
 def test_withheld_records_cannot_be_saved_again() -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         records, store = RecordStore(database), SubmissionStore(database)
         record = Record("contact", "a", {"name": (Value("A"),)})
         records.save([record])

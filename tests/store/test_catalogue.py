@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from wayhound.record import Record
-from wayhound.store.database import Database
 from wayhound.store.records import Catalogue, ChangeCursor, RecordStore
+from wayhound.store.sqlite import SqliteDatabase
 
 
 @pytest.mark.parametrize(("count", "pieces"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])
 def test_the_pieces_together_are_every_record_once_deleted_ones_too(count: int, pieces: int) -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         records = RecordStore(database)
         for number in range(count):
             records.save([Record("paper", str(number))])

@@ -18,6 +18,7 @@ from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import Progress, RunLimits, SiteJob, SiteSummary, Store
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.visit import ArchiveRef, Visit
 
 ME = "here:1:0"
@@ -347,7 +348,7 @@ visits = st.builds(
 
 @given(visit=visits)
 def test_any_visit_survives_the_store_unchanged(visit: Visit) -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         store = ForageStore(database)
         job = lease(store, begin(store, sites=1))
         store.save_visit(job, visit)

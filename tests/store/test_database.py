@@ -17,6 +17,7 @@ from wayhound.errors import WorkspaceError, WorkspaceLocked
 from wayhound.store.database import MIGRATIONS, Database, migrate
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits
+from wayhound.store.sqlite import SqliteDatabase
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_new_file_is_in_wal_mode_with_every_migration_recorded(path: Path) -> None:
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert database.execute("PRAGMA foreign_keys").fetchone() == (1,)
         recorded = database.execute("SELECT number, name FROM migration ORDER BY number").fetchall()
@@ -56,7 +57,7 @@ def test_an_older_file_is_upgraded_once_and_keeps_what_it_holds(path: Path, late
         "-- A note; with a semicolon.\nCREATE TABLE note (text TEXT) STRICT;\n\n"
         "CREATE TRIGGER noted AFTER INSERT ON run BEGIN\n    INSERT INTO note VALUES ('run');\nEND;\n"
     )
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         store = ForageStore(database)
         job = lease(store, begin(store, sites=1))
         store.save_visit(job, visit_of(job, 0))
@@ -71,7 +72,7 @@ def test_a_migration_that_fails_is_undone_altogether(path: Path, later: Path) ->
     (later / "9998_broken.sql").write_text(
         "CREATE TABLE half (a TEXT) STRICT;\nCREATE TABLE half (a TEXT);\n"
     )
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         with pytest.raises(sqlite3.OperationalError, match="already exists"):
             migrate(database, later)
         assert database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half'").fetchone() is None
@@ -79,21 +80,21 @@ def test_a_migration_that_fails_is_undone_altogether(path: Path, later: Path) ->
 
 
 def test_a_newer_file_is_left_alone(path: Path) -> None:
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         database.execute("INSERT INTO migration (number, name) VALUES (9999, '9999_later.sql')")
     with pytest.raises(WorkspaceError, match="newer version of Wayhound"):
-        Database(path)
+        SqliteDatabase(path)
 
 
 def test_a_file_that_is_no_database_is_named_and_left_alone(path: Path) -> None:
     path.write_bytes(b"This is a letter, not a database. " * 100)
     with pytest.raises(WorkspaceError, match="is not a database"):
-        Database(path)
+        SqliteDatabase(path)
     assert path.read_bytes().startswith(b"This is a letter")
 
 
 def test_a_damaged_file_is_reported_as_damaged(path: Path) -> None:
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         store = ForageStore(database)
         job = lease(store, begin(store, sites=50))
         for number in range(200):
@@ -102,17 +103,17 @@ def test_a_damaged_file_is_reported_as_damaged(path: Path) -> None:
         size = path.stat().st_size
         file.seek(8192)
         file.write(os.urandom(1) * (size - 8192))
-    with pytest.raises(WorkspaceError, match="is damaged"), Database(path) as database:
+    with pytest.raises(WorkspaceError, match="is damaged"), SqliteDatabase(path) as database:
         list(ForageStore(database).visits(job.id))
 
 
 def test_a_folder_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="cannot be opened"):
-        Database(tmp_path / "gone" / "wayhound.db")
+        SqliteDatabase(tmp_path / "gone" / "wayhound.db")
 
 
 def test_a_database_that_may_only_be_read_says_so_when_written_to(path: Path) -> None:
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         database.execute("PRAGMA query_only = ON")
         with pytest.raises(WorkspaceError, match="may not be written"):
             database.execute("DELETE FROM run")
@@ -120,9 +121,9 @@ def test_a_database_that_may_only_be_read_says_so_when_written_to(path: Path) ->
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_file_that_may_not_be_written_is_a_clear_error(path: Path) -> None:
-    Database(path).close()
+    SqliteDatabase(path).close()
     path.chmod(0o444)
-    with Database(path) as database, pytest.raises(WorkspaceError, match="may not be written"):
+    with SqliteDatabase(path) as database, pytest.raises(WorkspaceError, match="may not be written"):
         begin(ForageStore(database))
 
 
@@ -133,7 +134,7 @@ def insert_twice(database: Database) -> None:
 
 
 def test_a_transaction_that_fails_leaves_nothing_behind(path: Path) -> None:
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         with pytest.raises(sqlite3.IntegrityError):
             insert_twice(database)
         assert database.execute("SELECT count(*) FROM run").fetchone() == (0,)
@@ -153,7 +154,7 @@ sys.stdin.read()
 @pytest.fixture
 def held(path: Path) -> Iterator[Path]:
     """A database in which another process is in the middle of writing."""
-    Database(path).close()
+    SqliteDatabase(path).close()
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
@@ -165,7 +166,7 @@ def held(path: Path) -> Iterator[Path]:
 
 
 def test_a_database_that_another_process_holds_is_locked_not_broken(held: Path) -> None:
-    with Database(held, busy_seconds=0.2) as database:
+    with SqliteDatabase(held, busy_seconds=0.2) as database:
         with pytest.raises(WorkspaceLocked, match="in use by another process"):
             begin(ForageStore(database))
         assert ForageStore(database).runs() == []  # reading goes on
@@ -178,7 +179,7 @@ def test_a_new_database_that_another_process_holds_is_locked(path: Path) -> None
         assert holder.stdout
         holder.stdout.readline()
         with pytest.raises(WorkspaceLocked):
-            Database(path, busy_seconds=0.2)
+            SqliteDatabase(path, busy_seconds=0.2)
         assert holder.stdin
         holder.stdin.close()
 
@@ -206,10 +207,10 @@ def save_until_refused(database: Database) -> str:
 
 
 def test_a_database_that_cannot_grow_says_so_and_keeps_what_it_has(path: Path) -> None:
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         database.execute("PRAGMA max_page_count = 100")
         assert "The disk is full" in save_until_refused(database)
-    with Database(path) as database:  # with room again it goes on where it was
+    with SqliteDatabase(path) as database:  # with room again it goes on where it was
         store = ForageStore(database)
         run = begin(store, sites=1)
         store.release_dead(run.id, is_alive=lambda _: False)
@@ -222,9 +223,10 @@ import resource, sys
 from pathlib import Path
 from tests.store.test_database import save_until_refused
 from wayhound.store.database import Database
+from wayhound.store.sqlite import SqliteDatabase
 if len(sys.argv) > 2:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
-with Database(Path(sys.argv[1])) as database:
+with SqliteDatabase(Path(sys.argv[1])) as database:
     print(save_until_refused(database))
 """
 
@@ -237,7 +239,7 @@ def said_by(command: list[str | Path]) -> str:
 
 def test_a_write_that_the_system_refuses_is_an_error_in_words_and_keeps_what_was_saved(path: Path) -> None:
     assert "The disk refused" in said_by([sys.executable, "-c", LIMITED, path, "1000000"])
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("SELECT count(*) FROM visit").fetchone()[0] > 0
 

@@ -279,8 +279,9 @@ WITHOUT_PYARROW = """
 import io, sys
 sys.modules["pyarrow"] = None  # as where the extra is not installed
 from wayhound.store.database import Database
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.store.export import export
-export(Database(None), "sites", "parquet", io.BytesIO())
+export(SqliteDatabase(None), "sites", "parquet", io.BytesIO())
 """
 
 

@@ -7,14 +7,14 @@ import sqlite3
 from pathlib import Path
 
 from tests.store.old_databases import create_old
-from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.jobs import JobStore
 from wayhound.store.protocol import RunLimits
+from wayhound.store.sqlite import SqliteDatabase
 
 
 def test_a_job_tells_how_far_it_is_and_how_it_ended() -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         jobs = JobStore(database)
         number = jobs.begin("train", "Starting.", 1.0)
         jobs.report(number, "Learning.", 2, 5)
@@ -33,7 +33,7 @@ def test_a_job_tells_how_far_it_is_and_how_it_ended() -> None:
 
 
 def test_a_job_that_was_stopped_stays_stopped_whatever_it_says_later() -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         jobs = JobStore(database)
         number = jobs.begin("train", "", 1.0)
         jobs.end(number, "stopped", "Stopped by you.", 2.0)
@@ -45,7 +45,7 @@ def test_a_job_that_was_stopped_stays_stopped_whatever_it_says_later() -> None:
 
 
 def test_a_job_whose_process_is_gone_has_failed() -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         jobs = JobStore(database)
         alive, dead = jobs.begin("train", "", 1.0), jobs.begin("forage", "", 1.0)
         jobs.set_process(alive, 1)
@@ -59,7 +59,7 @@ def test_a_job_whose_process_is_gone_has_failed() -> None:
 
 
 def test_a_job_knows_the_run_that_it_works_on() -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         run = ForageStore(database).open_run({"strategy": "random"}, RunLimits(), [], now=0.0)
         jobs = JobStore(database)
         forage, training = (
@@ -91,5 +91,5 @@ def test_jobs_of_earlier_versions_get_their_run_from_their_sentence(tmp_path: Pa
             old.execute("INSERT INTO job (kind, sentence, began_at) VALUES ('forage', ?, 0)", (sentence,))
         old.execute("INSERT INTO job (kind, sentence, began_at) VALUES ('train', 'Run 1: no.', 0)")
         old.commit()
-    with Database(tmp_path / "old.db") as database:
+    with SqliteDatabase(tmp_path / "old.db") as database:
         assert [job.run_id for job in JobStore(database).running()] == [1, 12, None, None, None]

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.store.samples import BREADTH_FIRST, visit_of
 from wayhound.errors import LeaseLost
 from wayhound.site import Site
-from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits, SiteJob
+from wayhound.store.sqlite import SqliteDatabase
 
 SITES = [Site(f"https://part{n}.site{n % 3}.example/") for n in range(5)]
 WORKERS = ("here:1:0", "here:2:0", "here:3:0")
@@ -44,7 +44,7 @@ class LifeOfARun(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
-        self.database = Database(None)
+        self.database = SqliteDatabase(None)
         self.stores = {worker: self.new_store() for worker in WORKERS}  # a process each
         self.jobs: list[tuple[str, SiteJob]] = []  # all leases ever taken, still held or not
         self.known = {site.start: Known() for site in SITES}

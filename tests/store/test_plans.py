@@ -10,11 +10,12 @@ import pytest
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.papers import PaperStore
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.store.topics import TopicStore
 from wayhound.store.visits import ClickPaths
 
 
-class WatchedDatabase(Database):
+class WatchedDatabase(SqliteDatabase):
     """Notes what it is asked."""
 
     def __init__(self) -> None:

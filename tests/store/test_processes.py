@@ -15,9 +15,9 @@ import pytest
 
 from tests.store.samples import BREADTH_FIRST, begin, lease
 from wayhound.site import Site
-from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits
+from wayhound.store.sqlite import SqliteDatabase
 
 ROOT = Path(__file__).parents[2]
 KILLS = 25
@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> Iterator[ForageStore]:
-    with Database(path) as database:
+    with SqliteDatabase(path) as database:
         yield ForageStore(database)
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from wayhound.record import Record, Span, Value
 from wayhound.store.database import Database
 from wayhound.store.records import RecordStore
+from wayhound.store.sqlite import SqliteDatabase
 
 texts = st.text(max_size=20)
 sure = st.floats(0, 1)
@@ -20,7 +21,7 @@ records = st.builds(Record, texts, texts, fields, texts, st.none() | counts)
 
 @given(record=records)
 def test_any_record_survives_the_store_with_its_sources(record: Record) -> None:
-    with Database(None) as database:
+    with SqliteDatabase(None) as database:
         store = RecordStore(database)
         assert store.save([record]) == 1
         assert store.get(record.kind, record.id) == record

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wayhound.store.database import Database
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.store.topics import TopicStore
 from wayhound.topics.model import TopicPlacement
 
@@ -19,7 +19,7 @@ STRAY = TopicPlacement("4", (), 0.6, ())
 
 @pytest.fixture(params=["memory", "disk"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TopicStore]:
-    with Database(tmp_path / "t.db" if request.param == "disk" else None) as database:
+    with SqliteDatabase(tmp_path / "t.db" if request.param == "disk" else None) as database:
         topics = TopicStore(database)
         topics.replace_all([CAT, DOG, TREE, STRAY], {"1": "On cats"})
         yield topics

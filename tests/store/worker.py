@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from tests.store.samples import begin, visit_of
-from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
+from wayhound.store.sqlite import SqliteDatabase
 
 
 def say(word: object) -> None:
@@ -51,5 +51,5 @@ def save_visits(store: ForageStore, name: str) -> None:
 TASKS = {"open": open_only, "finish": finish_sites, "save": save_visits}
 
 if __name__ == "__main__":
-    with Database(Path(sys.argv[2])) as database:
+    with SqliteDatabase(Path(sys.argv[2])) as database:
         TASKS[sys.argv[1]](ForageStore(database), sys.argv[3])

@@ -100,7 +100,7 @@ class GoalFollower:
     """Syncs goals whenever the database has changed, for at most a twentieth of the time."""
 
     clock: Callable[[], float] = time.monotonic
-    _seen: tuple[int, int] | None = None
+    _seen: tuple[int | str, int] | None = None
     _rest_until: float = 0.0
 
     def look(self, workspace: Workspace) -> None:

@@ -145,13 +145,13 @@ def serve_portal(
     from wayhound.app.index import Follower, ScoreKeeper  # noqa: PLC0415
     from wayhound.portal.library import WorkspaceAccess  # noqa: PLC0415
     from wayhound.portal.processes import ServerProcesses  # noqa: PLC0415
-    from wayhound.store.database import Database  # noqa: PLC0415
+    from wayhound.store.sqlite import SqliteDatabase  # noqa: PLC0415
     from wayhound.web.app import address_of, open_socket  # noqa: PLC0415
 
     with open_socket(address.host, address.port) as listening:
         access = WorkspaceAccess(folder.absolute(), read_only, inbox.absolute() if inbox else None)
         if inbox:
-            Database(inbox).close()  # create it before any visitor needs it
+            SqliteDatabase(inbox).close()  # create it before any visitor needs it
         updating: AbstractContextManager[object] = nullcontext()
         if read_only:
             err.print("The workspace is only read: the index is served as it is.")

@@ -16,7 +16,7 @@ from rich.text import Text
 from wayhound.app.moderate import approve, reject
 from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json
 from wayhound.cli.language import Group, json_option, workspace_option
-from wayhound.store.database import Database
+from wayhound.store.sqlite import SqliteDatabase
 from wayhound.store.submissions import Submission, SubmissionState, SubmissionStore
 from wayhound.wording.submissions import format_decision, format_request
 from wayhound.workspace import Workspace
@@ -58,7 +58,7 @@ def list_command(folder: Path, state: str, as_json: bool) -> None:
 @workspace_option
 def collect_command(file: Path, folder: Path) -> None:
     """Take what visitors sent in from the FILE of a portal that may not write to the workspace."""
-    with Workspace.open(folder) as workspace, Database(file) as inbox:
+    with Workspace.open(folder) as workspace, SqliteDatabase(file) as inbox:
         moved = SubmissionStore(inbox).move_waiting_to(workspace.stores.submissions)
     err.print(f"Took {moved} submissions from {file}." if moved else "Nothing new was sent in.", markup=False)
 

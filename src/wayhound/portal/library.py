@@ -22,8 +22,9 @@ from wayhound.record_kinds import KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
 from wayhound.search.snapshot import Stamp
-from wayhound.store.database import Database, file_stamp
+from wayhound.store.database import Database
 from wayhound.store.records import ChangeStore, SiteVisited
+from wayhound.store.sqlite import SqliteDatabase, file_stamp
 from wayhound.store.submissions import Submission, SubmissionStore
 from wayhound.topics.tree import TREE_NAME, read_tree
 from wayhound.visit import Visit
@@ -360,7 +361,7 @@ class Readers:
 
     def _open(self) -> None:
         workspace = self._access.open()
-        inbox = Database(self._access.inbox) if self._access.inbox else None
+        inbox = SqliteDatabase(self._access.inbox) if self._access.inbox else None
         self._local.library = Library(workspace, self.index, self._cache, inbox)
         self._local.stamp = self._stamp()
 

@@ -11,7 +11,7 @@ from wayhound.chains.construction import ChainRules, ExampleChain, ExampleLink
 from wayhound.chains.ontology import LinkChain, Ontology, Relationship
 from wayhound.errors import UsageError
 from wayhound.record import Record
-from wayhound.store.database import Database
+from wayhound.store.database import NO_LIMIT, Database
 from wayhound.store.records import RecordStore
 from wayhound.visit import ArchiveRef
 
@@ -104,11 +104,16 @@ class ChainStore:
         """Save examples; one with the same links replaces the earlier one, also where it says the opposite."""
         with self._database.transaction():
             for example in examples:
-                self._database.execute(
-                    "INSERT INTO chain_example (relationship, chain, wanted) VALUES (?, ?, ?) "
-                    "ON CONFLICT (relationship, chain) DO UPDATE SET wanted = excluded.wanted",
-                    (name, _example_json(example), int(example.wanted)),
-                )
+                key = name, _example_json(example)
+                changed = self._database.execute(
+                    "UPDATE chain_example SET wanted = ? WHERE relationship = ? AND chain = ?",
+                    (int(example.wanted), *key),
+                ).rowcount
+                if not changed:
+                    self._database.execute(
+                        "INSERT INTO chain_example (relationship, chain, wanted) VALUES (?, ?, ?)",
+                        (*key, int(example.wanted)),
+                    )
 
     def remove_example(self, name: str, example: ExampleChain) -> None:
         self._database.execute(
@@ -139,7 +144,9 @@ class ChainStore:
                     (name, source, target, json.dumps(chain, ensure_ascii=False)),
                 )
             self._database.execute(
-                "INSERT OR REPLACE INTO chain_source VALUES (?, ?, ?, ?)", (name, source, links, title)
+                "INSERT INTO chain_source (relationship, url, links, title) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (relationship, url) DO UPDATE SET links = excluded.links, title = excluded.title",
+                (name, source, links, title),
             )
         return len(steps)
 
@@ -160,7 +167,7 @@ class ChainStore:
         return dict(rows.fetchall())
 
     def instances(
-        self, name: str | None = None, *, limit: int = -1, offset: int = 0
+        self, name: str | None = None, *, limit: int = NO_LIMIT, offset: int = 0
     ) -> Iterator[ChainInstance]:
         """Yield instances in order of relationship, source and target."""
         where, values = ("", ()) if name is None else (" WHERE relationship = ?", (name,))
@@ -192,7 +199,7 @@ class ChainStore:
     def page_ref(self, url: str) -> ArchiveRef | None:
         """Return where the archive has a page that was fetched for chains, or that a run archived last."""
         own = self._database.execute(
-            "SELECT file, offset, length FROM chain_page WHERE url = ?", (url,)
+            'SELECT file, "offset", length FROM chain_page WHERE url = ?', (url,)
         ).fetchone()
         row = own or self._database.execute(_VISITED, (url,)).fetchone()
         return ArchiveRef(*row) if row else None
@@ -207,7 +214,9 @@ class ChainStore:
 
     def save_page(self, url: str, ref: ArchiveRef) -> None:
         self._database.execute(
-            "INSERT OR REPLACE INTO chain_page VALUES (?, ?, ?, ?)", (url, ref.file, ref.offset, ref.length)
+            'INSERT INTO chain_page (url, file, "offset", length) VALUES (?, ?, ?, ?) ON CONFLICT (url) '
+            'DO UPDATE SET file = excluded.file, "offset" = excluded."offset", length = excluded.length',
+            (url, ref.file, ref.offset, ref.length),
         )
 
 

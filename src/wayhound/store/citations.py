@@ -12,15 +12,17 @@ from wayhound.citations.hubs import HubScores
 from wayhound.store.database import Database
 
 _CITING = """
-SELECT cites.paper, json_group_array(cites.number), coalesce(json_extract(own.fields, '$.title'), ''),
-       coalesce(json_extract(own.fields, '$.year'), '') AS year, count(*) OVER ()
+SELECT cites.paper, json_group_array(cites.number), coalesce(max(json_extract(own.fields, '$.title')), ''),
+       coalesce(max(json_extract(own.fields, '$.year')), '') AS year, count(*) OVER ()
 FROM citation AS cites LEFT JOIN citation AS own ON own.paper = cites.paper AND own.number = 0
-WHERE cites.number > 0 AND cites.paper <> ?1
-  AND cites.group_id {groups}
+WHERE cites.number > 0 AND {groups}
 GROUP BY cites.paper ORDER BY year DESC, cites.paper LIMIT ?2
 """
-_OF_PAPER = _CITING.format(groups="IN (SELECT group_id FROM citation WHERE paper = ?1 AND number = 0)")
-_OF_WORK = _CITING.format(groups="= ?1")  # ?1 is then the number of a group, which no paper has as its id
+_OF_PAPER = _CITING.format(
+    groups="cites.paper <> ?1 AND cites.group_id IN (SELECT group_id FROM citation WHERE paper = ?1 AND number = 0)"
+)
+_BATCH = 500
+_OF_WORK = _CITING.format(groups="cites.group_id = ?1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +54,18 @@ class CitationStore:
 
         Held works, withdrawn works and works that nobody cites are left out.
         """
-        rows = self._database.execute(
-            "SELECT group_id, citation.paper, fields FROM citation JOIN citation_group AS own ON own.id = group_id "
-            "WHERE number > 0 AND own.paper IS NULL AND group_id IN (SELECT value FROM json_each(?)) "
-            "AND NOT EXISTS (SELECT 1 FROM withheld WHERE kind = 'cited-only' AND id = CAST(group_id AS TEXT)) "
-            "ORDER BY group_id, citation.paper, number",
-            (json.dumps(list(groups)),),
-        )
         citations: dict[int, dict[str, list[Citation]]] = {}
-        for group, paper, fields in rows:
-            citations.setdefault(group, {}).setdefault(paper, []).append(Citation(**json.loads(fields)))
+        for first in range(0, len(groups), _BATCH):
+            some = tuple(groups[first : first + _BATCH])
+            for group, paper, fields in self._database.execute(
+                "SELECT group_id, citation.paper, fields FROM citation JOIN citation_group AS own "  # noqa: S608
+                "ON own.id = group_id WHERE number > 0 AND own.paper IS NULL "
+                f"AND group_id IN ({', '.join('?' * len(some))}) AND NOT EXISTS (SELECT 1 FROM withheld "
+                "WHERE kind = 'cited-only' AND withheld.id = CAST(group_id AS TEXT)) "
+                "ORDER BY group_id, citation.paper, number",
+                some,
+            ):
+                citations.setdefault(group, {}).setdefault(paper, []).append(Citation(**json.loads(fields)))
         return citations
 
 
@@ -131,9 +135,9 @@ class ScoreStore:
         obsolete = stored.keys() - scores.keys()
         changed = {key: new for key, new in scores.items() if stored.get(key) != new}
         where = " AND ".join(f"{name} = ?" for name in keys)
-        for key in sorted(obsolete):
+        for key in sorted(obsolete | (stored.keys() & changed.keys())):
             self._database.execute(f"DELETE FROM {table} WHERE {where}", key)  # noqa: S608
-        insert = f"INSERT OR REPLACE INTO {table} VALUES ({'?, ' * len(keys)}?, ?)"  # noqa: S608
+        insert = f"INSERT INTO {table} VALUES ({'?, ' * len(keys)}?, ?)"  # noqa: S608
         for key, new in changed.items():
             self._database.execute(insert, (*key, new.authority, new.hub))
         return len(obsolete) + len(changed)

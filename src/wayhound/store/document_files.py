@@ -27,7 +27,7 @@ _PAGES = "SELECT pages FROM document_text WHERE document = ?"
 # Files that a forage fetched: by their media type, or by name if the server does not send one.
 _FETCHED = """
 FROM site CROSS JOIN visit ON visit.site_id = site.id
-WHERE (?1 IS NULL OR site.run_id = ?1) AND visit.archive_file IS NOT NULL AND visit.status BETWEEN 200 AND 299
+WHERE (site.run_id = ?1 OR ?1 IS NULL) AND visit.archive_file IS NOT NULL AND visit.status BETWEEN 200 AND 299
   AND (visit.content_type IN (
          'application/pdf', 'application/x-pdf', 'application/postscript', 'application/x-postscript',
          'application/gzip', 'application/x-gzip', 'text/plain')
@@ -95,8 +95,8 @@ class DocumentFileStore:
 
     def add_source(self, document: str, source: DocumentSource) -> None:
         self._database.execute(
-            "INSERT OR IGNORE INTO document_source (document, url, site_id, visit, site, path) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO document_source (document, url, site_id, visit, site, path) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (document, source.url, source.site_id, source.visit, source.site, json.dumps(source.path)),
         )
 
@@ -151,7 +151,7 @@ class DocumentFileStore:
 
     def outcomes(self) -> dict[str, int]:
         rows = self._database.execute(
-            "SELECT outcome, count(*) FROM document_file GROUP BY outcome ORDER BY 2 DESC"
+            "SELECT outcome, count(*) FROM document_file GROUP BY outcome ORDER BY 2 DESC, outcome"
         )
         return dict(rows.fetchall())
 
@@ -167,7 +167,7 @@ class DocumentFileStore:
     def sources(self, document: str) -> list[DocumentSource]:
         rows = self._database.execute(
             "SELECT url, site_id, visit, site, path FROM document_source WHERE document = ? "
-            "ORDER BY site_id = 0, site_id, visit, url",
+            "ORDER BY site_id = 0, site_id, visit NULLS FIRST, url",
             (document,),
         )
         return [

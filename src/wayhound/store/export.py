@@ -27,7 +27,7 @@ Rows = Callable[[Database, int | None], Iterator[tuple[Any, ...]]]
 
 _AT = "strftime('%Y-%m-%dT%H:%M:%fZ', at, 'unixepoch')"
 # CROSS JOIN keeps the sites outermost, so that rows come in order without a sort.
-_OF_RUN = "FROM site CROSS JOIN visit ON site_id = site.id WHERE (?1 IS NULL OR run_id = ?1)"
+_OF_RUN = "FROM site CROSS JOIN visit ON site_id = site.id WHERE (run_id = ?1 OR ?1 IS NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ TABLES: Mapping[str, ExportTable] = {
         },
         _selecting(
             "SELECT run_id, start, state, reason, visits, spent, goals, likely, none_probability, goals_left, pages, "
-            "failures FROM site WHERE ?1 IS NULL OR run_id = ?1 ORDER BY id"
+            "failures FROM site WHERE run_id = ?1 OR ?1 IS NULL ORDER BY id"
         ),
     ),
     "visits": ExportTable(
@@ -274,10 +274,10 @@ def _wide_rows(database: Database, run_id: int, width: int) -> Iterator[tuple[An
         "SELECT list_row.start, cells, state, reason, pages FROM list_row LEFT JOIN site "
         "ON site.run_id = list_row.run_id AND site.start = list_row.start WHERE list_row.run_id = ? ORDER BY number"
         if listed
-        else "SELECT start, json_array(start), state, reason, pages FROM site WHERE run_id = ? ORDER BY id"
+        else "SELECT start, NULL, state, reason, pages FROM site WHERE run_id = ? ORDER BY id"
     )
     for start, cells, state, reason, pages in database.stream(rows, (run_id,)):
-        own = [*json.loads(cells), *[""] * width][:width]
+        own = [*(json.loads(cells) if cells else [start]), *[""] * width][:width]
         yield (*own, *_ending(best.get(start), start, state, reason or "", pages))
 
 

@@ -20,7 +20,7 @@ from wayhound.visit import ArchiveRef
 _PAGES = (
     "SELECT site.id, start, run_id, number, url, content_type, digest, {goal}, depth, archive_file, archive_offset, "
     "archive_length, title, about FROM site CROSS JOIN visit ON visit.site_id = site.id "
-    "WHERE (?1 IS NULL OR run_id = ?1) AND (?2 IS NULL OR start = ?2) AND outcome = 'ok' AND archive_file IS NOT NULL "
+    "WHERE (run_id = ?1 OR ?1 IS NULL) AND (start = ?2 OR ?2 IS NULL) AND outcome = 'ok' AND archive_file IS NOT NULL "
     "ORDER BY run_id, site.id, number"
 )
 
@@ -81,7 +81,7 @@ class FactStore:
     def outcomes(self, run_id: int | None = None) -> dict[str, tuple[str, str, int]]:
         """Return state, reason and number of requests of each site, by start page; of several runs, the newest."""
         rows = self._database.execute(
-            "SELECT start, state, reason, spent FROM site WHERE ?1 IS NULL OR run_id = ?1 ORDER BY run_id",
+            "SELECT start, state, reason, spent FROM site WHERE run_id = ?1 OR ?1 IS NULL ORDER BY run_id",
             (run_id,),
         )
         return {start: (state, reason or "", spent) for start, state, reason, spent in rows}
@@ -91,21 +91,25 @@ class FactStore:
     def states(self, kind: str) -> dict[str, str]:
         """Return the digest of what each description was made from, by key."""
         return dict(
-            self._database.execute("SELECT key, state FROM fact_page WHERE kind = ?", (kind,)).fetchall()
+            self._database.execute(
+                "SELECT key, state FROM fact_page WHERE kind = ? ORDER BY key", (kind,)
+            ).fetchall()
         )
 
     def save(self, kind: str, description: Description, site: str, run: int | None, state: str) -> None:
         """Save what a page says, in one transaction."""
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO fact_page (kind, key, site, domain, run, state) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO fact_page (kind, key, site, domain, run, state) VALUES (?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (kind, key) DO UPDATE SET site = excluded.site, domain = excluded.domain, "
+                "run = excluded.run, state = excluded.state, entity = ''",
                 (kind, description.key, site, description.domain, run, state),
             )
             self._database.execute("DELETE FROM fact WHERE kind = ? AND key = ?", (kind, description.key))
             for number, claim in enumerate(description.claims):
                 place = claim.url, claim.start, claim.end, claim.source
                 self._database.execute(
-                    "INSERT INTO fact (kind, key, number, field, text, confidence, url, start, end, source) "
+                    'INSERT INTO fact (kind, key, number, field, text, confidence, url, start, "end", source) '
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (kind, description.key, number, claim.field, claim.text, claim.confidence, *place),
                 )
@@ -134,11 +138,11 @@ class FactStore:
         pages = {
             key: (site, domain, run)
             for key, site, domain, run in self._database.execute(
-                "SELECT key, site, domain, run FROM fact_page WHERE kind = ?", (kind,)
+                "SELECT key, site, domain, run FROM fact_page WHERE kind = ? ORDER BY key", (kind,)
             )
         }
         rows = self._database.stream(
-            "SELECT key, field, text, confidence, url, start, end, source FROM fact WHERE kind = ? "
+            'SELECT key, field, text, confidence, url, start, "end", source FROM fact WHERE kind = ? '
             "ORDER BY key, number",
             (kind,),
         )
@@ -152,8 +156,10 @@ class FactStore:
         """Save the facts that an extractor found on a page, and the cost, in place of an earlier reading."""
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO fact_reading (kind, extractor, url, digest, facts, seconds, money) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO fact_reading (kind, extractor, url, digest, facts, seconds, money) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, extractor, url) DO UPDATE SET "
+                "digest = excluded.digest, facts = excluded.facts, seconds = excluded.seconds, "
+                "money = excluded.money",
                 (kind, reading.extractor, reading.url, reading.digest,
                  json.dumps([asdict(fact) for fact in reading.facts], ensure_ascii=False),
                  reading.seconds, reading.money),
@@ -176,7 +182,8 @@ class FactStore:
         """Keep a person's values of a field; without any, the field stays empty."""
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO fact_correction (kind, key, field, texts, at) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO fact_correction (kind, key, field, texts, at) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (kind, key, field) DO UPDATE SET texts = excluded.texts, at = excluded.at",
                 (kind, key, field, json.dumps(list(texts), ensure_ascii=False), at),
             )
 
@@ -184,7 +191,7 @@ class FactStore:
         """Return the corrected values by key and field."""
         result: dict[str, dict[str, tuple[str, ...]]] = {}
         for key, field, texts in self._database.execute(
-            "SELECT key, field, texts FROM fact_correction WHERE kind = ?", (kind,)
+            "SELECT key, field, texts FROM fact_correction WHERE kind = ? ORDER BY key, field", (kind,)
         ):
             result.setdefault(key, {})[field] = tuple(json.loads(texts))
         return result
@@ -194,7 +201,8 @@ class FactStore:
         first, second = sorted((one, other))
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO fact_pair (kind, one, other, same) VALUES (?, ?, ?, ?)",
+                "INSERT INTO fact_pair (kind, one, other, same) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (kind, one, other) DO UPDATE SET same = excluded.same",
                 (kind, first, second, same),
             )
 
@@ -209,14 +217,14 @@ class FactStore:
         """Keep a value that a person marked on a page."""
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO fact_example (kind, url, field, text) VALUES (?, ?, ?, ?)",
+                "INSERT INTO fact_example (kind, url, field, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (kind, url, field, text),
             )
 
     def examples(self, kind: str) -> list[tuple[str, str, str]]:
         """Return URL, field and text of the values that people marked."""
         rows = self._database.execute(
-            "SELECT url, field, text FROM fact_example WHERE kind = ? ORDER BY url", (kind,)
+            "SELECT url, field, text FROM fact_example WHERE kind = ? ORDER BY url, field, text", (kind,)
         )
         return list(rows.fetchall())
 

@@ -1,4 +1,4 @@
-"""The part of a forage that outlives a process, in SQLite: leases, visits and the total budget."""
+"""The part of a forage that outlives a process: leases, visits and the total budget."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.protocol import SiteJob
 from wayhound.store.runs import RunStore
-from wayhound.store.visits import INSERT_VISIT, found_visits, read_visits, save_tiers, visit_row
+from wayhound.store.visits import (
+    COUNT_VISIT,
+    INSERT_VISIT,
+    add_to_tally,
+    found_visits,
+    read_visits,
+    save_tiers,
+    visit_row,
+)
 from wayhound.visit import PAGE_OUTCOMES, ArchiveRef, Visit, is_failure
 
 _LAST_PAGE = (
     "SELECT archive_file, archive_offset, archive_length FROM visit INDEXED BY visit_page "
     "WHERE url = ? AND outcome IN ('ok', 'duplicate') AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
 )
+IS_HELD = "SELECT 1 FROM site WHERE id = ? AND fence = ? AND state = 'leased'"
 # done sites that could not be fetched, and the first visit of each that is to be forgotten
 _FIRST_FAILURES = (
     "SELECT id, CASE WHEN reason LIKE 'start page failed (%' THEN 0 WHEN reason LIKE '%(needs_browser)' THEN "
@@ -26,12 +35,12 @@ _FIRST_FAILURES = (
     "(SELECT coalesce(max(number), -1) + 1 FROM visit WHERE site_id = site.id "
     "AND outcome IN ('ok', 'duplicate', 'redirect')) END FROM site WHERE run_id = ?1 AND state = 'done' AND "
     "(reason LIKE 'start page failed (%' OR reason LIKE 'site does not answer (%' OR reason LIKE 'asked to wait %' "
-    "OR (?2 AND reason LIKE '%(needs_browser)'))"
+    "OR (?2 = 1 AND reason LIKE '%(needs_browser)'))"
 )
 
 
 class ForageStore(RunStore):
-    """A `Store` of forages in SQLite.
+    """A `Store` of forages; `wayhound.store.server_forage` has that of a server.
 
     A site belongs to the worker that leased it until it is finished or released, or the worker falls silent. Each lease
     has a number, the fence, that is checked by everything that is written for it: LeaseLost is raised if the site was
@@ -50,19 +59,30 @@ class ForageStore(RunStore):
 
     def lease_site(self, run_id: int, worker: str, now: float) -> SiteJob | None:
         """Lease a waiting site whose domain is not leased; None if there is none at the moment."""
+        return next(iter(self.lease_sites(run_id, worker, now, 1)), None)
+
+    def lease_sites(self, run_id: int, worker: str, now: float, count: int) -> list[SiteJob]:
+        """Lease at most so many waiting sites of different domains, none of them leased; none if there are none."""
+        jobs: list[SiteJob] = []
         with self._database.transaction():
-            row = self._first_free(run_id)
-            if row is None:
-                return None
-            site_id, start, hosts, about, visits = row
-            (fence,) = self._database.execute(
-                "UPDATE site SET state = 'leased', worker = ?, leased_at = ?, fence = fence + 1 WHERE id = ? "
-                "RETURNING fence",
-                (worker, now, site_id),
-            ).fetchone()
-        self._reserved.discard(site_id)
-        self._refused.discard(site_id)
-        return SiteJob(site_id, Site(start, tuple(json.loads(hosts)), about), visits, run_id, fence)
+            while len(jobs) < count and (row := self._first_free(run_id)):
+                jobs.append(self._lease(run_id, worker, now, row))
+        self._forget_reservations(jobs)
+        return jobs
+
+    def _lease(self, run_id: int, worker: str, now: float, row: tuple[int, str, str, str, int]) -> SiteJob:
+        site_id, *about_it = row
+        (fence,) = self._database.execute(
+            "UPDATE site SET state = 'leased', worker = ?, leased_at = ?, fence = fence + 1 WHERE id = ? "
+            "RETURNING fence",
+            (worker, now, site_id),
+        ).fetchone()
+        return job_of(run_id, site_id, fence, *about_it)
+
+    def _forget_reservations(self, jobs: Iterable[SiteJob]) -> None:
+        for job in jobs:
+            self._reserved.discard(job.id)
+            self._refused.discard(job.id)
 
     def _first_free(self, run_id: int) -> tuple[int, str, str, str, int] | None:
         """Search on from the domain that was leased last, and then from the first: those before are mostly leased."""
@@ -94,7 +114,7 @@ class ForageStore(RunStore):
 
     def release_leases(self, run_id: int, worker: str) -> None:
         """Release all sites and reservations of a worker, as at a clean stop."""
-        with self._database.transaction():
+        with self._database.row_locks():
             _release(self._database, "run_id = ? AND worker = ?", (run_id, worker))
 
     def release_dead(self, run_id: int, is_alive: Callable[[str], bool]) -> None:
@@ -107,7 +127,7 @@ class ForageStore(RunStore):
             (run_id,),
         ).fetchall()
         dead = [worker for (worker,) in workers if not is_alive(worker)]
-        with self._database.transaction():
+        with self._database.row_locks():
             for worker in dead:
                 _release(self._database, "run_id = ? AND worker = ?", (run_id, worker))
 
@@ -116,15 +136,18 @@ class ForageStore(RunStore):
 
         Call this several times in that span: silence is what this process has seen itself, by its own clock.
         """
-        leases = self._database.execute(
+        silent = self._watch.silent(self._others_leases(worker, seconds), seconds)
+        if silent:
+            with self._database.row_locks():
+                for lease in silent:  # one that was renewed meanwhile stays
+                    _release(self._database, "id = ? AND fence = ? AND beats = ?", lease)
+
+    def _others_leases(self, worker: str, seconds: float) -> list[tuple[int, int, int]]:  # noqa: ARG002
+        """Return site, fence and beats of the leases to watch for so many seconds."""
+        return self._database.execute(
             "SELECT id, fence, beats FROM site INDEXED BY site_leased WHERE state = 'leased' AND worker <> ?",
             (worker,),
         ).fetchall()
-        silent = self._watch.silent(leases, seconds)
-        if silent:
-            with self._database.transaction():
-                for lease in silent:  # one that was renewed meanwhile stays
-                    _release(self._database, "id = ? AND fence = ? AND beats = ?", lease)
 
     def finish_site(self, job: SiteJob, reason: str, hosts: tuple[str, ...] | None = None) -> None:
         """Mark a site as done, with the reason, and with its `hosts` if the forage learned them.
@@ -132,14 +155,14 @@ class ForageStore(RunStore):
         Raises LeaseLost.
         """
         learned = None if hosts is None else json.dumps(hosts)
-        with self._database.transaction():
+        with self._database.row_locks():
             changed = self._database.execute(
                 "UPDATE site SET state = 'done', worker = NULL, leased_at = NULL, reason = ?, "
                 "hosts = coalesce(?, hosts), total_refused = ? WHERE id = ? AND fence = ? AND state = 'leased'",
                 (reason, learned, job.id in self._refused, job.id, job.fence),
             ).rowcount
             if not changed:
-                raise _lost(job)
+                raise lost(job)
             self._database.execute("UPDATE run SET sites_done = sites_done + 1 WHERE id = ?", (job.run_id,))
             self._use_reservation(job)
 
@@ -168,18 +191,13 @@ class ForageStore(RunStore):
                     "INSERT INTO goal_reason (site_id, number, features) VALUES (?, ?, ?)",
                     (job.id, visit.number, json.dumps(visit.why, ensure_ascii=False)),
                 )
-            execute(
-                "INSERT INTO tally (run_id, outcome, visits, spent, goals) VALUES (?, ?, 1, ?, ?) "
-                "ON CONFLICT DO UPDATE SET visits = visits + 1, spent = spent + excluded.spent, "
-                "goals = goals + excluded.goals",
-                (job.run_id, visit.outcome, spent, goal),
-            )
+            execute(COUNT_VISIT, (job.run_id, visit.outcome, self._database.slot, 1, spent, goal, 0))
             if spent:
                 self._use_reservation(job)
 
     def _refusal(self, job: SiteJob, number: int) -> Exception:
-        if not _is_held(self._database, job):
-            return _lost(job)
+        if not self._is_held(job):
+            return lost(job)
         visits = self._database.execute("SELECT visits FROM site WHERE id = ?", (job.id,)).fetchone()[0]
         return WorkspaceError(
             f"Visit {number} of {job.site.start} was not saved: it has {visits} visits, so the next is "
@@ -191,8 +209,8 @@ class ForageStore(RunStore):
 
         Return its goals in the order of their visits, then likely ones, the best first.
         """
-        with self._database.transaction():
-            _check_held(self._database, job)
+        with self._database.row_locks():
+            self._check_held(job)
             save_tiers(self._database, job.run_id, job.id, report)
             return found_visits(self._database, job.id)
 
@@ -214,8 +232,8 @@ class ForageStore(RunStore):
 
     def delete_visits_from(self, job: SiteJob, number: int) -> None:
         """Delete the visits from `number` on, whose pages the archive lost, as in a power cut. Raises LeaseLost."""
-        with self._database.transaction():
-            _check_held(self._database, job)
+        with self._database.row_locks():
+            self._check_held(job)
             _untally(self._database, job.run_id, job.id, number)
             self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job.id, number))
 
@@ -244,27 +262,46 @@ class ForageStore(RunStore):
 
     def reserve_fetch(self, job: SiteJob) -> bool:
         """Reserve the next fetch of a site. Returns False if the total budget is spent. Raises LeaseLost."""
-        with self._database.transaction():
-            _check_held(self._database, job)
-            if _is_spent(self._database, job):
+        with self._database.row_locks():
+            self._check_held(job)
+            if self._is_spent(job):
                 self._refused.add(job.id)
                 return False
             self._database.execute(
-                "INSERT OR IGNORE INTO reservation (run_id, site_id) VALUES (?, ?)", (job.run_id, job.id)
+                "INSERT INTO reservation (run_id, site_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (job.run_id, job.id),
             )
         self._reserved.add(job.id)
         return True
 
     def return_reservation(self, job: SiteJob) -> None:
         """Return the reservation of a fetch that was not made. Raises LeaseLost."""
-        with self._database.transaction():
-            _check_held(self._database, job)
+        with self._database.row_locks():
+            self._check_held(job)
             self._use_reservation(job)
 
     def _use_reservation(self, job: SiteJob) -> None:
         if job.id in self._reserved:
             self._reserved.discard(job.id)
             _drop_reservation(self._database, job.run_id, job.id)
+
+    def _is_spent(self, job: SiteJob) -> bool:
+        """Compare saved and reserved fetches with the total budget: a sum over a few rows."""
+        row = self._database.execute(
+            "SELECT coalesce((SELECT sum(spent) FROM tally WHERE run_id = run.id), 0) "
+            "+ (SELECT count(*) FROM reservation WHERE run_id = run.id AND site_id <> ?) >= total_budget "
+            "FROM run WHERE id = ?",
+            (job.id, job.run_id),
+        ).fetchone()
+        return bool(row[0])
+
+    def _is_held(self, job: SiteJob) -> bool:
+        return self._database.execute(IS_HELD, (job.id, job.fence)).fetchone() is not None
+
+    def _check_held(self, job: SiteJob) -> None:
+        """Raise LeaseLost unless a site is leased as the job says, and keep it so for the rest of the transaction."""
+        if not self._is_held(job):
+            raise lost(job)
 
 
 class _Watch:
@@ -294,29 +331,12 @@ class _Watch:
         return seen if seen and seen[:2] == (fence, beats) else (fence, beats, now)
 
 
-def _is_held(database: Database, job: SiteJob) -> bool:
-    sql = "SELECT 1 FROM site WHERE id = ? AND fence = ? AND state = 'leased'"
-    return database.execute(sql, (job.id, job.fence)).fetchone() is not None
-
-
-def _check_held(database: Database, job: SiteJob) -> None:
-    if not _is_held(database, job):
-        raise _lost(job)
-
-
-def _is_spent(database: Database, job: SiteJob) -> bool:
-    """Compare saved and reserved fetches with the total budget: a sum over a few rows."""
-    row = database.execute(
-        "SELECT coalesce((SELECT sum(spent) FROM tally WHERE run_id = run.id), 0) "
-        "+ (SELECT count(*) FROM reservation WHERE run_id = run.id AND site_id <> ?) >= total_budget "
-        "FROM run WHERE id = ?",
-        (job.id, job.run_id),
-    ).fetchone()
-    return bool(row[0])
-
-
-def _lost(job: SiteJob) -> LeaseLost:
+def lost(job: SiteJob) -> LeaseLost:
     return LeaseLost(f"{job.site.start} is no longer leased to this worker; another may continue it.")
+
+
+def job_of(run_id: int, site_id: int, fence: int, start: str, hosts: str, about: str, visits: int) -> SiteJob:
+    return SiteJob(site_id, Site(start, tuple(json.loads(hosts)), about), visits, run_id, fence)
 
 
 def _is_leased(database: Database, domain: str) -> bool:
@@ -341,15 +361,11 @@ def _drop_reservation(database: Database, run_id: int, site_id: int) -> None:
 def _untally(database: Database, run_id: int, site_id: int, number: int) -> None:
     """Subtract the visits of a site from `number` on from the sums of its run and of itself."""
     for outcome, visits, spent, goals, likely in database.execute(
-        "SELECT outcome, count(*), sum(spent), sum(tier = 'goal'), sum(tier = 'likely') FROM visit "
-        "WHERE site_id = ? AND number >= ? GROUP BY outcome",
+        "SELECT outcome, count(*), sum(spent), count(*) FILTER (WHERE tier = 'goal'), "
+        "count(*) FILTER (WHERE tier = 'likely') FROM visit WHERE site_id = ? AND number >= ? GROUP BY outcome",
         (site_id, number),
     ).fetchall():
-        database.execute(
-            "UPDATE tally SET visits = visits - ?, spent = spent - ?, goals = goals - ?, likely = likely - ? "
-            "WHERE run_id = ? AND outcome = ?",
-            (visits, spent, goals, likely, run_id, outcome),
-        )
+        add_to_tally(database, run_id, outcome, -visits, -spent, -goals, -likely)
         pages, failures = visits * (outcome in PAGE_OUTCOMES), visits * is_failure(outcome)
         database.execute(
             "UPDATE site SET visits = visits - ?, spent = spent - ?, goals = goals - ?, likely = likely - ?, "

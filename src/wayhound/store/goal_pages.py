@@ -97,14 +97,13 @@ class GoalPageStore:
         self._database = database
         self._records = RecordStore(database)
 
-    def version(self) -> tuple[int, int]:
-        """Return a value that changes when any connection has changed the database."""
-        seen = self._database.execute("PRAGMA data_version").fetchone()[0]
-        return int(seen), self._database.connection.total_changes
+    def version(self) -> tuple[int | str, int]:
+        """Return a value that changes when others have changed the database, and one for this connection."""
+        return self._database.version()
 
     def visits(self) -> Iterator[tuple[str, list[GoalVisit]]]:
         """Yield each URL that was ever a goal with its conclusive visits, over all runs."""
-        rows = self._database.stream(f"SELECT * FROM ({_VISITS}) ORDER BY url, run_id, number")  # noqa: S608
+        rows = self._database.stream(f"SELECT * FROM ({_VISITS}) AS visited ORDER BY url, run_id, number")  # noqa: S608
         for url, group in groupby(map(_visit, rows), lambda visit: visit.url):
             yield url, list(group)
 
@@ -120,7 +119,7 @@ class GoalPageStore:
         return set(rows.fetchall())
 
     def pages(self) -> dict[str, GoalPage]:
-        rows = self._database.execute("SELECT id, url, state, first_seen, made FROM goal_page")
+        rows = self._database.execute("SELECT id, url, state, first_seen, made FROM goal_page ORDER BY id")
         pages = (
             GoalPage(
                 page_id,

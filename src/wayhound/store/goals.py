@@ -31,7 +31,7 @@ _SELECT = (
 )
 _ACCEPTED = "(answer IS NULL OR answer = 'Goal')"
 # goals in the order in which they were found, then likely ones, the best first
-_BY_SITE = f"site.id, {_TIER} = 'likely', CASE {_TIER} WHEN 'likely' THEN -{_PROBABILITY} END, visit.number"
+_BY_SITE = f"site.id, {_TIER} = 'likely', CASE {_TIER} WHEN 'likely' THEN -{_PROBABILITY} END NULLS FIRST, visit.number"
 _MATCHES = "(" + " OR ".join(f"{name} LIKE ? ESCAPE '!'" for name in ("title", "url", "start")) + ")"
 
 
@@ -87,7 +87,7 @@ class GoalStore:
 
     def goals(self, run_id: int | None = None) -> Iterator[FoundGoal]:
         """Yield the goals of a run or of all that nobody rejected, by site: goals as found, then likely ones."""
-        sql = f"{_SELECT} AND {_ACCEPTED} AND (?1 IS NULL OR site.run_id = ?1) ORDER BY {_BY_SITE}"
+        sql = f"{_SELECT} AND {_ACCEPTED} AND (site.run_id = ?1 OR ?1 IS NULL) ORDER BY {_BY_SITE}"
         return self._goals(sql, (run_id,))
 
     def page(

@@ -73,7 +73,7 @@ class JobStore:
         return Job(*row) if row else None
 
     def running(self, kind: str | None = None) -> list[Job]:
-        sql = f"{_SELECT} WHERE state = 'running' AND (?1 IS NULL OR kind = ?1) ORDER BY id"
+        sql = f"{_SELECT} WHERE state = 'running' AND (kind = ?1 OR ?1 IS NULL) ORDER BY id"
         return [Job(*row) for row in self._database.execute(sql, (kind,))]
 
     def last(self, kind: str) -> Job | None:

@@ -18,7 +18,7 @@ _CITATIONS = "SELECT paper, number, group_id, label, fields, places FROM citatio
 _TO_PAPER = " WHERE number > 0 AND group_id IN (SELECT group_id FROM citation WHERE paper = ? AND number = 0)"
 _CONTEXTS = (
     "SELECT paper, number, sentence, start, stop, page, box FROM citation_context "
-    "WHERE paper = ? AND (? IS NULL OR number = ?) ORDER BY place"
+    "WHERE paper = ?1 AND (number = ?2 OR ?2 IS NULL) ORDER BY place"
 )
 # When a paper is deleted, its group passes to another version of the same work that is held.
 _HAND_OVER = (
@@ -117,7 +117,7 @@ class PaperStore:
         """Replace one citation and keep its contexts, within the open transaction."""
         execute, own = self._database.execute, (citation.paper, citation.number)
         (before,) = execute("SELECT group_id FROM citation WHERE paper = ? AND number = ?", own).fetchone()
-        execute("INSERT OR IGNORE INTO citation_group (id) VALUES (?)", (citation.group,))
+        execute("INSERT INTO citation_group (id) VALUES (?) ON CONFLICT DO NOTHING", (citation.group,))
         execute(
             "UPDATE citation SET group_id = ?, fields = ?, places = ? WHERE paper = ? AND number = ?",
             (citation.group, _written(citation.citation), _places(citation), *own),
@@ -131,7 +131,7 @@ class PaperStore:
 
     def _save_citation(self, paper: str, citation: StoredCitation) -> None:
         execute = self._database.execute
-        execute("INSERT OR IGNORE INTO citation_group (id) VALUES (?)", (citation.group,))
+        execute("INSERT INTO citation_group (id) VALUES (?) ON CONFLICT DO NOTHING", (citation.group,))
         execute(
             "INSERT INTO citation (paper, number, group_id, label, fields, places) VALUES (?, ?, ?, ?, ?, ?)",
             (
@@ -185,7 +185,7 @@ class PaperStore:
 
     def contexts(self, paper: str, number: int | None = None) -> list[StoredContext]:
         """Return the sentences in which a paper cites, in order; all, or those with one reference."""
-        rows = self._database.execute(_CONTEXTS, (paper, number, number))
+        rows = self._database.execute(_CONTEXTS, (paper, number))
         return [_context(row) for row in rows]
 
     def add_correction(self, correction: PaperCorrection) -> None:

@@ -12,7 +12,10 @@ from wayhound.record import Record, Span, Value
 from wayhound.store.database import Database
 
 _BATCH = 1_000
-_INSERT = "INSERT OR REPLACE INTO record (kind, id, fields, site, visit, run) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT = (
+    "INSERT INTO record (kind, id, fields, site, visit, run) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) "
+    "DO UPDATE SET fields = excluded.fields, site = excluded.site, visit = excluded.visit, run = excluded.run"
+)
 _SELECT = "SELECT kind, id, fields, site, visit, run FROM record"
 
 
@@ -146,7 +149,8 @@ class Catalogue:
     def field_names(self, kind: str, sample: int = 50) -> list[str]:
         """Return the names of the fields in a sample of records, for kinds that are not declared."""
         rows = self._database.execute(
-            "SELECT DISTINCT key FROM (SELECT fields FROM record WHERE kind = ? LIMIT ?), json_each(fields)",
+            "SELECT DISTINCT key FROM (SELECT fields FROM record WHERE kind = ? ORDER BY id LIMIT ?) AS sample, "
+            "json_each(sample.fields) ORDER BY key",
             (kind, sample),
         )
         return [str(row[0]) for row in rows]
@@ -155,7 +159,7 @@ class Catalogue:
         """Return the records that were added last, newest first."""
         of_kinds = _of_kinds(kinds)
         rows = self._database.execute(
-            f"{_STAMPS} WHERE deleted = 0{of_kinds} ORDER BY added DESC LIMIT ?", (*kinds, limit)
+            f"{_STAMPS} WHERE deleted = 0{of_kinds} ORDER BY added DESC, kind, id LIMIT ?", (*kinds, limit)
         )
         return [_stamp(row) for row in rows]
 

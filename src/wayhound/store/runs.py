@@ -19,13 +19,13 @@ _SELECT_RUN = f"SELECT id, identity, {_LIMITS} FROM run"  # noqa: S608
 _VISITS = "FROM visit JOIN site ON site.id = site_id WHERE run_id = ?1"
 _BOUNDS = f"SELECT count(*), min(at), max(at) {_VISITS}"
 _STRETCHES = (
-    "SELECT sum(spent), sum(tier = 'goal') FROM (SELECT visit.spent, tier, "  # noqa: S608
-    f"(row_number() OVER (ORDER BY at, number) - 1) * ?2 / ?3 AS stretch {_VISITS}) "
+    "SELECT sum(spent), count(*) FILTER (WHERE tier = 'goal') FROM (SELECT visit.spent, tier, "  # noqa: S608
+    f"(row_number() OVER (ORDER BY at, number) - 1) * ?2 / ?3 AS stretch {_VISITS}) AS visited "
     "GROUP BY stretch ORDER BY stretch"
 )
+# in whole microseconds: the databases round fractions differently
 _PARTS = (
-    "SELECT min(CAST(?2 * (at - ?3) / ?4 AS INTEGER), ?2 - 1) AS part, sum(visit.spent) "
-    f"{_VISITS} GROUP BY part"
+    f"SELECT CAST((at - ?3) * 1000000 AS BIGINT) * ?2 / ?4 AS part, sum(visit.spent) {_VISITS} GROUP BY part"
 )
 
 
@@ -182,7 +182,8 @@ class RunStore:
             (run_id,),
         ).fetchone()
         tallies = self._database.execute(
-            "SELECT outcome, visits, spent, goals, likely FROM tally WHERE run_id = ? AND visits > 0",
+            "SELECT outcome, sum(visits), sum(spent), sum(goals), sum(likely) FROM tally WHERE run_id = ? "
+            "GROUP BY outcome HAVING sum(visits) > 0 ORDER BY outcome",
             (run_id,),
         ).fetchall()
         visits, spent, goals, likely = (sum(row[column] for row in tallies) for column in (1, 2, 3, 4))
@@ -217,7 +218,8 @@ class RunStore:
         seconds = ended - began
         if seconds <= 0:
             return Course(summed)
-        pages = dict(self._database.execute(_PARTS, (run_id, parts, began, seconds)).fetchall())
+        whole = round(seconds * 1_000_000) + 1  # one more, so that the last visit is in the last part
+        pages = dict(self._database.execute(_PARTS, (run_id, parts, began, whole)).fetchall())
         return Course(summed, tuple(pages.get(part, 0) for part in range(parts)), seconds)
 
 

@@ -103,22 +103,25 @@ class SiteNoteStore:
 
     def programs(self, start: str | None = None) -> list[KeptProgram]:
         """Return the programs of one site or of all, the latest first."""
-        sql = f"SELECT {_PROGRAM} FROM site_program WHERE ?1 IS NULL OR start = ?1 ORDER BY at DESC, start"  # noqa: S608
+        sql = f"SELECT {_PROGRAM} FROM site_program WHERE start = ?1 OR ?1 IS NULL ORDER BY at DESC, start"  # noqa: S608
         return [_program(row) for row in self._database.execute(sql, (start,))]
 
     def learn_program(self, kept: KeptProgram) -> None:
         """Replace the program of a site, unless a person wrote it; an empty one leaves it as it is."""
         if kept.program:
             self._database.execute(
-                f"INSERT INTO site_program ({_PROGRAM}) VALUES (?, ?, ?, 0, ?, ?) ON CONFLICT DO UPDATE SET "  # noqa: S608
-                "program = excluded.program, run_id = excluded.run_id, at = excluded.at WHERE edited = 0",
+                f"INSERT INTO site_program ({_PROGRAM}) VALUES (?, ?, ?, 0, ?, ?) "  # noqa: S608
+                "ON CONFLICT (start, purpose) DO UPDATE SET program = excluded.program, run_id = excluded.run_id, "
+                "at = excluded.at WHERE site_program.edited = 0",
                 (kept.start, kept.purpose, kept.program, kept.run, kept.at),
             )
 
     def edit_program(self, kept: KeptProgram) -> None:
         """Save the program that a person wrote: no forage changes it."""
         self._database.execute(
-            f"INSERT OR REPLACE INTO site_program ({_PROGRAM}) VALUES (?, ?, ?, 1, ?, ?)",  # noqa: S608
+            f"INSERT INTO site_program ({_PROGRAM}) VALUES (?, ?, ?, 1, ?, ?) "  # noqa: S608
+            "ON CONFLICT (start, purpose) DO UPDATE SET program = excluded.program, edited = 1, "
+            "run_id = excluded.run_id, at = excluded.at",
             (kept.start, kept.purpose, kept.program, kept.run, kept.at),
         )
 
@@ -131,8 +134,8 @@ class SiteNoteStore:
     def ask(self, site_id: int, url: str, probability: float, at: float) -> None:
         """Let a question about the last copy of a page wait; one that was asked before is not asked again."""
         self._database.execute(
-            "INSERT OR IGNORE INTO question (site_id, number, probability, asked_at) "
-            "SELECT site_id, number, ?, ? FROM visit WHERE site_id = ? AND url = ? AND outcome = 'ok'",
+            "INSERT INTO question (site_id, number, probability, asked_at) SELECT site_id, number, ?, ? FROM visit "
+            "WHERE site_id = ? AND url = ? AND outcome = 'ok' ON CONFLICT DO NOTHING",
             (probability, at, site_id, url),
         )
 
@@ -219,7 +222,8 @@ class CompleteSites:
     def add(self, site: str, goals: Iterable[str], at: float) -> None:
         """Record that these are all goals of a taught site."""
         self._database.execute(
-            "INSERT OR REPLACE INTO complete_site (site, goals, at) VALUES (?, ?, ?)",
+            "INSERT INTO complete_site (site, goals, at) VALUES (?, ?, ?) "
+            "ON CONFLICT (site) DO UPDATE SET goals = excluded.goals, at = excluded.at",
             (site, json.dumps(sorted(set(goals))), at),
         )
 

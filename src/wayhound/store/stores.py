@@ -41,6 +41,12 @@ class Stores:
 
     @cached_property
     def forage(self) -> ForageStore:
+        if self._database.is_server:
+            from wayhound.store.postgres import PostgresDatabase
+            from wayhound.store.server_forage import ServerForageStore
+
+            assert isinstance(self._database, PostgresDatabase)
+            return ServerForageStore(self._database)
         from wayhound.store.forage import ForageStore
 
         return ForageStore(self._database)

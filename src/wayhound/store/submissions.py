@@ -146,7 +146,7 @@ class SubmissionStore:
         """Delete a record, and keep it from being saved again."""
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR IGNORE INTO withheld (kind, id, submission) VALUES (?, ?, ?)",
+                "INSERT INTO withheld (kind, id, submission) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 (kind, record_id, number),
             )
             self._database.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, record_id))

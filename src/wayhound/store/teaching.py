@@ -17,6 +17,8 @@ _PAGE_COLUMNS = (
     "original_file, original_offset, original_length, hops"
 )
 
+_REPLACE_PAGE = ", ".join(f"{name} = excluded.{name}" for name in _PAGE_COLUMNS.split(", ")[1:])
+
 
 @dataclass(frozen=True, slots=True)
 class TeachSession:
@@ -56,12 +58,11 @@ class TeachingStore:
     def begin(self, way: str, sites: Iterable[str], taught_by: str, now: float) -> TeachSession:
         """Start a session that is taught by trails or by free browsing (`way`)."""
         starts = tuple(sites)
-        inserted = self._database.execute(
-            "INSERT INTO teach_session (way, sites, taught_by, began_at) VALUES (?, ?, ?, ?)",
+        (number,) = self._database.execute(
+            "INSERT INTO teach_session (way, sites, taught_by, began_at) VALUES (?, ?, ?, ?) RETURNING id",
             (way, json.dumps(starts), taught_by, now),
-        )
-        assert inserted.lastrowid is not None
-        return TeachSession(inserted.lastrowid, way, starts, taught_by, now)
+        ).fetchone()
+        return TeachSession(number, way, starts, taught_by, now)
 
     def end(self, session: int, now: float) -> None:
         self._database.execute("UPDATE teach_session SET ended_at = ? WHERE id = ?", (now, session))
@@ -103,7 +104,8 @@ class TeachingStore:
         columns = f"session_id, {_PAGE_COLUMNS}"
         marks = ", ".join("?" * (columns.count(",") + 1))
         self._database.execute(
-            f"INSERT OR REPLACE INTO teach_page ({columns}) VALUES ({marks})",  # noqa: S608
+            f"INSERT INTO teach_page ({columns}) VALUES ({marks}) "  # noqa: S608
+            f"ON CONFLICT (session_id, number) DO UPDATE SET {_REPLACE_PAGE}",
             (session, *_page_row(page)),
         )
 
@@ -113,7 +115,8 @@ class TeachingStore:
 
     def link_trail(self, session: int, page: int, trail: int) -> None:
         self._database.execute(
-            "INSERT OR REPLACE INTO teach_trail (session_id, page, trail_id) VALUES (?, ?, ?)",
+            "INSERT INTO teach_trail (session_id, page, trail_id) VALUES (?, ?, ?) "
+            "ON CONFLICT (session_id, page) DO UPDATE SET trail_id = excluded.trail_id",
             (session, page, trail),
         )
 
@@ -154,7 +157,8 @@ class TeachingStore:
             self._database.execute("DELETE FROM teach_link WHERE session_id = ?", (session,))
             for source, target in links:
                 self._database.execute(
-                    "INSERT OR IGNORE INTO teach_link (session_id, source, target) VALUES (?, ?, ?)",
+                    "INSERT INTO teach_link (session_id, source, target) VALUES (?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
                     (session, source, target),
                 )
             self._database.execute("UPDATE teach_page SET hops = NULL WHERE session_id = ?", (session,))

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from wayhound.store.database import Database
+from wayhound.store.database import NO_LIMIT, Database
 from wayhound.topics.model import TopicPlacement
 
 _BETWEEN = "\x1f"  # cannot occur in the name of a topic
 _AFTER = chr(ord(_BETWEEN) + 1)
 _COLUMNS = "document, topic, confidence, leaf, second, second_confidence, outside, words, corrected"
-_INSERT = f"INSERT OR REPLACE INTO topic_placement (title, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608
+_INSERT = f"INSERT INTO topic_placement (title, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608
 _SELECT = f"SELECT {_COLUMNS} FROM topic_placement"  # noqa: S608
 _UNDER = "WHERE topic = ? OR (topic > ? AND topic < ?)"
 
@@ -30,8 +30,13 @@ class TopicStore:
             self._insert(placements, titles)
 
     def save(self, placements: Iterable[TopicPlacement], titles: Mapping[str, str]) -> None:
+        placed = list(placements)
         with self._database.transaction():
-            self._insert(placements, titles)
+            for placement in placed:
+                self._database.execute(
+                    "DELETE FROM topic_placement WHERE document = ?", (placement.document,)
+                )
+            self._insert(placed, titles)
 
     def _insert(self, placements: Iterable[TopicPlacement], titles: Mapping[str, str]) -> None:
         for placement in placements:
@@ -46,14 +51,14 @@ class TopicStore:
         row = self._database.execute(sql, (document,)).fetchone()
         return str(row[0]) if row else ""
 
-    def under(self, topic: tuple[str, ...], limit: int = -1) -> Iterator[TopicPlacement]:
+    def under(self, topic: tuple[str, ...], limit: int = NO_LIMIT) -> Iterator[TopicPlacement]:
         """Yield the placements at or below a topic, the most confident first."""
         return (placement for placement, _ in self.titled(topic, limit))
 
     def titled(
         self,
         topic: tuple[str, ...] | None,
-        limit: int = -1,
+        limit: int = NO_LIMIT,
         *,
         offset: int = 0,
         least_confident_first: bool = False,
@@ -85,8 +90,9 @@ class TopicStore:
         """Save where a person says that a document belongs; the next training learns from it."""
         with self._database.transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO topic_correction (document, topic, number) "
-                "SELECT ?, ?, coalesce(max(number), 0) + 1 FROM topic_correction",
+                "INSERT INTO topic_correction (document, topic, number) "
+                "SELECT ?, ?, coalesce(max(number), 0) + 1 FROM topic_correction WHERE true "
+                "ON CONFLICT (document) DO UPDATE SET topic = excluded.topic, number = excluded.number",
                 (document, _BETWEEN.join(topic)),
             )
 

@@ -26,7 +26,7 @@ ChangeKind = Literal["delete", "relabel"]
 _SUMMARIES = """
 SELECT trail.id, site, taught_by, taught_at, source, url, title,
     (SELECT json_group_array(label) FROM (
-        SELECT label FROM trail_step WHERE trail_id = trail.id ORDER BY number))
+        SELECT label FROM trail_step WHERE trail_id = trail.id ORDER BY number) AS step)
 FROM trail
 LEFT JOIN trail_step AS last ON last.trail_id = trail.id
     AND last.number = (SELECT max(number) FROM trail_step WHERE trail_id = trail.id)
@@ -161,7 +161,7 @@ class TrailStore:
 
     def summaries(self, site: str | None = None) -> list[TrailSummary]:
         """Return summaries of all trails, or those of one site; cheap, because no page is read."""
-        where = "WHERE deleted = 0 AND (?1 IS NULL OR site = ?1) ORDER BY trail.id"
+        where = "WHERE deleted = 0 AND (site = ?1 OR ?1 IS NULL) ORDER BY trail.id"
         rows = self._database.execute(f"{_SUMMARIES} {where}", (site,))
         return [_summary(row) for row in rows]
 

@@ -8,7 +8,8 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from wayhound.store.database import Database, explain
+from wayhound.store.database import Database
+from wayhound.store.sqlite import explain
 
 MOST_PROBLEMS = 20
 
@@ -18,8 +19,8 @@ SELECT archive_file, max(archive_offset + archive_length), count(*) FROM (
     UNION ALL SELECT archive_file, archive_offset, archive_length FROM document_file
     UNION ALL SELECT seen_file, seen_offset, seen_length FROM teach_page
     UNION ALL SELECT original_file, original_offset, original_length FROM teach_page
-    UNION ALL SELECT file, offset, length FROM chain_page
-) WHERE archive_file IS NOT NULL GROUP BY archive_file ORDER BY archive_file
+    UNION ALL SELECT file, "offset", length FROM chain_page
+) AS position WHERE archive_file IS NOT NULL GROUP BY archive_file ORDER BY archive_file
 """
 _SAMPLE = (
     "SELECT archive_file, archive_offset, archive_length FROM visit WHERE archive_file IS NOT NULL "

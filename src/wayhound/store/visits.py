@@ -22,6 +22,13 @@ VISIT_COLUMNS = (
 _WIDTH = VISIT_COLUMNS.count(",") + 1
 INSERT_VISIT = f"INSERT INTO visit (site_id, {VISIT_COLUMNS}) VALUES (?{', ?' * _WIDTH})"  # noqa: S608
 
+COUNT_VISIT = (
+    "INSERT INTO tally (run_id, outcome, slot, visits, spent, goals, likely) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (run_id, outcome, slot) DO UPDATE SET visits = tally.visits + excluded.visits, "
+    "spent = tally.spent + excluded.spent, goals = tally.goals + excluded.goals, "
+    "likely = tally.likely + excluded.likely"
+)
+
 LONGEST_PATH = 100
 _CACHED_STEPS = 10_000
 _BATCH = 500
@@ -48,7 +55,7 @@ _FOUND = (
     f"SELECT {', '.join(f'visit.{name}' for name in VISIT_COLUMNS.split(', '))}, features FROM visit "  # noqa: S608
     "LEFT JOIN goal_reason ON goal_reason.site_id = visit.site_id AND goal_reason.number = visit.number "
     "WHERE visit.site_id = ? AND tier <> '' "
-    "ORDER BY tier = 'likely', CASE tier WHEN 'likely' THEN -probability END, visit.number"
+    "ORDER BY tier = 'likely', CASE tier WHEN 'likely' THEN -probability END NULLS FIRST, visit.number"
 )
 
 
@@ -104,7 +111,7 @@ def read_visits(database: Database, site_id: int, first: int) -> Iterator[Visit]
     if row is None:
         raise UsageError(f"There is no site {site_id} in {database.name}.")
     number = first
-    while rows := list(database.stream(_SOME, (site_id, number))):
+    while rows := database.execute(_SOME, (site_id, number)).fetchall():
         for visit in rows:
             yield visit_from(row[0], visit)
         number = rows[-1][0] + 1
@@ -192,10 +199,21 @@ def _count(database: Database, run_id: int, site_id: int, counts: dict[Tier, int
     database.execute(
         "UPDATE site SET goals = ?, likely = ? WHERE id = ?", (counts["goal"], counts["likely"], site_id)
     )
-    database.execute(
-        "UPDATE tally SET goals = goals + ?, likely = likely + ? WHERE run_id = ? AND outcome = 'ok'",
-        (counts["goal"] - goals, counts["likely"] - likely, run_id),
-    )
+    add_to_tally(database, run_id, "ok", goals=counts["goal"] - goals, likely=counts["likely"] - likely)
+
+
+def add_to_tally(
+    database: Database,
+    run_id: int,
+    outcome: str,
+    visits: int = 0,
+    spent: int = 0,
+    goals: int = 0,
+    likely: int = 0,
+) -> None:
+    """Add to the sums of a run, or subtract; each process does so in rows of its own."""
+    if visits or spent or goals or likely:
+        database.execute(COUNT_VISIT, (run_id, outcome, database.slot, visits, spent, goals, likely))
 
 
 def found_visits(database: Database, site_id: int) -> list[Visit]:

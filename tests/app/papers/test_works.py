@@ -9,15 +9,15 @@ import pytest
 from wayhound.app.papers.works import AS_CITED, fill_from_citations
 from wayhound.citations.citation import Citation
 from wayhound.record import Record, Value
-from wayhound.store.database import Database
 from wayhound.store.papers import PaperStore, StoredCitation
+from wayhound.store.sqlite import SqliteDatabase
 
 PAPER = Record("paper", "held", {"title": (Value("Soap films"),)})
 
 
 @pytest.fixture
 def papers(tmp_path: Path) -> PaperStore:
-    return PaperStore(Database(tmp_path / "papers.db"))
+    return PaperStore(SqliteDatabase(tmp_path / "papers.db"))
 
 
 def cites(papers: PaperStore, paper: str, **fields: str) -> None:

@@ -46,9 +46,8 @@ CREATE INDEX record_time_added ON record_time (added);
 CREATE INDEX record_time_changed ON record_time (changed);
 
 INSERT INTO record_time (kind, id, added, changed)
-SELECT kind, id, now, now FROM record, (SELECT (julianday('now') - 2440587.5) * 86400.0 AS now);
+SELECT kind, id, now, now FROM record, (SELECT (julianday('now') - 2440587.5) * 86400.0 AS now) AS clock;
 
--- Two plain statements and no upsert: a record saved by INSERT OR REPLACE would make it replace the row too.
 CREATE TRIGGER record_time_inserted AFTER INSERT ON record BEGIN
     INSERT INTO record_time (kind, id, added, changed)
     SELECT NEW.kind, NEW.id, (julianday('now') - 2440587.5) * 86400.0, 0.0
