@@ -129,6 +129,10 @@ LOCATION = r"|file:///.+|s3://[A-Za-z0-9._-]+(?:/.*)?"
 """The addresses of places for an archive that several machines share."""
 
 
+LOCATION = r"|file:///.+|s3://[A-Za-z0-9._-]+(?:/.*)?"
+"""The addresses of places for an archive that several machines share."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkspaceConfig:
     """Parts of the workspace that other machines share."""
@@ -149,6 +153,17 @@ class WorkspaceConfig:
 class Config:
     """All settings: where the parts of the workspace are, then the others by section."""
 
+    database: str = field(
+        default="",
+        repr=False,  # it may hold a password
+        metadata={
+            "about": "The Postgres database, for several machines: postgresql://USER@HOST:PORT/DATABASE; if empty, "
+            "wayhound.db in this folder. The password may be in PGPASSWORD or ~/.pgpass instead.",
+            "allowed": "postgresql://USER@HOST:PORT/DATABASE or empty",
+            "pattern": r"|postgres(?:ql)?://[!-~]+",
+            "secret": True,
+        },
+    )
     archive: str = _setting(
         "",
         "The place of the archive, for several machines: s3://BUCKET/PREFIX, or file:///FOLDER for a shared folder; "
@@ -160,7 +175,6 @@ class Config:
     fetch: FetchConfig = field(default_factory=FetchConfig)
     forage: ForageConfig = field(default_factory=ForageConfig)
     facts: FactsConfig = field(default_factory=FactsConfig)
-    workspace: WorkspaceConfig = field(default_factory=WorkspaceConfig)
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -191,8 +205,7 @@ class Config:
         for name, value in tables.items():
             if name in places:
                 if not _is_allowed(places[name], value):
-                    allowed = places[name].metadata["allowed"]
-                    raise source.error("", name, f"{name} must be {allowed}, not {value!r}")
+                    raise source.error("", name, f"{name} must be {_expected(places[name], value)}")
             elif not isinstance(value, dict):
                 raise source.error("", name, f"{name} must be in a section: {', '.join(SECTIONS)}")
             elif name not in SECTIONS:
@@ -208,7 +221,6 @@ SECTIONS: Mapping[str, type[Any]] = {
     "fetch": FetchConfig,
     "forage": ForageConfig,
     "facts": FactsConfig,
-    "workspace": WorkspaceConfig,
 }
 
 
@@ -249,10 +261,14 @@ def _section(kind: type[Any], name: str, table: Mapping[str, Any], source: _Sour
                 name, key, f"{key} is unknown in [{name}]; the settings are {', '.join(settings)}"
             )
         if not _is_allowed(settings[key], value):
-            allowed, is_secret = settings[key].metadata["allowed"], "secret" in settings[key].metadata
-            found = "" if is_secret else f", not {value!r}"
-            raise source.error(name, key, f"{key} in [{name}] must be {allowed}{found}")
+            raise source.error(name, key, f"{key} in [{name}] must be {_expected(settings[key], value)}")
     return kind(**table)
+
+
+def _expected(setting: Field[Any], value: Any) -> str:
+    """Return what a setting must be, and what it is unless that is nobody's business."""
+    found = "" if "secret" in setting.metadata else f", not {value!r}"
+    return f"{setting.metadata['allowed']}{found}"
 
 
 def _is_allowed(setting: Field[Any], value: Any) -> bool:
@@ -274,20 +290,23 @@ def _is_number(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
-def default_toml() -> str:
-    """Return a `wayhound.toml` that documents every setting and sets it to its default."""
+def default_toml(**places: str) -> str:
+    """Return a `wayhound.toml` that documents every setting and sets it to its default.
+
+    `places` are settings outside of the sections: `database`, `archive`.
+    """
     sections = [
         "\n".join([f"[{name}]", f"# {kind.__doc__}", *(_documented(setting) for setting in fields(kind))])
         for name, kind in SECTIONS.items()
     ]
     about = "# The settings of this Wayhound workspace. Lines that begin with # are comments."
-    places = [_documented(setting).lstrip() for setting in _places()]
-    return "\n\n".join([about, *places, *sections, ""])
+    outside = [_documented(setting, places.get(setting.name)).lstrip() for setting in _places()]
+    return "\n\n".join([about, *outside, *sections, ""])
 
 
-def _documented(setting: Field[Any]) -> str:
-    """Return the lines of a setting; one without a default is commented out."""
-    default = setting.default
+def _documented(setting: Field[Any], value: str | None = None) -> str:
+    """Return the lines of a setting, with its default or a value; one without a default is commented out."""
+    default = value or setting.default
     example = "0.7" if setting.type == "float | None" else "5"
     line = f"# {setting.name} = {example}" if default is None else f"{setting.name} = {_to_toml(default)}"
     return f"\n# {setting.metadata['about']}\n{line}"

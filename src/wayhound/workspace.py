@@ -55,16 +55,20 @@ class Workspace:
         self.index_folder = folder / "index"
 
     @classmethod
-    def create(cls, path: Path) -> Self:
+    def create(cls, path: Path, **places: str) -> Self:
         """Make a folder a workspace and open it; other files in it stay.
 
-        Raises WorkspaceError if it is a workspace already, if a name that Wayhound needs is taken, or if the folder
-        cannot be written.
+        `places` are the settings of parts that lie elsewhere: `database`, `archive`. Raises WorkspaceError if it is a
+        workspace already, if a name that Wayhound needs is taken, or if the folder or the database cannot be written.
         """
+        settings = default_toml(**places)
+        Config.from_toml(settings)
         with _plain_errors(path):
             _make_folder(path)
             _refuse_clashes(path)
-            write_file(path / FILE_NAME, default_toml().encode())  # now a workspace: `open` makes the rest
+            if places.get("database"):  # a folder is made a workspace only if its database can be used
+                open_database(path / DATABASE_NAME, places["database"]).close()
+            write_file(path / FILE_NAME, settings.encode())  # now a workspace: `open` makes the rest
         workspace = cls.open(path)
         try:
             _ = workspace.database
@@ -94,7 +98,7 @@ class Workspace:
 
     @cached_property
     def database(self) -> Database:
-        return open_database(self.database_file, self.config.workspace.database, read_only=self.read_only)
+        return open_database(self.database_file, self.config.database, read_only=self.read_only)
 
     @property
     def database_file(self) -> Path:

@@ -14,9 +14,15 @@ from wayhound.workspace import Workspace
 
 @click.command(cls=Command)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
-def init(folder: Path) -> None:
+@click.option("--database", metavar="URL", default="",
+              help="Keep runs, records and the rest in this Postgres database, which other machines can share: "
+                   "postgresql://USER@HOST:PORT/DATABASE.")  # fmt: skip
+@click.option("--archive", metavar="URL", default="",
+              help="Keep fetched pages in this place, which other machines can share: s3://BUCKET/PREFIX, or "
+                   "file:///FOLDER.")  # fmt: skip
+def init(folder: Path, database: str, archive: str) -> None:
     """Make FOLDER a workspace: one folder, one project.  [default: the current folder]"""
-    with Workspace.create(folder) as workspace:
+    with Workspace.create(folder, database=database, archive=archive) as workspace:
         made = workspace.folder
     err.print(f"{short_path(made)} is a workspace now: everything that is found goes in there.", markup=False)
     err.print("Its settings are in wayhound.toml, each with a comment.")
