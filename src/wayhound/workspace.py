@@ -96,6 +96,17 @@ class Workspace:
                 _make_folder(path / name)
         return cls(path.absolute(), config, read_only=read_only)
 
+    @classmethod
+    def on_node(cls, folder: Path, config: Config) -> Self:
+        """Open a workspace whose database and archive are elsewhere. `folder`, made if missing, is for this machine.
+
+        Raises WorkspaceError if the folder cannot be used.
+        """
+        with _plain_errors(folder):
+            for path in (folder, *(folder / name for name in FOLDER_NAMES)):
+                _make_folder(path)
+        return cls(folder.absolute(), config)
+
     @cached_property
     def database(self) -> Database:
         return open_database(self.database_file, self.config.database, read_only=self.read_only)

@@ -315,6 +315,7 @@ class Crawl:
     repeats: int = 0  # the run that this one repeats, of which it takes over what needed a browser
     demand: Demand | None = None  # what people ask for is fetched first, over all sites
     answered_scorer: Callable[[int], Awaitable[Scorer]] | None = None  # taught by the answers up to this one
+    upload_seconds: float = 0.0  # another machine has this long to upload a segment before it counts as lost
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -324,6 +325,7 @@ class Crawl:
     _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
     _rendering: dict[int, RenderMemory] = field(default_factory=dict, init=False)  # by the id of the site
     _turns: _Turns = field(init=False)
+    _missing_since: dict[str, float] = field(default_factory=dict, init=False)  # by the segment's name
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def __post_init__(self) -> None:
@@ -481,7 +483,7 @@ class Crawl:
 
     async def _visit(self, job: SiteJob, forager: Forager, link: QueuedLink) -> None:
         address = link.url.partition("#")[0]  # a route is for the browser, not for the server
-        cached = self.revalidator.cached(address) if self.revalidator else None
+        cached = await self.revalidator.cached(address) if self.revalidator else None
         answer = await self._fetch(address, cached)
         plain = cached.resolve(answer) if cached else answer
         response, page, rendering = await self._view.show(
@@ -535,9 +537,11 @@ class Crawl:
         for visit in self.store.visits(job.id):
             _tell_answers(forager, answers.pop(visit.number, ()))
             try:
+                if visit.archived is not None:
+                    await self._until_uploaded(visit.archived)
                 page = await self._archived_page(visit)
                 if job.id in self._facts and visit.archived and visit.outcome == "ok":
-                    self._facts[job.id].read(self.reader.read(visit.archived))
+                    self._facts[job.id].read(await self.reader.apart(self.reader.read, visit.archived))
             except ArchiveError:
                 self.store.delete_visits_from(job, visit.number)
                 return
@@ -548,10 +552,23 @@ class Crawl:
         for later in answers.values():
             _tell_answers(forager, later)
 
+    async def _until_uploaded(self, ref: ArchiveRef) -> None:
+        """Wait for a segment that another machine may still upload; after `upload_seconds` it counts as lost.
+
+        A lost segment is waited for once, not by every site with pages in it.
+        """
+        while self.upload_seconds and not self._stop.is_set():
+            if await self.reader.apart(self.reader.holds, ref):
+                return
+            first = self._missing_since.setdefault(ref.file, _elapsed())
+            if _elapsed() - first >= self.upload_seconds:
+                return
+            await self._pause(IDLE_SECONDS)
+
     async def _archived_page(self, visit: Visit) -> Content:
         if visit.archived is None or visit.outcome == "unreadable":
             return None
-        response = self.reader.read(visit.archived)
+        response = await self.reader.apart(self.reader.read, visit.archived)
         if visit.link_region == SITEMAP and response.ok:
             return read_feed(response)
         return (await self._view.read(response))[1]

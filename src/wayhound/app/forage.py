@@ -353,6 +353,8 @@ def _opened(
     renders: bool,
 ) -> Run:
     store = workspace.stores.forage
+    if workspace.location is not None:
+        workspace.location.check()
     repair(workspace.archive_folder)
     run = store.open_run(identity, limits, sites, now)
     store.release_dead(run.id, is_alive)
@@ -475,6 +477,7 @@ async def run_worker(
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
                 lease_seconds=config.forage.lease_seconds,
+                upload_seconds=config.forage.lease_seconds if workspace.location else 0.0,
                 renderer=renderer,
                 render_mode=cast("RenderMode", config.fetch.render),
                 repeats=before.id if before else 0,

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from wayhound.app.crawl import Crawl
 from wayhound.app.forage import run_worker
@@ -27,6 +27,9 @@ from wayhound.store.protocol import Progress, Run, RunLimits, Store
 from wayhound.url import registrable_domain
 from wayhound.visit import Visit
 from wayhound.workspace import Workspace
+
+if TYPE_CHECKING:
+    from wayhound.app.cluster import ClusterOptions, NodeProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +101,23 @@ async def forage_run(
     config: Config,
     *,
     workers: int = 1,
+    cluster: ClusterOptions | None = None,
     on_goal: Callable[[Visit], None],
+    on_nodes: Callable[[list[NodeProgress]], None] = lambda _: None,
     stop: asyncio.Event,
 ) -> None:
-    """Forage until all sites are done or `stop` is set: here, or with several workers in processes of their own.
+    """Forage until all sites are done or `stop` is set: here, with several workers in processes of their own, or on a
+    cluster, whose machines are reported to `on_nodes`.
 
     `on_goal` is called as `run_worker` says. Raises WayhoundError if a worker failed.
     """
+    if cluster is not None:
+        from wayhound.app.cluster import forage_on_cluster  # noqa: PLC0415 - only where it was asked for
+
+        await forage_on_cluster(
+            workspace, run, config, cluster, on_goal=on_goal, on_nodes=on_nodes, stop=stop
+        )
+        return
     if workers > 1:
         order = WorkerOrder(run.id, run.identity, run.limits, config)
         await forage_in_processes(workspace.folder, order, workers, on_goal, stop)

@@ -1,8 +1,8 @@
 """The place of an archive that many machines share: a folder (`file:///…`) or an object store (`s3://…`).
 
 A location holds whole files, which are never changed: archive segments, models, builds of the search index. The names
-are paths such as `archive/wayhound-….warc.gz`. S3 is spoken by obstore: `python -m bench.object_store` compares it with
-boto3 and s3fs.
+are paths such as `archive/wayhound-….warc.gz`. S3 is spoken by obstore, which
+takes an eighth of the CPU of boto3 and s3fs for a range request (docs/archive.md).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from configparser import Error as IniError
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
+from tempfile import NamedTemporaryFile
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 from urllib.parse import unquote, urlsplit
@@ -57,6 +58,9 @@ class Location(Protocol):
 
     @property
     def url(self) -> str: ...
+    def check(self) -> None:
+        """Raise ArchiveUnavailable, before a long job begins, if files cannot be listed and written."""
+
     def put(self, name: str, path: Path) -> None:
         """Store a copy of a file. When this returns, it is there in full length."""
 
@@ -96,6 +100,11 @@ class SharedFolder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.url = folder.as_uri()
+
+    def check(self) -> None:
+        self._must_be_there()
+        with self._plain_errors():
+            _check_writing(self)
 
     def put(self, name: str, path: Path) -> None:
         target = self._path(name)
@@ -187,6 +196,11 @@ class ObjectStore:
             self._client = _make_client(self.url)
         return self._client
 
+    def check(self) -> None:
+        with self._plain_errors():
+            next(iter(self._store.list("archive/", chunk_size=1)), None)
+        _check_writing(self)
+
     def put(self, name: str, path: Path) -> None:
         sent = path.stat().st_size
         with self._plain_errors():
@@ -268,6 +282,13 @@ class ObjectStore:
                 f"The object store of {self.url} does not answer ({_short(error)}). If that lasts, check the "
                 "network and AWS_ENDPOINT_URL."
             ) from error
+
+
+def _check_writing(location: Location) -> None:
+    with NamedTemporaryFile() as file:
+        file.write(b"Wayhound keeps archive segments, models and search indexes here.\n")
+        file.flush()
+        location.put("README.txt", Path(file.name))
 
 
 class _RangeFile(io.RawIOBase):

@@ -8,12 +8,13 @@ A page that was archived before is asked for so that the server sends it only if
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from wayhound.archive.location import Location, Segment, SpooledSegment, archive_name
 from wayhound.archive.warc import (
@@ -43,6 +44,7 @@ _STATUS_LINE = re.compile(r"HTTP/[0-9.]+\s+([0-9]{3})(?:\s+(.*))?")
 _CHUNK_HEAD = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 
 Headers = tuple[tuple[str, str], ...]
+Result = TypeVar("Result")
 Position = tuple[Segment, int]
 """A file and the offset of a record in it."""
 
@@ -81,6 +83,10 @@ class ArchiveReader:
         if digest is None:
             raise ArchiveError(f"{source.path} has no digest of the body at byte {record.offset}.")
         return CachedPage(response, record, body, digest, conditions_of(latest.headers))
+
+    async def apart(self, read: Callable[[ArchiveRef], Result], ref: ArchiveRef) -> Result:
+        """Return what a method of this reader returns; in a thread, if it may have to wait for another machine."""
+        return read(ref) if self._location is None else await asyncio.to_thread(read, ref)
 
     def _at(self, ref: ArchiveRef) -> StoredResponse:
         path = self._segment(ref.file)
@@ -376,17 +382,18 @@ class Revalidator:
         self._reader = reader
         self._last_page = last_page
 
-    def cached(self, url: str) -> CachedPage | None:
+    async def cached(self, url: str) -> CachedPage | None:
         """Return the page as it was, if it is whole and the fetcher would still accept it.
 
-        The body is read before the page is asked for: after a 304 it would be too late to find it missing.
+        The body is read before the page is asked for: after a 304 it would be too late to find it missing. One that is
+        on this machine alone is left out: the record of a 304 must not be at the location without it.
         """
         ref = self._last_page(url)
         if ref is None:
             return None
         try:
-            cached = self._reader.cached_page(ref)
-            if not self._reader.is_shared(cached.body.file) or not self._reader.is_shared(cached.record.file):
+            cached = await self._reader.apart(self._reader.cached_page, ref)
+            if not all(self._reader.is_shared(part.file) for part in (cached.body, cached.record)):
                 return None
         except ArchiveError:
             return None

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from wayhound.app.cluster import ClusterOptions, check_cluster
 from wayhound.app.forage import (
     Order,
     complete_order,
@@ -28,6 +29,7 @@ from wayhound.cli.forage_display import conclude, forage_with_display, warn_abou
 from wayhound.cli.language import (
     Command,
     budget_option,
+    cluster_options,
     fetch_options,
     json_option,
     out_option,
@@ -115,6 +117,7 @@ RENAMED = {
                    "else auto, where a browser is installed]")  # fmt: skip
 @seed_option
 @workers_option(1)
+@cluster_options
 @click.option("--agent", metavar="NAME", help="The user agent to crawl as.  [default: wayhound.toml]")
 @click.option("--contact", metavar="URL",
               help="A URL or mail address for those whose sites you visit.  [default: wayhound.toml]")  # fmt: skip
@@ -133,6 +136,8 @@ def forage(
     again: bool,
     new_run: bool,
     into: int | None,
+    cluster: str | None,
+    workers_per_node: int | None,
     **options: Any,
 ) -> int:
     """Visit SITES, and keep their pages and goals: the pages that you look for.
@@ -155,6 +160,9 @@ def forage(
         )
     requested = [with_hosts(site, options["hosts"]) for site in requested_sites(sites)]
     with Workspace.open(folder) as workspace:
+        places = ClusterOptions(cluster, workers_per_node) if cluster else None
+        if places is not None:
+            check_cluster(workspace, places)
         order = _order(workspace, options, new_nonce() if new_run else "")
         config = override_config(
             workspace.config,
@@ -183,7 +191,7 @@ def forage(
         show = _goal_printer(as_json)
         # answers change which pages are goals, so these are printed when nothing more is asked
         on_goal = show if not run.limits.questions else lambda _: None
-        stopped = asyncio.run(forage_with_display(workspace, run, config, workers, on_goal))
+        stopped = asyncio.run(forage_with_display(workspace, run, config, workers, on_goal, places))
         for goal in workspace.stores.goals.goals(run.id) if run.limits.questions else ():
             show(goal)
         if order.facts:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -33,6 +33,7 @@ from wayhound.wording.runs import (
     NO_GOALS,
     QUESTION_KEYS,
     format_goals_left,
+    format_nodes,
     format_one_goal,
     format_outcomes,
     format_pages,
@@ -46,6 +47,9 @@ from wayhound.wording.runs import (
 )
 from wayhound.workspace import Workspace
 
+if TYPE_CHECKING:
+    from wayhound.app.cluster import ClusterOptions, NodeProgress
+
 POLL_SECONDS = 0.25
 _REASON = re.compile(r"\((\w+)\)$")
 LONG_TABLE = 40  # more sites than this are summed up by how they ended
@@ -53,7 +57,12 @@ PLAIN_SECONDS = 5.0  # between two lines where there is no terminal
 
 
 async def forage_with_display(
-    workspace: Workspace, run: Run, config: Config, workers: int, on_goal: Callable[[Visit], None]
+    workspace: Workspace,
+    run: Run,
+    config: Config,
+    workers: int,
+    on_goal: Callable[[Visit], None],
+    cluster: ClusterOptions | None = None,
 ) -> bool:
     """Forage with a live display. Return True if the user stopped it."""
     stop = asyncio.Event()
@@ -66,7 +75,16 @@ async def forage_with_display(
         watcher = asyncio.create_task(_watch(workspace, run, display))
         try:
             while True:
-                await forage_run(workspace, run, config, workers=workers, on_goal=on_goal, stop=stop)
+                await forage_run(
+                    workspace,
+                    run,
+                    config,
+                    workers=workers,
+                    cluster=cluster,
+                    on_goal=on_goal,
+                    on_nodes=display.take_nodes,
+                    stop=stop,
+                )
                 await display.asker.until_answered(stop)
                 if stop.is_set() or store.progress(run.id).is_over:
                     break  # else answers have sent sites back
@@ -104,6 +122,7 @@ class ForageDisplay:
     asker: Asker
     started: float = field(default_factory=time.monotonic)
     _live: Live | None = None
+    _nodes: str = ""
     _last_plain: float = field(default_factory=time.monotonic)
 
     def __enter__(self) -> Self:
@@ -117,6 +136,10 @@ class ForageDisplay:
     def __exit__(self, *_: object) -> None:
         if self._live:
             self._live.stop()
+
+    def take_nodes(self, nodes: list[NodeProgress]) -> None:
+        """Show the machines of a cluster from now on."""
+        self._nodes = format_nodes((node.name, node.workers, node.pages_per_second) for node in nodes)
 
     def show(self, now: Progress) -> None:
         question = self.asker.look()
@@ -140,6 +163,8 @@ class ForageDisplay:
         likely = [f"{now.likely} likely"] if now.likely else []
         likely += filter(None, [format_goals_left(now.goals_left)])
         figures = [format_pages(now), count(now.goals, "goal"), *likely, f"{speed:.1f} pages/s"]
+        if self._nodes:
+            figures.append(self._nodes)
         if left := self._time_left(now, seconds):
             figures.append(left)
         return [*figures, format_outcomes(now.outcomes)] if now.outcomes else figures

@@ -7,6 +7,7 @@ command gives one of these names another meaning.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -130,6 +131,29 @@ def workers_option(default: int | None = None) -> Callable[[Function], Function]
         show_default=default is not None,
         help="Processes." if default else "Processes.  [default: one per core]",
     )
+
+
+def cluster_options(function: Function) -> Function:
+    """Add `--cluster` as `cluster` and `--workers-per-node` as `workers_per_node`."""
+    function = click.option(
+        "--workers-per-node",
+        type=click.IntRange(1, 256),
+        metavar="N",
+        help="Workers on each machine of the cluster.  [default: one per core]",
+    )(function)
+    return click.option(
+        "--cluster",
+        metavar="WHERE",
+        callback=_check_cluster,
+        help="Use a Ray cluster: ray://HOST:PORT, auto for that of this machine, or local for one that is started here "
+        "(docs/cluster.md).",
+    )(function)
+
+
+def _check_cluster(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    if value is None or value in ("auto", "local") or re.fullmatch(r"(ray://)?[^\s/]+:\d+", value):
+        return value
+    raise click.BadParameter(f"{value!r} is none of ray://HOST:PORT, auto and local.")
 
 
 def budget_option(default: int | None = None) -> Callable[[Function], Function]:

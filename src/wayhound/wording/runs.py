@@ -203,3 +203,10 @@ def _step(step: PathStep) -> str:
     if not step.link:
         return f"{step.url}{label}"
     return f"› {step.link} ({step.score:.2f}){label}"
+
+
+def format_nodes(nodes: Iterable[tuple[str, int, float]]) -> str:
+    """Return the machines of a cluster, each with its workers and pages a second, on one line."""
+    return ", ".join(
+        f"{name} {speed:.1f} pages/s" if workers else f"{name} gone" for name, workers, speed in nodes
+    )
