@@ -129,30 +129,14 @@ LOCATION = r"|file:///.+|s3://[A-Za-z0-9._-]+(?:/.*)?"
 """The addresses of places for an archive that several machines share."""
 
 
-LOCATION = r"|file:///.+|s3://[A-Za-z0-9._-]+(?:/.*)?"
-"""The addresses of places for an archive that several machines share."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceConfig:
-    """Parts of the workspace that other machines share."""
-
-    database: str = field(
-        default="",
-        repr=False,  # it may hold a password
-        metadata={
-            "about": "Address of a Postgres database; empty: the file wayhound.db in this folder.",
-            "allowed": "empty, or an address such as postgresql://USER@HOST:PORT/DATABASE",
-            "pattern": r"(postgres(ql)?://[!-~]+)?",
-            "secret": True,
-        },
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings: where the parts of the workspace are, then the others by section."""
+    """All settings: by section, and where the parts of the workspace are."""
 
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    fetch: FetchConfig = field(default_factory=FetchConfig)
+    forage: ForageConfig = field(default_factory=ForageConfig)
+    facts: FactsConfig = field(default_factory=FactsConfig)
     database: str = field(
         default="",
         repr=False,  # it may hold a password
@@ -171,10 +155,6 @@ class Config:
         "s3://BUCKET/PREFIX, file:///FOLDER or empty",
         pattern=LOCATION,
     )
-    agent: AgentConfig = field(default_factory=AgentConfig)
-    fetch: FetchConfig = field(default_factory=FetchConfig)
-    forage: ForageConfig = field(default_factory=ForageConfig)
-    facts: FactsConfig = field(default_factory=FactsConfig)
 
     @classmethod
     def read(cls, path: Path) -> Self:

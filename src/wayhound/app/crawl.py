@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -319,6 +320,8 @@ class Crawl:
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _leased: deque[SiteJob] = field(default_factory=deque, init=False)  # for tasks that wait for a site
+    _waiting_tasks: int = field(default=0, init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
     _leases: _Leases = field(init=False)
     _view: PageView = field(init=False)
@@ -364,16 +367,26 @@ class Crawl:
                 return
 
     async def _next_site(self) -> SiteJob | None:
-        """Lease the next site; None when none is left. One task asks at a time, the others queue."""
-        async with self._leasing:
-            while not self._stop.is_set():
-                job = self.store.lease_site(self.run.id, self.worker, time.time())
-                if job is not None:
-                    self._turns.opens(job.site)
-                if job is not None or self.store.progress(self.run.id).is_over:
-                    return job
-                # the rest is leased by others, or waits for another site of its domain
-                await self._pause(IDLE_SECONDS)
+        """Lease the next site; None when none is left. One task asks at a time, for all that wait."""
+        self._waiting_tasks += 1
+        try:
+            await asyncio.sleep(0)  # others may begin to wait at the same moment
+            async with self._leasing:
+                while not self._stop.is_set():
+                    if not self._leased:
+                        self._leased.extend(
+                            self.store.lease_sites(self.run.id, self.worker, time.time(), self._waiting_tasks)
+                        )
+                    if self._leased:
+                        job = self._leased.popleft()
+                        self._turns.opens(job.site)
+                        return job
+                    if self.store.progress(self.run.id).is_over:
+                        return None
+                    # the rest is leased by others, or waits for another site of its domain
+                    await self._pause(IDLE_SECONDS)
+        finally:
+            self._waiting_tasks -= 1
         return None
 
     async def _forage(self, job: SiteJob) -> None:

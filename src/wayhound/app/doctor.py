@@ -24,6 +24,7 @@ from wayhound.net.browser import find_browser
 from wayhound.processes import child_environment, python_command
 from wayhound.store.upkeep import (
     archive_ends,
+    durability_risks,
     integrity_problems,
     newest_time,
     rebuild_indexes,
@@ -38,6 +39,7 @@ _EXTRAS = {
     "papers": {"PDF files": ("pypdfium2", "pypdfium2"), "papers": ("pycrfsuite", "python-crfsuite")},
     "parquet": {"Parquet files": ("pyarrow", "pyarrow")},
     "plot": {"plots": ("matplotlib", "matplotlib")},
+    "postgres": {"workspaces on a Postgres server": ("psycopg", "psycopg")},
     "portal": {"search": ("tantivy", "tantivy"), "portal and studio": ("fastapi", "fastapi")},
     "teach": {"teaching and rendering": ("playwright", "playwright")},
 }
@@ -216,6 +218,7 @@ def _clock(workspace: Workspace, _mend: bool) -> Iterator[Finding]:
         sentence = f"The last page was fetched at {time.ctime(newest)}, which the clock has not reached."
         yield Finding("clock", "bad", sentence, "Set the clock; use NTP. Leases and delays count by it.")
     else:
+        workspace.database.check_clock(now)
         yield Finding("clock", "good", "The clock is later than everything in the workspace.")
 
 
@@ -230,8 +233,18 @@ def _database(workspace: Workspace, mend: bool) -> Iterator[Finding]:
             )
             return
         problems = left
+    if risks := durability_risks(workspace.database):
+        sentence = f"{', '.join(risks)} is off: a server that fails may forget what it has confirmed."
+        yield Finding("database", "note", sentence, "Switch it on in the server's postgresql.conf.")
     if not problems:
-        yield Finding("database", "good", "The database is intact.")
+        where = (
+            f"{workspace.database.name} answers, and knows"
+            if workspace.database.is_server
+            else "The database is"
+        )
+        yield Finding(
+            "database", "good", f"{where} {'of no damage' if workspace.database.is_server else 'intact'}."
+        )
         return
     remedy = (
         "doctor --repair" if all("index" in problem for problem in problems) else "Restore it from a backup."

@@ -353,6 +353,7 @@ def _opened(
     renders: bool,
 ) -> Run:
     store = workspace.stores.forage
+    workspace.database.check_clock(time.time())
     if workspace.location is not None:
         workspace.location.check()
     repair(workspace.archive_folder)
@@ -436,6 +437,28 @@ def is_alive(worker: str) -> bool:
     return host != socket.gethostname() or (int(pid) != os.getpid() and process_runs(int(pid)))
 
 
+def lost_segments(workspace: Workspace, run: Run) -> set[str]:
+    """Return the archive files of a run that are neither at the archive's location nor on this machine.
+
+    A machine that was lost had not uploaded them, or one that is there has not done so yet. Raises ArchiveUnavailable.
+    """
+    from wayhound.store.upkeep import archive_files  # noqa: PLC0415
+
+    if workspace.location is None:
+        return set()
+    there = {name.rpartition("/")[2] for name in workspace.location.sizes("archive")}
+    here = {path.name for path in workspace.archive_folder.glob("*.warc.gz")}
+    return archive_files(workspace.database, run.id) - there - here
+
+
+def refetch_lost(workspace: Workspace, run: Run) -> int:
+    """Reopen the sites of a run with pages in archive files that are lost, and return their number."""
+    from wayhound.store.upkeep import reopen_sites_in  # noqa: PLC0415
+
+    lost = lost_segments(workspace, run)
+    return reopen_sites_in(workspace.database, run.id, lost) if lost else 0
+
+
 async def run_worker(
     workspace: Workspace,
     run: Run,
@@ -453,7 +476,9 @@ async def run_worker(
     """
     order = Order.from_identity(run.identity)
     worker = worker_name(number)
+    workspace.database.check_clock(time.time())
     with workspace.archive_writer(f"w{number}") as writer:
+        writer.upload_leftovers()
         new_scorer = order.scorers(workspace)
         async with AsyncExitStack() as stack:
             fetcher = await stack.enter_async_context(make_fetcher(config, file_kinds(new_scorer())))
@@ -480,6 +505,9 @@ async def run_worker(
                 upload_seconds=config.forage.lease_seconds if workspace.location else 0.0,
                 renderer=renderer,
                 render_mode=cast("RenderMode", config.fetch.render),
+                made_by_scripts=workspace.stores.site_notes.pages_by_script()
+                if order.model and renderer
+                else (),
                 repeats=before.id if before else 0,
                 on_visit=on_visit,
                 on_goal=on_goal,

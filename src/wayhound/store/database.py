@@ -62,6 +62,9 @@ class Database(ABC):
         For what many workers do at once. Whoever uses it must be safe against changes of other rows in between.
         """
 
+    def check_clock(self, now: float) -> None:  # noqa: B027 - a file has no clock
+        """Raise WorkspaceError if the database has a clock and `now` is far from it."""
+
     def again(self, work: Callable[[], Result]) -> Result:
         """Do something that may be done twice, and do it again if the connection breaks; a file has none."""
         return work()

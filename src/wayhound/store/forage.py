@@ -71,13 +71,13 @@ class ForageStore(RunStore):
         return jobs
 
     def _lease(self, run_id: int, worker: str, now: float, row: tuple[int, str, str, str, int]) -> SiteJob:
-        site_id, *about_it = row
+        site_id, start, hosts, about, visits = row
         (fence,) = self._database.execute(
             "UPDATE site SET state = 'leased', worker = ?, leased_at = ?, fence = fence + 1 WHERE id = ? "
             "RETURNING fence",
             (worker, now, site_id),
         ).fetchone()
-        return job_of(run_id, site_id, fence, *about_it)
+        return job_of(run_id, site_id, fence, start, hosts, about, visits)
 
     def _forget_reservations(self, jobs: Iterable[SiteJob]) -> None:
         for job in jobs:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from wayhound.errors import MissingExtra, UsageError, WorkspaceError, WorkspaceLocked
-from wayhound.store.database import Database, check_version, migrate, statements, storable
+from wayhound.store.database import Database, Rows, check_version, migrate, statements, storable
 from wayhound.store.dialect import translate, translate_table, with_literals
 
 try:
@@ -32,9 +32,10 @@ Result = TypeVar("Result")
 OLDEST_SERVER = 130_000
 LOCK_SECONDS = 60
 CONNECT_SECONDS = 10
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 """A server that restarts is waited for so long; after that a command ends with a clear message."""
 
+MOST_SKEW_SECONDS = 120.0
 SLOTS = 256
 WRITERS_LOCK = 0x57415948  # "WAYH": the advisory lock of plain transactions
 
@@ -99,6 +100,10 @@ class PostgresDatabase(Database):
                 connect_timeout=CONNECT_SECONDS,
                 application_name="wayhound",
                 prepare_threshold=2,
+                keepalives_idle=10,
+                keepalives_interval=5,
+                keepalives_count=3,
+                tcp_user_timeout=20_000,
                 cursor_factory=psycopg.RawCursor,
             )
         except psycopg.Error as error:
@@ -114,7 +119,7 @@ class PostgresDatabase(Database):
             connection.execute(f"SET {setting} = '{value}'".encode(), prepare=False)
         return connection
 
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows:
         """Run one statement, in the open transaction or in one of its own. Raises WorkspaceError.
 
         A statement that writes, outside of a transaction, waits for other writers as a transaction does.
@@ -126,7 +131,7 @@ class PostgresDatabase(Database):
                 return self._run(sql, values)
         return self.again(lambda: self._run(sql, values))
 
-    def _run(self, sql: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
+    def _run(self, sql: str, values: Sequence[Any]) -> Rows:
         try:
             return self.connection.execute(cast("Any", translate(sql)), values or None)
         except (UnicodeEncodeError, errors.DataError) as error:
@@ -139,7 +144,7 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             raise self._explain(error) from error
 
-    def execute_alone(self, sql: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+    def execute_alone(self, sql: str, values: Sequence[Any] = ()) -> Rows:
         """Run one statement that writes, in a transaction of its own that waits for no writer but of the same rows."""
         return self._run(sql, values)
 
@@ -225,10 +230,16 @@ class PostgresDatabase(Database):
         for statement in statements(sql):
             yield from translate_table(statement)
 
-    def clock(self) -> float:
-        """Return the time of day by the clock of the server."""
+    def check_clock(self, now: float) -> None:
+        """Raise WorkspaceError if `now`, by the clock of this machine, is far from the server's time."""
         sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
-        return float(self.execute(sql).fetchone()[0])
+        ahead = now - float(self.execute(sql).fetchone()[0])
+        if abs(ahead) > MOST_SKEW_SECONDS:
+            raise WorkspaceError(
+                f"The clock of this machine is {abs(ahead) / 60:,.0f} minutes {'ahead of' if ahead > 0 else 'behind'} "
+                f"that of the database server, so its pages would get wrong times. Set both clocks; use NTP. "
+                f"({self.name})"
+            )
 
     @contextmanager
     def plain_errors(self) -> Iterator[None]:

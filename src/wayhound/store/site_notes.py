@@ -83,8 +83,11 @@ class SiteNoteStore:
 
     def begin(self, site_id: int, purpose: str) -> SiteStart:
         """Return what a site's forage begins with, the same however often it is resumed."""
+        return self._database.again(lambda: self._begin(site_id, purpose))
+
+    def _begin(self, site_id: int, purpose: str) -> SiteStart:
         execute = self._database.execute
-        with self._database.transaction():
+        with self._database.row_locks():
             start, run_id, program, last_answer, visits = execute(
                 "SELECT start, run_id, program, last_answer, visits FROM site WHERE id = ?", (site_id,)
             ).fetchone()
@@ -109,7 +112,7 @@ class SiteNoteStore:
     def learn_program(self, kept: KeptProgram) -> None:
         """Replace the program of a site, unless a person wrote it; an empty one leaves it as it is."""
         if kept.program:
-            self._database.execute(
+            self._write(
                 f"INSERT INTO site_program ({_PROGRAM}) VALUES (?, ?, ?, 0, ?, ?) "  # noqa: S608
                 "ON CONFLICT (start, purpose) DO UPDATE SET program = excluded.program, run_id = excluded.run_id, "
                 "at = excluded.at WHERE site_program.edited = 0",
@@ -133,7 +136,7 @@ class SiteNoteStore:
 
     def ask(self, site_id: int, url: str, probability: float, at: float) -> None:
         """Let a question about the last copy of a page wait; one that was asked before is not asked again."""
-        self._database.execute(
+        self._write(
             "INSERT INTO question (site_id, number, probability, asked_at) SELECT site_id, number, ?, ? FROM visit "
             "WHERE site_id = ? AND url = ? AND outcome = 'ok' ON CONFLICT DO NOTHING",
             (probability, at, site_id, url),
@@ -165,9 +168,12 @@ class SiteNoteStore:
 
     def reopen_if_answered(self, run_id: int, site_id: int) -> None:
         """Let a finished site wait again if an answer came in while it was being finished."""
-        with self._database.transaction():
-            if any(answer.after is None for answer in self.answers(site_id)):
-                self._reopen(run_id, site_id)
+        if any(answer.after is None for answer in self.answers(site_id)):
+            self._database.again(lambda: self._reopen_alone(run_id, site_id))
+
+    def _reopen_alone(self, run_id: int, site_id: int) -> None:
+        with self._database.row_locks():
+            self._reopen(run_id, site_id)
 
     def _reopen(self, run_id: int, site_id: int) -> None:
         reopened = self._database.execute(
@@ -203,9 +209,17 @@ class SiteNoteStore:
 
     def take_in(self, answers: Iterable[SiteAnswer], visits: int) -> None:
         """Record that a forage took answers into account after so many visits."""
-        with self._database.transaction():
-            for answer in answers:
-                self._database.execute("UPDATE review_answer SET after = ? WHERE id = ?", (visits, answer.id))
+        for answer in answers:
+            self._write("UPDATE review_answer SET after = ? WHERE id = ?", (visits, answer.id))
+
+    def _write(self, sql: str, values: tuple[Any, ...]) -> None:
+        """Run a statement that many workers run at once, each for sites of its own, and that may be run twice."""
+
+        def write() -> None:
+            with self._database.row_locks():
+                self._database.execute(sql, values)
+
+        self._database.again(write)
 
 
 class CompleteSites:

@@ -28,8 +28,30 @@ _SAMPLE = (
 )
 
 
+_UNSOUND = """
+SELECT 'the server found ' || checksum_failures || ' damaged pages' FROM pg_stat_database
+WHERE datname = current_database() AND checksum_failures > 0
+UNION ALL SELECT 'the index ' || CAST(indexrelid::regclass AS TEXT) || ' is not valid' FROM pg_index
+WHERE NOT indisvalid AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)
+"""
+_RISKY = (
+    "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') "
+    "AND setting = 'off' ORDER BY name"
+)
+
+
+def durability_risks(database: Database) -> list[str]:
+    """Return the settings of a server that let it forget what it has confirmed, when its machine fails."""
+    return [str(name) for (name,) in database.execute(_RISKY)] if database.is_server else []
+
+
 def integrity_problems(database: Database) -> list[str]:
-    """Return what SQLite finds wrong with the file: pages, indexes, and references to rows that are gone."""
+    """Return what is wrong with the database: pages, indexes, and references to rows that are gone.
+
+    A server checks its pages as they are read and references as rows are written: it is asked what it met.
+    """
+    if database.is_server:
+        return [str(problem) for (problem,) in database.execute(_UNSOUND)]
     rows = database.stream(f"PRAGMA integrity_check({MOST_PROBLEMS})")
     problems = [str(row[0]) for row in rows if row[0] != "ok"]
     strays = islice(database.stream("PRAGMA foreign_key_check"), MOST_PROBLEMS)
@@ -38,7 +60,7 @@ def integrity_problems(database: Database) -> list[str]:
 
 def rebuild_indexes(database: Database) -> None:
     """Make the indexes of the database anew from its tables, which loses nothing."""
-    database.execute("REINDEX")
+    database.execute("REINDEX SCHEMA public" if database.is_server else "REINDEX")
 
 
 def archive_ends(database: Database) -> Iterator[tuple[str, int, int]]:
