@@ -47,7 +47,8 @@ class PostgresServer:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def url(self, database: str = "postgres") -> str:
-        return f"postgresql://wayhound@/{database}?host={self.folder}"
+        port = f"&port={self.settings['port']}" if "port" in self.settings else ""
+        return f"postgresql://wayhound@/{database}?host={self.folder}{port}"
 
     def start(self) -> None:
         options = {"listen_addresses": "", "unix_socket_directories": str(self.folder), **self.settings}

@@ -25,7 +25,7 @@ from typing import Any
 
 from wayhound import __version__
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, run_worker
+from wayhound.app.forage import Order, lost_segments, run_worker
 from wayhound.config import Config
 from wayhound.errors import MissingExtra, UsageError, WayhoundError
 from wayhound.files import write_file
@@ -37,6 +37,7 @@ POLL_SECONDS = 0.5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # before a worker that failed is started again
 MAX_FAILURES = 8  # of one place in a row, without a page in between: about two minutes
 STOP_SECONDS = 180.0
+UPLOAD_SECONDS = 60.0
 FOLDER_VARIABLE = "WAYHOUND_NODE_FOLDER"
 
 # No statistics are sent, no metrics kept. On a machine that is busy, Ray's own processes take longer to start than the
@@ -141,6 +142,8 @@ async def forage_on_cluster(
         for goal in driver.take_goals():
             on_goal(goal)
         on_nodes(driver.nodes())
+        if lost_segments(workspace, run):  # perhaps on a machine that has just come back
+            await asyncio.to_thread(driver.upload_everywhere)
     finally:
         await asyncio.to_thread(driver.close)
 
@@ -207,6 +210,19 @@ class _Driver:
             for host, places in sorted(by_host.items())
             if (pages := sum(place.pages for place in places)) or any(place.is_working for place in places)
         ]
+
+    def upload_everywhere(self) -> None:
+        """Let every machine upload what workers that died have left on it."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415
+
+        upload = self._ray.remote(upload_leftovers)
+        refs = [
+            upload.options(
+                num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True)
+            ).remote(self._order)
+            for node in _alive_nodes(self._ray)
+        ]
+        self._ray.wait(refs, num_returns=len(refs), timeout=UPLOAD_SECONDS)
 
     def close(self) -> None:
         for place in self._places.values():
@@ -437,6 +453,12 @@ def _opened(order: ClusterOrder) -> Workspace:
     for name, content in order.models.items():
         _write_once(workspace.models_folder / name, content)
     return workspace
+
+
+def upload_leftovers(order: ClusterOrder) -> None:
+    """Upload the segments that are left on this machine by workers that died."""
+    with _opened(order) as workspace, workspace.archive_writer("leftovers") as writer:
+        writer.upload_leftovers()
 
 
 def node_folder(config: Config) -> Path:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import run_worker
+from wayhound.app.forage import refetch_lost, run_worker
 from wayhound.config import Config
 from wayhound.errors import WayhoundError
 from wayhound.processes import child_environment, python_command
@@ -109,8 +109,29 @@ async def forage_run(
     """Forage until all sites are done or `stop` is set: here, with several workers in processes of their own, or on a
     cluster, whose machines are reported to `on_nodes`.
 
-    `on_goal` is called as `run_worker` says. Raises WayhoundError if a worker failed.
+    `on_goal` is called as `run_worker` says. Sites with pages in archive files that were lost with a machine are
+    foraged again from there. Raises WayhoundError if a worker failed.
     """
+    while True:
+        await _forage_once(
+            workspace, run, config, workers, cluster, on_goal=on_goal, on_nodes=on_nodes, stop=stop
+        )
+        is_over = not stop.is_set() and workspace.stores.forage.progress(run.id).is_over
+        if not is_over or not refetch_lost(workspace, run):
+            return
+
+
+async def _forage_once(
+    workspace: Workspace,
+    run: Run,
+    config: Config,
+    workers: int,
+    cluster: ClusterOptions | None,
+    *,
+    on_goal: Callable[[Visit], None],
+    on_nodes: Callable[[list[NodeProgress]], None],
+    stop: asyncio.Event,
+) -> None:
     if cluster is not None:
         from wayhound.app.cluster import forage_on_cluster  # noqa: PLC0415 - only where it was asked for
 

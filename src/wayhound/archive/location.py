@@ -266,22 +266,30 @@ class ObjectStore:
 
         try:
             yield
-        except (FileNotFoundError, exceptions.NotFoundError) as error:
-            if "NoSuchBucket" in str(error):
-                raise ArchiveUnavailable(
-                    f"There is no bucket for {self.url}. Check its name, or make it, then run the same command again."
-                ) from None
-            raise FileNotFoundError(str(error)) from None
-        except (PermissionError, exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
-            raise ArchiveUnavailable(
-                f"The object store refuses access to {self.url}. Check the credentials (AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY, or a profile) and that they may list, read, write and delete there."
-            ) from None
         except (OSError, exceptions.BaseError, ValueError) as error:
-            raise ArchiveUnavailable(
-                f"The object store of {self.url} does not answer ({_short(error)}). If that lasts, check the "
-                "network and AWS_ENDPOINT_URL."
-            ) from error
+            missing = isinstance(error, FileNotFoundError | exceptions.NotFoundError)
+            if missing and "NoSuchBucket" not in str(error):
+                raise FileNotFoundError(str(error)) from None
+            raise ArchiveUnavailable(_explain(error, self.url)) from error
+
+
+_REFUSALS = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "403 Forbidden", "401 Unauth")
+
+
+def _explain(error: Exception, url: str) -> str:
+    """Return a sentence for an error of the library, whose kinds tell less than the answer of the store."""
+    text = str(error)
+    if "NoSuchBucket" in text:
+        return f"There is no bucket for {url}. Check its name, or make it, then run the same command again."
+    if any(refusal in text for refusal in _REFUSALS):
+        return (
+            f"The object store refuses access to {url}. Check the credentials (AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY, or a profile) and that they may list, read, write and delete there."
+        )
+    return (
+        f"The object store of {url} does not answer ({_short(error)}). If that lasts, check the network and "
+        "AWS_ENDPOINT_URL."
+    )
 
 
 def _check_writing(location: Location) -> None:

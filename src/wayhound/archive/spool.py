@@ -42,7 +42,7 @@ class Spool:
         self._queue: deque[Path] = deque()
         self._changed = Condition()
         self._closing = False
-        self._failure: ArchiveUnavailable | None = None
+        self._failure: Exception | None = None
         self._failing_since = 0.0
         self._waiting_bytes = 0
         self._thread: Thread | None = None
@@ -50,6 +50,7 @@ class Spool:
     def start(self) -> None:
         """Begin to upload: first what processes that died have left in the folder."""
         if self._thread is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
             self._thread = Thread(target=self._run, name="wayhound-upload", daemon=True)
             self._thread.start()
 
@@ -73,12 +74,12 @@ class Spool:
             self._closing = True
             self._changed.notify_all()
         self._thread.join(timeout_seconds)
-        if self._thread.is_alive():
-            with self._changed:
+        with self._changed:
+            if self._thread.is_alive() or self._queue:
                 self._queue.clear()  # the thread ends after the attempt under way; the files stay
                 raise self._waiting_error(self._failure)
 
-    def _waiting_error(self, cause: ArchiveUnavailable | None) -> ArchiveUnavailable:
+    def _waiting_error(self, cause: Exception | None) -> ArchiveUnavailable:
         waited = f" for {time.monotonic() - self._failing_since:,.0f} seconds" if cause else ""
         return ArchiveUnavailable(
             f"{self._waiting_bytes / 1e6:,.1f} MB of fetched pages could not be uploaded to {self._location.url}"
@@ -90,7 +91,8 @@ class Spool:
         adopted_at = 0.0
         while True:
             if time.monotonic() - adopted_at >= ADOPT_SECONDS:
-                self._adopt()
+                with suppress(OSError):  # of this machine's disk: what is in the queue comes first
+                    self._adopt()
                 adopted_at = time.monotonic()
             with self._changed:
                 if not self._queue:
@@ -119,7 +121,7 @@ class Spool:
                 try:
                     if not self._upload(path):
                         busy.add(_writer_of(path))  # its later segments must not come first
-                except ArchiveUnavailable:
+                except (ArchiveUnavailable, OSError):
                     return
 
     def _upload_until_done(self, path: Path) -> None:
@@ -129,7 +131,7 @@ class Spool:
                 if self._upload(path):
                     self._failure = None
                     return
-            except ArchiveUnavailable as error:
+            except (ArchiveUnavailable, OSError) as error:
                 if self._failure is None:
                     self._failing_since = time.monotonic()
                 self._failure = error

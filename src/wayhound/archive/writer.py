@@ -156,6 +156,11 @@ class ArchiveWriter:
         if self._spool:
             self._spool.close(CLOSE_SECONDS)
 
+    def upload_leftovers(self) -> None:
+        """Begin to upload what processes that died have left in the folder, where there is a spool."""
+        if self._spool:
+            self._spool.start()
+
     def _roll(self) -> None:
         """Finish a file that is large or old enough."""
         file = self._file

@@ -234,7 +234,7 @@ class ForageStore(RunStore):
         """Delete the visits from `number` on, whose pages the archive lost, as in a power cut. Raises LeaseLost."""
         with self._database.row_locks():
             self._check_held(job)
-            _untally(self._database, job.run_id, job.id, number)
+            untally(self._database, job.run_id, job.id, number)
             self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job.id, number))
 
     def retry_failed(self, run_id: int, *, renders: bool = False) -> int:
@@ -246,7 +246,7 @@ class ForageStore(RunStore):
         with self._database.transaction():
             failed = self._database.execute(_FIRST_FAILURES, (run_id, renders)).fetchall()
             for site_id, number in failed:
-                _untally(self._database, run_id, site_id, number)
+                untally(self._database, run_id, site_id, number)
                 self._database.execute(
                     "DELETE FROM visit WHERE site_id = ? AND number >= ?", (site_id, number)
                 )
@@ -358,7 +358,7 @@ def _drop_reservation(database: Database, run_id: int, site_id: int) -> None:
     database.execute("DELETE FROM reservation WHERE run_id = ? AND site_id = ?", (run_id, site_id))
 
 
-def _untally(database: Database, run_id: int, site_id: int, number: int) -> None:
+def untally(database: Database, run_id: int, site_id: int, number: int) -> None:
     """Subtract the visits of a site from `number` on from the sums of its run and of itself."""
     for outcome, visits, spent, goals, likely in database.execute(
         "SELECT outcome, count(*), sum(spent), count(*) FILTER (WHERE tier = 'goal'), "

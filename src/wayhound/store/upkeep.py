@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
 from wayhound.store.database import Database
+from wayhound.store.forage import untally
 from wayhound.store.sqlite import explain
 
 MOST_PROBLEMS = 20
@@ -66,6 +67,34 @@ def rebuild_indexes(database: Database) -> None:
 def archive_ends(database: Database) -> Iterator[tuple[str, int, int]]:
     """Yield each archive file that rows refer to, the size that it must have at least, and how many rows do."""
     yield from database.stream(_POSITIONS)
+
+
+def archive_files(database: Database, run_id: int) -> set[str]:
+    """Return the archive files that hold the pages of a run."""
+    sql = "SELECT DISTINCT archive_file FROM visit WHERE site_id IN (SELECT id FROM site WHERE run_id = ?)"
+    return {name for (name,) in database.stream(sql, (run_id,)) if name is not None}
+
+
+def reopen_sites_in(database: Database, run_id: int, files: Iterable[str]) -> int:
+    """Forget the visits of done sites from the first one in these archive files on; return the number of sites.
+
+    They wait again, and what is forgotten is fetched again.
+    """
+    first: dict[int, int] = {}
+    with database.transaction():
+        for file in files:
+            for site_id, number in database.execute(
+                "SELECT site_id, min(number) FROM visit WHERE archive_file = ? AND site_id IN "
+                "(SELECT id FROM site WHERE run_id = ? AND state = 'done') GROUP BY site_id",
+                (file, run_id),
+            ).fetchall():
+                first[site_id] = min(first.get(site_id, number), number)
+        for site_id, number in first.items():
+            untally(database, run_id, site_id, number)
+            database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (site_id, number))
+            database.execute("UPDATE site SET state = 'waiting', reason = '' WHERE id = ?", (site_id,))
+        database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (len(first), run_id))
+    return len(first)
 
 
 def sampled_positions(database: Database, count: int) -> list[tuple[str, int, int]]:

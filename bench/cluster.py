@@ -1,0 +1,675 @@
+"""A forage on three Ray nodes that are killed at random moments: nothing lost, nothing doubled, budgets exact.
+
+The nodes are network namespaces of this machine, each with an address and a disk folder of its own, joined by a bridge
+(root and `ip netns` are needed; elsewhere three `ray start` share the loopback address). Postgres, the object store and
+the counting web servers are real processes.
+
+1. The order runs on one machine with SQLite: the visits of every site, and the CPU time per page.
+2. The same order runs on the cluster without faults: the same visits; CPU time per page.
+3. It runs again, with `--kills` faults: a worker, a node (one time in two with its disk), the head with the command,
+   the command alone, Postgres, or the object store for some seconds.
+4. Packets to one node are dropped for `--partition` seconds while it works (namespaces only).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench.report import Bar, Report, add_output_options, finish
+from tests.object_store import ObjectStoreServer, object_store, why_no_object_store
+from tests.postgres_server import PostgresServer, postgres_server, why_not
+from wayhound.errors import WayhoundError
+from wayhound.workspace import Workspace
+
+NODES = 3
+NET = "10.77.0"
+PAGES = 400  # of a site; the budget is smaller
+DELAY = 0.05
+LEASE_SECONDS = 10.0
+DEADLINE = 1_200.0
+RAY_PORT = 6399
+RAY_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "disabled",
+    "RAY_enable_metrics_collection": "0",
+    "RAY_agent_register_timeout_ms": "300000",
+    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_DISABLE_IMPORT_WARNING": "1",
+}
+
+
+@dataclass
+class Web:
+    """Sites that remember every request: how often, and how long after the last one to the same host."""
+
+    sites: int
+    address: str
+    name: str  # pattern of a site's host name
+    port: int = 0
+    requests: Counter[str] = field(default_factory=Counter)
+    overlaps: int = 0
+    shortest_gap: float = float("inf")
+    _busy: Counter[str] = field(default_factory=Counter)
+    _last: dict[str, float] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def hosts(self) -> list[str]:
+        return [self.name.format(number) for number in range(self.sites)]
+
+    def starts(self) -> list[str]:
+        return [f"http://{host}:{self.port}/" for host in self.hosts()]
+
+    def forget(self) -> None:
+        with self._lock:
+            self.requests.clear()
+            self._last.clear()
+            self.overlaps, self.shortest_gap = 0, float("inf")
+
+    def answer(self, host: str, path: str) -> bytes:
+        if path == "/robots.txt":
+            return b""
+        with self._lock:
+            self.requests[f"http://{host}{path}"] += 1
+            self._busy[host] += 1
+            self.overlaps += self._busy[host] > 1
+            now = time.monotonic()
+            self.shortest_gap = min(self.shortest_gap, now - self._last.get(host, -1e9))
+            self._last[host] = now
+        number = int(re.sub(r"\D", "", path) or 0)
+        links = " ".join(f"<a href='/{(number * 3 + step) % PAGES}'>to {step}</a>" for step in range(1, 8))
+        body = f"<title>Page {number}</title><p>{host} {number} {'word ' * 300}</p>{links}".encode()
+        with self._lock:
+            self._busy[host] -= 1
+        return body
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        web = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                body = web.answer(self.headers["Host"], self.path)
+                with suppress(OSError):  # the client may have been killed
+                    self.send_response(200)
+                    self.send_header("Content-Type", "text/html" if body else "text/plain")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, *_: object) -> None:
+                pass
+
+        with Server((self.address, 0), Handler) as server:
+            self.port = server.server_port
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield
+            server.shutdown()
+
+
+# Machines
+
+
+@dataclass
+class Node:
+    """One machine of the cluster: a namespace, or only a folder where there are none."""
+
+    number: int
+    folder: Path
+    namespace: str  # empty: none
+    address: str
+    _supervisor: subprocess.Popen[bytes] | None = None
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return a command that runs on this machine, with its own host name."""
+        if not self.namespace:
+            return list(arguments)
+        name = f'hostname node{self.number}; exec "$@"'
+        inside = ["unshare", "--uts", "sh", "-c", name, "sh", *arguments]
+        return ["ip", "netns", "exec", self.namespace, *inside]
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, **RAY_ENVIRONMENT, "WAYHOUND_NODE_FOLDER": str(self.folder)}
+
+    def start(self, head: Node) -> None:
+        """Start Ray, again whenever it ends, as an init system does."""
+        ray = str(Path(sys.executable).parent / "ray")
+        given = [ray, "start", "--block", "--num-cpus=1", f"--node-ip-address={self.address}",
+                 "--object-store-memory=80000000"]  # fmt: skip
+        if head is self:
+            given += [
+                "--head",
+                f"--port={RAY_PORT}",
+                "--include-dashboard=false",
+            ]
+        else:
+            given += [f"--address={head.address}:{RAY_PORT}"]
+        loop = 'while true; do "$@"; sleep 1; done'
+        log = (self.folder / "ray.log").open("ab")
+        self._supervisor = subprocess.Popen(
+            self.command("sh", "-c", loop, "sh", *given), stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+            env=self.environment(), start_new_session=True,
+        )  # fmt: skip
+        log.close()
+
+    def pids(self) -> list[int]:
+        """Return the processes of this machine but for its supervisor."""
+        if self.namespace:
+            listed = subprocess.run(
+                ["ip", "netns", "pids", self.namespace], capture_output=True, text=True, check=False
+            ).stdout.split()
+            found = [int(pid) for pid in listed]
+        else:
+            found = [pid for pid in _all_pids() if _variable(pid, "WAYHOUND_NODE_FOLDER") == str(self.folder)]
+        own = self._supervisor.pid if self._supervisor else 0
+        return [pid for pid in found if pid != own]
+
+    def workers(self) -> list[int]:
+        return [pid for pid in self.pids() if "ray::ClusterWorker" in _command_line(pid)]
+
+    def kill(self, *, with_disk: bool = False) -> set[str]:
+        """End everything on this machine at once. Return the segments that went with its disk."""
+        for pid in self.pids():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        lost: set[str] = set()
+        if with_disk:
+            for path in self.folder.rglob("*.warc.gz"):
+                lost.add(path.name)
+                path.unlink()
+        return lost
+
+    def stop(self) -> None:
+        if self._supervisor:
+            with suppress(ProcessLookupError):
+                os.killpg(self._supervisor.pid, signal.SIGKILL)
+            self._supervisor.wait()
+            self._supervisor = None
+        self.kill()
+
+
+def _all_pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _variable(pid: int, name: str) -> str:
+    try:
+        content = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return ""
+    values = dict(part.split(b"=", 1) for part in content.split(b"\0") if b"=" in part)
+    return values.get(name.encode(), b"").decode()
+
+
+def _run(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def can_make_namespaces() -> bool:
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        return False
+    made = _run("ip", "netns", "add", "whprobe")
+    _run("ip", "netns", "del", "whprobe")
+    return made
+
+
+@contextmanager
+def machines(folder: Path, hosts: Sequence[str], *, namespaces: bool) -> Iterator[list[Node]]:
+    nodes = []
+    for number in range(1, NODES + 1):
+        own = folder / f"node{number}"
+        own.mkdir()
+        address = f"{NET}.{10 + number}" if namespaces else f"127.0.0.{10 + number}"
+        nodes.append(Node(number, own, f"wh{number}" if namespaces else "", address))
+    with ExitStack() as stack:
+        if namespaces:
+            stack.enter_context(_network(nodes, hosts))
+        for node in nodes:
+            stack.callback(node.stop)
+        yield nodes
+
+
+@contextmanager
+def _network(nodes: Sequence[Node], hosts: Sequence[str]) -> Iterator[None]:
+    lines = "\n".join(["127.0.0.1 localhost", *(f"{NET}.1 {host}" for host in hosts)])
+    lines += "".join(f"\n{node.address} node{node.number}" for node in nodes)
+    try:
+        _must("ip", "link", "add", "whbr", "type", "bridge")
+        _must("ip", "addr", "add", f"{NET}.1/24", "dev", "whbr")
+        _must("ip", "link", "set", "whbr", "up")
+        for node in nodes:
+            settings = Path("/etc/netns") / node.namespace
+            settings.mkdir(parents=True, exist_ok=True)
+            (settings / "hosts").write_text(lines + "\n")
+            outer, inner = f"whv{node.number}", f"whe{node.number}"
+            _must("ip", "netns", "add", node.namespace)
+            _must("ip", "link", "add", outer, "type", "veth", "peer", "name", inner)
+            _must("ip", "link", "set", outer, "master", "whbr", "up")
+            _must("ip", "link", "set", inner, "netns", node.namespace)
+            inside = ("ip", "-n", node.namespace)
+            _must(*inside, "addr", "add", f"{node.address}/24", "dev", inner)
+            _must(*inside, "link", "set", inner, "up")
+            _must(*inside, "link", "set", "lo", "up")
+        yield
+    finally:
+        for node in nodes:
+            _run("ip", "link", "del", f"whv{node.number}")
+            _run("ip", "netns", "del", node.namespace)
+            shutil.rmtree(Path("/etc/netns") / node.namespace, ignore_errors=True)
+        _run("ip", "link", "del", "whbr")
+
+
+def _must(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
+
+
+# Runs
+
+
+@dataclass
+class Outcome:
+    """The visits of a run by site, and what it cost."""
+
+    visits: dict[str, list[tuple[str, str]]]
+    spent: dict[str, int]
+    pages: int
+    seconds: float
+    cpu: dict[str, float]
+
+
+@dataclass
+class Bench:
+    """The parts of one run of the bench."""
+
+    web: Web
+    nodes: list[Node]
+    postgres: PostgresServer
+    store: ObjectStoreServer
+    folder: Path
+    budget: int
+    chance: Random
+    faults: Counter[str] = field(default_factory=Counter)
+    wiped: set[str] = field(default_factory=set)
+    seen: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)  # site, number → URL, segment
+
+    @property
+    def head(self) -> Node:
+        return self.nodes[0]
+
+    def workspace(self, name: str, *, shared: bool) -> Path:
+        folder = self.folder / name
+        places: dict[str, str] = {}
+        if shared:
+            places = {"database": self.database(), "archive": self.store.url(name)}
+        with Workspace.create(folder, **places):
+            pass
+        settings = folder / "wayhound.toml"
+        text = settings.read_text("utf-8")
+        settings.write_text(text.replace("lease_seconds = 60.0", f"lease_seconds = {LEASE_SECONDS}"), "utf-8")
+        return folder
+
+    def database(self) -> str:
+        """Return a new database, by an address that all machines reach."""
+        name = self.postgres.create().partition("//")[2].partition("/")[2].partition("?")[0]
+        return f"postgresql://wayhound@{self.web.address}:{self.postgres.settings['port']}/{name}"
+
+    def start_cluster(self) -> None:
+        for node in self.nodes:
+            node.start(self.head)
+        self.await_cluster()
+
+    def await_cluster(self) -> None:
+        """Wait until all nodes are there."""
+        check = "import ray; ray.init('auto', log_to_driver=False, logging_level='ERROR'); "
+        check += "print(sum(n['Alive'] for n in ray.nodes()))"
+        until = time.monotonic() + 300
+        while time.monotonic() < until:
+            answer = subprocess.run(
+                self.head.command(sys.executable, "-c", check), capture_output=True, text=True, check=False,
+                env={**self.head.environment(), "RAY_ADDRESS": f"{self.head.address}:{RAY_PORT}"},
+            )  # fmt: skip
+            if answer.stdout.strip() == str(NODES):
+                return
+            time.sleep(1)
+        raise SystemExit("The Ray nodes did not find each other within five minutes.")
+
+    def command(self, folder: Path, *, on_cluster: bool) -> subprocess.Popen[bytes]:
+        given = [sys.executable, "-m", "wayhound", "forage", str(self.folder / "sites.txt"), "--workspace", str(folder),
+                 "--keyword", "nosuchword", "--budget", str(self.budget), "--delay", str(DELAY), "--allow-private",
+                 "--render", "never"]  # fmt: skip
+        given += ["--cluster", "auto"] if on_cluster else []
+        environment = {**self.head.environment(), "RAY_ADDRESS": f"{self.head.address}:{RAY_PORT}"}
+        with (folder / "forage.log").open("ab") as log:
+            return subprocess.Popen(
+                self.head.command(*given), stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment,
+                start_new_session=True,
+            )  # fmt: skip
+
+    def outcome(self, folder: Path, seconds: float, cpu: dict[str, float]) -> Outcome:
+        visits: dict[str, list[tuple[str, str]]] = {}
+        with Workspace.open(folder) as workspace:
+            store = workspace.stores.forage
+            (run,) = store.runs()
+            spent = {site.start: site.spent for site in store.sites(run.id)}
+            for start in spent:
+                visits[start] = [(visit.url, visit.outcome) for visit in store.visits_of(run.id, start)]
+            return Outcome(visits, spent, store.progress(run.id).pages, seconds, cpu)
+
+    def unreadable(self, folder: Path) -> int:
+        """Return the number of visits whose page the archive cannot give back."""
+        bad = 0
+        with Workspace.open(folder) as workspace:
+            store = workspace.stores.forage
+            (run,) = store.runs()
+            for site in list(store.sites(run.id)):
+                for visit in store.visits_of(run.id, site.start):
+                    if visit.archived is not None:
+                        try:
+                            workspace.archive.read(visit.archived)
+                        except WayhoundError:
+                            bad += 1
+        return bad
+
+    def is_over(self, folder: Path) -> bool:
+        try:
+            with Workspace.open(folder) as workspace:
+                store = workspace.stores.forage
+                (run,) = store.runs()
+                return store.progress(run.id).is_over
+        except (ValueError, OSError):
+            return False
+
+    def look(self, folder: Path) -> None:
+        """Remember which visits are saved now: from now on they are promised."""
+        with suppress(Exception), Workspace.open(folder) as workspace:
+            store = workspace.stores.forage
+            (run,) = store.runs()
+            for site in list(store.sites(run.id)):
+                for visit in store.visits_of(run.id, site.start):
+                    segment = visit.archived.file if visit.archived else ""
+                    self.seen[site.start, visit.number] = (visit.url, segment)
+
+    def lost(self, outcome: Outcome) -> int:
+        """Return the visits that were promised and are gone; those after one on a lost disk are not promised."""
+        first: dict[str, int] = {}
+        for (site, number), (_, segment) in self.seen.items():
+            if segment in self.wiped:
+                first[site] = min(first.get(site, number), number)
+        return sum(
+            number < first.get(site, 1 << 60)
+            and (number >= len(outcome.visits[site]) or outcome.visits[site][number][0] != url)
+            for (site, number), (url, _) in self.seen.items()
+        )
+
+
+@contextmanager
+def cpu_watch(nodes: Sequence[Node], seconds: dict[str, float]) -> Iterator[None]:
+    """Add up the CPU time of the workers, the command and Ray's own processes while the block runs."""
+    ticks, over = os.sysconf("SC_CLK_TCK"), threading.Event()
+    known: dict[int, tuple[str, float]] = {}
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            for pid in {pid for node in nodes for pid in node.pids()}:
+                line = _command_line(pid)
+                kind = (
+                    "worker" if "ray::ClusterWorker" in line else "command" if "wayhound" in line else "ray"
+                )
+                with suppress(OSError, IndexError):
+                    values = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                    used = (int(values[11]) + int(values[12])) / ticks
+                    known[pid] = (kind, used)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
+    for kind, used in known.values():
+        seconds[kind] = seconds.get(kind, 0.0) + used
+
+
+def run_local(bench: Bench) -> Outcome:
+    """Run the order on one machine."""
+    folder = bench.workspace("local", shared=False)
+    bench.web.forget()
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    process = bench.command(folder, on_cluster=False)
+    if process.wait(DEADLINE):
+        raise SystemExit((folder / "forage.log").read_text()[-3_000:])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return bench.outcome(folder, time.monotonic() - began, {"command": cpu})
+
+
+def run_cluster(bench: Bench, name: str, faults: int, partition: float = 0.0) -> tuple[Path, Outcome]:
+    """Run the order on the cluster, with so many faults, until it has ended by itself."""
+    folder = bench.workspace(name, shared=True)
+    bench.web.forget()
+    bench.seen.clear()
+    cpu: dict[str, float] = {}
+    began = time.monotonic()
+    with cpu_watch(bench.nodes, cpu):
+        process = bench.command(folder, on_cluster=True)
+        partitioned = not partition
+        while True:
+            if faults or not partitioned:
+                time.sleep(bench.chance.uniform(1.0, 6.0))
+                bench.look(folder)
+            if not partitioned and bench.seen:
+                partitioned = True
+                cut_off(bench, bench.nodes[-1], partition)
+            elif faults and bench.seen:
+                faults -= 1
+                make_fault(bench, process)
+            if process.poll() is None and not faults and partitioned:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(5)
+            if process.poll() is not None:
+                if process.returncode == 0 and bench.is_over(folder):
+                    break
+                process = bench.command(folder, on_cluster=True)
+            if time.monotonic() - began > DEADLINE:
+                raise SystemExit(
+                    "The run did not end in time:\n" + (folder / "forage.log").read_text()[-3_000:]
+                )
+    return folder, bench.outcome(folder, time.monotonic() - began, cpu)
+
+
+def make_fault(bench: Bench, process: subprocess.Popen[bytes]) -> None:
+    kinds = (
+        ["worker"] * 6 + ["node"] * 2 + ["head"] + ["command"] * 3 + ["postgres"] * 4 + ["object store"] * 4
+    )
+    kind = bench.chance.choice(kinds)
+    bench.faults[kind] += 1
+    print(f"fault: {kind}", file=sys.stderr, flush=True)
+    match kind:
+        case "worker":
+            workers = [pid for node in bench.nodes for pid in node.workers()]
+            if workers:
+                with suppress(ProcessLookupError):
+                    os.kill(bench.chance.choice(workers), signal.SIGKILL)
+        case "node":
+            bench.wiped |= bench.chance.choice(bench.nodes[1:]).kill(with_disk=bench.chance.random() < 0.5)
+        case "head":  # and the command, which runs on its machine
+            for node in bench.nodes:
+                node.kill()
+            process.wait()
+            bench.await_cluster()
+        case "command":
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        case "postgres":
+            bench.postgres.stop(kill=True)
+            time.sleep(bench.chance.uniform(0, 3))
+            bench.postgres.start()
+        case _:
+            bench.store.stop()
+            time.sleep(bench.chance.uniform(0, 10))
+            bench.store.start()
+
+
+def cut_off(bench: Bench, node: Node, seconds: float) -> None:
+    """Drop all packets to and from a node for so many seconds."""
+    bench.faults["partition"] += 1
+    _must("ip", "link", "set", f"whv{node.number}", "nomaster")
+    time.sleep(seconds)
+    _must("ip", "link", "set", f"whv{node.number}", "master", "whbr")
+
+
+def _free_port(address: str) -> int:
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def prepared(arguments: argparse.Namespace, *, namespaces: bool) -> Iterator[Bench]:
+    """Start the machines, the servers and the web."""
+    address = f"{NET}.1" if namespaces else "127.0.0.1"
+    web = Web(arguments.sites, address, "s{}.test" if namespaces else "s{}.localhost")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wayhound-cluster-")))
+        nodes = stack.enter_context(machines(folder, web.hosts(), namespaces=namespaces))
+        settings = {"listen_addresses": address, "port": str(_free_port(address)), "fsync": "on"}
+        postgres = stack.enter_context(postgres_server(settings))
+        _let_in(postgres)
+        store = stack.enter_context(object_store(address))
+        os.environ.update(store.environment())
+        stack.enter_context(web.serving())
+        (folder / "sites.txt").write_text("\n".join(web.starts()) + "\n")
+        yield Bench(web, nodes, postgres, store, folder, arguments.budget, Random(arguments.seed))
+
+
+def _let_in(postgres: PostgresServer) -> None:
+    with (postgres.folder / "data/pg_hba.conf").open("a") as rules:
+        rules.write(f"host all all {NET}.0/24 trust\n")
+    postgres.stop()
+    postgres.start()
+
+
+def measure(arguments: argparse.Namespace) -> list[Report]:
+    namespaces = can_make_namespaces() and not arguments.loopback
+    with prepared(arguments, namespaces=namespaces) as bench:
+        local = run_local(bench)
+        bench.start_cluster()
+        folder, calm = run_cluster(bench, "calm", 0)
+        rows: list[list[Any]] = [_row("one machine, SQLite", local, bench, None)]
+        rows[0][4:] = [None] * 5
+        rows.append(_row("cluster", calm, bench, bench.unreadable(folder)))
+        bars = _bars("cluster", bench, calm, local, bench.unreadable(folder))
+        ratio = _cpu_per_page(calm) / _cpu_per_page(local)
+        bars.append(Bar("CPU per page of workers and command, times one machine", round(ratio, 2), most=1.35))
+        if arguments.kills:
+            folder, hurt = run_cluster(bench, "faults", arguments.kills)
+            rows.append(_row(f"{sum(bench.faults.values())} faults", hurt, bench, bench.unreadable(folder)))
+            bars += _bars("faults", bench, hurt, local, bench.unreadable(folder))
+        if arguments.partition and namespaces:
+            folder, cut = run_cluster(bench, "partition", 0, arguments.partition)
+            rows.append(_row(f"cut off for {arguments.partition:g} s", cut, bench, bench.unreadable(folder)))
+            bars += _bars("partition", bench, cut, local, bench.unreadable(folder))
+    where = "network namespaces" if namespaces else "processes that share the loopback address"
+    header = ["run", "sites", "pages", "seconds", "CPU ms per page", "of Ray itself", "refetched", "overlaps",
+              "shortest gap", "unreadable"]  # fmt: skip
+    return [
+        Report(
+            f"One order on {NODES} Ray nodes ({where}); faults: {dict(bench.faults)}",
+            header,
+            rows,
+            bars,
+            {"faults": dict(bench.faults), "sites": arguments.sites, "budget": arguments.budget},
+        )
+    ]
+
+
+def _cpu_per_page(outcome: Outcome) -> float:
+    return (outcome.cpu.get("worker", 0.0) + outcome.cpu.get("command", 0.0)) / max(outcome.pages, 1)
+
+
+def _row(name: str, outcome: Outcome, bench: Bench, unreadable: int | None) -> list[Any]:
+    refetched = sum(bench.web.requests.values()) - len(bench.web.requests)
+    return [
+        name,
+        len(outcome.visits),
+        outcome.pages,
+        round(outcome.seconds, 1),
+        round(1_000 * _cpu_per_page(outcome), 2),
+        round(1_000 * outcome.cpu.get("ray", 0.0) / max(outcome.pages, 1), 2),
+        refetched,
+        bench.web.overlaps,
+        round(bench.web.shortest_gap, 4),
+        unreadable,
+    ]
+
+
+def _bars(name: str, bench: Bench, outcome: Outcome, local: Outcome, unreadable: int) -> list[Bar]:
+    other = sum(sorted(outcome.visits[site]) != sorted(visits) for site, visits in local.visits.items())
+    over = sum(spent > bench.budget for spent in outcome.spent.values())
+    bars = [
+        Bar(f"{name}: sites with other visits than on one machine", other, most=0),
+        Bar(f"{name}: sites over their budget", over, most=0),
+        Bar(f"{name}: requests to one domain at once", bench.web.overlaps, most=0),
+        Bar(f"{name}: shortest gap between requests to a host, seconds", bench.web.shortest_gap, least=DELAY),
+        Bar(f"{name}: promised visits lost", bench.lost(outcome), most=0),
+        Bar(f"{name}: visits whose page is not in the archive", unreadable, most=0),
+    ]
+    if name == "cluster":
+        refetched = sum(bench.web.requests.values()) - len(bench.web.requests)
+        bars.append(Bar("cluster: pages fetched twice without a fault", refetched, most=0))
+    return bars
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sites", type=int, default=200)
+    parser.add_argument("--budget", type=int, default=30)
+    parser.add_argument("--kills", type=int, default=100, help="faults at random moments")
+    parser.add_argument("--partition", type=float, default=90.0, help="seconds; 0: none")
+    parser.add_argument("--loopback", action="store_true", help="make no network namespaces")
+    parser.add_argument("--seed", type=int, default=0)
+    add_output_options(parser)
+    arguments = parser.parse_args()
+    if reason := why_not() or why_no_object_store():
+        raise SystemExit(f"This bench cannot run here: {reason}.")
+    return finish(measure(arguments), arguments)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
