@@ -9,8 +9,8 @@ from wayhound.cli import run
 from wayhound.workspace import Workspace
 
 
-def main(start: str, folder: str) -> int:
-    run(["init", folder])
+def main(start: str, folder: str, database: str = "") -> int:
+    run(["init", folder, "--database", database])
     run(["forage", start, "-w", folder, "--budget", "1000000", "--delay", "0", "--allow-private"])
     with Workspace.open(Path(folder)) as workspace:
         [forage] = workspace.stores.forage.runs()

@@ -284,6 +284,17 @@ def default_toml(**places: str) -> str:
     return "\n\n".join([about, *outside, *sections, ""])
 
 
+def with_places(settings: str, **places: str) -> str:
+    """Return the text of a settings file with these values of settings outside of the sections; all else stays."""
+    sections = re.search(r"(?m)^\s*\[", settings)
+    head, rest = (settings[: sections.start()], settings[sections.start() :]) if sections else (settings, "")
+    for name, value in places.items():
+        line = f"{name} = {_to_toml(value)}"
+        head, count = re.subn(rf"(?m)^\s*[\"']?{name}[\"']?\s*=.*$", lambda _, new=line: new, head)
+        head = head if count else f"{head.rstrip()}\n\n{line}\n\n".lstrip()
+    return head + rest
+
+
 def _documented(setting: Field[Any], value: str | None = None) -> str:
     """Return the lines of a setting, with its default or a value; one without a default is commented out."""
     default = value or setting.default

@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres_server import PostgresServer, postgres_server, why_not
+from tests.postgres_server import PostgresServer
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.sqlite import SqliteDatabase
 from wayhound.store.stores import Stores
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
-    """A Postgres server for the tests of one process."""
-    if reason := why_not():
-        pytest.skip(reason)
-    with postgres_server() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from wayhound import __version__
+from wayhound.app.move import copy_to_file
 from wayhound.archive.writer import MARKER_SUFFIX, repair
+from wayhound.config import FILE_NAME, with_places
 from wayhound.errors import UsageError, WorkspaceError
 from wayhound.files import atomic_file
 from wayhound.store.upkeep import archive_ends, copy_database
@@ -115,6 +117,13 @@ def back_up(workspace: Workspace, target: Path, progress: Progress = lambda _don
         for path in databases:  # before anything else: what they refer to is copied after them
             copy_database(path, Path(drafts) / path.name)
         others = [path for path in _plain_files(folder) if path not in databases]
+        if workspace.database.is_server:  # a backup is complete in itself, and has no password in it
+            databases.append(folder / DATABASE_NAME)
+            copy_to_file(workspace.database, Path(drafts) / DATABASE_NAME)
+            settings = with_places((folder / FILE_NAME).read_text("utf-8"), database="", archive="")
+            (Path(drafts) / FILE_NAME).write_text(settings, "utf-8")
+            others.remove(folder / FILE_NAME)
+            databases.append(folder / FILE_NAME)
         below = [*_files_in(workspace.models_folder), *_archive_files(workspace.archive_folder)]
         n_bytes = sum(path.stat().st_size for path in (*databases, *others, *below) if path.exists())
         draft = _Draft(tar, n_bytes, progress)

@@ -8,10 +8,18 @@ from pathlib import Path
 
 import click
 from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from wayhound.app.backup import back_up, restore
 from wayhound.app.doctor import Finding, State, examine
+from wayhound.app.move import move_to_folder, move_to_server
 from wayhound.cli.console import command_for, err, next_steps, out, short_path, write_json
 from wayhound.cli.language import Command, Group, json_option, workspace_option
 from wayhound.wording.quantities import count
@@ -52,7 +60,7 @@ def _print(finding: Finding) -> None:
 
 @click.group("workspace", cls=Group)
 def workspace_group() -> None:
-    """Back up a workspace, and restore it."""
+    """Back up a workspace, restore it, or move it to a server and back."""
 
 
 @workspace_group.command("backup")
@@ -84,3 +92,38 @@ def restore_command(file: Path, folder: Path) -> None:
     next_steps(
         (command_for(folder, "index"), "make its search index"), (command_for(folder, "doctor"), "check it")
     )
+
+
+@workspace_group.command("move")
+@click.argument("source", metavar="FROM", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("target", metavar="TO")
+def move_command(source: Path, target: str) -> None:
+    """Move the database of the workspace FROM to a server, or copy all of it into a new folder.
+
+    TO is the address of an empty Postgres database, postgresql://USER@HOST:PORT/DATABASE, which FROM then uses, or a
+    folder that needs no server. Rows are counted and compared. A move that is interrupted changes nothing, and can be
+    repeated.
+    """
+    bar = Progress(
+        TextColumn("Copying rows"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+    )
+    with Workspace.open(source) as workspace, bar:
+        task = bar.add_task("", total=None)
+
+        def tell(done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of)
+
+        if target.startswith(("postgres://", "postgresql://")):
+            moved, where = move_to_server(workspace, target, tell), short_path(source)
+        else:
+            moved, where = move_to_folder(workspace, Path(target), tell), short_path(Path(target))
+    files = f" and {count(moved.files, 'file')}" if moved.files else ""
+    err.print(f"{where} has {count(moved.rows, 'row')}{files}, all compared.", markup=False)
+    if moved.kept:
+        err.print(f"The old database is kept as {moved.kept.name}. Delete it when all is well.", markup=False)
+    next_steps((command_for(source if moved.kept else Path(target), "doctor"), "check it"))

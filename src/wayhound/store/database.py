@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -68,6 +68,18 @@ class Database(ABC):
     def again(self, work: Callable[[], Result]) -> Result:
         """Do something that may be done twice, and do it again if the connection breaks; a file has none."""
         return work()
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Return a context manager in which all that is read is as it was at its begin."""
+
+    @abstractmethod
+    def bulk_load(self, tables: Sequence[str]) -> AbstractContextManager[None]:
+        """Return a transaction in which rows of these tables are inserted as they are: no trigger adds to them."""
+
+    @abstractmethod
+    def insert_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Insert many rows, as many at a time as is good for the database."""
 
     @abstractmethod
     def version(self) -> tuple[int | str, int]:

@@ -7,7 +7,7 @@ on that. What many workers do at once uses `row_locks`, where others wait only f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from random import randrange
 from typing import Any, TypeVar, cast
@@ -219,6 +219,35 @@ class PostgresDatabase(Database):
                 self.connection.execute(b"ROLLBACK", prepare=False)
             raise explained from error
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._transaction(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+            yield
+
+    @contextmanager
+    def bulk_load(self, tables: Sequence[str]) -> Iterator[None]:
+        with self.transaction():
+            for table in tables:
+                self.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+            yield
+            for table in tables:
+                self.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+                if self.execute(_IDENTITY, (table,)).fetchone():  # the next number comes after those copied
+                    self.execute(
+                        f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), "  # noqa: S608
+                        f"(SELECT coalesce(max(id), 0) + 1 FROM {table}), false)"
+                    )
+
+    def insert_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        names = ", ".join(f'"{name}"' for name in columns)
+        with (
+            self.plain_errors(),
+            self.connection.cursor() as cursor,
+            cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy,
+        ):
+            for row in rows:
+                copy.write_row([_without_nul(storable(value)) for value in row])
+
     def version(self) -> tuple[int | str, int]:
         # changes with every transaction that writes, those of this connection included
         return str(self.execute("SELECT CAST(pg_current_snapshot() AS TEXT)").fetchone()[0]), 0
@@ -261,6 +290,10 @@ class PostgresDatabase(Database):
         self.connection.close()
 
 
+_IDENTITY = (
+    "SELECT 1 FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ? "
+    "AND column_name = 'id' AND is_identity = 'YES'"
+)
 _WRITES = {"INSERT", "UPDATE", "DELETE"}
 
 

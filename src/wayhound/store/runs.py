@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wayhound.errors import UsageError
@@ -16,6 +16,7 @@ _LIMITS = "budget_per_site, total_budget, max_depth, min_probability, questions,
 _SELECT_RUN = f"SELECT id, identity, {_LIMITS} FROM run"  # noqa: S608
 
 
+_NEW_SITE = ("run_id", "start", "hosts", "domain", "turn", "about")
 _VISITS = "FROM visit JOIN site ON site.id = site_id WHERE run_id = ?1"
 _BOUNDS = f"SELECT count(*), min(at), max(at) {_VISITS}"
 _STRETCHES = (
@@ -86,31 +87,44 @@ class RunStore:
         return int(self._database.execute(sql, (key, now, now)).fetchone()[0])
 
     def _add_sites(self, run_id: int, sites: Iterable[Site]) -> None:
-        turns: dict[str, int] = dict(
-            self._database.execute("SELECT DISTINCT domain, turn FROM site WHERE run_id = ?", (run_id,))
-        )
-        added = 0
+        """Add the sites that a run lacks, all in one go, and hosts to those that it has."""
+        known: dict[str, tuple[int, str, str, int]] = {
+            start: (site_id, hosts, domain, turn)
+            for start, site_id, hosts, domain, turn in self._database.execute(
+                "SELECT start, id, hosts, domain, turn FROM site WHERE run_id = ?", (run_id,)
+            )
+        }
+        turns = {domain: turn for _, _, domain, turn in known.values()}
+        added: dict[str, Site] = {}
         for site in sites:
-            domain = site.domain
-            turn = turns.setdefault(domain, len(turns))
-            self._widen(run_id, site)
-            added += self._database.execute(
-                "INSERT INTO site (run_id, start, hosts, domain, turn, about) VALUES (?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (run_id, start) DO NOTHING",
-                (run_id, site.start, json.dumps(site.hosts), domain, turn, site.about),
-            ).rowcount
-        self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (added, run_id))
+            if site.start in known:
+                self._widen(run_id, *known[site.start][:2], site)
+            elif site.start in added:
+                hosts = tuple(dict.fromkeys((*added[site.start].hosts, *site.hosts)))
+                added[site.start] = replace(added[site.start], hosts=hosts)
+            else:
+                added[site.start] = site
+        rows = (
+            (
+                run_id,
+                site.start,
+                json.dumps(site.hosts),
+                site.domain,
+                turns.setdefault(site.domain, len(turns)),
+                site.about,
+            )
+            for site in added.values()
+        )
+        self._database.insert_rows("site", _NEW_SITE, rows)
+        self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (len(added), run_id))
 
-    def _widen(self, run_id: int, site: Site) -> None:
+    def _widen(self, run_id: int, site_id: int, hosts: str, site: Site) -> None:
         """Reopen a site that is done if it now has hosts that it lacked."""
-        row = self._database.execute(
-            "SELECT id, hosts FROM site WHERE run_id = ? AND start = ?", (run_id, site.start)
-        ).fetchone()
-        known = json.loads(row[1]) if row else []
-        if row and (new := [host for host in site.hosts if host not in known]):
-            hosts = json.dumps([*known, *new] if known else site.hosts)
-            self._database.execute("UPDATE site SET hosts = ? WHERE id = ?", (hosts, row[0]))
-            self._reopen_where(run_id, "id = ?", row[0])
+        known = json.loads(hosts)
+        if new := [host for host in site.hosts if host not in known]:
+            widened = json.dumps([*known, *new] if known else site.hosts)
+            self._database.execute("UPDATE site SET hosts = ? WHERE id = ?", (widened, site_id))
+            self._reopen_where(run_id, "id = ?", site_id)
 
     def _reopen(self, run_id: int, old: RunLimits, new: RunLimits) -> None:
         """Reopen sites by their numbers, not their reasons: one reopened in vain ends again without a fetch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -93,6 +93,27 @@ class SqliteDatabase(Database):
 
     def row_locks(self) -> _Transaction:
         return self._transaction  # SQLite has one lock for all
+
+    def snapshot(self) -> _Transaction:
+        return self._transaction
+
+    @contextmanager
+    def bulk_load(self, tables: Sequence[str]) -> Iterator[None]:
+        of_tables = f"type = 'trigger' AND tbl_name IN ({', '.join('?' * len(tables))})"
+        sql = f"SELECT name, sql FROM sqlite_schema WHERE {of_tables}"  # noqa: S608
+        with self.transaction():
+            triggers = self.execute(sql, tables).fetchall()
+            for name, _ in triggers:
+                self.execute(f"DROP TRIGGER {name}")
+            yield
+            for _, definition in triggers:
+                self.execute(definition)
+
+    def insert_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
+        with self.plain_errors():
+            cleaned = ([storable(value) for value in row] for row in rows)
+            self.connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", cleaned)  # noqa: S608
 
     def version(self) -> tuple[int | str, int]:
         seen = self.execute("PRAGMA data_version").fetchone()[0]  # changes of others
