@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import quantiles
@@ -136,7 +137,7 @@ def _forage(store: ServerForageStore, job: SiteJob, tally: Tally, until: float, 
             tally.refused += 1
             break
         visit = visit_of(job, number)
-        timed(tally.save_seconds, lambda visit=visit: store.save_visit(job, visit))
+        timed(tally.save_seconds, partial(store.save_visit, job, visit))
         tally.visits += 1
     store.finish_site(job, "budget spent")
 
@@ -237,16 +238,14 @@ class Simulation:
                 break
             await asyncio.sleep(network.uniform(0.2, 0.8))
             visit = visit_of(job, visit_number)
-            await self._call(
-                number,
-                lambda store, visit=visit: timed(
-                    self.tally.save_seconds, lambda: store.save_visit(job, visit)
-                ),
-            )
+            await self._call(number, partial(self._save, job, visit))
             self.tally.visits += 1
             self.by_domain[domain] += 1
         self._held.discard(domain)
         await self._call(number, lambda store: store.finish_site(job, "budget spent"))
+
+    def _save(self, job: SiteJob, visit: Visit, store: ServerForageStore) -> None:
+        timed(self.tally.save_seconds, partial(store.save_visit, job, visit))
 
     async def _watch(self) -> None:
         """Look every 100 ms at what the server's processes wait for."""
@@ -335,7 +334,8 @@ def ms(seconds: list[float], percent: int) -> float:
 def row(name: str, tally: Tally, seconds: float, workers: int) -> list[Cell]:
     return [
         name, workers, round(tally.visits / seconds), round(tally.leases / seconds),
-        ms(tally.save_seconds, 50), ms(tally.save_seconds, 99), ms(tally.lease_seconds, 50), ms(tally.lease_seconds, 99),
+        ms(tally.save_seconds, 50), ms(tally.save_seconds, 99),
+        ms(tally.lease_seconds, 50), ms(tally.lease_seconds, 99),
     ]  # fmt: skip
 
 

@@ -28,7 +28,8 @@ PAPER = (
 
 def tell_story(folder: Path, samples: SampleServer, *init: str) -> None:
     """Run the verbs of the story, one after the other."""
-    (folder.parent / f"{folder.name}.txt").write_text(PAPER)
+    paper = folder.parent / "paper.txt"
+    paper.write_text(PAPER)
     where = ["-w", str(folder)]
     starts = [start_of(samples, name) for name in ("math", "lanterns", "teahouse")]
     for command in (
@@ -38,7 +39,7 @@ def tell_story(folder: Path, samples: SampleServer, *init: str) -> None:
         ["forage", starts[0], "--strategy", "adaptive", "--budget", "25", *LOOPBACK, *where],
         ["forage", *starts[1:], "--keyword", "contact", "--budget", "12", *LOOPBACK, *where],
         ["extract", *where],
-        ["papers", "add", str(folder.parent / f"{folder.name}.txt"), *where],
+        ["papers", "add", str(paper), *where],
         ["topics", "init", *where],
         ["topics", "train", *where],
         ["index", *where],
@@ -106,9 +107,8 @@ def test_an_interrupted_copy_leaves_nothing_and_can_be_repeated(
         SqliteDatabase(once_trained / "wayhound.db", read_only=True) as source,
         PostgresDatabase(server.create()) as target,
     ):
-        with pytest.raises(KeyboardInterrupt), target.bulk_load(["trail"]):
-            target.insert_rows("trail", ("site", "taught_by", "taught_at", "source"), [("s", "b", 0.0, "")])
-            raise KeyboardInterrupt
+        with pytest.raises(KeyboardInterrupt):
+            copy_rows(source, target, _interrupt)
         assert target.execute("SELECT count(*) FROM trail").fetchone() == (0,)
         rows = copy_rows(source, target)
         assert rows == sum(
@@ -117,6 +117,10 @@ def test_an_interrupted_copy_leaves_nothing_and_can_be_repeated(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'migration'"
             ).fetchall()
         )
+
+
+def _interrupt(_done: int, _of: int) -> None:
+    raise KeyboardInterrupt
 
 
 def _plain(rows: list[dict[str, Any]]) -> str:

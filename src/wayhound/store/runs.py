@@ -104,18 +104,13 @@ class RunStore:
                 added[site.start] = replace(added[site.start], hosts=hosts)
             else:
                 added[site.start] = site
-        rows = (
-            (
-                run_id,
-                site.start,
-                json.dumps(site.hosts),
-                site.domain,
-                turns.setdefault(site.domain, len(turns)),
-                site.about,
-            )
-            for site in added.values()
-        )
-        self._database.insert_rows("site", _NEW_SITE, rows)
+
+        def row(site: Site) -> tuple[Any, ...]:
+            domain = site.domain
+            turn = turns.setdefault(domain, len(turns))
+            return run_id, site.start, json.dumps(site.hosts), domain, turn, site.about
+
+        self._database.insert_rows("site", _NEW_SITE, map(row, added.values()))
         self._database.execute("UPDATE run SET sites = sites + ? WHERE id = ?", (len(added), run_id))
 
     def _widen(self, run_id: int, site_id: int, hosts: str, site: Site) -> None:

@@ -50,6 +50,7 @@ def copy_rows(source: Database, target: Database, progress: Progress = lambda _d
             rows = _summed(_rows(source, table, names), sums[table])
             target.insert_rows(table, names, _told(rows, done, total, progress))
             done += sums[table].rows
+            progress(done, total)
         for table, names in columns.items():
             _compare(target, table, names, sums[table])
     return done
