@@ -365,7 +365,8 @@ class Bench:
             if answer.stdout.strip() == str(NODES):
                 return
             time.sleep(1)
-        raise SystemExit("The Ray nodes did not find each other within five minutes.")
+        logs = "\n".join((node.folder / "ray.log").read_text()[-1_500:] for node in self.nodes)
+        raise SystemExit(f"The Ray nodes did not find each other within five minutes.\n{logs}")
 
     def command(self, folder: Path, *, on_cluster: bool) -> subprocess.Popen[bytes]:
         given = [sys.executable, "-m", "wayhound", "forage", str(self.folder / "sites.txt"), "--workspace", str(folder),

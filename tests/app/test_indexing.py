@@ -5,12 +5,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from wayhound.app.index import Follower, ScoreKeeper, build, catch_up, is_behind, refresh_scores
+from wayhound.app.index import (
+    Follower,
+    ScoreKeeper,
+    build,
+    catch_up,
+    fetch_index,
+    is_behind,
+    publish_index,
+    refresh_scores,
+)
 from wayhound.citations.citation import Citation
 from wayhound.citations.hubs import HubScores
 from wayhound.cli import cli
@@ -348,6 +358,7 @@ def test_a_follower_reports_a_failure_once_and_recovers(workspace: Workspace) ->
 
 COMMITTING = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from wayhound import indexing
 from wayhound.workspace import Workspace
@@ -451,3 +462,33 @@ def test_the_command_does_not_wait_for_another_writer(workspace: Workspace) -> N
     with IndexWriter(workspace.index_folder):
         run = CliRunner().invoke(cli, ["index", "--workspace", str(workspace.folder)])
     assert isinstance(run.exception, WorkspaceLocked)
+
+
+def test_another_machine_begins_with_the_published_index(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    config = replace(workspace.config, archive=(tmp_path / "shared").as_uri())
+    workspace.stores.records.save([paper("a", "Trails")])
+    with Workspace(workspace.folder, config) as here, Workspace.on_node(tmp_path / "there", config) as there:
+        assert not fetch_index(there), "nothing was published"
+        catch_up(here)
+        assert publish_index(here).startswith("index/")
+        assert fetch_index(there)
+        assert [hit.id for hit in asked(there, "trails").hits] == ["a"]
+        assert not fetch_index(there), "it is there already"
+        for name in ("b", "c"):
+            here.stores.records.save([paper(name, f"More trails of {name}")])
+            catch_up(here)
+            publish_index(here)
+        assert fetch_index(there)
+        assert sorted(hit.id for hit in asked(there, "trails").hits) == ["a", "b", "c"]
+        snapshots = {
+            path.name
+            for path in (tmp_path / "shared/index").iterdir()
+            if path.is_dir() and any(path.iterdir())
+        }
+        assert len(snapshots) == 2, "the last one and the one before"
+
+
+def test_an_index_of_this_folder_alone_is_not_published(workspace: Workspace) -> None:
+    catch_up(workspace)
+    assert publish_index(workspace) == ""

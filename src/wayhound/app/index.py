@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Thread
-from typing import Self
+from typing import Any, Self
 
 from wayhound.app.goal_records import GoalFollower, GoalSync, sync_goals
 from wayhound.app.papers.works import CITED_ONLY, document_of_work, fill_from_citations
 from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
+from wayhound.files import write_file
 from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
 from wayhound.search.schema import SCORE_DIGITS, IndexDocument, RecordContext, index_document
-from wayhound.search.snapshot import IndexWriter, current_build, read_state
+from wayhound.search.snapshot import (
+    IndexWriter,
+    current_build,
+    new_build,
+    read_state,
+    use_build,
+    writer_lock,
+)
 from wayhound.store.records import RecordChange
 from wayhound.workspace import Workspace
 
@@ -286,3 +296,81 @@ def is_behind(workspace: Workspace) -> bool:
     in_use = current_build(workspace.index_folder)
     followed = read_state(in_use).change if in_use else 0
     return workspace.stores.changes.newest() > followed
+
+
+# Builds at the archive's location, for other machines
+
+PUBLISHED = "index/current.json"
+
+
+def publish_index(workspace: Workspace) -> str:
+    """Copy the build in use to the archive's location, as a snapshot that never changes; return its name there.
+
+    Empty if the archive is not shared or there is no build. Machines that read it see the old snapshot or the new one.
+    The one before it stays for those that are just copying it. Raises ArchiveUnavailable, and WorkspaceLocked if the
+    index is being written.
+    """
+    location, folder = workspace.location, workspace.index_folder
+    if location is None:
+        return ""
+    with writer_lock(folder):
+        build = current_build(folder)
+        if build is None:
+            return ""
+        name = f"index/{read_state(build).change:012}-{time.time_ns()}"
+        files = sorted(path for path in build.iterdir() if path.is_file() and not path.name.endswith(".lock"))
+        for path in files:
+            location.put(f"{name}/{path.name}", path)
+        sizes = {path.name: path.stat().st_size for path in files}
+        before = _published(workspace)
+        draft = folder / "published.json"
+        write_file(
+            draft, json.dumps({"snapshot": name, "change": read_state(build).change, "files": sizes}).encode()
+        )
+        location.put(PUBLISHED, draft)  # in one step: readers find the old list of files or the new one
+    for old in location.sizes("index"):
+        if not old.startswith((f"{name}/", PUBLISHED, f"{before.get('snapshot')}/")):
+            location.delete(old)
+    return name
+
+
+def fetch_index(workspace: Workspace) -> bool:
+    """Use the snapshot at the archive's location, if it is newer than the build in use; return True if it was.
+
+    What has changed since is then added from the database, so that a machine that serves need not index everything.
+    Files that both have are not copied again. Raises ArchiveUnavailable, and WorkspaceLocked if the index is written.
+    """
+    published = _published(workspace)
+    location, folder = workspace.location, workspace.index_folder
+    if location is None or not published:
+        return False
+    with writer_lock(folder):
+        in_use = current_build(folder)
+        if in_use and read_state(in_use).change >= published["change"]:
+            return False
+        build = new_build(folder)
+        for name, size in published["files"].items():
+            same = in_use / name if in_use else None
+            if same and name not in _CHANGING and same.is_file() and same.stat().st_size == size:
+                os.link(same, build / name)
+                continue
+            content = location.read(f"{published['snapshot']}/{name}")
+            if content is None or len(content) != size:
+                return False  # replaced meanwhile: the next look finds the new one
+            write_file(build / name, content)
+        use_build(folder, build)
+    return True
+
+
+_CHANGING = {"meta.json", ".managed.json", "followed.json"}
+
+
+def _published(workspace: Workspace) -> dict[str, Any]:
+    content = workspace.location.read(PUBLISHED) if workspace.location else None
+    try:
+        listed = json.loads(content or b"{}")
+        names = [str(name) for name in listed.get("files", {})]
+    except (ValueError, AttributeError):
+        return {}
+    is_plain = all(Path(name).name == name for name in names)
+    return listed if names and is_plain and isinstance(listed.get("change"), int) else {}

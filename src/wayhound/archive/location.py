@@ -127,7 +127,7 @@ class SharedFolder:
     def sizes(self, folder: str) -> dict[str, int]:
         with self._plain_errors():
             self._must_be_there()
-            paths = (path for path in (self._folder / folder).rglob("*") if not path.name.startswith("."))
+            paths = (path for path in (self._folder / folder).rglob("*") if not path.name.endswith(".part"))
             return {
                 path.relative_to(self._folder).as_posix(): path.stat().st_size
                 for path in paths
@@ -273,7 +273,14 @@ class ObjectStore:
             raise ArchiveUnavailable(_explain(error, self.url)) from error
 
 
-_REFUSALS = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "403 Forbidden", "401 Unauth")
+_REFUSALS = (
+    "AccessDenied",
+    "InvalidAccessKeyId",
+    "SignatureDoesNotMatch",
+    "ExpiredToken",
+    "403 Forbidden",
+    "401 Unauth",
+)
 
 
 def _explain(error: Exception, url: str) -> str:

@@ -38,7 +38,7 @@ NEEDED = ("fastapi", "jinja2", "multipart", "tantivy", "uvicorn")  # modules of 
 @click.option("--rebuild", is_flag=True, help="Build a new index; the old one is used until it is complete.")
 def index(folder: Path, rebuild: bool) -> None:
     """Bring the search index up to date with the records of the workspace."""
-    from wayhound.app.index import build, catch_up, refresh_scores  # noqa: PLC0415 - needs an extra
+    from wayhound.app.index import build, catch_up, publish_index, refresh_scores  # noqa: PLC0415 - needs an extra
     from wayhound.wording.submissions import format_indexed, format_problems  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, _indexing_bar() as show:
@@ -47,8 +47,11 @@ def index(folder: Path, rebuild: bool) -> None:
         else:
             refresh_scores(workspace)
             done = catch_up(workspace, show)
+        published = publish_index(workspace)
     for line in (format_indexed(done), *format_problems(done)):
         err.print(line, markup=False)
+    if published:
+        err.print("Published with the archive: `wayhound serve` on other machines begins with it.")
 
 
 @click.command(cls=Command, renamed={"--processes": "--workers"})
@@ -175,12 +178,13 @@ def _warn(error: Exception) -> None:
 
 def update_index(folder: Path) -> int:
     """Bring the index up to date, with a bar; return the number of the last change that has been scored."""
-    from wayhound.app.index import catch_up, refresh_scores  # noqa: PLC0415 - loads the search library
+    from wayhound.app.index import catch_up, fetch_index, refresh_scores  # noqa: PLC0415 - loads the search library
     from wayhound.wording.submissions import format_indexed, format_problems  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace, _indexing_bar() as show:
         scored = workspace.stores.changes.newest()
         try:
+            fetch_index(workspace)
             refresh_scores(workspace)
             done = catch_up(workspace, show)
         except WorkspaceLocked:
