@@ -4,7 +4,7 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
 RUN python -m venv /opt/wayhound \
- && /opt/wayhound/bin/pip install --no-cache-dir ".[all]"
+ && /opt/wayhound/bin/pip install --no-cache-dir ".[all,cluster]"
 
 FROM python:3.13-slim-bookworm
 RUN apt-get update \

@@ -148,11 +148,13 @@ class Node:
     _supervisor: subprocess.Popen[bytes] | None = None
 
     def command(self, *arguments: str) -> list[str]:
-        """Return a command that runs on this machine, with its own host name."""
+        """Return a command that runs on this machine, with its own host name and its own folder for Ray."""
         if not self.namespace:
             return list(arguments)
-        name = f'hostname node{self.number}; exec "$@"'
-        inside = ["unshare", "--uts", "sh", "-c", name, "sh", *arguments]
+        (self.folder / "tmp").mkdir(exist_ok=True)
+        Path("/tmp/ray").mkdir(exist_ok=True)
+        own = f'hostname node{self.number}; mount --bind {self.folder}/tmp /tmp/ray; exec "$@"'
+        inside = ["unshare", "--uts", "--mount", "sh", "-c", own, "sh", *arguments]
         return ["ip", "netns", "exec", self.namespace, *inside]
 
     def environment(self) -> dict[str, str]:

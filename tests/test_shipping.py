@@ -34,14 +34,17 @@ def test_the_workflow_runs_make_test_on_every_version_that_is_declared() -> None
 def test_the_services_run_commands_that_exist_with_their_options() -> None:
     services = read_yaml("compose.yaml")["services"]
     assert isinstance(services, dict)
-    assert set(services) == {"portal", "studio", "worker"}
-    for service in services.values():
+    cluster = {"postgres", "objects", "bucket", "head", "node", "command"}
+    assert set(services) == {"portal", "studio", "worker"} | cluster
+    for name in ("portal", "studio", "worker", "command"):
+        service = services[name]
         command, *options = service["command"]
         named = [word for word in options if word.startswith("--")]
         help_text = subprocess.run(
             [sys.executable, "-m", "wayhound", command, "--help"], capture_output=True, text=True, check=True
         ).stdout
         assert all(option in help_text for option in named)
+    assert all(services[name]["profiles"] == ["cluster"] for name in cluster), "a plain `up` starts none of them"
 
 
 def test_the_image_runs_as_a_user_without_rights() -> None:

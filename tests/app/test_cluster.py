@@ -1,0 +1,120 @@
+"""A forage on a Ray cluster. `python -m bench.cluster` does the same on three nodes, with many more faults."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bench.cluster import Web
+from tests.postgres_server import postgres_server, why_not
+from wayhound.app.cluster import ClusterOptions, check_cluster, node_folder
+from wayhound.cli import cli
+from wayhound.config import Config
+from wayhound.errors import UsageError
+from wayhound.processes import child_environment
+from wayhound.workspace import Workspace
+
+SITES, BUDGET = 10, 8
+WHY_NOT = why_not() or ("" if find_spec("ray") else "Ray is not installed (the extra cluster)")
+
+
+def descendants(pid: int) -> Iterator[int]:
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit() and parent_of(int(path.name)) == pid:
+            yield int(path.name)
+            yield from descendants(int(path.name))
+
+
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return -1
+
+
+def is_worker(pid: int) -> bool:
+    try:
+        return b"ray::ClusterWorker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def until(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Wait for a condition while a process runs."""
+    while not is_so() and process.poll() is None:
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+    web = Web(SITES, "127.0.0.1", "s{}.localhost")
+    (tmp_path / "shared").mkdir()
+    folder = tmp_path / "workspace"
+    with postgres_server() as server, web.serving():
+        with Workspace.create(folder, database=server.create(), archive=(tmp_path / "shared").as_uri()):
+            pass
+        settings = folder / "wayhound.toml"
+        settings.write_text(settings.read_text().replace("lease_seconds = 60.0", "lease_seconds = 2.0"))
+        command = [
+            sys.executable, "-m", "wayhound", "forage", *web.starts(), "--workspace", str(folder), "--keyword", "none",
+            "--budget", str(BUDGET), "--delay", "0.2", "--allow-private", "--render", "never",
+            "--cluster", "local", "--workers-per-node", "2",
+        ]  # fmt: skip
+        with (tmp_path / "log").open("wb") as log:
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=child_environment(), start_new_session=True
+            )
+        try:
+            until(lambda: len(web.requests) >= SITES, process)
+            victims = [pid for pid in descendants(process.pid) if is_worker(pid)]
+            assert victims, (tmp_path / "log").read_text()
+            os.kill(victims[0], signal.SIGKILL)
+            assert process.wait(300) == 0, (tmp_path / "log").read_text()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        assert web.overlaps == 0
+        with Workspace.open(folder) as workspace:
+            store = workspace.stores.forage
+            (run,) = store.runs()
+            assert {site.spent for site in store.sites(run.id)} == {BUDGET}
+            visits = [visit for start in web.starts() for visit in store.visits_of(run.id, start)]
+            assert len({visit.url for visit in visits}) == SITES * BUDGET
+            assert not list(workspace.archive_folder.glob("*.warc.gz")), "all segments are at the location"
+            for visit in visits:
+                assert visit.archived is not None
+                assert workspace.archive.read(visit.archived).url == visit.url
+    requests = sum(web.requests.values())
+    assert requests <= SITES * BUDGET + SITES, "only what was under way may be fetched twice"
+
+
+def test_a_workspace_in_one_file_says_what_to_do(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (the extra cluster)")
+    with Workspace.create(tmp_path / "one") as workspace:
+        check_cluster(workspace, ClusterOptions("local"))
+        with pytest.raises(UsageError, match="--cluster local"):
+            check_cluster(workspace, ClusterOptions("auto"))
+
+
+def test_the_place_of_a_cluster_is_checked(tmp_path: Path) -> None:
+    asked = ["forage", "http://one.example/", "--workspace", str(tmp_path)]
+    assert "none of ray://HOST:PORT" in CliRunner().invoke(cli, [*asked, "--cluster", "nowhere"]).output
+
+
+def test_all_processes_of_a_machine_share_the_folder_of_a_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAYHOUND_NODE_FOLDER", str(tmp_path))
+    one, other = Config(archive="s3://one/x"), Config(archive="s3://one/y")
+    assert node_folder(one) == node_folder(one) != node_folder(other)
+    assert node_folder(one).is_relative_to(tmp_path)
