@@ -165,6 +165,15 @@ class Node:
         ray = str(Path(sys.executable).parent / "ray")
         given = [ray, "start", "--block", "--num-cpus=1", f"--node-ip-address={self.address}",
                  "--object-store-memory=80000000"]  # fmt: skip
+        if (
+            self.namespace
+        ):  # given ports need not be waited for: on a busy machine Ray's patience of 15 s is short
+            given += [
+                "--dashboard-agent-grpc-port=7001",
+                "--dashboard-agent-listen-port=7002",
+                "--runtime-env-agent-port=7003",
+                "--metrics-export-port=7004",
+            ]
         if head is self:
             given += [
                 "--head",

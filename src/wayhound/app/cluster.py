@@ -38,6 +38,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # before a worker that failed is started
 MAX_FAILURES = 8  # of one place in a row, without a page in between: about two minutes
 STOP_SECONDS = 180.0
 UPLOAD_SECONDS = 60.0
+START_ATTEMPTS = 3
 FOLDER_VARIABLE = "WAYHOUND_NODE_FOLDER"
 
 # No statistics are sent, no metrics kept. On a machine that is busy, Ray's own processes take longer to start than the
@@ -361,7 +362,7 @@ def _connect(options: ClusterOptions) -> Any:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "namespace": "wayhound"}
     try:
         if options.is_local:
-            ray.init(address="local", include_dashboard=False, **quiet)
+            _start_here(ray, quiet)
         else:
             ray.init(address=options.address, **quiet)
     except (ConnectionError, TimeoutError, RuntimeError, ValueError) as error:
@@ -371,6 +372,19 @@ def _connect(options: ClusterOptions) -> Any:
             "--cluster local."
         ) from None
     return ray
+
+
+def _start_here(ray: Any, quiet: dict[str, Any]) -> None:
+    """Start a cluster on this machine. On a busy one Ray's own processes may not start within its patience: try again."""
+    for attempt in range(START_ATTEMPTS):
+        try:
+            ray.init(address="local", include_dashboard=False, **quiet)
+        except Exception as error:
+            ray.shutdown()
+            if attempt == START_ATTEMPTS - 1:
+                raise RuntimeError(str(error)) from error
+        else:
+            return
 
 
 # The side of a worker
