@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 
 .PHONY: demo teach-demo docs test test-lowest test-newest lint types layers pytest bench mutants fuzz kills soak lock install clean \
-	browser help
+	browser postgres help
 .DEFAULT_GOAL := help
 
 help:
@@ -43,7 +43,7 @@ demo: $(VENV)/.installed browser
 teach-demo: $(VENV)/.installed browser
 	@$(BIN)/wayhound demo --by-hand
 
-test: $(VENV)/.test-installed browser lint types layers pytest
+test: $(VENV)/.test-installed browser postgres lint types layers pytest
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
@@ -60,6 +60,9 @@ pytest: $(VENV)/.test-installed
 
 browser:
 	@scripts/install-chromium
+
+postgres:
+	@scripts/install-postgres
 
 docs: mkdocs.yml
 	@test -x $(VENV)-docs/bin/mkdocs || { $(PYTHON) -m venv $(VENV)-docs && $(VENV)-docs/bin/pip install --quiet "mkdocs-material>=9.5"; }

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 from wayhound.site import Site
+from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import Run, RunLimits, SiteJob
 from wayhound.visit import Visit
 
 BREADTH_FIRST = {"strategy": "breadth-first", "goal": "contact"}
+
+
+def forage_store(database: Database, clock: Callable[[], float] = time.monotonic) -> ForageStore:
+    """Return the store of forages that the stores of a workspace have, with a clock of the test's."""
+    if not database.is_server:
+        return ForageStore(database, clock)
+    from wayhound.store.postgres import PostgresDatabase
+    from wayhound.store.server_forage import ServerForageStore
+
+    assert isinstance(database, PostgresDatabase)
+    return ServerForageStore(database, clock)
 
 
 def site(number: int) -> Site:

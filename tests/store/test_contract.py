@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.store.samples import BREADTH_FIRST, begin, lease, site, visit_of
+from tests.store.samples import BREADTH_FIRST, begin, forage_store, lease, site, visit_of
 from wayhound.errors import LeaseLost, UsageError, WorkspaceError
 from wayhound.forage.scorer import FoundPage, SiteReport
 from wayhound.page import LinkKind
@@ -25,7 +25,7 @@ ME = "here:1:0"
 OTHER = "there:2:0"
 
 
-def test_the_sqlite_store_is_a_store(store: ForageStore) -> None:
+def test_the_store_is_a_store(store: ForageStore) -> None:
     kept: Store = store  # mypy compares the signatures
     assert kept.runs() == []
 
@@ -165,12 +165,15 @@ def watch(store: ForageStore, clock: Clock, seconds: int, worker: str = OTHER) -
     """Look once a second for workers that have fallen silent."""
     for _ in range(seconds):
         clock.now += 1.0
+        store._database.execute(
+            "UPDATE site SET leased_at = leased_at - 10.0"
+        )  # by a server's clock they are overdue
         store.release_silent(worker, 4.0)
 
 
 def test_a_silent_worker_loses_its_site_and_cannot_save(database: Database) -> None:
     clock = Clock()
-    old, new = ForageStore(database), ForageStore(database, clock)
+    old, new = forage_store(database), forage_store(database, clock)
     run = begin(old, sites=1)
     job = lease(old, run, ME)
     old.save_visit(job, visit_of(job, 0))
@@ -200,7 +203,7 @@ WRITES: list[Callable[[ForageStore, SiteJob], object]] = [
 def test_nothing_can_be_written_with_a_lease_that_was_lost_whoever_has_the_site_now(
     database: Database, owner: str
 ) -> None:
-    store = ForageStore(database)
+    store = forage_store(database)
     run = begin(store, sites=1, total_budget=9)
     job = lease(store, run, ME)
     store.release_dead(run.id, is_alive=lambda _: False)
@@ -214,7 +217,7 @@ def test_nothing_can_be_written_with_a_lease_that_was_lost_whoever_has_the_site_
 
 def test_a_renewed_lease_is_not_taken_over(database: Database) -> None:
     clock = Clock()
-    store, other = ForageStore(database), ForageStore(database, clock)
+    store, other = forage_store(database), forage_store(database, clock)
     run = begin(store, sites=1)
     job = lease(store, run, ME)
     for _ in range(10):
@@ -235,7 +238,7 @@ def test_the_time_of_day_may_jump_and_no_lease_is_lost(store: ForageStore) -> No
 
 def test_a_worker_that_slept_itself_waits_anew_before_it_calls_others_silent(database: Database) -> None:
     clock = Clock()
-    store, other = ForageStore(database), ForageStore(database, clock)
+    store, other = forage_store(database), forage_store(database, clock)
     run = begin(store, sites=1)
     job = lease(store, run, ME)
     watch(other, clock, 3)
@@ -248,7 +251,7 @@ def test_a_worker_that_slept_itself_waits_anew_before_it_calls_others_silent(dat
 
 def test_a_worker_does_not_call_itself_silent(database: Database) -> None:
     clock = Clock()
-    store = ForageStore(database, clock)
+    store = forage_store(database, clock)
     job = lease(store, begin(store, sites=1), ME)
     watch(store, clock, 20, worker=ME)
     store.save_visit(job, visit_of(job, 0))
@@ -349,7 +352,7 @@ visits = st.builds(
 @given(visit=visits)
 def test_any_visit_survives_the_store_unchanged(visit: Visit) -> None:
     with SqliteDatabase(None) as database:
-        store = ForageStore(database)
+        store = forage_store(database)
         job = lease(store, begin(store, sites=1))
         store.save_visit(job, visit)
         tier = visit.tier or (
@@ -506,7 +509,7 @@ def test_the_reservation_of_a_worker_that_fell_silent_goes_back_and_is_not_used_
     database: Database,
 ) -> None:
     clock = Clock()
-    old, new = ForageStore(database), ForageStore(database, clock)
+    old, new = forage_store(database), forage_store(database, clock)
     run = begin(old, sites=1, total_budget=1)
     job = lease(old, run, ME)
     assert old.reserve_fetch(job)

@@ -1,4 +1,4 @@
-"""Several processes on one file, and processes that are killed in the middle of it."""
+"""Several processes on one database, and processes that are killed in the middle of it."""
 
 from __future__ import annotations
 
@@ -13,33 +13,38 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.samples import BREADTH_FIRST, begin, lease
+from tests.postgres_server import PostgresServer
+from tests.store.samples import BREADTH_FIRST, begin, forage_store, lease
+from tests.store.worker import opened
 from wayhound.site import Site
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits
-from wayhound.store.sqlite import SqliteDatabase
 
 ROOT = Path(__file__).parents[2]
 KILLS = 25
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "wayhound.db"
+@pytest.fixture(params=["file", "server"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The place of a database that does not exist yet, or has no tables."""
+    if request.param == "server":
+        server: PostgresServer = request.getfixturevalue("server")
+        return server.create()
+    return str(tmp_path / "wayhound.db")
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[ForageStore]:
-    with SqliteDatabase(path) as database:
-        yield ForageStore(database)
+def store(path: str) -> Iterator[ForageStore]:
+    with opened(path) as database:
+        yield forage_store(database)
 
 
-def start(task: str, path: Path, name: str, *more: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.store.worker", task, str(path), name, *map(str, more)]
+def start(task: str, path: str, name: str, *more: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.store.worker", task, path, name, *map(str, more)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
-def run_together(task: str, path: Path, count: int, *more: Path) -> list[list[str]]:
+def run_together(task: str, path: str, count: int, *more: Path) -> list[list[str]]:
     """Return the output of each of several processes; all must succeed."""
     with ExitStack() as stack:
         workers = [stack.enter_context(start(task, path, f"here:{n}:0", *more)) for n in range(count)]
@@ -48,12 +53,12 @@ def run_together(task: str, path: Path, count: int, *more: Path) -> list[list[st
     return said
 
 
-def test_processes_that_make_the_same_database_at_once_agree_on_it(path: Path) -> None:
+def test_processes_that_make_the_same_database_at_once_agree_on_it(path: str) -> None:
     assert run_together("open", path, 4) == [["1"]] * 4
 
 
 def test_processes_never_lease_the_same_site_or_domain_together(
-    store: ForageStore, path: Path, tmp_path: Path
+    store: ForageStore, path: str, tmp_path: Path
 ) -> None:
     sites = [Site(f"https://part{n}.site{n % 20}.example/") for n in range(120)]
     run = store.open_run(BREADTH_FIRST, RunLimits(), sites, now=0.0)
@@ -64,7 +69,7 @@ def test_processes_never_lease_the_same_site_or_domain_together(
     assert store.progress(run.id).done == len(sites)
 
 
-def test_the_total_budget_is_met_exactly_by_processes_that_share_it(store: ForageStore, path: Path) -> None:
+def test_the_total_budget_is_met_exactly_by_processes_that_share_it(store: ForageStore, path: str) -> None:
     run = begin(store, sites=3, total_budget=200)
     run_together("save", path, 3)
     progress = store.progress(run.id)
@@ -73,7 +78,7 @@ def test_the_total_budget_is_met_exactly_by_processes_that_share_it(store: Forag
 
 
 def test_killed_processes_lose_no_visit_that_was_saved_and_budgets_stay_exact(
-    store: ForageStore, path: Path
+    store: ForageStore, path: str
 ) -> None:
     seconds = random.Random(7)
     budget = 0

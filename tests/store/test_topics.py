@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from wayhound.store.sqlite import SqliteDatabase
+from wayhound.store.database import Database
 from wayhound.store.topics import TopicStore
 from wayhound.topics.model import TopicPlacement
 
@@ -17,12 +14,11 @@ TREE = TopicPlacement("3", ("Animals of Wood",), 0.8, ("Animals of Wood",))
 STRAY = TopicPlacement("4", (), 0.6, ())
 
 
-@pytest.fixture(params=["memory", "disk"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TopicStore]:
-    with SqliteDatabase(tmp_path / "t.db" if request.param == "disk" else None) as database:
-        topics = TopicStore(database)
-        topics.replace_all([CAT, DOG, TREE, STRAY], {"1": "On cats"})
-        yield topics
+@pytest.fixture
+def store(database: Database) -> TopicStore:
+    topics = TopicStore(database)
+    topics.replace_all([CAT, DOG, TREE, STRAY], {"1": "On cats"})
+    return topics
 
 
 def test_a_placement_comes_back_as_it_was_saved(store: TopicStore) -> None:

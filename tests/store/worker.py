@@ -7,9 +7,14 @@ import sys
 import time
 from pathlib import Path
 
-from tests.store.samples import begin, visit_of
+from tests.store.samples import begin, forage_store, visit_of
+from wayhound.store.database import Database, open_database
 from wayhound.store.forage import ForageStore
-from wayhound.store.sqlite import SqliteDatabase
+
+
+def opened(place: str) -> Database:
+    """Open the database of a file, or of a server by its URL."""
+    return open_database(Path(), place) if "://" in place else open_database(Path(place))
 
 
 def say(word: object) -> None:
@@ -51,5 +56,5 @@ def save_visits(store: ForageStore, name: str) -> None:
 TASKS = {"open": open_only, "finish": finish_sites, "save": save_visits}
 
 if __name__ == "__main__":
-    with SqliteDatabase(Path(sys.argv[2])) as database:
-        TASKS[sys.argv[1]](ForageStore(database), sys.argv[3])
+    with opened(sys.argv[2]) as database:
+        TASKS[sys.argv[1]](forage_store(database), sys.argv[3])

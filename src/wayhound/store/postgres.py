@@ -36,6 +36,7 @@ PATIENCE_SECONDS = 300.0
 """A server that restarts is waited for so long; after that a command ends with a clear message."""
 
 MOST_SKEW_SECONDS = 120.0
+MANY_ROWS = 1_000
 SLOTS = 256
 WRITERS_LOCK = 0x57415948  # "WAYH": the advisory lock of plain transactions
 
@@ -247,6 +248,10 @@ class PostgresDatabase(Database):
         ):
             for row in rows:
                 copy.write_row([_without_nul(storable(value)) for value in row])
+        if (
+            cursor.rowcount >= MANY_ROWS
+        ):  # until the server counts them itself, it would plan as for an empty table
+            self.execute(f"ANALYZE {table}")
 
     def version(self) -> tuple[int | str, int]:
         # changes with every transaction that writes, those of this connection included
@@ -300,9 +305,8 @@ _WRITES = {"INSERT", "UPDATE", "DELETE"}
 def public_name(url: str) -> str:
     """Return a database's address for messages: without the password."""
     parts = urlsplit(url)
-    host = parts.hostname or "the local server"
-    port = f":{parts.port}" if parts.port else ""
-    return f"The database {parts.path.strip('/') or '(default)'} on {host}{port}"
+    host = parts.netloc.rpartition("@")[2] or "this machine"
+    return f"The database {parts.path.strip('/') or 'of the user'} on {host}"
 
 
 def is_away(error: Exception) -> bool:
@@ -342,7 +346,8 @@ def explain(error: psycopg.Error, name: str) -> Exception:
         or getattr(error.diag, "constraint_name", "") == "site_leased"
     ):
         return TryAgain(in_use)
-    for parts, advice in _ADVICE:
+    advices = (*_CONNECTING, *_ADVICE) if isinstance(error, psycopg.OperationalError) else _ADVICE
+    for parts, advice in advices:
         if any(part in text for part in parts):
             return WorkspaceError(f"{name} {advice}")
     if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
@@ -361,7 +366,7 @@ def _last_line(text: str) -> str:
     return text.splitlines()[-1].strip().rstrip(".") if text else "no answer"
 
 
-_ADVICE: tuple[tuple[tuple[str, ...], str], ...] = (
+_CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("password authentication failed", "no password supplied"),
         "refused the user or the password. Correct them in the settings (database), or give the password by the "
@@ -372,13 +377,15 @@ _ADVICE: tuple[tuple[tuple[str, ...], str], ...] = (
         "does not let this machine in. Allow its address in the server's pg_hba.conf.",
     ),
     (
-        ('database "',),
-        "does not exist. Create it on the server, such as by `createdb`, or correct the address.",
+        ('" does not exist',),
+        "does not exist, or its user does not. Create it on the server, such as by `createdb`, or correct the address.",
     ),
     (
         ("could not translate host name", "Name or service not known"),
         "is on a host whose name is unknown. Correct the address in the settings (database).",
     ),
+)
+_ADVICE: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("disk full", "No space left", "could not extend file"),
         "has no space left on its disk. Free some space.",

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from wayhound.forage.scorer import SiteReport
 from wayhound.store.forage import IS_HELD, ForageStore, job_of, lost
@@ -46,20 +47,36 @@ WITH held AS (
 SELECT count(*) FROM held
 """  # noqa: S608 - the names of columns
 
-# The first waiting site of each domain that is not leased, from a turn on. Rows that another worker is about to lease
-# are skipped, not waited for.
-_FREE = """
-SELECT id, start, hosts, about, visits, turn FROM site AS wanted
-WHERE run_id = ?1 AND state = 'waiting' AND turn > ?2
-  AND NOT EXISTS (SELECT 1 FROM site AS held WHERE held.state = 'leased' AND held.domain = wanted.domain)
-  AND NOT EXISTS (SELECT 1 FROM site AS earlier WHERE earlier.run_id = ?1 AND earlier.state = 'waiting'
-                  AND earlier.turn = wanted.turn AND earlier.id < wanted.id)
-ORDER BY turn LIMIT ?3 FOR UPDATE SKIP LOCKED
-"""
-_LEASE = (
-    f"UPDATE site SET state = 'leased', worker = ?1, leased_at = {_NOW}, fence = fence + 1 "  # noqa: S608
-    "WHERE id = ANY(?2) RETURNING id, fence"
+# Leases the first waiting site of each domain that is not leased, from a turn on. Rows that another worker is about to
+# lease are skipped, not waited for.
+_LEASE = f"""
+WITH free AS (
+    SELECT id FROM site AS wanted
+    WHERE run_id = ?1 AND state = 'waiting' AND turn > ?2
+      AND NOT EXISTS (SELECT 1 FROM site AS held WHERE held.state = 'leased' AND held.domain = wanted.domain)
+      AND NOT EXISTS (SELECT 1 FROM site AS earlier WHERE earlier.run_id = ?1 AND earlier.state = 'waiting'
+                      AND earlier.turn = wanted.turn AND earlier.id < wanted.id)
+    ORDER BY turn LIMIT ?3 FOR UPDATE SKIP LOCKED
 )
+UPDATE site SET state = 'leased', worker = ?4, leased_at = {_NOW}, fence = fence + 1
+FROM free WHERE site.id = free.id
+RETURNING site.id, fence, start, hosts, about, visits, turn
+"""  # noqa: S608
+# Values: ?1 site, ?2 fence, ?3 reason, ?4 hosts or null, ?5 1 if the total budget was refused, ?6 1 if it has a
+# reservation. The row of the run, which all workers share, is locked for no longer than the commit takes.
+_FINISH = """
+WITH done AS (
+    UPDATE site SET state = 'done', worker = NULL, leased_at = NULL, reason = ?3, hosts = coalesce(?4, hosts),
+        total_refused = ?5
+    WHERE id = ?1 AND fence = ?2 AND state = 'leased' RETURNING run_id, id
+), used AS (
+    DELETE FROM reservation USING done
+    WHERE reservation.run_id = done.run_id AND reservation.site_id = done.id AND ?6 = 1
+), counted AS (
+    UPDATE run SET sites_done = sites_done + 1 FROM done WHERE run.id = done.run_id
+)
+SELECT count(*) FROM done
+"""
 _LEASED = (
     "SELECT id, fence, start, hosts, about, visits FROM site "
     "WHERE state = 'leased' AND run_id = ? AND worker = ? ORDER BY turn"
@@ -94,19 +111,18 @@ class ServerForageStore(ForageStore):
 
     def _lease_free(self, run_id: int, worker: str, count: int) -> list[SiteJob]:
         """Lease from the domain after the one leased last on, and then from the first."""
-        execute = self._database.execute
-        with self._database.row_locks():
-            last = self._turns.get(run_id, -1)
-            rows = execute(_FREE, (run_id, last, count)).fetchall()
-            if len(rows) < count and last >= 0:
-                known = {row[0] for row in rows}
-                more = execute(_FREE, (run_id, -1, count)).fetchall()
-                rows += [row for row in more if row[0] not in known][: count - len(rows)]
-            if not rows:
-                return []
-            fences = dict(execute(_LEASE, (worker, [row[0] for row in rows])).fetchall())
-        self._turns[run_id] = rows[-1][5]
-        return [job_of(run_id, row[0], fences[row[0]], *row[1:5]) for row in rows]
+        last = self._turns.get(run_id, -1)
+        rows = self._lease_after(run_id, worker, last, count)
+        if not rows and last >= 0:
+            rows = self._lease_after(run_id, worker, -1, count)
+        if rows:
+            self._turns[run_id] = rows[-1][-1]
+        return [job_of(run_id, *row[:-1]) for row in rows]
+
+    def _lease_after(self, run_id: int, worker: str, turn: int, count: int) -> list[tuple[Any, ...]]:
+        """Return the rows of the sites that were leased, in order of their turns."""
+        rows = self._server.execute_alone(_LEASE, (run_id, turn, count, worker)).fetchall()
+        return sorted(rows, key=itemgetter(-1))
 
     def _orphans(self, run_id: int, worker: str) -> list[SiteJob]:
         """Return sites that were leased to this worker by a try whose answer was lost."""
@@ -137,11 +153,11 @@ class ServerForageStore(ForageStore):
         self._server.again(lambda: super(ServerForageStore, self).release_silent(worker, seconds))
 
     def _others_leases(self, worker: str, seconds: float) -> list[tuple[int, int, int]]:
-        """Return those that were not renewed for half the time by the server's clock: the rest need not be watched."""
+        """Return those that are overdue by the server's clock: of those renewed in time, nobody need keep count."""
         return self._database.execute(
             "SELECT id, fence, beats FROM site WHERE state = 'leased' AND worker <> ?1 "  # noqa: S608
             f"AND abs({_NOW} - leased_at) > CAST(?2 AS DOUBLE PRECISION)",
-            (worker, seconds / 2),
+            (worker, seconds / 4),
         ).fetchall()
 
     def finish_site(self, job: SiteJob, reason: str, hosts: tuple[str, ...] | None = None) -> None:
@@ -149,8 +165,15 @@ class ServerForageStore(ForageStore):
             sql = "SELECT 1 FROM site WHERE id = ? AND fence = ? AND state = 'done' AND reason = ?"
             return self._database.execute(sql, (job.id, job.fence, reason)).fetchone() is not None
 
-        self._repeat(lambda: super(ServerForageStore, self).finish_site(job, reason, hosts), was_done)
+        self._repeat(lambda: self._finish(job, reason, hosts), was_done)
         self._given.discard((job.id, job.fence))
+        self._reserved.discard(job.id)
+
+    def _finish(self, job: SiteJob, reason: str, hosts: tuple[str, ...] | None) -> None:
+        learned = None if hosts is None else json.dumps(hosts)
+        values = (job.id, job.fence, reason, learned, job.id in self._refused, job.id in self._reserved)
+        if not self._server.execute_alone(_FINISH, values).fetchone()[0]:
+            raise lost(job)
 
     # Visits
 

@@ -1,0 +1,281 @@
+"""A database on a server: outages in the middle of a forage, and errors that say what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.postgres_server import PostgresServer, postgres_server, why_not
+from tests.store.samples import begin, forage_store, lease, visit_of
+from wayhound.cli import run
+from wayhound.errors import LeaseLost, UsageError, WorkspaceError
+from wayhound.store.database import Database, open_database
+from wayhound.store.protocol import SiteJob
+
+OUTAGES = 4
+
+
+@pytest.fixture
+def own_server() -> Iterator[PostgresServer]:
+    """A server to be switched off. What it has confirmed is with the operating system, which goes on."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with postgres_server({"fsync": "off", "full_page_writes": "off"}) as started:
+        yield started
+
+
+def opened(url: str, *, read_only: bool = False) -> Database:
+    return open_database(Path(), url, read_only=read_only)
+
+
+class Saver(threading.Thread):
+    """Saves visits of one site until told to end, and counts what was confirmed."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(daemon=True)
+        self.url, self.confirmed, self.ends = url, 0, False
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            with opened(self.url) as database:
+                store = forage_store(database)
+                job = lease(store, store.runs()[0])
+                while not self.ends:
+                    assert store.reserve_fetch(job)
+                    store.save_visit(job, visit_of(job, self.confirmed))
+                    self.confirmed += 1
+                    if self.confirmed % 7 == 0:
+                        assert store.renew_leases(job.run_id, "here:1:0") == {(job.id, job.fence)}
+                store.finish_site(job, "no links left")
+        except BaseException as error:  # noqa: BLE001 - told by the test
+            self.error = error
+
+    def wait_for(self, count: int) -> None:
+        """Wait until so many more visits are confirmed."""
+        until = self.confirmed + count
+        while self.confirmed < until and self.is_alive():
+            time.sleep(0.005)
+
+
+def test_a_server_that_is_switched_off_loses_no_visit_and_doubles_none(own_server: PostgresServer) -> None:
+    url = own_server.create()
+    with opened(url) as database:
+        run_id = begin(forage_store(database), sites=1, total_budget=1_000_000).id
+    saver = Saver(url)
+    saver.start()
+    for number in range(OUTAGES):
+        saver.wait_for(30)
+        own_server.stop(kill=number % 2 == 0)
+        own_server.start()
+    saver.wait_for(30)
+    saver.ends = True
+    saver.join()
+    assert saver.error is None
+    assert saver.confirmed >= OUTAGES * 30
+    with opened(url) as database:
+        store = forage_store(database)
+        (summary,) = store.sites(run_id)
+        assert summary.visits == summary.spent == store.progress(run_id).spent == saver.confirmed
+        (job_id,) = database.execute("SELECT id FROM site").fetchone()
+        assert [visit.number for visit in store.visits(job_id)] == list(range(saver.confirmed))
+        assert database.execute("SELECT count(*) FROM reservation").fetchone() == (0,)
+
+
+def cut_before(database: Database, statement: str) -> None:
+    """Let the server carry out the next such statement, and then cut the connection before its answer arrives."""
+    from wayhound.store.postgres import PostgresDatabase
+
+    assert isinstance(database, PostgresDatabase)
+    run_statement = database._run
+
+    def cut(sql: str, values: object) -> object:
+        result = run_statement(sql, values)  # type: ignore[arg-type]
+        if sql.lstrip().startswith(statement):
+            database._run = run_statement  # type: ignore[method-assign]
+            database.connection.close()
+            raise database._explain(_lost())
+        return result
+
+    database._run = cut  # type: ignore[method-assign, assignment]
+
+
+def _lost() -> Any:
+    import psycopg
+
+    return psycopg.OperationalError("the connection is lost")
+
+
+@pytest.fixture
+def cut_database(server: PostgresServer) -> Iterator[Database]:
+    with opened(server.create()) as database:
+        yield database
+
+
+def test_a_visit_whose_answer_was_lost_is_saved_once(cut_database: Database) -> None:
+    store = forage_store(cut_database)
+    started = begin(store, sites=1)
+    job = lease(store, started)
+    cut_before(cut_database, "WITH held")
+    store.save_visit(job, visit_of(job, 0))
+    store.save_visit(job, visit_of(job, 1))
+    assert [visit.number for visit in store.visits(job.id)] == [0, 1]
+    assert store.progress(started.id).visits == 2
+
+
+def test_a_lost_answer_does_not_hide_that_the_lease_is_lost(cut_database: Database) -> None:
+    store = forage_store(cut_database)
+    started = begin(store, sites=1)
+    job = lease(store, started)
+    store.release_leases(started.id, "here:1:0")
+    cut_before(cut_database, "WITH held")
+    with pytest.raises(LeaseLost):
+        store.save_visit(job, visit_of(job, 0))
+
+
+def test_a_lease_whose_answer_was_lost_is_given_out_once(server: PostgresServer) -> None:
+    with opened(server.create()) as database:
+        store = forage_store(database)
+        started = begin(store, sites=3)
+        first = lease(store, started)
+        original = store._lease_free  # type: ignore[attr-defined]
+
+        def lose(*arguments: object) -> list[SiteJob]:
+            original(*arguments)
+            store._lease_free = original  # type: ignore[attr-defined]
+            database.close()
+            raise database._explain(_lost())  # type: ignore[attr-defined]
+
+        store._lease_free = lose  # type: ignore[attr-defined]
+        second = lease(store, started)
+        assert second.id != first.id
+        assert store.renew_leases(started.id, "here:1:0") == {
+            (first.id, first.fence),
+            (second.id, second.fence),
+        }
+
+
+# Errors
+
+
+def test_a_database_that_is_not_there_is_named(server: PostgresServer) -> None:
+    with pytest.raises(WorkspaceError, match=r"The database nowhere on .* does not exist.* Create it"):
+        opened(server.url("nowhere"))
+
+
+def test_a_server_that_does_not_run_is_a_clear_error(tmp_path: Path) -> None:
+    if reason := why_not():
+        pytest.skip(reason)
+    with pytest.raises(WorkspaceError, match=r"cannot be reached: .*Check the address, that the server runs"):
+        opened(f"postgresql://wayhound:secret@/mine?host={tmp_path}")
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql://me@here:port/mine", "postgresql://me@here/mine?colour=red"]
+)
+def test_an_address_that_is_none_is_a_usage_error(address: str) -> None:
+    if reason := why_not():
+        pytest.skip(reason)
+    with pytest.raises(UsageError, match="no address of a Postgres database"):
+        opened(address)
+
+
+def test_a_wrong_password_is_told_without_telling_it(server: PostgresServer) -> None:
+    rules = server.folder / "data" / "pg_hba.conf"
+    rules.write_text(f"local all guarded scram-sha-256\n{rules.read_text()}")
+    with opened(server.create()) as database:
+        database.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'")
+        database.execute("SELECT pg_reload_conf()")
+    address = server.url().replace("wayhound@", "guarded:wrong-word@")
+    until_refused(lambda: opened(address))
+    with pytest.raises(WorkspaceError, match=r"refused the user or the password.*PGPASSWORD") as refused:
+        opened(address)
+    assert "wrong-word" not in str(refused.value)
+
+
+def until_refused(attempt: Callable[[], Database]) -> None:
+    """The server reads its rules again when it comes to it."""
+    for _ in range(500):
+        try:
+            attempt().close()
+        except WorkspaceError:
+            return
+        time.sleep(0.01)
+
+
+def test_a_database_of_a_newer_version_is_left_alone(server: PostgresServer) -> None:
+    url = server.create()
+    with opened(url) as database:
+        database.execute("INSERT INTO migration (number, name) VALUES (9999, 'later')")
+    with pytest.raises(WorkspaceError, match=r"made by a newer version.*Install the newer version"):
+        opened(url)
+
+
+def test_a_reader_does_not_bring_an_older_database_up_to_date(server: PostgresServer) -> None:
+    url = server.create()
+    with opened(url) as database:
+        database.execute("DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)")
+    with pytest.raises(WorkspaceError, match=r"another version.*Open it once with write access"):
+        opened(url, read_only=True)
+
+
+def test_who_may_only_read_cannot_write(server: PostgresServer) -> None:
+    url = server.create()
+    opened(url).close()
+    with (
+        opened(url, read_only=True) as database,
+        pytest.raises(WorkspaceError, match="open for reading alone"),
+    ):
+        begin(forage_store(database))
+
+
+def test_a_clock_that_is_an_hour_off_stops_a_forage(server: PostgresServer) -> None:
+    with opened(server.create()) as database:
+        database.check_clock(time.time())
+        for seconds, side in ((3_600, "60 minutes ahead of"), (-3_600, "60 minutes behind")):
+            with pytest.raises(WorkspaceError, match=f"{side} that of the database server.*use NTP"):
+                database.check_clock(time.time() + seconds)
+
+
+def test_text_that_postgres_cannot_hold_is_saved_with_a_mark_in_its_place(postgres: Database) -> None:
+    store = forage_store(postgres)
+    job = lease(store, begin(store, sites=1))
+    store.save_visit(job, visit_of(job, 0, title="nothing \x00 here"))
+    assert [visit.title for visit in store.visits(job.id)] == ["nothing \ufffd here"]
+
+
+def test_without_the_driver_the_extra_is_named(tmp_path: Path) -> None:
+    script = (
+        "import sys; sys.modules['psycopg'] = None\n"
+        "from wayhound.cli import run\n"
+        f"sys.exit(run(['init', {str(tmp_path / 'w')!r}, '--database', 'postgresql://me@here/mine']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "needs psycopg" in done.stderr
+    assert "[postgres]" in done.stderr
+    assert not (tmp_path / "w" / "wayhound.toml").exists()
+
+
+def test_a_workspace_is_not_made_if_its_database_cannot_be_used(
+    server: PostgresServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["init", str(tmp_path / "w"), "--database", server.url("nowhere")]) == 3
+    assert "does not exist, or its user does not. Create it" in capsys.readouterr().err
+    assert run(["init", str(tmp_path / "w"), "--database", "mysql://me:secret@here/mine"]) == 2
+    told = capsys.readouterr().err
+    assert "must be postgresql://USER@HOST:PORT/DATABASE" in told
+    assert "secret" not in told
+    assert run(["init", str(tmp_path / "w"), "--database", server.create()]) == 0
+
+
+def test_no_command_loads_the_driver_unless_it_is_used() -> None:
+    script = "import sys; import wayhound.cli, wayhound.workspace; sys.exit('psycopg' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
