@@ -330,6 +330,7 @@ def _is_refusal(error: psycopg.Error) -> bool:
             "does not exist",
             "no pg_hba.conf entry",
             "could not translate host name",
+            "failed to resolve host",
             "role ",
         )
     )
@@ -381,7 +382,7 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
         "does not exist, or its user does not. Create it on the server, such as by `createdb`, or correct the address.",
     ),
     (
-        ("could not translate host name", "Name or service not known"),
+        ("could not translate host name", "failed to resolve host", "Name or service not known"),
         "is on a host whose name is unknown. Correct the address in the settings (database).",
     ),
 )
