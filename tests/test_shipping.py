@@ -44,7 +44,9 @@ def test_the_services_run_commands_that_exist_with_their_options() -> None:
             [sys.executable, "-m", "wayhound", command, "--help"], capture_output=True, text=True, check=True
         ).stdout
         assert all(option in help_text for option in named)
-    assert all(services[name]["profiles"] == ["cluster"] for name in cluster), "a plain `up` starts none of them"
+    assert all(services[name]["profiles"] == ["cluster"] for name in cluster), (
+        "a plain `up` starts none of them"
+    )
 
 
 def test_the_image_runs_as_a_user_without_rights() -> None:

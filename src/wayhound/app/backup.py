@@ -230,8 +230,8 @@ def _copy(file: IO[bytes], target: Path) -> str:
 
 def _check_archive(workspace: Workspace) -> None:
     for name, end, _ in archive_ends(workspace.database):
-        path = workspace.archive_folder / name
-        if not path.exists() or path.stat().st_size < end:
+        size = workspace.archive.size(name)
+        if size is None or size < end:
             raise WorkspaceError(f"The backup lacks a part of {name} that its database refers to.")
 
 

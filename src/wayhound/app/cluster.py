@@ -307,10 +307,10 @@ class _Place:
         is_report = ref == self._report
         try:
             answer = self._ray.get(ref)
-        except WayhoundError as error:
-            self._failed(error)
-        except self._ray.exceptions.RayError as error:
-            cause = getattr(error, "cause", None)
+        except (WayhoundError, self._ray.exceptions.RayError) as error:  # Ray's own is both, around the cause
+            cause = getattr(error, "cause", error)
+            if isinstance(cause, UsageError):
+                raise cause from None  # it would only fail again
             self._failed(cause if isinstance(cause, WayhoundError) else _worker_lost(self.host, error))
         else:
             if is_report:

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 from wayhound import __version__
-from wayhound.archive.reader import stored_response_at
 from wayhound.archive.writer import MARKER_SUFFIX, repair
-from wayhound.errors import WayhoundError
+from wayhound.errors import ArchiveError, WayhoundError
 from wayhound.net.browser import find_browser
 from wayhound.processes import child_environment, python_command
 from wayhound.store.upkeep import (
@@ -30,6 +29,7 @@ from wayhound.store.upkeep import (
     rebuild_indexes,
     sampled_positions,
 )
+from wayhound.visit import ArchiveRef
 from wayhound.workspace import Workspace
 
 State = Literal["good", "note", "bad", "mended"]
@@ -255,13 +255,14 @@ def _database(workspace: Workspace, mend: bool) -> Iterator[Finding]:
 def _archive(workspace: Workspace, mend: bool) -> Iterator[Finding]:
     folder = workspace.archive_folder
     yield from _torn(folder, mend)
+    sizes = workspace.archive.size
     short = [
         (name, rows)
         for name, end, rows in archive_ends(workspace.database)
-        if not (folder / name).exists() or (folder / name).stat().st_size < end
+        if (size := sizes(name)) is None or size < end
     ]
     for name, rows in short:
-        what = "is too short" if (folder / name).exists() else "is missing"
+        what = "is missing" if sizes(name) is None else "is too short"
         sentence = f"{name} {what}; {rows:,} rows of the database refer to it."
         yield Finding(
             "archive",
@@ -272,7 +273,7 @@ def _archive(workspace: Workspace, mend: bool) -> Iterator[Finding]:
     if short:
         return
     unreadable = [
-        place for place in sampled_positions(workspace.database, _SAMPLED) if not _is_record(folder, place)
+        place for place in sampled_positions(workspace.database, _SAMPLED) if not _is_record(workspace, place)
     ]
     if unreadable:
         name, offset, _ = unreadable[0]
@@ -284,12 +285,12 @@ def _archive(workspace: Workspace, mend: bool) -> Iterator[Finding]:
         yield Finding("archive", "good", "Every page that the database refers to is in the archive.")
 
 
-def _is_record(folder: Path, place: tuple[str, int, int]) -> bool:
-    name, offset, length = place
+def _is_record(workspace: Workspace, place: tuple[str, int, int]) -> bool:
     try:
-        return stored_response_at(folder / name, offset).record.length == length
-    except (WayhoundError, OSError):
+        workspace.archive.read(ArchiveRef(*place))
+    except (ArchiveError, OSError):
         return False
+    return True
 
 
 def _torn(folder: Path, mend: bool) -> Iterator[Finding]:
