@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,10 +19,14 @@ from click.testing import CliRunner
 from bench.cluster import Web
 from tests.postgres_server import postgres_server, why_not
 from wayhound.app.cluster import ClusterOptions, check_cluster, node_folder
+from wayhound.app.forage import Order, lost_segments, open_run
+from wayhound.app.workers import forage_run
 from wayhound.cli import cli
-from wayhound.config import Config
+from wayhound.config import Config, FetchConfig
 from wayhound.errors import UsageError
 from wayhound.processes import child_environment
+from wayhound.site import Site
+from wayhound.store.protocol import Run, RunLimits
 from wayhound.workspace import Workspace
 
 SITES, BUDGET = 10, 8
@@ -96,6 +102,43 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
                 assert workspace.archive.read(visit.archived).url == visit.url
     requests = sum(web.requests.values())
     assert requests <= SITES * BUDGET + SITES, "only what was under way may be fetched twice"
+
+
+def forage_here(workspace: Workspace, web: Web) -> Run:
+    """Run an order on this machine until it is over."""
+    config = replace(workspace.config, fetch=FetchConfig(delay_seconds=0, allow_private=True, render="never"))
+    sites = [Site(start) for start in web.starts()]
+    order = Order("breadth-first", goal="nosuchword")
+    run = open_run(workspace, order, RunLimits(budget_per_site=BUDGET), sites, time.time())
+    asyncio.run(forage_run(workspace, run, config, on_goal=lambda _: None, stop=asyncio.Event()))
+    return run
+
+
+def test_pages_of_a_lost_segment_are_fetched_again_and_no_others(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    web = Web(3, "127.0.0.1", "s{}.localhost")
+    with (
+        web.serving(),
+        Workspace.create(tmp_path / "one", archive=(tmp_path / "shared").as_uri()) as workspace,
+    ):
+        run, store = forage_here(workspace, web), workspace.stores.forage
+        before = [list(store.visits_of(run.id, start)) for start in web.starts()]
+        assert lost_segments(workspace, run) == set()
+        (segment,) = (tmp_path / "shared/archive").iterdir()
+        segment.unlink()  # it went down with its machine: it was never uploaded
+        assert lost_segments(workspace, run) == {segment.name}
+        forage_here(workspace, web)
+        after = [list(store.visits_of(run.id, start)) for start in web.starts()]
+        assert [[visit.url for visit in site] for site in after] == [
+            [visit.url for visit in site] for site in before
+        ]
+        assert all(
+            workspace.archive.holds(visit.archived) for site in after for visit in site if visit.archived
+        )
+        assert set(web.requests.values()) == {2}
+        assert store.progress(run.id).spent == 3 * BUDGET, "what was lost is not counted"
+        forage_here(workspace, web)
+        assert set(web.requests.values()) == {2}, "nothing is lost now"
 
 
 def test_a_workspace_in_one_file_says_what_to_do(tmp_path: Path) -> None:
