@@ -89,6 +89,26 @@ def test_segments_are_uploaded_when_they_close_and_read_by_position(
     assert not reader.holds(ArchiveRef(refs[0].file, 0, 1 << 30))
 
 
+def test_a_record_may_begin_with_the_last_byte_of_a_block(location: Location, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"." * (BLOCK_BYTES - 1) + b"\x1f\x8b" + b"." * 10)
+    location.put("archive/file", tmp_path / "file")
+    with location.open("archive/file") as file:
+        file.seek(BLOCK_BYTES - 1)
+        assert file.peek(2)[:2] == b"\x1f\x8b"
+
+
+def test_the_name_of_an_uploaded_segment_is_not_given_again(location: Location, tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    spool = Spool(folder, location)
+    with ArchiveWriter(folder, "w0", max_bytes=1, software="test", spool=spool) as writer:
+        names = set()
+        for number in range(3):
+            names.add(writer.write(page(number), at=1.7e9).file)
+            while waiting_segments(folder):
+                threading.Event().wait(0.01)
+    assert len(names) == len(location.sizes("archive")) == 3
+
+
 def test_a_missing_segment_is_told_from_a_damaged_one(location: Location, tmp_path: Path) -> None:
     reader = ArchiveReader(tmp_path, location=location)
     location.check()

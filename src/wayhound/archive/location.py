@@ -35,6 +35,7 @@ BLOCK_BYTES = 256 << 10
 pages of one site lie close together."""
 
 CACHED_BLOCKS = 128
+BUFFER_BYTES = 16 << 10
 PART_BYTES = 8 << 20  # of an upload; stores take 10,000 parts at most, so files of up to 80 GB
 RETRY_SECONDS = 20.0
 
@@ -242,7 +243,7 @@ class ObjectStore:
         size = self.size(name)
         if size is None:
             raise FileNotFoundError(f"{self.url}/{name}")
-        return io.BufferedReader(_RangeFile(self, name, size), buffer_size=BLOCK_BYTES)
+        return io.BufferedReader(_RangeFile(self, name, size), buffer_size=BUFFER_BYTES)
 
     def delete(self, name: str) -> None:
         with self._plain_errors():
@@ -325,13 +326,15 @@ class _RangeFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        if self._at >= self._size:
-            return 0
-        number, skipped = divmod(self._at, BLOCK_BYTES)
-        data = self._store.block(self._name, number, self._size)[skipped : skipped + len(buffer)]
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
+        """Fill the buffer unless the file ends: a record may begin with the last byte of a block."""
+        done = 0
+        while done < len(buffer) and self._at < self._size:
+            number, skipped = divmod(self._at, BLOCK_BYTES)
+            data = self._store.block(self._name, number, self._size)[skipped : skipped + len(buffer) - done]
+            buffer[done : done + len(data)] = data
+            done += len(data)
+            self._at += len(data)
+        return done
 
 
 class _BlockCache:

@@ -77,6 +77,7 @@ class ArchiveWriter:
         self._max_bytes, self._max_seconds = max_bytes, max_seconds
         self._software = software
         self._spool = spool
+        self._created = 0  # files
         self._file: WarcFile | None = None
         self._bodies = StoredBodies()
 
@@ -187,7 +188,11 @@ class ArchiveWriter:
             self._spool.check()
             self._spool.start()
         stamp = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%S")
-        file = WarcFile.create(self._folder, f"wayhound-{stamp}-{self._name}")
+        # an uploaded file is gone from the folder, and its name must not be given again
+        file = WarcFile.create(
+            self._folder, f"wayhound-{stamp}-{self._name}", self._created if self._spool else 0
+        )
+        self._created += 1
         try:
             file.append(info_record(file.path.name, self._software, at))
         except ArchiveError:
@@ -239,11 +244,11 @@ class WarcFile:
         self._marker = path.with_name(path.name + MARKER_SUFFIX)
 
     @classmethod
-    def create(cls, folder: Path, stem: str) -> WarcFile:
-        """Create ``STEM-00000.warc.gz``, or the next number that is free. Raises ArchiveError."""
+    def create(cls, folder: Path, stem: str, first: int = 0) -> WarcFile:
+        """Create ``STEM-00000.warc.gz``, or the next number from `first` on that is free. Raises ArchiveError."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            file = cls(*_create_first_free(folder, stem))
+            file = cls(*_create_first_free(folder, stem, first))
         except OSError as error:
             raise ArchiveError(f"No archive file can be created in {folder}: {_reason(error)}.") from error
         file._lock_and_mark()
@@ -300,8 +305,8 @@ class WarcFile:
             os.ftruncate(self._descriptor, size)
 
 
-def _create_first_free(folder: Path, stem: str) -> tuple[Path, int]:
-    for number in count():
+def _create_first_free(folder: Path, stem: str, first: int) -> tuple[Path, int]:
+    for number in count(first):
         path = folder / f"{stem}-{number:05d}.warc.gz"
         with suppress(FileExistsError):
             flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
