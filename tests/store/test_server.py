@@ -94,17 +94,17 @@ def cut_before(database: Database, statement: str) -> None:
     from wayhound.store.postgres import PostgresDatabase
 
     assert isinstance(database, PostgresDatabase)
-    run_statement = database._run
+    run_statement = database.execute_alone
 
     def cut(sql: str, values: object) -> object:
         result = run_statement(sql, values)  # type: ignore[arg-type]
         if sql.lstrip().startswith(statement):
-            database._run = run_statement  # type: ignore[method-assign]
+            database.execute_alone = run_statement  # type: ignore[method-assign]
             database.connection.close()
             raise database._explain(_lost())
         return result
 
-    database._run = cut  # type: ignore[method-assign, assignment]
+    database.execute_alone = cut  # type: ignore[method-assign, assignment]
 
 
 def _lost() -> Any:

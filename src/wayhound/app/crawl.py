@@ -180,6 +180,39 @@ class _Leases:
         return self._held.keys() - lost
 
 
+class _SiteQueue:
+    """Leases sites for tasks that wait for one: one of them asks at a time, for all."""
+
+    def __init__(self, store: Store, run_id: int, worker: str) -> None:
+        self._store, self._run_id, self._worker = store, run_id, worker
+        self._asking = asyncio.Lock()
+        self._leased: deque[SiteJob] = deque()
+        self._waiting = 0
+
+    async def take(
+        self, is_stopped: Callable[[], bool], pause: Callable[[float], Awaitable[None]]
+    ) -> SiteJob | None:
+        """Return a site that is leased to the worker; None when none is left or it is stopped."""
+        self._waiting += 1
+        try:
+            await asyncio.sleep(0)  # others may begin to wait at the same moment
+            async with self._asking:
+                while not is_stopped():
+                    if not self._leased:
+                        self._leased.extend(
+                            self._store.lease_sites(self._run_id, self._worker, time.time(), self._waiting)
+                        )
+                    if self._leased:
+                        return self._leased.popleft()
+                    if self._store.progress(self._run_id).is_over:
+                        return None
+                    # the rest is leased by others, or waits for another site of its domain
+                    await pause(IDLE_SECONDS)
+        finally:
+            self._waiting -= 1
+        return None
+
+
 class _Turns:
     """Admits a few fetches at a time, those of the highest utility first, as it is when a place becomes free.
 
@@ -319,9 +352,7 @@ class Crawl:
     upload_seconds: float = 0.0  # another machine has this long to upload a segment before it counts as lost
     reports_goals: bool = True  # False: pages are fetched in the same order, and none is called a goal
     _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    _leasing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    _leased: deque[SiteJob] = field(default_factory=deque, init=False)  # for tasks that wait for a site
-    _waiting_tasks: int = field(default=0, init=False)
+    _queue: _SiteQueue = field(init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
     _leases: _Leases = field(init=False)
     _view: PageView = field(init=False)
@@ -332,6 +363,7 @@ class Crawl:
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def __post_init__(self) -> None:
+        self._queue = _SiteQueue(self.store, self.run.id, self.worker)
         self._leases = _Leases(self.store, self.run.id, self.worker, self.lease_seconds)
         self._view = PageView(self.product, self.renderer, self.render_mode)
         # where not all can be fetched, their order counts for more than the time
@@ -367,27 +399,11 @@ class Crawl:
                 return
 
     async def _next_site(self) -> SiteJob | None:
-        """Lease the next site; None when none is left. One task asks at a time, for all that wait."""
-        self._waiting_tasks += 1
-        try:
-            await asyncio.sleep(0)  # others may begin to wait at the same moment
-            async with self._leasing:
-                while not self._stop.is_set():
-                    if not self._leased:
-                        self._leased.extend(
-                            self.store.lease_sites(self.run.id, self.worker, time.time(), self._waiting_tasks)
-                        )
-                    if self._leased:
-                        job = self._leased.popleft()
-                        self._turns.opens(job.site)
-                        return job
-                    if self.store.progress(self.run.id).is_over:
-                        return None
-                    # the rest is leased by others, or waits for another site of its domain
-                    await self._pause(IDLE_SECONDS)
-        finally:
-            self._waiting_tasks -= 1
-        return None
+        """Lease the next site; None when none is left."""
+        job = await self._queue.take(self._stop.is_set, self._pause)
+        if job is not None:
+            self._turns.opens(job.site)
+        return job
 
     async def _forage(self, job: SiteJob) -> None:
         before_request.set(partial(self._leases.check, job))

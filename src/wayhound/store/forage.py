@@ -39,8 +39,8 @@ _FIRST_FAILURES = (
 )
 
 
-class ForageStore(RunStore):
-    """A `Store` of forages; `wayhound.store.server_forage` has that of a server.
+class LeaseStore(RunStore):
+    """The leases of sites, and the reservations that go with them.
 
     A site belongs to the worker that leased it until it is finished or released, or the worker falls silent. Each lease
     has a number, the fence, that is checked by everything that is written for it: LeaseLost is raised if the site was
@@ -77,7 +77,7 @@ class ForageStore(RunStore):
             "RETURNING fence",
             (worker, now, site_id),
         ).fetchone()
-        return job_of(run_id, site_id, fence, start, hosts, about, visits)
+        return job_of(run_id, site_id, fence, start, hosts, about=about, visits=visits)
 
     def _forget_reservations(self, jobs: Iterable[SiteJob]) -> None:
         for job in jobs:
@@ -165,6 +165,23 @@ class ForageStore(RunStore):
                 raise lost(job)
             self._database.execute("UPDATE run SET sites_done = sites_done + 1 WHERE id = ?", (job.run_id,))
             self._use_reservation(job)
+
+    def _use_reservation(self, job: SiteJob) -> None:
+        if job.id in self._reserved:
+            self._reserved.discard(job.id)
+            _drop_reservation(self._database, job.run_id, job.id)
+
+    def _is_held(self, job: SiteJob) -> bool:
+        return self._database.execute(IS_HELD, (job.id, job.fence)).fetchone() is not None
+
+    def _check_held(self, job: SiteJob) -> None:
+        """Raise LeaseLost unless a site is leased as the job says, and keep it so for the rest of the transaction."""
+        if not self._is_held(job):
+            raise lost(job)
+
+
+class ForageStore(LeaseStore):
+    """A `Store` of forages; `wayhound.store.server_forage` has that of a server."""
 
     # Visits
 
@@ -280,11 +297,6 @@ class ForageStore(RunStore):
             self._check_held(job)
             self._use_reservation(job)
 
-    def _use_reservation(self, job: SiteJob) -> None:
-        if job.id in self._reserved:
-            self._reserved.discard(job.id)
-            _drop_reservation(self._database, job.run_id, job.id)
-
     def _is_spent(self, job: SiteJob) -> bool:
         """Compare saved and reserved fetches with the total budget: a sum over a few rows."""
         row = self._database.execute(
@@ -294,14 +306,6 @@ class ForageStore(RunStore):
             (job.id, job.run_id),
         ).fetchone()
         return bool(row[0])
-
-    def _is_held(self, job: SiteJob) -> bool:
-        return self._database.execute(IS_HELD, (job.id, job.fence)).fetchone() is not None
-
-    def _check_held(self, job: SiteJob) -> None:
-        """Raise LeaseLost unless a site is leased as the job says, and keep it so for the rest of the transaction."""
-        if not self._is_held(job):
-            raise lost(job)
 
 
 class _Watch:
@@ -365,7 +369,7 @@ def untally(database: Database, run_id: int, site_id: int, number: int) -> None:
         "count(*) FILTER (WHERE tier = 'likely') FROM visit WHERE site_id = ? AND number >= ? GROUP BY outcome",
         (site_id, number),
     ).fetchall():
-        add_to_tally(database, run_id, outcome, -visits, -spent, -goals, -likely)
+        add_to_tally(database, run_id, outcome, visits=-visits, spent=-spent, goals=-goals, likely=-likely)
         pages, failures = visits * (outcome in PAGE_OUTCOMES), visits * is_failure(outcome)
         database.execute(
             "UPDATE site SET visits = visits - ?, spent = spent - ?, goals = goals - ?, likely = likely - ?, "

@@ -126,13 +126,14 @@ class PostgresDatabase(Database):
         A statement that writes, outside of a transaction, waits for other writers as a transaction does.
         """
         if self._depth:
-            return self._run(sql, values)
+            return self.execute_alone(sql, values)
         if sql.lstrip()[:6].upper() in _WRITES:
             with self.transaction():
-                return self._run(sql, values)
-        return self.again(lambda: self._run(sql, values))
+                return self.execute_alone(sql, values)
+        return self.again(lambda: self.execute_alone(sql, values))
 
-    def _run(self, sql: str, values: Sequence[Any]) -> Rows:
+    def execute_alone(self, sql: str, values: Sequence[Any]) -> Rows:
+        """Run one statement as it is; one that writes waits for no writers but those of the same rows."""
         try:
             return self.connection.execute(cast("Any", translate(sql)), values or None)
         except (UnicodeEncodeError, errors.DataError) as error:
@@ -141,13 +142,9 @@ class PostgresDatabase(Database):
                 raise
             if isinstance(error, psycopg.Error) and error.sqlstate:
                 raise  # the server has refused it, and with it the transaction
-            return self._run(sql, cleaned)
+            return self.execute_alone(sql, cleaned)
         except psycopg.Error as error:
             raise self._explain(error) from error
-
-    def execute_alone(self, sql: str, values: Sequence[Any] = ()) -> Rows:
-        """Run one statement that writes, in a transaction of its own that waits for no writer but of the same rows."""
-        return self._run(sql, values)
 
     def again(self, work: Callable[[], Result]) -> Result:
         """Do something that may be done twice, and do it again with a new connection if that breaks.
@@ -171,19 +168,20 @@ class PostgresDatabase(Database):
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Yield the rows of a query as they were when it began: the server keeps them until they are fetched."""
-        with self.plain_errors():
-            cursor = self.again(lambda: self._held_cursor(sql, values))
-            with cursor:
-                yield from cursor
 
-    def _held_cursor(self, sql: str, values: Sequence[Any]) -> psycopg.ServerCursor[Any]:
-        with self.plain_errors():
-            # the types of values are not known to the server before it declares a cursor: they are written out
-            cursor = self.connection.cursor(f"stream_{time.monotonic_ns()}", withhold=True)
-            cursor.itersize = 200
-            literals = [Literal(_without_nul(storable(value))).as_string(self.connection) for value in values]
-            cursor.execute(cast("Any", with_literals(translate(sql), literals)))
-            return cursor
+        def declare() -> psycopg.ServerCursor[Any]:
+            with self.plain_errors():
+                # the types of values are not known to the server before it declares a cursor: they are written out
+                literals = [
+                    Literal(_without_nul(storable(value))).as_string(self.connection) for value in values
+                ]
+                cursor = self.connection.cursor(f"stream_{time.monotonic_ns()}", withhold=True)
+                cursor.itersize = 200
+                cursor.execute(cast("Any", with_literals(translate(sql), literals)))
+                return cursor
+
+        with self.plain_errors(), self.again(declare) as cursor:
+            yield from cursor
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -258,7 +256,9 @@ class PostgresDatabase(Database):
         return str(self.execute("SELECT CAST(pg_current_snapshot() AS TEXT)").fetchone()[0]), 0
 
     def has_table(self, name: str) -> bool:
-        return self.execute("SELECT to_regclass(?) IS NOT NULL", (name,)).fetchone()[0] is True
+        # a look at the catalogue itself: to_regclass may answer from a cache that is older than the lock just taken
+        sql = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ?"
+        return self.execute(sql, (name,)).fetchone() is not None
 
     def script(self, sql: str) -> Iterator[str]:
         for statement in statements(sql):

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from wayhound.forage.scorer import SiteReport
 from wayhound.store.forage import IS_HELD, ForageStore, job_of, lost
@@ -18,8 +18,6 @@ from wayhound.store.postgres import PostgresDatabase
 from wayhound.store.protocol import SiteJob
 from wayhound.store.visits import VISIT_COLUMNS, visit_row
 from wayhound.visit import Visit
-
-Result = TypeVar("Result")
 
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
 _N = VISIT_COLUMNS.count(",") + 2  # values of a visit, its site first
@@ -165,7 +163,7 @@ class ServerForageStore(ForageStore):
             sql = "SELECT 1 FROM site WHERE id = ? AND fence = ? AND state = 'done' AND reason = ?"
             return self._database.execute(sql, (job.id, job.fence, reason)).fetchone() is not None
 
-        self._repeat(lambda: self._finish(job, reason, hosts), was_done)
+        _repeat(self._server, lambda: self._finish(job, reason, hosts), was_done)
         self._given.discard((job.id, job.fence))
         self._reserved.discard(job.id)
 
@@ -187,7 +185,7 @@ class ServerForageStore(ForageStore):
                 self._database.execute(sql, (job.id, visit.number)).fetchone() == (visit.url, visit.at)
             )
 
-        self._repeat(lambda: self._save(job, visit), was_saved)
+        _repeat(self._server, lambda: self._save(job, visit), was_saved)
         if visit.spent:
             self._reserved.discard(job.id)
 
@@ -225,15 +223,15 @@ class ServerForageStore(ForageStore):
         if row is None:
             raise lost(job)
 
-    def _repeat(self, step: Callable[[], Result], is_done: Callable[[], bool]) -> Result | None:
-        """Carry out a step, again if the connection breaks, unless an earlier try turns out to have done it."""
-        tries = 0
 
-        def attempt() -> Result | None:
-            nonlocal tries
-            tries += 1
-            if tries > 1 and is_done():
-                return None
-            return step()
+def _repeat(database: PostgresDatabase, step: Callable[[], None], is_done: Callable[[], bool]) -> None:
+    """Carry out a step, again if the connection breaks, unless an earlier try turns out to have done it."""
+    tries = 0
 
-        return self._server.again(attempt)
+    def attempt() -> None:
+        nonlocal tries
+        tries += 1
+        if tries == 1 or not is_done():
+            step()
+
+    database.again(attempt)

@@ -112,7 +112,8 @@ class SiteNoteStore:
     def learn_program(self, kept: KeptProgram) -> None:
         """Replace the program of a site, unless a person wrote it; an empty one leaves it as it is."""
         if kept.program:
-            self._write(
+            _write(
+                self._database,
                 f"INSERT INTO site_program ({_PROGRAM}) VALUES (?, ?, ?, 0, ?, ?) "  # noqa: S608
                 "ON CONFLICT (start, purpose) DO UPDATE SET program = excluded.program, run_id = excluded.run_id, "
                 "at = excluded.at WHERE site_program.edited = 0",
@@ -136,7 +137,8 @@ class SiteNoteStore:
 
     def ask(self, site_id: int, url: str, probability: float, at: float) -> None:
         """Let a question about the last copy of a page wait; one that was asked before is not asked again."""
-        self._write(
+        _write(
+            self._database,
             "INSERT INTO question (site_id, number, probability, asked_at) SELECT site_id, number, ?, ? FROM visit "
             "WHERE site_id = ? AND url = ? AND outcome = 'ok' ON CONFLICT DO NOTHING",
             (probability, at, site_id, url),
@@ -169,11 +171,12 @@ class SiteNoteStore:
     def reopen_if_answered(self, run_id: int, site_id: int) -> None:
         """Let a finished site wait again if an answer came in while it was being finished."""
         if any(answer.after is None for answer in self.answers(site_id)):
-            self._database.again(lambda: self._reopen_alone(run_id, site_id))
 
-    def _reopen_alone(self, run_id: int, site_id: int) -> None:
-        with self._database.row_locks():
-            self._reopen(run_id, site_id)
+            def reopen() -> None:
+                with self._database.row_locks():
+                    self._reopen(run_id, site_id)
+
+            self._database.again(reopen)
 
     def _reopen(self, run_id: int, site_id: int) -> None:
         reopened = self._database.execute(
@@ -210,16 +213,7 @@ class SiteNoteStore:
     def take_in(self, answers: Iterable[SiteAnswer], visits: int) -> None:
         """Record that a forage took answers into account after so many visits."""
         for answer in answers:
-            self._write("UPDATE review_answer SET after = ? WHERE id = ?", (visits, answer.id))
-
-    def _write(self, sql: str, values: tuple[Any, ...]) -> None:
-        """Run a statement that many workers run at once, each for sites of its own, and that may be run twice."""
-
-        def write() -> None:
-            with self._database.row_locks():
-                self._database.execute(sql, values)
-
-        self._database.again(write)
+            _write(self._database, "UPDATE review_answer SET after = ? WHERE id = ?", (visits, answer.id))
 
 
 class CompleteSites:
@@ -243,6 +237,16 @@ class CompleteSites:
 
     def remove(self, site: str) -> None:
         self._database.execute("DELETE FROM complete_site WHERE site = ?", (site,))
+
+
+def _write(database: Database, sql: str, values: tuple[Any, ...]) -> None:
+    """Run a statement that many workers run at once, each for sites of its own, and that may be run twice."""
+
+    def write() -> None:
+        with database.row_locks():
+            database.execute(sql, values)
+
+    database.again(write)
 
 
 def _program(row: tuple[Any, ...]) -> KeptProgram:
