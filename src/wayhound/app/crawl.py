@@ -268,6 +268,22 @@ class _Turns:
             self._free += 1
 
 
+class _Uploads:
+    """Segments that other machines may still upload; after `seconds` of waiting one counts as lost."""
+
+    def __init__(self, reader: ArchiveReader, seconds: float) -> None:
+        self._reader, self._seconds = reader, seconds
+        self._missing_since: dict[str, float] = {}  # by name: one is waited for once, not by every site
+
+    async def wait_for(self, ref: ArchiveRef, stop: asyncio.Event) -> None:
+        """Wait until a page can be read, or its segment counts as lost, or `stop` is set."""
+        while self._seconds and not stop.is_set() and not await self._reader.apart(self._reader.holds, ref):
+            first = self._missing_since.setdefault(ref.file, _elapsed())
+            if _elapsed() - first >= self._seconds:
+                return
+            await asyncio.sleep(IDLE_SECONDS)
+
+
 def _elapsed() -> float:
     """Return the seconds since some moment, those in which the machine slept included where that is known."""
     return time.clock_gettime(_CLOCK)
@@ -359,13 +375,14 @@ class Crawl:
     _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
     _rendering: dict[int, RenderMemory] = field(default_factory=dict, init=False)  # by the id of the site
     _turns: _Turns = field(init=False)
-    _missing_since: dict[str, float] = field(default_factory=dict, init=False)  # by the segment's name
+    _uploads: _Uploads = field(init=False)
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def __post_init__(self) -> None:
         self._queue = _SiteQueue(self.store, self.run.id, self.worker)
         self._leases = _Leases(self.store, self.run.id, self.worker, self.lease_seconds)
         self._view = PageView(self.product, self.renderer, self.render_mode)
+        self._uploads = _Uploads(self.reader, self.upload_seconds)
         # where not all can be fetched, their order counts for more than the time
         self._turns = _Turns(self.demand, FETCHES_AT_ONCE if self.run.limits.total_budget is None else 1)
 
@@ -567,7 +584,7 @@ class Crawl:
             _tell_answers(forager, answers.pop(visit.number, ()))
             try:
                 if visit.archived is not None:
-                    await self._until_uploaded(visit.archived)
+                    await self._uploads.wait_for(visit.archived, self._stop)
                 page = await self._archived_page(visit)
                 if job.id in self._facts and visit.archived and visit.outcome == "ok":
                     self._facts[job.id].read(await self.reader.apart(self.reader.read, visit.archived))
@@ -580,19 +597,6 @@ class Crawl:
                 await asyncio.sleep(0)  # let other sites run meanwhile
         for later in answers.values():
             _tell_answers(forager, later)
-
-    async def _until_uploaded(self, ref: ArchiveRef) -> None:
-        """Wait for a segment that another machine may still upload; after `upload_seconds` it counts as lost.
-
-        A lost segment is waited for once, not by every site with pages in it.
-        """
-        while self.upload_seconds and not self._stop.is_set():
-            if await self.reader.apart(self.reader.holds, ref):
-                return
-            first = self._missing_since.setdefault(ref.file, _elapsed())
-            if _elapsed() - first >= self.upload_seconds:
-                return
-            await self._pause(IDLE_SECONDS)
 
     async def _archived_page(self, visit: Visit) -> Content:
         if visit.archived is None or visit.outcome == "unreadable":

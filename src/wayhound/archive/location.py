@@ -40,7 +40,7 @@ PART_BYTES = 8 << 20  # of an upload; stores take 10,000 parts at most, so files
 RETRY_SECONDS = 20.0
 
 
-class Segment(Protocol):
+class ArchiveFile(Protocol):
     """An archive file for reading. A `Path` is one."""
 
     @property

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from wayhound.archive.location import Location, Segment, SpooledSegment, archive_name
+from wayhound.archive.location import ArchiveFile, Location, SpooledSegment, archive_name
 from wayhound.archive.warc import (
     CONVERSION,
     HEAD_END,
@@ -45,7 +45,7 @@ _CHUNK_HEAD = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 
 Headers = tuple[tuple[str, str], ...]
 Result = TypeVar("Result")
-Position = tuple[Segment, int]
+Position = tuple[ArchiveFile, int]
 """A file and the offset of a record in it."""
 
 
@@ -112,7 +112,7 @@ class ArchiveReader:
         """Return True unless an archive file is on this machine alone: a record of others must not refer to it then."""
         return self._location is None or self._location.size(archive_name(name)) is not None
 
-    def _segment(self, name: str) -> Segment:
+    def _segment(self, name: str) -> ArchiveFile:
         if self._location is None:
             return self._folder / name
         return SpooledSegment(name, self._folder, self._location)
@@ -125,7 +125,7 @@ class StoredResponse(NamedTuple):
     set for a document that a browser made: the response that it was made of.
     """
 
-    path: Segment
+    path: ArchiveFile
     record: WarcRecord
     head: HttpHead
     body_at: Position | None
@@ -166,7 +166,7 @@ def iterate(path: Path) -> Iterator[tuple[ArchiveRef, Fetched, float]]:
         yield ArchiveRef(path.name, record.offset, record.length), stored.load(), record.at
 
 
-def stored_responses(path: Segment, bodies: dict[str, Position]) -> Iterator[StoredResponse]:
+def stored_responses(path: ArchiveFile, bodies: dict[str, Position]) -> Iterator[StoredResponse]:
     """Yield the responses of a file in order. `bodies`, by digest, is read and added to."""
     for record in records(path):
         stored = _stored(path, record, bodies)
@@ -174,7 +174,7 @@ def stored_responses(path: Segment, bodies: dict[str, Position]) -> Iterator[Sto
             yield stored
 
 
-def stored_response_at(path: Segment, offset: int, body_at: Position | None = None) -> StoredResponse:
+def stored_response_at(path: ArchiveFile, offset: int, body_at: Position | None = None) -> StoredResponse:
     """Return the response at an offset. Raises ArchiveError if there is none or its body is missing."""
     record = record_at(path, offset)
     bodies = {record.payload_digest: body_at} if body_at else {}
@@ -184,7 +184,7 @@ def stored_response_at(path: Segment, offset: int, body_at: Position | None = No
     return stored
 
 
-def _stored(path: Segment, record: WarcRecord, bodies: dict[str, Position]) -> StoredResponse | None:
+def _stored(path: ArchiveFile, record: WarcRecord, bodies: dict[str, Position]) -> StoredResponse | None:
     """Return None if the record is of another kind or protocol, or if its body cannot be found."""
     if record.kind == CONVERSION:
         return _conversion(path, record)
@@ -200,7 +200,7 @@ def _stored(path: Segment, record: WarcRecord, bodies: dict[str, Position]) -> S
     return StoredResponse(path, record, head, body_at)
 
 
-def _conversion(path: Segment, record: WarcRecord) -> StoredResponse | None:
+def _conversion(path: ArchiveFile, record: WarcRecord) -> StoredResponse | None:
     position = _body_position(path, record, {})
     if position is None or not record.fields.get("content-type", "").startswith("text/html"):
         return None
@@ -208,7 +208,7 @@ def _conversion(path: Segment, record: WarcRecord) -> StoredResponse | None:
     return StoredResponse(path, record, source.head, None, source)
 
 
-def _body_position(path: Segment, record: WarcRecord, bodies: dict[str, Position]) -> Position | None:
+def _body_position(path: ArchiveFile, record: WarcRecord, bodies: dict[str, Position]) -> Position | None:
     """Find a body by the name and offset that the revisit gives, or by its digest."""
     name = record.fields.get("warc-refers-to-filename", "")
     offset = record.fields.get("warc-refers-to-file-offset", "")
@@ -229,7 +229,7 @@ def _body(stored: StoredResponse) -> bytes:
     return _decoded_body(original, original_head)
 
 
-def _original(path: Segment, record: WarcRecord) -> Original:
+def _original(path: ArchiveFile, record: WarcRecord) -> Original:
     return Original(path.name, record.offset, record.url, record.at)
 
 

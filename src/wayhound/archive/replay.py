@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from wayhound.archive.location import Segment
+from wayhound.archive.location import ArchiveFile
 from wayhound.archive.reader import Position, StoredResponse, stored_response_at, stored_responses
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Failed, Fetched, parse_content_type, redirect_target
@@ -29,7 +29,7 @@ class ArchivedResponse:
     """A response in an archive, without its body. `body_at` is set for a revisit: where the body is."""
 
     url: str
-    path: Segment
+    path: ArchiveFile
     offset: int
     length: int
     status: int

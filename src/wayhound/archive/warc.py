@@ -23,7 +23,7 @@ from io import SEEK_CUR, SEEK_END
 from typing import BinaryIO
 from uuid import uuid4
 
-from wayhound.archive.location import Segment
+from wayhound.archive.location import ArchiveFile
 from wayhound.errors import ArchiveError, SegmentMissing
 from wayhound.fetched import Fetched, decode_header
 from wayhound.url import normalise, normalise_route
@@ -93,7 +93,7 @@ def archived_url(url: str) -> str:
     return normalise(url) or url
 
 
-def records(path: Segment, offset: int = 0) -> Generator[WarcRecord, None, None]:
+def records(path: ArchiveFile, offset: int = 0) -> Generator[WarcRecord, None, None]:
     """Yield the records of a WARC file from `offset` on. Raises ArchiveError if the file is damaged or missing."""
     try:
         with path.open("rb") as file:
@@ -107,7 +107,7 @@ def records(path: Segment, offset: int = 0) -> Generator[WarcRecord, None, None]
         raise kind(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
-def record_at(path: Segment, offset: int) -> WarcRecord:
+def record_at(path: ArchiveFile, offset: int) -> WarcRecord:
     """Return one record. Raises ArchiveError if it is missing or damaged."""
     with closing(records(path, offset)) as following:
         record = next(following, None)
@@ -116,7 +116,7 @@ def record_at(path: Segment, offset: int) -> WarcRecord:
     return record
 
 
-def members(file: BinaryIO, path: Segment) -> Iterator[Member]:
+def members(file: BinaryIO, path: ArchiveFile) -> Iterator[Member]:
     """Yield the gzip members from the file's position on. Raises ArchiveError at one that is not whole."""
     start = file.tell()
     pending = file.read(_BLOCK_BYTES)
@@ -139,7 +139,7 @@ def name_and_value(line: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _member(file: BinaryIO, path: Segment, start: int, pending: bytes) -> tuple[Member, bytes]:
+def _member(file: BinaryIO, path: ArchiveFile, start: int, pending: bytes) -> tuple[Member, bytes]:
     """Return the member that starts with the bytes `pending`, and the bytes read beyond it."""
     unpacker = zlib.decompressobj(wbits=31)
     parts: list[bytes] = []
@@ -159,27 +159,27 @@ def _member(file: BinaryIO, path: Segment, start: int, pending: bytes) -> tuple[
     raise _damage(path, start, "the last record is cut off")
 
 
-def _unpacked(unpacker: zlib._Decompress, packed: bytes, path: Segment, start: int) -> bytes:
+def _unpacked(unpacker: zlib._Decompress, packed: bytes, path: ArchiveFile, start: int) -> bytes:
     try:
         return unpacker.decompress(packed)
     except zlib.error as error:
         raise _damage(path, start, "its gzip data is broken") from error
 
 
-def _refuse_several(data: bytes, path: Segment, start: int) -> None:
+def _refuse_several(data: bytes, path: ArchiveFile, start: int) -> None:
     """Raise ArchiveError if a member that is too large is in fact a whole file compressed at once."""
     head = HEAD_END.split(data[:MAX_HEAD_BYTES], 1)[0]
     if _content_length(_fields(head, path, start), path, start) <= MAX_RECORD_BYTES:
         raise _damage(path, start, _SEVERAL)
 
 
-def _gzip_records(file: BinaryIO, path: Segment) -> Iterator[WarcRecord]:
+def _gzip_records(file: BinaryIO, path: ArchiveFile) -> Iterator[WarcRecord]:
     for member in members(file, path):
         if member.data and not member.data.isspace():
             yield _parse(member.data, path, member.start, member.end - member.start)
 
 
-def _plain_records(file: BinaryIO, path: Segment) -> Iterator[WarcRecord]:
+def _plain_records(file: BinaryIO, path: ArchiveFile) -> Iterator[WarcRecord]:
     start, size = file.tell(), file.seek(0, SEEK_END)
     file.seek(start)
     while (offset := _skip_blank_lines(file)) < size:
@@ -211,7 +211,7 @@ def _lines_to_blank(file: BinaryIO) -> Iterator[bytes]:
             return
 
 
-def _parse(data: bytes, path: Segment, offset: int, length: int) -> WarcRecord:
+def _parse(data: bytes, path: ArchiveFile, offset: int, length: int) -> WarcRecord:
     end = HEAD_END.search(data, 0, MAX_HEAD_BYTES)
     if not end:
         raise _damage(path, offset, "no WARC record starts there")
@@ -224,21 +224,21 @@ def _parse(data: bytes, path: Segment, offset: int, length: int) -> WarcRecord:
     return WarcRecord(offset, length, fields, data[end.end() : block_end])
 
 
-def _fields(head: bytes, path: Segment, offset: int) -> dict[str, str]:
+def _fields(head: bytes, path: ArchiveFile, offset: int) -> dict[str, str]:
     if not head.startswith(b"WARC/"):
         raise _damage(path, offset, "no WARC record starts there")
     pairs = map(name_and_value, header_lines(head)[1:])
     return {name.lower(): value for name, value in pairs}
 
 
-def _content_length(fields: dict[str, str], path: Segment, offset: int) -> int:
+def _content_length(fields: dict[str, str], path: ArchiveFile, offset: int) -> int:
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit() and len(length) < 19):
         raise _damage(path, offset, "a record has no length")
     return int(length)
 
 
-def _damage(path: Segment, offset: int, reason: str) -> ArchiveError:
+def _damage(path: ArchiveFile, offset: int, reason: str) -> ArchiveError:
     return ArchiveError(f"{path} is damaged at byte {offset}: {reason}.")
 
 
