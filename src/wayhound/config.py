@@ -290,7 +290,8 @@ def with_places(settings: str, **places: str) -> str:
     head, rest = (settings[: sections.start()], settings[sections.start() :]) if sections else (settings, "")
     for name, value in places.items():
         line = f"{name} = {_to_toml(value)}"
-        head, count = re.subn(rf"(?m)^\s*[\"']?{name}[\"']?\s*=.*$", line.replace("\\", r"\\"), head)
+        escaped = line.replace("\\", r"\\")  # a replacement has escapes of its own
+        head, count = re.subn(rf"(?m)^\s*[\"']?{name}[\"']?\s*=.*$", escaped, head)
         head = head if count else f"{head.rstrip()}\n\n{line}\n\n".lstrip()
     return head + rest
 
