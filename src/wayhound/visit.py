@@ -11,9 +11,10 @@ from wayhound.page import LinkKind
 Tier = Literal["", "goal", "likely"]
 """The certainty of a goal. Pages of the tier `likely` may be goals; they are reported apart, best first."""
 
-Rendering = Literal["", "rendered", "same", "needed"]
-"""The part of a browser in a visit: none; the page was read as a browser shows it; a browser showed no more than the
-plain page, which was read; the page needs a browser, and none was used."""
+Rendering = Literal["", "perhaps", "rendered", "same", "needed"]
+"""The part of a browser in a visit: none; a browser may show more links, and the page waits for a second look; the page
+was read as a browser shows it; a browser showed no more than the plain page, which was read; the page needs a browser,
+and none was used."""
 
 NOT_CLICKS: frozenset[LinkKind] = frozenset({"start", "redirect"})
 """Kinds of links that nobody clicks."""

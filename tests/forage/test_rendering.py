@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from tests.forage import world
+from wayhound.fetched import Fetched
+from wayhound.forage.forager import Fetch, ForageLimits, Forager
+from wayhound.forage.frontier import QueuedLink
+from wayhound.forage.politeness import Politeness
 from wayhound.forage.rendering import RenderMemory, shows_more, template
+from wayhound.forage.scorer import GoalPattern
+from wayhound.forage.scorers.baselines import BreadthFirst
 from wayhound.page import Link, Page
+from wayhound.site import Site
 from wayhound.visit import Rendering, Visit
 
 
@@ -35,12 +47,25 @@ def test_a_page_that_needs_a_browser_gets_it_until_that_brings_nothing() -> None
     assert memory.wants(at("people/eve"), "needed")
 
 
-def test_pages_that_perhaps_need_one_are_sampled_twice_a_site() -> None:
+def test_pages_that_perhaps_need_one_wait_and_are_sampled_twice_a_site() -> None:
     memory = RenderMemory()
     for name in ("a/1", "b/1"):
-        assert memory.wants(at(name), "perhaps")
+        assert not memory.wants(at(name), "perhaps")
+        assert memory.waits(at(name), "perhaps")
+        memory.learn(visit(at(name), "perhaps"))
+    for name in ("a/1", "b/1"):
+        assert memory.wants_again(at(name))
         memory.learn(visit(at(name), "same"))
-    assert not memory.wants(at("c/1"), "perhaps")
+    assert not memory.waits(at("c/1"), "perhaps")
+    assert not memory.wants_again(at("c/1"))
+
+
+def test_after_a_gain_pages_that_perhaps_need_a_browser_are_rendered_at_once() -> None:
+    memory = RenderMemory()
+    memory.learn(visit(at("list"), "rendered"))
+    assert memory.wants(at("other/1"), "perhaps")
+    # and so are they on a site where the lesson says that a browser shows more
+    assert RenderMemory(expected=True).wants(at("other/1"), "perhaps")
 
 
 def test_a_gain_makes_the_whole_template_rendered() -> None:
@@ -78,3 +103,67 @@ def test_what_a_site_needed_is_taken_over_from_its_run_before() -> None:
     assert memory.wants(at("people/bob"), "")  # at once, without a sign in its markup
     assert not memory.wants(at("news/3"), "needed")
     assert not memory.wants(at("other/1"), "")
+
+
+LIST, MORE = at("list"), tuple(at(f"list/{n}") for n in range(6, 9))
+SHOWN = tuple(at(f"list/{n}") for n in range(6))
+PLAIN_PAGES = {
+    at(""): world.page(at(""), LIST, at("other"), at("third")),
+    LIST: world.page(LIST, *SHOWN),
+    at("other"): world.page(at("other"), at("deep")),
+    at("deep"): world.page(at("deep"), at("deep/1")),
+    at("deep/1"): world.page(at("deep/1")),
+    **{url: world.page(url) for url in (at("third"), *SHOWN, *MORE)},
+}
+
+
+class GrowingSite:
+    """A site with a list to which a browser adds entries, foraged as the crawl loop does it."""
+
+    def __init__(self, budget: int = 100) -> None:
+        goal = BreadthFirst(GoalPattern("list"))
+        self.forager = Forager(Site(at("")), goal, ForageLimits(budget=budget), Politeness(0.0))
+        self.visits: list[Visit] = []
+
+    def run(self) -> GrowingSite:
+        while isinstance(action := self.forager.next_action(0.0), Fetch):
+            link = action.link
+            rendering = self.rendering(link)
+            answer = Fetched(link.url, 200, content_type="text/html")
+            page = shown(link.url, rendering)
+            self.visits.append(self.forager.tell(link, answer, page, now=0.0, at=0.0, rendering=rendering))
+        return self
+
+    def rendering(self, link: QueuedLink) -> Rendering:
+        if link.first_look is not None:
+            return "rendered"
+        memory = self.forager.rendering
+        return "perhaps" if link.url == LIST and memory.waits(link.url, "perhaps") else ""
+
+
+def shown(url: str, rendering: Rendering) -> Page:
+    page = PLAIN_PAGES[url]
+    return replace(page, links=(*page.links, *map(Link, MORE))) if rendering == "rendered" else page
+
+
+def test_a_list_that_may_grow_is_shown_to_a_browser_after_its_own_links() -> None:
+    site = GrowingSite().run()
+    urls = [visit.url for visit in site.visits]
+    again = urls.index(LIST, urls.index(LIST) + 1)
+    assert max(map(urls.index, SHOWN)) < again < urls.index(at("deep/1"))
+    assert set(MORE) <= set(urls[again:])
+    # it costs no request, and is no second goal
+    assert site.forager.spent == len(PLAIN_PAGES) == len(urls) - 1
+    assert [visit.url for visit in site.visits if visit.is_goal].count(LIST) == 1
+    # where the budget ends with the links it has, no browser is needed
+    assert "rendered" not in {visit.rendering for visit in GrowingSite(budget=9).run().visits}
+
+
+@pytest.mark.parametrize("killed_after", range(len(PLAIN_PAGES) + 2))
+def test_a_second_look_survives_the_end_of_the_process(killed_after: int) -> None:
+    whole, resumed = GrowingSite().run(), GrowingSite()
+    for known in whole.visits[:killed_after]:
+        resumed.forager.replay(known, shown(known.url, known.rendering))
+    resumed.run()
+    assert whole.visits[killed_after:] == resumed.visits
+    assert resumed.forager.spent == whole.forager.spent

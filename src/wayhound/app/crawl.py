@@ -19,7 +19,7 @@ from wayhound.forage.forager import NO_LINKS, Action, Content, Fetch, Finished, 
 from wayhound.forage.frontier import QueuedLink
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.rendering import RenderMemory, RenderMode, shows_more
-from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer
+from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer, SiteReport
 from wayhound.forage.site_program import MIN_GOALS, SiteProgram, learn_program
 from wayhound.page import Link, Page
 from wayhound.pages.aside import AsideReader, belongs_aside
@@ -309,7 +309,14 @@ class PageView:
         return (page, None) if isinstance(page, Failed) else (response, page)
 
     async def show(
-        self, url: str, answer: Fetched | Failed, memory: RenderMemory, *, is_feed: bool = False
+        self,
+        url: str,
+        answer: Fetched | Failed,
+        memory: RenderMemory,
+        *,
+        is_feed: bool = False,
+        depth: int = 0,
+        second_look: bool = False,
     ) -> tuple[Fetched | Failed, Content, Rendering]:
         """Return the answer as it is read, in a browser if it needs one, with its page.
 
@@ -324,12 +331,16 @@ class PageView:
             return Failed(url, "challenge", wait_seconds=response.wait_seconds), None, ""
         need = "needed" if "#" in url else browser_need(page, response.body, look_closer=memory.looks_closer)
         unmet: Rendering = "needed" if need == "needed" else ""
-        if self.renderer is None or not isinstance(page, Page) or not memory.wants(url, need):
+        if self.renderer is None or not isinstance(page, Page):
             return response, page, unmet if unmet and memory.is_unmet(url) else ""
+        if not second_look and not memory.wants(url, need, depth):
+            later: Rendering = "perhaps" if memory.waits(url, need) else ""
+            return response, page, unmet if unmet and memory.is_unmet(url) else later
         document, rendered = await self.read(await self.renderer.render(response, url))
         if isinstance(document, Failed):
-            return response, page, unmet
-        if self.mode == "auto" and "#" not in url and not shows_more(page, rendered):
+            return response, page, "same" if second_look else unmet
+        least = memory.least_gain(depth)
+        if self.mode == "auto" and "#" not in url and not shows_more(page, rendered, least):
             return response, page, "same"
         return document, rendered, "rendered"
 
@@ -362,6 +373,7 @@ class Crawl:
     notes: SiteNotebook | None = None
     renderer: Renderer | None = None  # for pages that are made by scripts
     render_mode: RenderMode = "auto"
+    made_by_scripts: Sequence[tuple[str, int, str]] = ()  # taught pages: site, clicks from its start, URL
     repeats: int = 0  # the run that this one repeats, of which it takes over what needed a browser
     demand: Demand | None = None  # what people ask for is fetched first, over all sites
     answered_scorer: Callable[[int], Awaitable[Scorer]] | None = None  # taught by the answers up to this one
@@ -373,7 +385,6 @@ class Crawl:
     _leases: _Leases = field(init=False)
     _view: PageView = field(init=False)
     _facts: dict[int, SiteFacts] = field(default_factory=dict, init=False)  # by the id of the site
-    _rendering: dict[int, RenderMemory] = field(default_factory=dict, init=False)  # by the id of the site
     _turns: _Turns = field(init=False)
     _uploads: _Uploads = field(init=False)
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
@@ -410,7 +421,6 @@ class Crawl:
             with suppress(LeaseLost):  # another worker has the site now, and all that we saved
                 await self._leases.hold(job, self._forage(job))
             self._facts.pop(job.id, None)
-            self._rendering.pop(job.id, None)
             if job.id in self._replaced:
                 self._replaced.remove(job.id)
                 return
@@ -427,14 +437,12 @@ class Crawl:
         scorer, start = await self._begin(job)
         program = SiteProgram.parse(start.program)
         asked_for = self.demand.is_asked_for if self.demand else None
-        forager = Forager(job.site, scorer, self.limits, self.politeness, program, asked_for)
+        memory = self._render_memory(job)
+        forager = Forager(
+            job.site, scorer, self.limits, self.politeness, program, asked_for, rendering=memory
+        )
         if self.new_facts is not None:
             self._facts[job.id] = self.new_facts()
-        memory = self._rendering[job.id] = RenderMemory(self.render_mode if self.renderer else "never")
-        for visit in (
-            self.store.visits_of(self.repeats, job.site.start) if self.repeats and self.renderer else ()
-        ):
-            memory.recall(visit)
         await self._replay(job, forager)
         reason = await self._continue(job, forager)
         if reason.startswith(NO_LINKS) and memory.lacks_browser:
@@ -448,7 +456,10 @@ class Crawl:
             # answers about other sites have come in since: the order is past, but the goals are theirs to recognise
             self._facts.pop(job.id, None)
             scorer = await self.answered_scorer(newest)
-            forager = Forager(forager.site, scorer, self.limits, self.politeness, program, asked_for)
+            memory = self._render_memory(job)
+            forager = Forager(
+                forager.site, scorer, self.limits, self.politeness, program, asked_for, rendering=memory
+            )
             await self._replay(job, forager)
         found = await self._recognise(job, forager)
         if self.notes and recognises:
@@ -458,6 +469,12 @@ class Crawl:
             self.notes.store.reopen_if_answered(self.run.id, job.id)
         for visit in found:
             self.on_goal(visit)
+
+    def _render_memory(self, job: SiteJob) -> RenderMemory:
+        """Return what lessons and the run before tell about a site's need for a browser."""
+        mode = self.render_mode if self.renderer else "never"
+        earlier = self.store.visits_of(self.repeats, job.site.start) if self.repeats and self.renderer else ()
+        return RenderMemory.of_site(mode, job.site.start, self.made_by_scripts, earlier)
 
     async def _begin(self, job: SiteJob) -> tuple[Scorer, SiteStart]:
         """Return the scorer of a site and what its forage begins with, the same however often it is resumed.
@@ -512,7 +529,7 @@ class Crawl:
         report = await asyncio.to_thread(scorer.report, self.run.limits.min_probability, answers=answers)
         if self.notes and self.run.limits.questions:
             self.notes.ask(job, scorer, answers)
-        return self.store.save_report(job, replace(report, goals_left=forager.goals_left))
+        return self.store.save_report(job, replace(_each_once(report), goals_left=forager.goals_left))
 
     async def _take_in_answers(self, job: SiteJob, forager: Forager) -> bool:
         """Tell the forager what a person said since the last time. Return True if there was something."""
@@ -528,21 +545,25 @@ class Crawl:
             self._group.create_task(self._work_through_sites())
 
     async def _visit(self, job: SiteJob, forager: Forager, link: QueuedLink) -> None:
-        address = link.url.partition("#")[0]  # a route is for the browser, not for the server
-        cached = await self.revalidator.cached(address) if self.revalidator else None
-        answer = await self._fetch(address, cached)
+        first = link.first_look
+        cached, answer = await _fetch_page(link, self.fetcher, self.revalidator, self.reader)
         plain = cached.resolve(answer) if cached else answer
         response, page, rendering = await self._view.show(
-            link.url, plain, self._rendering[job.id], is_feed=link.region == SITEMAP
+            link.url,
+            plain,
+            forager.rendering,
+            is_feed=link.region == SITEMAP,
+            depth=link.depth,
+            second_look=first is not None,
         )
         at = time.time()
-        archived = self._archive(response if rendering == "rendered" else answer, answer, at, cached)
+        archived = first.archived if first else None
+        if first is None or rendering == "rendered":
+            archived = self._archive(response if rendering == "rendered" else answer, answer, at, cached)
         now = asyncio.get_running_loop().time()
-        visit = forager.tell(link, response, page, now=now, at=at, archived=archived)
+        visit = forager.tell(link, response, page, now=now, at=at, archived=archived, rendering=rendering)
         if cached and isinstance(answer, Fetched) and cached.is_confirmed_by(answer):
             visit = replace(visit, not_modified=True)
-        if rendering:
-            visit = replace(visit, rendering=rendering)
         if not self.reports_goals:
             visit = replace(visit, is_goal=False, tier="", why=())
         if job.id in self._facts and isinstance(response, Fetched) and visit.outcome == "ok":
@@ -553,17 +574,11 @@ class Crawl:
                 page_url, values = self._facts[job.id].found
                 self.demand.learn(page_url or job.site.start, values)
         self.store.save_visit(job, visit)
-        self._rendering[job.id].learn(visit)
         if not visit.spent:
             self._return_reservation(job)
         self.on_visit(visit)
         if visit.is_goal and not isinstance(forager.scorer, RecognisingScorer):
             self.on_goal(visit)
-
-    async def _fetch(self, url: str, cached: CachedPage | None) -> Fetched | Failed:
-        if self.revalidator and cached:
-            return await self.revalidator.fetch(url, cached)
-        return await self.fetcher.fetch(url)
 
     def _archive(
         self, shown: Fetched | Failed, answer: Fetched | Failed, at: float, cached: CachedPage | None
@@ -592,7 +607,6 @@ class Crawl:
                 self.store.delete_visits_from(job, visit.number)
                 return
             forager.replay(visit, page)
-            self._rendering[job.id].learn(visit)
             if visit.number % 100 == 0:
                 await asyncio.sleep(0)  # let other sites run meanwhile
         for later in answers.values():
@@ -644,6 +658,30 @@ def _next_action(forager: Forager, now: float, sitemaps: Callable[[str], Sequenc
     if has_ended and forager.read_sitemaps(sitemaps(forager.site.start)):
         return forager.next_action(now)
     return action
+
+
+async def _fetch_page(
+    link: QueuedLink, fetcher: Fetcher, revalidator: Revalidator | None, reader: ArchiveReader
+) -> tuple[CachedPage | None, Fetched | Failed]:
+    """Return the response for a link, and the copy of it if the server was asked for changes.
+
+    A second look takes the archived response.
+    """
+    if link.first_look is not None and link.first_look.archived is not None:
+        with suppress(ArchiveError):
+            return None, reader.read(link.first_look.archived)
+    address = link.url.partition("#")[0]  # a route is for the browser, not for the server
+    cached = await revalidator.cached(address) if revalidator else None
+    if revalidator and cached:
+        return cached, await revalidator.fetch(address, cached)
+    return None, await fetcher.fetch(address)
+
+
+def _each_once(report: SiteReport) -> SiteReport:
+    """Return a report that names every page once, in the higher tier: one that had a second look was read twice."""
+    goals = {page.url: page for page in report.goals}
+    likely = {page.url: page for page in report.likely if page.url not in goals}
+    return replace(report, goals=tuple(goals.values()), likely=tuple(likely.values()))
 
 
 def _tell_answers(forager: Forager, answers: Iterable[SiteAnswer]) -> None:

@@ -13,6 +13,7 @@ from wayhound.fetched import Failed, Fetched
 from wayhound.forage.explain import why_page
 from wayhound.forage.frontier import CLICK_DISCOUNT, Frontier, GoalsLeft, QueuedLink, RevisedScores
 from wayhound.forage.politeness import FailureTracker, Politeness, backoff_factor, is_transient, may_retry
+from wayhound.forage.rendering import RenderMemory
 from wayhound.forage.scope import (
     SITEMAP_SHARE,
     OutsideLinks,
@@ -28,15 +29,17 @@ from wayhound.forage.scorer import GoalPattern, Rated, Reading, Reason, Recognis
 from wayhound.forage.site_program import Position, RouteYields, SiteProgram
 from wayhound.page import Link, Page, Unreadable, to_page
 from wayhound.pages.feeds import SITEMAP
+from wayhound.pages.scripted import FEW_LINKS
 from wayhound.site import Site
 from wayhound.url import host_of
-from wayhound.visit import ArchiveRef, Visit
+from wayhound.visit import ArchiveRef, Rendering, Visit
 
 MAX_REDIRECTS = 8
 FEW_GOALS_LEFT = "few goals left"
 GOAL_THRESHOLD = 0.5  # a page with at least this probability is a goal
 LIKELY_FROM, LIKELY_SHARE = 0.15, 0.7  # of a page that may be a goal: least probability, share of the best's
 NO_LINKS = "no links left"
+MORE_OF_A_LIST = 0.9  # the worth of links that a browser may add to a list, to that of the links it has
 EXPLAINED_FROM = 0.1  # a less likely page is hardly ever a goal once all pages of the site are known
 
 
@@ -89,6 +92,7 @@ class Forager:
     politeness: Politeness = field(default_factory=Politeness)
     program: SiteProgram = field(default_factory=SiteProgram)  # of an earlier run, followed first
     is_asked_for: Callable[[Link], bool] | None = None  # links whose pages people want most
+    rendering: RenderMemory = field(default_factory=RenderMemory)
 
     frontier: Frontier = field(default_factory=Frontier, init=False)
     spent: int = field(default=0, init=False)
@@ -135,7 +139,8 @@ class Forager:
         """Return the best link whose host is up and whose URL pattern has not been fetched too often."""
         while link := self.frontier.best():
             is_trap = link.attempt == 1 and self._traps.refuses(link.url) is not None
-            if not is_trap and not self._failures.is_down(link.url):
+            in_vain = link.first_look is not None and not self.rendering.wants_again(link.url)
+            if not is_trap and not in_vain and not self._failures.is_down(link.url):
                 return link
             self.frontier.take(link)
         return None
@@ -190,15 +195,16 @@ class Forager:
         now: float,
         at: float,
         archived: ArchiveRef | None = None,
+        rendering: Rendering = "",
     ) -> Visit:
         """Take in the result of a fetch and return the visit to save.
 
         `now` is the clock of `next_action`, `at` seconds since the epoch.
         """
         page = self._as_scored(page)
-        reading = self._read(link, answer.outcome, page)
-        visit = self._visit(link, answer, page, reading, at, archived)
-        if visit.spent or is_transient(visit):
+        reading = self._read(link, answer.outcome, page, rendering)
+        visit = _with_browser(self._visit(link, answer, page, reading, at, archived), link, rendering)
+        if visit.spent or is_transient(visit) or link.first_look is not None:
             self.politeness.request_ended(host_of(link.url), now, _host_pause(visit, self.politeness))
         self._apply(visit, link, page, reading)
         return visit
@@ -212,7 +218,7 @@ class Forager:
             self.frontier.requeue(link)
         self._take(link)
         page = self._as_scored(page)
-        self._apply(visit, link, page, self._read(link, visit.outcome, page))
+        self._apply(visit, link, page, self._read(link, visit.outcome, page, visit.rendering))
 
     def answer(self, url: str, is_goal: bool) -> None:
         """Take in what a person said about a fetched page: links like the one that led there are rated anew."""
@@ -222,9 +228,8 @@ class Forager:
         """Return a document as a page, for scorers to which documents can be goals."""
         return (to_page(page) or page) if self._takes_files else page
 
-    def _read(self, link: QueuedLink, outcome: str, page: Content) -> Reading | None:
-        """Return what the strategy makes of a page; None if there is none, and for sitemaps, which nobody reads."""
-        if not _is_content(outcome) or not isinstance(page, Page) or link.region == SITEMAP:
+    def _read(self, link: QueuedLink, outcome: str, page: Content, rendering: Rendering) -> Reading | None:
+        if not isinstance(page, Page) or not _is_read(link, outcome, rendering):
             return None
         return self.scorer.read(link.state, page)
 
@@ -291,7 +296,7 @@ class Forager:
                     self._look_around(page, reading)
                 elif link.region == SITEMAP and self._first is not None:
                     page = replace(page, links=tuple(self._sitemaps.take(page.links)))
-                best_link = self._add_links(visit, page, reading or self._first, link.position)
+                best_link = self._add_links(visit, page, reading or self._first, link)
             self._digests.add(hash(visit.digest))
             self._scores.learn(link, max(visit.goal, CLICK_DISCOUNT * best_link), visit)
         else:
@@ -300,6 +305,7 @@ class Forager:
                 link.attempt = visit.attempt + 1
                 self.frontier.requeue(link)
             self._scores.learn(link, 0.0, visit)
+        self.rendering.learn(visit)
         if self._left:
             self._left.learn(visit, self.limits.budget and self.limits.budget - self.spent)
 
@@ -312,15 +318,14 @@ class Forager:
         self._sitemaps.pages += 1
         self._outside.count(self.site, page)
 
-    def _add_links(self, visit: Visit, page: Page, reading: Reading | None, position: Position) -> float:
-        """Rate the links of a page at this position of the program and queue them; return the best score."""
+    def _add_links(self, visit: Visit, page: Page, reading: Reading | None, source: QueuedLink) -> float:
+        """Rate the links of a page that was reached by `source` and queue them; return the best score."""
         depth = visit.depth + 1
         if reading is None or (self.limits.max_depth is not None and depth > self.limits.max_depth):
             return 0.0
+        followed = self.frontier.was_taken
         links = [
-            link
-            for link in page.links
-            if not self.frontier.was_taken(link.url) and not refusal_reason(self.site, link)
+            link for link in page.links if not followed(link.url) and not refusal_reason(self.site, link)
         ]
         rated = self.scorer.rate(reading, links)
         if visit.link_region == SITEMAP:
@@ -330,7 +335,10 @@ class Forager:
             rated = documents_first(rated, links)
         if self.is_asked_for is not None:
             rated = asked_first(rated, links, self.is_asked_for)
-        host = host_of(self.site.start)
+        if visit.rendering == "perhaps":
+            score = _worth_of_more(source, links, rated, self.frontier)
+            self.frontier.add_second_look(source, visit, score)
+        host, position = host_of(self.site.start), source.position
         for link, new in zip(links, rated, strict=True):
             after = self.program.advance(position, link, host) if position else ()
             self._add_link(visit, link, new, after)
@@ -378,6 +386,42 @@ class Forager:
                 self._failures.last = "redirect loop"
         else:
             self._failures.last = "redirected out of the site"
+
+
+def _worth_of_more(
+    source: QueuedLink, links: Sequence[Link], rated: Sequence[Rated], frontier: Frontier
+) -> float:
+    """Return the score of a second look at a page: that of the links it has, which come first.
+
+    So a browser is started when nothing better is left to fetch, and not for lists whose first entries use up the
+    budget. A page with hardly any new links is worth as much as it was thought to be.
+    """
+    new_scores = [new.score for link, new in zip(links, rated, strict=True) if link.url not in frontier]
+    if len(new_scores) <= FEW_LINKS:
+        return source.score
+    return MORE_OF_A_LIST * sum(new_scores) / len(new_scores)
+
+
+def _is_read(link: QueuedLink, outcome: str, rendering: Rendering) -> bool:
+    """Return False where there is nothing to read: nobody reads sitemaps, nor a page again that has not changed."""
+    if not _is_content(outcome) or link.region == SITEMAP:
+        return False
+    return link.first_look is None or rendering == "rendered"
+
+
+def _with_browser(visit: Visit, link: QueuedLink, rendering: Rendering) -> Visit:
+    """Return a visit with the part of a browser in it.
+
+    A second look costs no request, and a goal is not found twice.
+    """
+    visit = replace(visit, rendering=rendering) if rendering else visit
+    if link.first_look is None:
+        return visit
+    if visit.outcome == "duplicate" and rendering == "rendered":
+        visit = replace(visit, outcome="ok")  # the same words, with more links
+    if link.first_look.is_goal:
+        visit = replace(visit, is_goal=False, tier="")
+    return replace(visit, spent=False)
 
 
 def _host_pause(visit: Visit, politeness: Politeness) -> float:

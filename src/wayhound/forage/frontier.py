@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush, nlargest
 from sys import intern
 
@@ -42,6 +42,7 @@ class QueuedLink:
     attempt: int = 1
     redirects: int = 0  # followed on the way here
     taken: bool = False
+    first_look: Visit | None = None  # its page was read plainly; this time a browser shows it
 
     def __lt__(self, other: QueuedLink) -> bool:
         return self.order < other.order
@@ -167,6 +168,13 @@ class Frontier:
             redirects=link.redirects + 1,
             order=link.order,
         )
+
+    def add_second_look(self, link: QueuedLink, visit: Visit, score: float) -> None:
+        """Queue a visited page again, to be shown to a browser. Nothing that is learned of its groups moves it."""
+        self._last_order += 1
+        again = replace(link, score=score, prior=score, groups=(), position=(), order=self._last_order)
+        again.attempt, again.first_look = visit.attempt + 1, visit
+        self.requeue(again)
 
     def join(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
         """Add a queued link to more groups."""

@@ -28,9 +28,15 @@ _NUMBERED = re.compile(r"\d|[-_%].*[-_%]")
 
 @dataclass
 class RenderMemory:
-    """The need of one site's pages for a browser, by page template."""
+    """The need of one site's pages for a browser, by page template.
+
+    A browser costs as much CPU as some 400 plain pages, so a page that only may have more links waits for a second
+    look until nothing better is left to fetch. Where a browser has once shown more, or is `expected` to, such pages are
+    rendered at once.
+    """
 
     mode: RenderMode = "auto"
+    expected: bool = False  # the lesson had steps that the plain page does not show
     _pages: int = 0
     _unmet: int = 0  # pages that need a browser and had none
     _samples: int = 0
@@ -66,7 +72,20 @@ class RenderMemory:
             return bool(need) and self._passed[kind] % _RECHECK == 0
         if need == "needed" or kind in self._gained:
             return True
-        return need == "perhaps" and self._samples < MAX_SAMPLES + 2 * self._gains
+        return need == "perhaps" and (self._gains > 0 or self.expected) and self._may_sample
+
+    def waits(self, url: str, need: BrowserNeed) -> bool:
+        """Return True if a page that is not rendered now should get a second look."""
+        return self.mode == "auto" and need == "perhaps" and self.wants_again(url)
+
+    def wants_again(self, url: str) -> bool:
+        """Return True if a page that waits for a second look should get it."""
+        kind = template(url)
+        return self._vain[kind] < _PATIENCE and (kind in self._gained or self._may_sample)
+
+    @property
+    def _may_sample(self) -> bool:
+        return self._samples < MAX_SAMPLES + 2 * self._gains
 
     def recall(self, visit: Visit) -> None:
         """Take in a visit of an earlier run of the site: templates that gained are rendered at once, unsampled."""
