@@ -13,11 +13,15 @@ FAIL = "Fail"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The link clicked (None for the start page), the page reached, and its label, if the person gave one."""
+    """The link clicked (None for the start page), the page reached, and its label, if the person gave one.
+
+    `by_script` says that the page before has the link in a browser only, and not as the server sends it.
+    """
 
     page: Page
     link: Link | None = None
     label: str = ""
+    by_script: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,19 @@ def test_after_a_gain_pages_that_perhaps_need_a_browser_are_rendered_at_once() -
     memory = RenderMemory()
     memory.learn(visit(at("list"), "rendered"))
     assert memory.wants(at("other/1"), "perhaps")
-    # and so are they on a site where the lesson says that a browser shows more
-    assert RenderMemory(expected=True).wants(at("other/1"), "perhaps")
+
+
+def test_pages_like_those_taught_with_links_by_scripts_are_rendered_without_a_sign() -> None:
+    memory = RenderMemory(taught_depths={0, 1})
+    assert memory.wants(at(""), "", 0)
+    assert not memory.wants(at("a/b"), "", 2)
+    for name in ("", "people"):
+        memory.learn(visit(at(name), "same"))
+    assert not memory.wants(at("news"), "", 1)  # this site has none
+    # on the taught site itself, the page is known
+    taught = RenderMemory()
+    taught.expect(at("people/ann"))
+    assert taught.wants(at("people/bob"), "")
 
 
 def test_a_gain_makes_the_whole_template_rendered() -> None:

@@ -203,9 +203,9 @@ def test_teaching_goes_on_in_the_picture_of_a_browser(page: Page, folder: Path, 
     wait_for_pages(folder, 1)
     click_link_in_picture(page, start_of(web, "physics"), "People")
     wait_for_pages(folder, 2)
-    page.click("button:has-text('Goal')")
+    page.keyboard.press("Alt+Shift+KeyG")
     wait_for_trails(folder, 1)
-    page.click("button:has-text('Done')")
+    page.keyboard.press("Alt+Shift+KeyD")
     page.wait_for_selector("text=You marked 1 goal and rejected 0 pages")
     with Workspace.open(folder) as workspace:
         [trail] = workspace.stores.trails.trails()
@@ -221,18 +221,16 @@ def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Pat
     page.fill("#keywords", "staff, research")
     page.click("button:has-text('Open the browser')")
     page.wait_for_selector("canvas.screen[data-number]")
-    assert [each.inner_text() for each in page.locator(".actions button").all()] == [
-        *("Useful", "Undo", "Back", "Next site", "Submit"),
-    ]
+    assert page.locator(".actions").count() == 0  # the bar in the picture is the only one
     assert_no_barrier(page)
     wait_for_pages(folder, 1)
     click_link_in_picture(page, start_of(web, "physics"), "People")
     wait_for_pages(folder, 2)
-    page.click("button:has-text('Back')")
+    page.keyboard.press("Alt+Shift+KeyP")
     wait_for_trails(folder, 1)  # of the page that was left
-    page.click("button:has-text('Useful')")
+    page.keyboard.press("Alt+Shift+KeyG")
     wait_for_trails(folder, 2)
-    page.click("button:has-text('Submit')")
+    page.keyboard.press("Alt+Shift+KeyD")
     page.wait_for_selector("text=You marked 1 useful page and left 1 page that you visited unmarked")
     with Workspace.open(folder) as workspace:
         kept = workspace.stores.trails.summaries()
@@ -254,6 +252,9 @@ def test_without_scripts_one_browses_freely_by_forms(page: Page, folder: Path, w
     without.fill("#urls", start_of(web, "physics"))
     without.check("text=Browse freely and mark useful pages")
     without.click("button:has-text('Open the browser')")
+    assert [each.inner_text() for each in without.locator(".actions button").all()] == [
+        *("Useful", "Undo", "Back", "Next site", "Submit"),
+    ]
     wait_for_pages(folder, 1)
     without.click("button:has-text('Useful')")
     wait_for_trails(folder, 1)

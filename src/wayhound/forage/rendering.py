@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,7 +22,8 @@ MAX_SAMPLES = 2  # of pages that might need a browser, until one of them did
 LOOK_CLOSER = 10  # pages of a site that are scanned for links made by scripts
 _PATIENCE = 2  # rendered pages of a template without any gain, after which it is read plainly …
 _RECHECK = 20  # … and every so many pages checked again
-_MORE_WORDS, _MORE_LINKS = 1.5, 3
+_MORE_WORDS = 1.5
+MORE_LINKS = 3  # fewer are mostly those of notices about cookies
 
 _NUMBERED = re.compile(r"\d|[-_%].*[-_%]")
 
@@ -31,12 +33,12 @@ class RenderMemory:
     """The need of one site's pages for a browser, by page template.
 
     A browser costs as much CPU as some 400 plain pages, so a page that only may have more links waits for a second
-    look until nothing better is left to fetch. Where a browser has once shown more, or is `expected` to, such pages are
-    rendered at once.
+    look until nothing better is left to fetch. Where a browser has once shown more, such pages are rendered at once. So
+    are the first ones at a number of clicks at which the lesson had links made by scripts.
     """
 
     mode: RenderMode = "auto"
-    expected: bool = False  # the lesson had steps that the plain page does not show
+    taught_depths: Collection[int] = ()
     _pages: int = 0
     _unmet: int = 0  # pages that need a browser and had none
     _samples: int = 0
@@ -59,11 +61,12 @@ class RenderMemory:
         """Return True if a page that seems to need a browser is not known to show as much without."""
         return self._vain[template(url)] < _PATIENCE
 
-    def wants(self, url: str, need: BrowserNeed) -> bool:
-        """Return True if a page should be rendered, by the need that its markup shows."""
+    def wants(self, url: str, need: BrowserNeed, depth: int = -1) -> bool:
+        """Return True if a page so many clicks from the start should be rendered, by the need its markup shows."""
         if self.mode != "auto":
             return self.mode == "always"
-        if not need and not self._gained:  # as for nearly all pages
+        was_taught = depth in self.taught_depths
+        if not need and not self._gained and not was_taught:  # as for nearly all pages
             return False
         kind = template(url)
         if self._vain[kind] >= _PATIENCE:
@@ -72,7 +75,7 @@ class RenderMemory:
             return bool(need) and self._passed[kind] % _RECHECK == 0
         if need == "needed" or kind in self._gained:
             return True
-        return need == "perhaps" and (self._gains > 0 or self.expected) and self._may_sample
+        return (was_taught or (need == "perhaps" and self._gains > 0)) and self._may_sample
 
     def waits(self, url: str, need: BrowserNeed) -> bool:
         """Return True if a page that is not rendered now should get a second look."""
@@ -93,6 +96,14 @@ class RenderMemory:
             self._gained.add(template(visit.url))
         elif visit.rendering == "same":
             self._vain[template(visit.url)] += 1
+
+    def expect(self, url: str) -> None:
+        """Take in a page that was taught, and whose links are made by scripts."""
+        self._gained.add(template(url))
+
+    def least_gain(self, depth: int) -> int:
+        """Return how many links a browser must add to a page: where links by scripts were taught, one will do."""
+        return 1 if depth in self.taught_depths else MORE_LINKS
 
     def learn(self, visit: Visit) -> None:
         """Take in a visit, new or saved."""
@@ -125,14 +136,16 @@ def template(url: str) -> str:
     return "/".join(names) + ("?" + "&".join(keys) if keys else "")
 
 
-def shows_more(plain: Page | Unreadable | None, rendered: Page | Unreadable | None) -> bool:
-    """Return True if a rendered page has clearly more words or links than the plain one."""
+def shows_more(
+    plain: Page | Unreadable | None, rendered: Page | Unreadable | None, least: int = MORE_LINKS
+) -> bool:
+    """Return True if a rendered page has clearly more words, or at least so many more links, than the plain one."""
     if not isinstance(rendered, Page):
         return False
     if not isinstance(plain, Page):
         return True
     known = {link.url for link in plain.links}
     new = len({link.url for link in rendered.links} - known - {plain.url})
-    if new >= _MORE_LINKS or (new and len(known) <= FEW_LINKS):
+    if new >= least or (new and len(known) <= FEW_LINKS):
         return True
     return len(rendered.tokens) > _MORE_WORDS * len(plain.tokens) + 5

@@ -145,6 +145,16 @@ def _pages(trails: Sequence[Trail]) -> Iterator[Remark]:
         yield Remark("empty-pages", "hint", f"{count} no words at all: perhaps a script fills them in.")
 
 
+def _scripts(trails: Sequence[Trail]) -> Iterator[Remark]:
+    clicks = sum(step.by_script for trail in trails for step in trail.steps)
+    if clicks:
+        links = "One click follows a link" if clicks == 1 else f"{clicks} clicks follow links"
+        sentence = (
+            f"{links} that a script makes: a forage shows such pages to a browser, where one is installed."
+        )
+        yield Remark("by-script", "hint", sentence)
+
+
 _RULES: tuple[Callable[[Sequence[Trail]], Iterator[Remark]], ...] = (
     _goals,
     _fails,
@@ -155,4 +165,5 @@ _RULES: tuple[Callable[[Sequence[Trail]], Iterator[Remark]], ...] = (
     _starts,
     _contradictions,
     _pages,
+    _scripts,
 )

@@ -49,7 +49,9 @@ def _trail_to_json(trail: Trail, ids: list[str]) -> dict[str, Any]:
     before: Page | None = None
     for step, page in zip(trail.steps, ids, strict=True):
         link = {} if step.link is None else {"link": _link_reference(step.link, before)}
-        steps.append({"page": page, **link, **({"label": step.label} if step.label else {})})
+        label = {"label": step.label} if step.label else {}
+        by_script = {"by_script": True} if step.by_script else {}
+        steps.append({"page": page, **link, **label, **by_script})
         before = step.page
     by = {"taught_by": trail.taught_by} if trail.taught_by else {}
     return {"trail": trail.site, **by, "steps": steps}
@@ -156,7 +158,7 @@ class _Reader:
             if data.get("link") is not None:
                 raise ValueError("the first step is the start page and must not have a link")
             return Step(page, None, label)
-        return Step(page, _link(data.get("link"), before), label)
+        return Step(page, _link(data.get("link"), before), label, data.get("by_script") is True)
 
     def _page(self, reference: object) -> Page:
         if not isinstance(reference, str):

@@ -161,15 +161,15 @@ TABLES: Mapping[str, ExportTable] = {
             "status": "integer", "content_type": "text", "title": "text", "digest": "text", "label": "text",
             "goal": "number", "is_goal": "yes_no", "tier": "text", "probability": "number", "spent": "yes_no",
             "wait_seconds": "number",
-            "location": "text", "robots": "text", "not_modified": "yes_no", "archive_file": "text",
-            "archive_offset": "integer", "archive_length": "integer",
+            "location": "text", "robots": "text", "not_modified": "yes_no", "rendering": "text",
+            "archive_file": "text", "archive_offset": "integer", "archive_length": "integer",
         },
         _selecting(
             f"SELECT run_id, start, number, url, outcome, {_AT}, parent, link_text, link_region, link_kind, "
             "depth, attempt, score, status, content_type, title, digest, label, goal, is_goal, tier, "
             "probability, visit.spent, "
-            f"wait_seconds, location, robots, not_modified, archive_file, archive_offset, archive_length {_OF_RUN} "
-            "ORDER BY site.id, number"
+            "wait_seconds, location, robots, not_modified, rendering, archive_file, archive_offset, "
+            f"archive_length {_OF_RUN} ORDER BY site.id, number"
         ),
     ),
     "pages": ExportTable(

@@ -194,9 +194,20 @@ class TrailStore:
             "SELECT page, link, label FROM trail_step WHERE trail_id = ? ORDER BY number", (trail_id,)
         ).fetchall()
         return tuple(
-            Step(self._pages.get(page), None if link is None else link_from_json(json.loads(link)), label)
+            _step(self._pages.get(page), json.loads(link) if link else None, label)
             for page, link, label in rows
         )
+
+    def pages_by_script(self) -> list[tuple[str, int, str]]:
+        """Return the pages whose links were clicked and are made by scripts: site, number of clicks, URL."""
+        sql = (
+            "SELECT DISTINCT site, step.number - 1, url FROM trail "
+            "JOIN trail_step AS step ON step.trail_id = trail.id "
+            "JOIN trail_step AS before ON before.trail_id = trail.id AND before.number = step.number - 1 "
+            "JOIN taught_page ON digest = before.page "
+            "WHERE deleted = 0 AND step.link LIKE ? ORDER BY 1, 2, 3"
+        )
+        return [tuple(row) for row in self._database.execute(sql, (f"%{_BY_SCRIPT}%",)).fetchall()]
 
     # Changing, and undoing changes
 
@@ -296,10 +307,20 @@ def _summary(row: tuple[Any, ...]) -> TrailSummary:
     )
 
 
+_BY_SCRIPT = '"by_script": true'  # in the JSON of a link, where no text can stand without escaped quotes
+
+
 def _step_row(step: Step, digests: PageDigests) -> tuple[str, str | None, str]:
     """Return the digest of a step's page, its link as JSON, and its label."""
-    link = None if step.link is None else json.dumps(link_to_json(step.link))
+    more = {"by_script": True} if step.by_script else {}
+    link = None if step.link is None else json.dumps(link_to_json(step.link) | more)
     return digests.digest(step.page), link, step.label
+
+
+def _step(page: Page, link: Any, label: str) -> Step:
+    if link is None:
+        return Step(page, None, label)
+    return Step(page, link_from_json(link), label, link.get("by_script") is True)
 
 
 def _key(site: str, steps: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:

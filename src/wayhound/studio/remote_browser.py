@@ -117,8 +117,8 @@ START_SECONDS = 120.0  # for a browser to start or to end, on busy machines
 TAB_SECONDS = 0.02  # between checks for the first tab
 LOOK_SECONDS = 0.3  # how soon another tab is shown
 
-BUTTONS = (*get_args(Action), "back")
-"""Actions of the buttons beside the picture."""
+BUTTONS = get_args(Action)
+"""Actions of the buttons beside the picture, where no script runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +282,6 @@ class RemoteBrowser:
         tab = await self._wait_for_tab(recorder) if recorder is not None else None
         if recorder is None or tab is None:
             raise UsageError("No browser is open. Open one first.")
-        if button == "back":
-            await tab.back()
-            return
         action: Action | None = next((name for name in get_args(Action) if name == button), None)
         if action is None:
             raise UsageError(f"There is no button {button!r}.")

@@ -39,6 +39,7 @@ class ShownStep:
     link: str
     region: str
     label: str
+    by_script: bool  # the page before has the link in a browser only
     picture: str  # address of a small rendering of the page; empty if it is not archived
 
 
@@ -88,6 +89,7 @@ def _shown(number: int, step: Step, picture: str) -> ShownStep:
         link="" if link is None else link.text or link.url,
         region="" if link is None else link.region,
         label=step.label,
+        by_script=step.by_script,
         picture=picture,
     )
 

@@ -5,7 +5,8 @@
   if (globalThis.wayhound) return;
   const isTop = window === window.top;
   const report = globalThis[setup.binding];
-  const KEYS = { KeyG: "goal", KeyX: "reject", KeyM: "mark", KeyZ: "undo", KeyN: "next", KeyD: "done", KeyB: "dock" };
+  const KEYS = { KeyG: "goal", KeyX: "reject", KeyM: "mark", KeyZ: "undo", KeyP: "back", KeyN: "next", KeyD: "done",
+                 KeyB: "dock" };
   const HOST = "wayhound-bar";
   const HOST_STYLE = "all: initial !important; display: block !important; position: fixed !important; " +
     "z-index: 2147483647 !important; left: 0 !important; right: 0 !important; height: 0 !important; ";
@@ -46,10 +47,24 @@
     try { return new URL(link.href.baseVal, document.baseURI).href; } catch { return ""; }
   }
 
+  // Buttons, cards and script links: where they lead is known when the tab gets there.
+  const PRESSED = "a, button, summary, [onclick], [role=link], [role=button], [role=menuitem], [role=tab]";
+
+  function pressable(node) {
+    if (node.nodeType !== Node.ELEMENT_NODE || node === document.body || node === document.documentElement) return false;
+    return node.matches(PRESSED) || getComputedStyle(node).cursor === "pointer";
+  }
+
+  function reportPress(event) {
+    const element = event.composedPath().find(pressable);
+    if (!element || (element.form && element.type === "submit")) return;
+    send({ ...page(), say: "press", text: element.textContent.trim().slice(0, 200) });
+  }
+
   function reportClick(event) {
     const link = linkOf(event);
     const href = link ? addressOf(link) : "";
-    if (!/^https?:/.test(href) || href.split("#")[0] === location.href.split("#")[0]) return;
+    if (!/^https?:/.test(href) || href.split("#")[0] === location.href.split("#")[0]) return reportPress(event);
     const same = [...document.querySelectorAll("a[href], area[href]")].filter((other) => addressOf(other) === href);
     send({ ...page(), say: "click", href, text: link.textContent.trim().slice(0, 500), nth: same.indexOf(link) });
   }
@@ -59,6 +74,7 @@
     if (what === "mark" && isTop && !("label" in more)) return toggleMarks();
     if (what === "mark" && selected) return perform("value", { ...more, text: selected });
     if (what === "mark" && !isTop) return send({ say: "do", do: "open-marks" });
+    if (what === "back") return history.back();
     if (what === "dock") return isTop ? dock(docked === "top" ? "bottom" : "top", true) : undefined;
     closeMarks();
     send({ ...(isTop ? page() : { url: location.href, top: false }), say: "do", do: what, ...more });
@@ -154,6 +170,7 @@
     parts = {
       bar: make("div", { class: "bar", role: "region", "aria-label": "Wayhound teaching bar" }),
       site: make("span", { class: "site" }),
+      counts: make("span", { class: "counts" }),
       crumbs: make("ol", {}),
       toast: make("div", { class: "toast", role: "status", "aria-live": "polite", hidden: "" }),
       marks: make("div", { class: "marks", role: "dialog", "aria-label": "Mark this page as", hidden: "" }),
@@ -165,6 +182,7 @@
       reject: button("reject", "Reject", "Reject this page: it is not what you are looking for"),
       mark: button("mark", "Mark as…", "Give this page a label of your own"),
       undo: button("undo", "Undo", "Undo the last mark"),
+      back: button("back", "Back", "Go back to the page before"),
       next: button("next", "Next site", "Go to the next site"),
       done: button("done", free ? "Submit" : "Done", free ? "Submit what you have browsed" : "Finish teaching"),
       dock: button("dock", "⇅", "Move this bar to the other edge"),
@@ -173,10 +191,11 @@
     parts.marks.append(parts.chosen, parts.known, make("div", { class: "new" }, parts.field, add));
     const trail = make("nav", { "aria-label": "Trail so far" }, parts.crumbs);
     const hint = make("span", { class: "hint", "aria-hidden": "true" }, "Alt+Shift+");
-    const buttons = free ? [parts.goal, parts.undo, parts.next, parts.done, parts.dock]
-      : [parts.goal, parts.reject, parts.mark, parts.undo, parts.next, parts.done, parts.dock];
+    const marks = free ? [parts.goal, parts.undo] : [parts.goal, parts.reject, parts.mark, parts.undo];
+    const ways = setup.back ? [parts.back, parts.next] : [parts.next];
+    const buttons = [...marks, ...ways, parts.done, parts.dock];
     const tools = make("div", { class: "tools", role: "toolbar", "aria-label": "Teaching" }, hint, ...buttons);
-    parts.bar.append(make("span", { class: "name", "aria-hidden": "true" }), parts.site, trail, tools);
+    parts.bar.append(make("span", { class: "name", "aria-hidden": "true" }), parts.site, parts.counts, trail, tools);
     root.append(parts.bar, parts.marks, parts.toast);
   }
 
@@ -236,6 +255,9 @@
     state = next;
     if (!parts) return;
     parts.site.textContent = state.site;
+    parts.counts.textContent = state.counts;
+    parts.counts.title = state.missing;
+    parts.counts.classList.toggle("enough", state.enough);
     parts.crumbs.replaceChildren(...state.crumbs.map(crumb));
     parts.crumbs.lastElementChild?.scrollIntoView({ inline: "end", block: "nearest" });
     parts.known.replaceChildren(...choices().slice(0, 9).map(knownLabel));

@@ -14,7 +14,7 @@ from wayhound.errors import UsageError
 from wayhound.trail import FAIL, GOAL
 from wayhound.url import host_of
 
-Action = Literal["goal", "reject", "mark", "undo", "next", "done"]
+Action = Literal["goal", "reject", "mark", "undo", "back", "next", "done"]
 Tone = Literal["plain", "trouble", "ask"]
 """`plain` messages disappear by themselves; the others stay until they are closed."""
 
@@ -43,6 +43,7 @@ STILL_LOADING = "Marked. The page is still loading; the path to it is saved as s
 FREE_MODE_ONLY_USEFUL = "While browsing freely, you can only mark pages as useful."
 NOTHING_TO_MARK = "There is no page to mark yet."
 UNDONE = "Undone."
+ENOUGH_GOALS, ENOUGH_REJECTED = 2, 1  # of one site: more of the same site teach less than another site
 
 
 def navigation_error(error: str, url: str) -> str:
@@ -102,10 +103,24 @@ def mark_saved(session: Session, node: PageNode, label: str) -> str:
     if session.mode == "free":
         return "Marked as useful. The path to this page is saved."
     if label == GOAL:
-        return f"Goal saved, {clicks} click{'s' * (clicks != 1)} from the start. Continue, or go to the next site."
+        distance = f"{clicks} click{'s' * (clicks != 1)} from the start"
+        return f"Goal saved, {distance}. {what_is_missing(session)}"
     if label == FAIL:
-        return "Rejected. Go back and click another link."
+        return f"Rejected. {what_is_missing(session)}"
     return f"Marked as {label}."
+
+
+def what_is_missing(session: Session) -> str:
+    """Return what the site that is taught still lacks, or that it has enough."""
+    goals, rejected = session.marks()
+    if not goals:
+        return "Now go back and find a page that you look for."
+    if not rejected:
+        return "Now reject a page or two that you do not look for, so that the difference can be learned."
+    if goals < ENOUGH_GOALS:
+        return "If the site has more goals, mark another one."
+    end = "go to the next site" if session.has_next_site else "press Done"
+    return f"This site has enough: {end}."
 
 
 def value_saved(name: str, text: str) -> str:
@@ -137,11 +152,23 @@ def bar_state(saver: Saver, tab: int) -> dict[str, Any]:
     position = f"{session.site + 1} of {len(session.sites)} · " if len(session.sites) > 1 else ""
     return {
         "site": position + host_of(session.sites[session.site]).partition(":")[0],
+        **_counts(session),
         "crumbs": [_crumb(saver, step) for step in session.path(node.number)] if node else [],
         "labels": saver.labels(),
         "page": node is not None,
         "canUndo": session.undo_count > 0,
         "hasNext": session.has_next_site,
+    }
+
+
+def _counts(session: Session) -> dict[str, Any]:
+    goals, rejected = session.marks()
+    if session.mode == "free":
+        return {"counts": f"{goals} useful", "enough": goals >= ENOUGH_GOALS, "missing": ""}
+    return {
+        "counts": f"{goals} goal{'s' * (goals != 1)}, {rejected} rejected",
+        "enough": goals >= ENOUGH_GOALS and rejected >= ENOUGH_REJECTED,
+        "missing": what_is_missing(session),
     }
 
 
@@ -206,6 +233,8 @@ class TeachActions:
                 await self.mark(tab, label)
             case "undo":
                 await self.undo(tab)
+            case "back":
+                await tab.back()
             case "next":
                 await self.next_site(tab)
             case "done":

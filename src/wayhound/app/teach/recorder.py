@@ -48,12 +48,18 @@ class Recorder:
     """Records one session in one browser. `run` ends when the teacher is done or the browser was closed."""
 
     def __init__(
-        self, context: BrowserContext, saver: Saver, on_change: Callable[[], None] = lambda: None
+        self,
+        context: BrowserContext,
+        saver: Saver,
+        on_change: Callable[[], None] = lambda: None,
+        *,
+        back: bool = False,
     ) -> None:
+        """`back` adds a button to the bar, for browsers that are shown without their own."""
         self._saver = saver
         self._session = saver.session
         self._on_change = on_change
-        self._tabs = BrowserTabs(context, BarScript(self._session.mode), self._session.next_tab())
+        self._tabs = BrowserTabs(context, BarScript(self._session.mode, back=back), self._session.next_tab())
         self._bars = Bars(saver, self._tabs)
         self.actions = TeachActions(saver, self._tabs, self._bars)
 
@@ -131,6 +137,8 @@ class Recorder:
                 await self._on_seen(tab, message)
             case "click":
                 await self._on_click(tab, message)
+            case "press":
+                self._on_press(tab, message)
             case "do":
                 await self._on_button(tab, message)
 
@@ -177,6 +185,12 @@ class Recorder:
         if page is not None:
             link = clicked_link(page, url, str(message.get("text", "")), int(message.get("nth", 0)))
             self._saver.apply(Clicked(tab.id, link))
+
+    def _on_press(self, tab: Tab, message: dict[str, Any]) -> None:
+        """Remember an element that may lead on by a script; the address is that of the next page."""
+        seen = SeenPage.from_message(message)
+        if seen is not None and message.get("top") and self._save_seen(tab, seen) is not None:
+            self._saver.apply(Clicked(tab.id, Link("", str(message.get("text", "")))))
 
     def _save_seen(self, tab: Tab, seen: SeenPage) -> Page | None:
         """Save the page as it looks now, and return it parsed."""
@@ -325,7 +339,9 @@ def followed_link(saver: Saver, tab: Tab, entry: HistoryEntry) -> Link | None:
         return clicked
     page = saver.pages.read(before.number)
     link = link_to(page, urls) if page else None
-    return link if link is not None or entry.submitted else clicked
+    if link is not None or entry.submitted or clicked is None:
+        return link
+    return clicked if clicked.url else replace(clicked, url=entry.url)
 
 
 def is_followed(session: Session, tab: Tab, entry: HistoryEntry) -> bool:

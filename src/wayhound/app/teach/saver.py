@@ -111,7 +111,8 @@ class Saver:
             page = self.pages.read(node.number)
             if page is None:
                 return None
-            steps.append(Step(page, node.link, label))
+            by_script = node.parent is not None and self.pages.lacks_link(node.parent, node.link)
+            steps.append(Step(page, node.link, label, by_script))
         return Trail(steps[0].page.url, tuple(steps), self.record.taught_by)
 
     @property

@@ -13,7 +13,7 @@ from wayhound.archive.reader import ArchiveReader
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 from wayhound.media import is_page_type, resolve_type
-from wayhound.page import Page, Unreadable, to_page
+from wayhound.page import Link, Page, Unreadable, to_page
 from wayhound.pages.reader import read_page
 from wayhound.store.teaching import TeachPage
 from wayhound.url import normalise
@@ -83,6 +83,7 @@ class SessionPages:
         self._reader = workspace.archive
         self.records = {page.number: page for page in self._store.pages(session_id)}
         self._cache: dict[int, tuple[ArchiveRef, Page | Unreadable]] = {}
+        self._plain: dict[int, Page | Unreadable] = {}  # as the server sent them
 
     def __getitem__(self, number: int) -> TeachPage:
         return self.records[number]
@@ -149,6 +150,16 @@ class SessionPages:
         record = self.records[number]
         ref = _shown_ref(record)
         return _or_document(record, to_page(self._parsed(record, ref)) if ref is not None else None)
+
+    def lacks_link(self, number: int, link: Link | None) -> bool:
+        """Return True if a link of a page is not in what the server sent: a script has made it."""
+        record = self.records[number]
+        if link is None or record.original is None or record.content_type not in _HTML:
+            return False
+        plain = self._plain.get(number)
+        if plain is None:
+            plain = self._plain[number] = _parse(self._reader, record.url, record.original)
+        return isinstance(plain, Page) and all(link.url != other.url for other in plain.links)
 
     def read_all(self) -> list[Page]:
         """Return every page that can be read."""

@@ -378,6 +378,11 @@ class Session:
         used = [node.label for node in reversed(self.nodes) if node.label not in ("", GOAL, FAIL)]
         return list(dict.fromkeys(used))
 
+    def marks(self) -> tuple[int, int]:
+        """Return how many pages of the site that is taught now are goals, and how many were rejected."""
+        labels = [node.label for node in self.nodes if node.site == self.site]
+        return labels.count(GOAL), labels.count(FAIL)
+
     def next_tab(self) -> int:
         """Return a number that no tab has had."""
         return self._tabs.unused_number()

@@ -73,11 +73,12 @@ VALUE_FIELDS = ("name", "email", "phone", "address", "hours", "registration")
 class BarScript:
     """The script of the bar, with random names: page scripts can find neither its world nor its binding."""
 
-    def __init__(self, mode: str) -> None:
+    def __init__(self, mode: str, *, back: bool = False) -> None:
+        """`back` adds a button, for browsers that are shown without their own."""
         self.binding = f"b{secrets.token_hex(12)}"
         self.world = f"w{secrets.token_hex(12)}"
         setup = {"binding": self.binding, "mode": mode, "height": BAR_HEIGHT, "css": _text("bar.css"),
-                 "fields": VALUE_FIELDS}  # fmt: skip
+                 "fields": VALUE_FIELDS, "back": back}  # fmt: skip
         self.source = f"({_text('bar.js').rstrip()})({json.dumps(setup)})"
 
 

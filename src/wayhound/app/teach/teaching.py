@@ -84,7 +84,7 @@ async def teach(
     saver = Saver(workspace, record)
     try:
         async with open_browser(options) as context:
-            recorder = Recorder(context, saver)
+            recorder = Recorder(context, saver, back=options.headless)
             on_start(recorder)
             ending = await recorder.run()
     finally:
