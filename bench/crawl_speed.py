@@ -71,21 +71,21 @@ def ours(start: str, folder: Path, checkout: Path = ROOT) -> Cost:
 
 
 def peer(name: str, start: str, folder: Path) -> Cost | None:
-    python = _environment(name)
+    python = peer_environment(name, PEERS[name])
     if python is None:
         return None
     script = ROOT / "bench" / "peers" / f"{name}_peer.py"
     return measure([str(python), str(script), start, str(folder / f"{name}.jsonl")], folder)
 
 
-def _environment(name: str) -> Path | None:
-    """Return the peer's own Python, installed if necessary; None if it cannot be installed."""
+def peer_environment(name: str, packages: list[str]) -> Path | None:
+    """Return the Python of a peer's own environment, installed if necessary; None if it cannot be installed."""
     python = ENVIRONMENTS / name / "bin" / "python"
     if (ENVIRONMENTS / name / ".ready").exists():
         return python
     print(f"installing {name} into {ENVIRONMENTS / name}", file=sys.stderr)
     made = subprocess.run([sys.executable, "-m", "venv", ENVIRONMENTS / name], check=False)
-    installed = subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[name]], check=False)
+    installed = subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=False)
     if made.returncode or installed.returncode:
         print(f"{name} cannot be installed here and is left out", file=sys.stderr)
         return None

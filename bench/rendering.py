@@ -1,26 +1,33 @@
 """Sites made by scripts beside their server-rendered twins, and what looking for such pages costs elsewhere.
 
-Five fixtures (`bench.script_sites`) and their twins are foraged on loopback: the goals found, and page loads. Recorded
-sites of the data folder, whose pages need no browser, are replayed with `--render auto` and `never`: the share of pages
-rendered, and CPU, that of the browser included.
+Five fixtures (`bench.script_sites`) and their twins are foraged on loopback: the goals found, and page loads. Crawlee's
+adaptive crawler walks the same fixtures with its defaults, in an environment of its own. `--many N` renders that many
+pages in a row while browsers are killed: pages lost, processes left behind, memory. Recorded sites of the data folder,
+whose pages need no browser, are replayed with `--render auto` and `never`: the share of pages rendered, and CPU, that
+of the browser included.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import os
 import resource
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from bench.crawl_speed import peer_environment
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.script_sites import ScriptSite, Serve, script_sites
 from wayhound.app.crawl import Crawl
@@ -34,6 +41,8 @@ from wayhound.forage.politeness import Politeness
 from wayhound.forage.rendering import MAX_SAMPLES, RenderMode
 from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
+from wayhound.net.browser import find_browser
+from wayhound.net.http import HttpFetcher
 from wayhound.net.rendering import BrowserFetcher
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits
@@ -43,6 +52,7 @@ from wayhound.workspace import Workspace
 MOST_LOADS = 1.3
 MOST_RENDERED = 0.03
 MOST_CPU = 1.1
+CRAWLEE = ("crawlee-adaptive", ["crawlee[adaptive-crawler,parsel]>=1.0"])
 KINDS = ("modern-catalogue", "modern-company", "modern-conference", "modern-docs", "modern-hospitality",
          "modern-nonprofit", "modern-research", "modern-small")  # fmt: skip
 
@@ -57,12 +67,17 @@ def main() -> int:
         "--kind", action="append", help="folders of recorded sites  [default: those of today]"
     )
     parser.add_argument("--skip-fixtures", action="store_true")
+    parser.add_argument("--no-peers", action="store_true", help="leave out Crawlee")
+    parser.add_argument("--many", type=int, default=200, help="pages rendered in a row; 0: none")
     add_data_option(parser, required=False)
     add_output_options(parser)
     arguments = parser.parse_args()
     reports = []
     if not arguments.skip_fixtures:
-        reports.append(_fixtures(script_sites(arguments.people, arguments.entries)))
+        python = None if arguments.no_peers else peer_environment(*CRAWLEE)
+        reports.append(_fixtures(script_sites(arguments.people, arguments.entries), python))
+    if arguments.many:
+        reports.append(_many_pages(arguments.many))
     if arguments.data is not None:
         folders = _recorded(arguments.data, arguments.kind or KINDS, arguments.sites)
         reports.append(_plain_sites(folders, arguments.budget))
@@ -72,24 +87,118 @@ def main() -> int:
 # Fixtures
 
 
-def _fixtures(sites: Sequence[ScriptSite]) -> Report:
+def _fixtures(sites: Sequence[ScriptSite], crawlee: Path | None) -> Report:
     rows: list[list[Cell]] = []
     equal, worst = True, 0.0
     for site in sites:
         print(site.name, file=sys.stderr)
-        made, twin = (_forage(serve, site.goal) for serve in (site.made_by_scripts, site.twin))
+        began = _cpu_seconds()
+        made = _forage(site.made_by_scripts, site.goal)
+        cpu = _cpu_seconds() - began
+        twin = _forage(site.twin, site.goal)
         goals = [{visit.title for visit in visits if visit.is_goal} for visits in (made, twin)]
         loads = [sum(visit.spent for visit in visits) for visits in (made, twin)]
         rendered = sum(visit.rendering in ("rendered", "same") for visit in made)
         equal &= goals[0] == goals[1]
         worst = max(worst, loads[0] / loads[1])
-        rows.append([site.name, len(goals[1]), len(goals[0] & goals[1]), *reversed(loads), rendered])
-    header = ("site", "goals of the twin", "of them found", "loads of the twin", "page loads", "rendered")
+        peer = _crawlee(crawlee, site, goals[1]) if crawlee else ["", "", ""]
+        rows.append([
+            site.name, len(goals[1]), len(goals[0] & goals[1]), *reversed(loads), rendered, cpu, *peer,
+        ])  # fmt: skip
+    header = (
+        "site", "goals of the twin", "of them found", "loads of the twin", "page loads", "rendered", "CPU s",
+        "Crawlee: goals found", "page loads", "CPU s",
+    )  # fmt: skip
     bars = [
         Bar("fixtures with the goals of their twins", float(equal), least=1.0),
         Bar("× the page loads of the twin, worst fixture", worst, most=MOST_LOADS),
     ]
     return Report("Sites made by scripts, and their twins", header, rows, bars)
+
+
+def _crawlee(python: Path, site: ScriptSite, goals: Collection[str]) -> list[Cell]:
+    """Return how many of the goals Crawlee finds, its page loads of both kinds, and its CPU seconds."""
+    script = Path(__file__).parent / "peers" / "crawlee_adaptive_peer.py"
+    with tempfile.TemporaryDirectory() as folder, _served(site.made_by_scripts) as start:
+        began = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            [python, script, start, find_browser()],
+            cwd=folder, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return [len(set(answer["titles"]) & set(goals)), answer["plain"] + answer["rendered"], cpu]
+
+
+# Many pages
+
+
+def _many_pages(pages: int) -> Report:
+    """Render pages of an application one after the other, and kill the browser under every fiftieth."""
+    content = script_sites(people=4)[0].made_by_scripts
+    paths = ("", "people", "people/1", "people/2", "teaching", "news")
+    before = _children()
+    lost, memory = 0, []
+
+    async def work(start: str) -> None:
+        nonlocal lost
+        async with (
+            HttpFetcher(allow_private=True) as http,
+            BrowserFetcher(http, http, user_agent="Wayhound") as browser,
+        ):
+            for number in range(pages):
+                rendering = asyncio.create_task(browser.fetch(start + paths[number % len(paths)]))
+                if number % 50 == 25:
+                    await asyncio.sleep(0.1)
+                    for pid in _children() - before:
+                        _kill_browser(pid)
+                answer = await rendering
+                lost += isinstance(answer, Failed) or b"<h1>" not in answer.body
+                if number % 10 == 9:
+                    memory.append(sum(map(_resident_mb, _children() - before)))
+
+    with _served(content) as start:
+        asyncio.run(work(start))
+    left = len(_children() - before)
+    early, late = max(memory[: len(memory) // 4]), max(memory[-len(memory) // 4 :])
+    bars = [
+        Bar("pages lost when browsers were killed", lost, most=0),
+        Bar("processes left behind", left, most=0),
+        Bar("peak MB of browser and driver, last quarter of the pages to the first", late / early, most=1.25),
+    ]
+    rows: list[list[Cell]] = [[pages, lost, left, early, late]]
+    header = ("pages", "lost", "processes left", "peak MB, first quarter", "peak MB, last quarter")
+    return Report("Many rendered pages, and browsers that are killed", header, rows, bars)
+
+
+def _children() -> set[int]:
+    """Return the processes that this one has started, and theirs."""
+    parents: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = status.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(status.parent.name)] = int(parent)
+    found: set[int] = set()
+    while more := {child for child, parent in parents.items() if parent in {os.getpid(), *found}} - found:
+        found |= more
+    return found
+
+
+def _kill_browser(pid: int) -> None:
+    with suppress(OSError):
+        if b"--remote-debugging" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)
+
+
+def _resident_mb(pid: int) -> float:
+    """Return the memory of a process alone, with its part of what it shares."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
 
 
 def _forage(made: Serve, goal: str) -> list[Visit]:

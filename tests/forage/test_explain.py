@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.fetched import Fetched
-from wayhound.forage.explain import PATH_REASON, explain, why_page
+from wayhound.forage.explain import PATH_REASON, RatedLink, explain, why_page
 from wayhound.forage.forager import Fetch, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scope import refusal_reason
@@ -17,6 +17,7 @@ from wayhound.paths.spiders import Material, default_settings, train_strategy
 from wayhound.paths.trainers import TRAINERS
 from wayhound.site import Site
 from wayhound.trail import FAIL, GOAL, Step, Trail
+from wayhound.wording.reasons import format_main_reason, format_tie
 
 
 def pages_of(site: str) -> dict[str, Page]:
@@ -92,6 +93,21 @@ def test_a_page_is_read_at_the_end_of_its_path(path_learner: Scorer) -> None:
     assert PATH_REASON in dict(explanation.why)
     without_link = explain(path_learner, Site(NEW), [(None, page) for _, page in path])
     assert without_link == explanation  # the link is found on the page before
+
+
+def test_the_strongest_reason_is_one_sentence_and_a_tie_is_said() -> None:
+    weights = (("title papers", 0.4), ("says people", 1.5), ("body law", -3.0))
+    assert format_main_reason(weights) == "Mainly because of “people” in the link."
+    assert "the way here, the pages and links before it, and because of “papers” in its title." in (
+        format_main_reason(((PATH_REASON, 2.0), ("title papers", 0.4)))
+    )
+    assert format_main_reason((("body law", -3.0),)) == ""
+    first, second, third = (
+        RatedLink(Link(f"http://s.example/{name}", name), score, "", 0.0, ())
+        for name, score in (("People", 0.42), ("News", 0.418), ("Contact", 0.1))
+    )
+    assert "2 links share the best score (People, News)" in format_tie([first, second, third])
+    assert format_tie([first, third]) == format_tie([first]) == format_tie([]) == ""
 
 
 def test_strategies_without_a_model_give_no_reasons() -> None:

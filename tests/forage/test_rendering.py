@@ -74,8 +74,7 @@ def test_pages_like_those_taught_with_links_by_scripts_are_rendered_without_a_si
         memory.learn(visit(at(name), "same"))
     assert not memory.wants(at("news"), "", 1)  # this site has none
     # on the taught site itself, the page is known
-    taught = RenderMemory()
-    taught.expect(at("people/ann"))
+    taught = RenderMemory.of_site("auto", at(""), [(at(""), 1, at("people/ann"))], ())
     assert taught.wants(at("people/bob"), "")
 
 
@@ -107,10 +106,8 @@ def test_more_is_clearly_more_words_or_several_new_links() -> None:
 
 
 def test_what_a_site_needed_is_taken_over_from_its_run_before() -> None:
-    memory = RenderMemory()
-    memory.recall(visit(at("people/ann"), "rendered"))
-    for name in ("1", "2"):
-        memory.recall(visit(at(f"news/{name}"), "same"))
+    in_vain = [visit(at(f"news/{number}"), "same") for number in (1, 2)]
+    memory = RenderMemory.of_site("auto", at(""), (), [visit(at("people/ann"), "rendered"), *in_vain])
     assert memory.wants(at("people/bob"), "")  # at once, without a sign in its markup
     assert not memory.wants(at("news/3"), "needed")
     assert not memory.wants(at("other/1"), "")

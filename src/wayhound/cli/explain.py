@@ -24,7 +24,13 @@ from wayhound.cli.language import (
 from wayhound.errors import UsageError
 from wayhound.forage.explain import Explanation
 from wayhound.forage.scorer import Reason
-from wayhound.wording.reasons import format_expectation, format_other_links, format_reasons
+from wayhound.wording.reasons import (
+    format_expectation,
+    format_main_reason,
+    format_other_links,
+    format_reasons,
+    format_tie,
+)
 from wayhound.workspace import Workspace
 
 
@@ -72,6 +78,8 @@ def explain(
     out.print(_page_text(explanation, features))
     out.print(_links_table(explanation, limit, features))
     err.print(format_other_links(explanation, limit))
+    if tie := format_tie(explanation.links):
+        err.print(tie, markup=False)
 
 
 def _explain_facts(
@@ -122,8 +130,10 @@ def _path(workspace: Workspace, urls: list[str], *, again: bool, allow_private: 
 
 def _page_text(explanation: Explanation, features: int) -> Text:
     text = Text.assemble(("page ", "bold"), format_expectation(explanation.label, explanation.goal))
+    if main := format_main_reason(explanation.why):
+        text.append(f". {main}")
     if explanation.why and features:
-        text.append(f": {format_reasons(explanation.why, features)}", style="dim")
+        text.append(f" {format_reasons(explanation.why, features)}", style="dim")
     return text
 
 

@@ -175,6 +175,7 @@ class Frontier:
         again = replace(link, score=score, prior=score, groups=(), position=(), order=self._last_order)
         again.attempt, again.first_look = visit.attempt + 1, visit
         self.requeue(again)
+        self._taken.add(hash(link.url))  # other pages' links to it are followed already
 
     def join(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
         """Add a queued link to more groups."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 from wayhound.page import Page, Unreadable
 from wayhound.pages.scripted import FEW_LINKS, BrowserNeed
@@ -46,6 +46,26 @@ class RenderMemory:
     _gained: set[str] = field(default_factory=set)  # templates of which a browser showed more
     _vain: Counter[str] = field(default_factory=Counter)  # rendered in vain since the last gain, by template
     _passed: Counter[str] = field(default_factory=Counter)  # read plainly since, though they looked scripted
+
+    @classmethod
+    def of_site(
+        cls,
+        mode: RenderMode,
+        start: str,
+        taught: Iterable[tuple[str, int, str]],
+        earlier: Iterable[Visit],
+    ) -> Self:
+        """Return what is known when a site begins.
+
+        `taught` are pages of lessons with links made by scripts: their site, clicks from its start, and URL. `earlier`
+        are the visits of the site in the run that is repeated.
+        """
+        pages = list(taught)
+        memory = cls(mode, {depth for _, depth, _ in pages})
+        memory._gained.update(template(url) for site, _, url in pages if site == start)
+        for visit in earlier:
+            memory._recall(visit)
+        return memory
 
     @property
     def looks_closer(self) -> bool:
@@ -90,16 +110,12 @@ class RenderMemory:
     def _may_sample(self) -> bool:
         return self._samples < MAX_SAMPLES + 2 * self._gains
 
-    def recall(self, visit: Visit) -> None:
+    def _recall(self, visit: Visit) -> None:
         """Take in a visit of an earlier run of the site: templates that gained are rendered at once, unsampled."""
         if visit.rendering == "rendered":
             self._gained.add(template(visit.url))
         elif visit.rendering == "same":
             self._vain[template(visit.url)] += 1
-
-    def expect(self, url: str) -> None:
-        """Take in a page that was taught, and whose links are made by scripts."""
-        self._gained.add(template(url))
 
     def least_gain(self, depth: int) -> int:
         """Return how many links a browser must add to a page: where links by scripts were taught, one will do."""

@@ -16,6 +16,15 @@ _ANSWERS = (
     f"ON site.run_id = review_answer.run_id AND site.start = review_answer.site "
     f"WHERE site.id = ? AND {_STANDS} ORDER BY review_answer.id"
 )
+# the quotes cannot stand in a text of the link without being escaped
+_BY_SCRIPT = """
+SELECT DISTINCT site, step.number - 1, url FROM trail
+JOIN trail_step AS step ON step.trail_id = trail.id
+JOIN trail_step AS before ON before.trail_id = trail.id AND before.number = step.number - 1
+JOIN taught_page ON digest = before.page
+WHERE deleted = 0 AND step.link LIKE '%"by_script": true%' ORDER BY 1, 2, 3
+"""
+
 _TAUGHT = (
     "SELECT url, label FROM trail JOIN trail_step ON trail_id = trail.id JOIN taught_page ON digest = page "
     "WHERE trail.site = (SELECT start FROM site WHERE id = ?) AND deleted = 0 AND label <> '' AND number = "
@@ -209,6 +218,10 @@ class SiteNoteStore:
     def taught(self, site_id: int) -> dict[str, bool]:
         """Return, by URL, whether trails on this site end there at a goal; a goal outweighs rejections."""
         return {url: label == GOAL for url, label in self._database.execute(_TAUGHT, (site_id,))}
+
+    def pages_by_script(self) -> list[tuple[str, int, str]]:
+        """Return the taught pages of which a link was clicked that a script makes: site, clicks from its start, URL."""
+        return [(site, depth, url) for site, depth, url in self._database.execute(_BY_SCRIPT)]
 
     def take_in(self, answers: Iterable[SiteAnswer], visits: int) -> None:
         """Record that a forage took answers into account after so many visits."""

@@ -198,17 +198,6 @@ class TrailStore:
             for page, link, label in rows
         )
 
-    def pages_by_script(self) -> list[tuple[str, int, str]]:
-        """Return the pages whose links were clicked and are made by scripts: site, number of clicks, URL."""
-        sql = (
-            "SELECT DISTINCT site, step.number - 1, url FROM trail "
-            "JOIN trail_step AS step ON step.trail_id = trail.id "
-            "JOIN trail_step AS before ON before.trail_id = trail.id AND before.number = step.number - 1 "
-            "JOIN taught_page ON digest = before.page "
-            "WHERE deleted = 0 AND step.link LIKE ? ORDER BY 1, 2, 3"
-        )
-        return [tuple(row) for row in self._database.execute(sql, (f"%{_BY_SCRIPT}%",)).fetchall()]
-
     # Changing, and undoing changes
 
     def relabel(self, trail_id: int, step: int, label: str, at: float) -> None:
@@ -305,9 +294,6 @@ def _summary(row: tuple[Any, ...]) -> TrailSummary:
         end_title=title or "",
         labels=tuple(json.loads(labels)),
     )
-
-
-_BY_SCRIPT = '"by_script": true'  # in the JSON of a link, where no text can stand without escaped quotes
 
 
 def _step_row(step: Step, digests: PageDigests) -> tuple[str, str | None, str]:

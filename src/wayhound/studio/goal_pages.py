@@ -15,7 +15,7 @@ from wayhound.store.protocol import Run
 from wayhound.studio.studio import Studio, StudioForm, VisitAddress, now, query_number, read_form, to
 from wayhound.studio.tables import Paging, download_table, requested_page
 from wayhound.wording.quantities import count
-from wayhound.wording.reasons import format_reasons, supporting
+from wayhound.wording.reasons import format_main_reason, format_reasons, supporting
 from wayhound.wording.runs import format_order
 from wayhound.wording.undo import format_review_undo
 from wayhound.workspace import Workspace
@@ -28,7 +28,8 @@ LONGEST_SEARCH = 200
 class ShownGoal:
     goal: FoundGoal
     links: tuple[str, ...]
-    why: str
+    main_reason: str
+    why: str  # with numbers
     query: str
     rejected: int  # pages that were rejected at once with it; 0 if it is not rejected
 
@@ -95,6 +96,7 @@ def _shown(goal: FoundGoal, rejected: int) -> ShownGoal:
     return ShownGoal(
         goal=goal,
         links=("start", *(step.link or step.url for step in goal.path[1:])),
+        main_reason=format_main_reason(goal.why),
         why=format_reasons(supporting(goal.why)),
         query=VisitAddress(goal.run, goal.site, goal.number).query,
         rejected=rejected,

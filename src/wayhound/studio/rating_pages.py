@@ -19,7 +19,7 @@ from wayhound.studio.studio import Studio, VisitAddress, query_number, read_form
 from wayhound.web.pages import BadRequest
 from wayhound.wording.faults import format_fault
 from wayhound.wording.quantities import format_label
-from wayhound.wording.reasons import format_expectation, format_reasons
+from wayhound.wording.reasons import format_expectation, format_main_reason, format_reasons, format_tie
 from wayhound.workspace import Workspace
 
 PATHS_KEPT = 20
@@ -50,7 +50,9 @@ class RatingView:
     model: str = ""  # empty if none is trained: then the page is shown without ratings
     label: str = ""
     goal: float = 0.0
-    why: str = ""
+    main_reason: str = ""
+    why: str = ""  # with numbers
+    tie: str = ""
     links: tuple[ShownLink, ...] = ()
     not_followed: tuple[tuple[str, str], ...] = ()
 
@@ -123,7 +125,9 @@ def rating_view(
         model=model,
         label=format_label(explanation.label) if explanation else "",
         goal=explanation.goal if explanation else 0.0,
+        main_reason=format_main_reason(explanation.why) if explanation else "",
         why=format_reasons(explanation.why) if explanation else "",
+        tie=format_tie(explanation.links) if explanation else "",
         links=shown_links(explanation.links) if explanation else (),
         not_followed=tuple(
             (link.text or link.url, format_fault(reason)) for link, reason in explanation.not_followed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from wayhound.forage.explain import Explanation
+from wayhound.forage.explain import PATH_REASON, Explanation, RatedLink
 from wayhound.wording.faults import format_fault
 from wayhound.wording.quantities import count, format_label
 
@@ -82,6 +82,38 @@ def format_reason(feature: str) -> str:
 def format_reasons(weights: Sequence[tuple[str, float]], most: int = REASONS_SHOWN, digits: int = 2) -> str:
     """Return the first features with their weights: `“people” in the link +0.50, …`."""
     return ", ".join(f"{format_reason(feature)} {weight:+.{digits}f}" for feature, weight in weights[:most])
+
+
+def format_main_reason(weights: Sequence[tuple[str, float]]) -> str:
+    """Return the strongest reason as one sentence without numbers; empty if nothing spoke for the decision.
+
+    The way here sums up all pages and links before, so what the page itself adds is named beside it.
+    """
+    reasons = [name for name, _ in sorted(supporting(weights), key=lambda reason: -reason[1])]
+    if not reasons:
+        return ""
+    if reasons[0] != PATH_REASON:
+        return f"Mainly because of {format_reason(reasons[0])}."
+    beside = f", and because of {format_reason(reasons[1])}" if len(reasons) > 1 else ""
+    return f"Mainly because of the way here, the pages and links before it{beside}."
+
+
+TIE = 0.005  # scores that are printed alike
+_NAMED = 3
+
+
+def format_tie(links: Sequence[RatedLink]) -> str:
+    """Return a warning that the best links, which come first, have the same score; empty if one is ahead."""
+    best = [rated for rated in links if links[0].score - rated.score < TIE]
+    if len(best) < 2:
+        return ""
+    names = [" ".join(rated.link.text.split())[:40] or rated.link.url for rated in best[:_NAMED]]
+    more = f" and {len(best) - _NAMED} more" if len(best) > _NAMED else ""
+    return (
+        f"{len(best)} links share the best score ({', '.join(names)}{more}), so chance decides their order. That is "
+        "right for the entries of one list. If only one of them leads to goals, reject a page behind the others when "
+        "you teach."
+    )
 
 
 def supporting(weights: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:

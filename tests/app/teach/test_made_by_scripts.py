@@ -69,7 +69,7 @@ def test_a_forage_renders_what_the_lesson_needed_a_browser_for(
         assert [step.by_script for step in goal.steps] == [False, True]
         assert [step.by_script for step in rejected.steps] == [False, False]
         with Workspace.open(folder) as workspace:
-            assert workspace.stores.trails.pages_by_script() == [(f"{ash}/", 0, f"{ash}/")]
+            assert workspace.stores.site_notes.pages_by_script() == [(f"{ash}/", 0, f"{ash}/")]
         assert run(["trails", "check", "-w", str(folder)]) == 0
         assert "One click follows a link that a script makes" in " ".join(capsys.readouterr().out.split())
         assert run(["train", "--settings", "default", "-w", str(folder)]) == 0

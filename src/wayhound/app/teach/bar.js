@@ -58,7 +58,7 @@
   function reportPress(event) {
     const element = event.composedPath().find(pressable);
     if (!element || (element.form && element.type === "submit")) return;
-    send({ ...page(), say: "press", text: element.textContent.trim().slice(0, 200) });
+    send({ ...page(), say: "click", href: "", text: element.textContent.trim().slice(0, 200) });
   }
 
   function reportClick(event) {

@@ -137,8 +137,6 @@ class Recorder:
                 await self._on_seen(tab, message)
             case "click":
                 await self._on_click(tab, message)
-            case "press":
-                self._on_press(tab, message)
             case "do":
                 await self._on_button(tab, message)
 
@@ -175,9 +173,10 @@ class Recorder:
                 self._saver.save_original(node.number, fetched)
 
     async def _on_click(self, tab: Tab, message: dict[str, Any]) -> None:
+        """Remember the link that was clicked, or the button, whose address is that of the page it leads to."""
         seen = SeenPage.from_message(message)
         url = normalise(str(message.get("href", "")))
-        if seen is None or not url:
+        if seen is None or (message.get("href") and not url):
             return
         if not message.get("top"):
             await self._enter_frame(tab, seen.url)
@@ -185,12 +184,6 @@ class Recorder:
         if page is not None:
             link = clicked_link(page, url, str(message.get("text", "")), int(message.get("nth", 0)))
             self._saver.apply(Clicked(tab.id, link))
-
-    def _on_press(self, tab: Tab, message: dict[str, Any]) -> None:
-        """Remember an element that may lead on by a script; the address is that of the next page."""
-        seen = SeenPage.from_message(message)
-        if seen is not None and message.get("top") and self._save_seen(tab, seen) is not None:
-            self._saver.apply(Clicked(tab.id, Link("", str(message.get("text", "")))))
 
     def _save_seen(self, tab: Tab, seen: SeenPage) -> Page | None:
         """Save the page as it looks now, and return it parsed."""
@@ -266,7 +259,8 @@ class Recorder:
         """Offer a document that the browser does not show to be marked, while the page with the link stays."""
         tab, url = download.tab, normalise(download.url)
         link = followed_link(self._saver, tab, HistoryEntry(0, url, False, False)) if url else None
-        if link is None:
+        clicked = self._session.clicked(tab.id)
+        if link is None or (clicked is not None and not clicked.url):  # a forage clicks for no downloads
             self._saver.apply(NavigationFailed(tab.id))
             return await self._bars.say(tab, bar.unlinked_download(download.name), "trouble")
         response, name = tab.response(url), download.name or bar.file_name(url)
@@ -308,7 +302,7 @@ def clicked_link(page: Page, url: str, text: str, nth: int) -> Link:
 
     A link that the page reader does not find, such as one in a shadow tree, is made from what is known of it.
     """
-    links = [link for link in page.links if link.url == url and link.kind in ("a", "area")]
+    links = [link for link in page.links if url and link.url == url and link.kind in ("a", "area")]
     if not links:
         return Link(url, text)
     candidate = links[nth] if 0 <= nth < len(links) else links[0]
