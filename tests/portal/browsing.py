@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,23 +65,60 @@ def visiting(browser: Browser, **options: object) -> Iterator[Visit]:
 
 def axe_source() -> str:
     """The accessibility checker, fetched once from the registry and kept outside the project."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wayhound-tests"
-    found = sorted(cache.glob("axe-core-*.tgz")) or _fetched(cache)
+    with _one_at_a_time() as cache:
+        if not (found := sorted(cache.glob("axe-core-*.tgz"))):
+            _npm(cache, "pack", "--silent", "axe-core")
+            found = sorted(cache.glob("axe-core-*.tgz"))
     with tarfile.open(found[-1]) as packed:
         source = packed.extractfile("package/axe.min.js")
         assert source is not None
         return source.read().decode()
 
 
-def _fetched(cache: Path) -> list[Path]:
+HTML_RULES = {
+    "root": True,
+    "extends": ["html-validate:standard", "html-validate:a11y"],
+    "rules": {"no-implicit-button-type": "off"},  # ours submit forms, which is what the standard gives them
+}
+
+
+def html_faults(pages: Mapping[str, str], folder: Path) -> list[str]:
+    """What html-validate says about pages, by their names: page, line, rule and message."""
+    with _one_at_a_time() as cache:
+        checker = cache / "node_modules" / "html-validate" / "bin" / "html-validate.mjs"
+        if not checker.exists():
+            _npm(cache, "install", "--silent", "--no-audit", "--no-fund", "--prefix", ".", "html-validate@10")
+    names = {f"{number}.html": name for number, name in enumerate(pages)}
+    for file, name in names.items():
+        (folder / file).write_text(pages[name])
+    (folder / ".htmlvalidate.json").write_text(json.dumps(HTML_RULES))
+    ran = subprocess.run(
+        ["node", checker, "--formatter", "json=faults.json", *names],
+        cwd=folder, timeout=300, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (folder / "faults.json").exists(), ran.stderr
+    return [
+        f"{names[Path(report['filePath']).name]}:{message['line']} {message['ruleId']}: {message['message']}"
+        for report in json.loads((folder / "faults.json").read_text())
+        for message in report["messages"]
+    ]
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[Path]:
+    """The folder for fetched tools, which tests run beside each other."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wayhound-tests"
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield cache
+
+
+def _npm(cache: Path, *arguments: str) -> None:
+    """Fetch a package, or skip the test."""
     npm = shutil.which("npm")
     if npm is None:
-        pytest.skip("axe-core cannot be fetched: there is no npm")
-    cache.mkdir(parents=True, exist_ok=True)
-    ran = subprocess.run(
-        [npm, "pack", "axe-core", "--silent"], cwd=cache, timeout=120, capture_output=True, check=False
-    )
-    found = sorted(cache.glob("axe-core-*.tgz"))
-    if ran.returncode or not found:
-        pytest.skip("axe-core cannot be fetched: the registry does not answer")
-    return found
+        pytest.skip(f"{arguments[-1]} cannot be fetched: there is no npm")
+    ran = subprocess.run([npm, *arguments], cwd=cache, timeout=300, capture_output=True, check=False)
+    if ran.returncode:
+        pytest.skip(f"{arguments[-1]} cannot be fetched: the registry does not answer")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
+import httpx
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tests.portal.browsing import html_faults
 from tests.portal.served import Served
 from tests.portal.test_pages import PAPER, page
 from wayhound.papers.bibliography import to_bibtex, to_csl_json
@@ -107,3 +110,8 @@ def test_a_whole_search_and_a_topic_can_be_cited(portal: Served, path: str) -> N
     assert len(set(keys)) == len(keys) > 1
     assert ris.text.count("\nER  - ") == len(keys)
     assert f"{path}.bib" in portal.get(f"{path}{query}").text
+
+
+def test_every_page_is_valid_html(portal: Served, tmp_path: Path) -> None:
+    answers = {path: httpx.get(portal.url + path).text for path in (*PAGES, "/nothing-here")}
+    assert not html_faults(answers, tmp_path)
