@@ -58,6 +58,7 @@ def test_pages_that_perhaps_need_one_wait_and_are_sampled_twice_a_site() -> None
         memory.learn(visit(at(name), "same"))
     assert not memory.waits(at("c/1"), "perhaps")
     assert not memory.wants_again(at("c/1"))
+    assert not RenderMemory("never").wants_again(at("a/1"))  # such as in a run resumed without a browser
 
 
 def test_after_a_gain_pages_that_perhaps_need_a_browser_are_rendered_at_once() -> None:

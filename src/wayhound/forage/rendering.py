@@ -104,7 +104,11 @@ class RenderMemory:
     def wants_again(self, url: str) -> bool:
         """Return True if a page that waits for a second look should get it."""
         kind = template(url)
-        return self._vain[kind] < _PATIENCE and (kind in self._gained or self._may_sample)
+        return (
+            self.mode != "never"
+            and self._vain[kind] < _PATIENCE
+            and (kind in self._gained or self._may_sample)
+        )
 
     @property
     def _may_sample(self) -> bool:
