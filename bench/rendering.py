@@ -161,7 +161,8 @@ def _many_pages(pages: int) -> Report:
     with _served(content) as start:
         asyncio.run(work(start))
     left = len(_children() - before)
-    early, late = max(memory[: len(memory) // 4]), max(memory[-len(memory) // 4 :])
+    quarter = max(1, len(memory) // 4)
+    early, late = max(memory[:quarter], default=1.0), max(memory[-quarter:], default=1.0)
     bars = [
         Bar("pages lost when browsers were killed", lost, most=0),
         Bar("processes left behind", left, most=0),
