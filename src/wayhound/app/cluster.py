@@ -375,7 +375,7 @@ def _connect(options: ClusterOptions) -> Any:
 
 
 def _start_here(ray: Any, quiet: dict[str, Any]) -> None:
-    """Start a cluster on this machine. On a busy one Ray's own processes may not start within its patience: try again."""
+    """Start a cluster here. On a busy machine Ray's own processes may outlast its patience: then it is tried again."""
     for attempt in range(START_ATTEMPTS):
         try:
             ray.init(address="local", include_dashboard=False, **quiet)

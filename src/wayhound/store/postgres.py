@@ -329,8 +329,6 @@ def _is_refusal(error: psycopg.Error) -> bool:
             "no password supplied",
             "does not exist",
             "no pg_hba.conf entry",
-            "could not translate host name",
-            "failed to resolve host",
             "role ",
         )
     )
