@@ -201,7 +201,7 @@ class Forager:
 
         `now` is the clock of `next_action`, `at` seconds since the epoch.
         """
-        page = self._as_scored(page)
+        page = _as_scored(page, self._takes_files)
         reading = self._read(link, answer.outcome, page, rendering)
         visit = _with_browser(self._visit(link, answer, page, reading, at, archived), link, rendering)
         if visit.spent or is_transient(visit) or link.first_look is not None:
@@ -217,16 +217,12 @@ class Forager:
             link = QueuedLink.from_visit(visit, self.scorer.start(self.site))
             self.frontier.requeue(link)
         self._take(link)
-        page = self._as_scored(page)
+        page = _as_scored(page, self._takes_files)
         self._apply(visit, link, page, self._read(link, visit.outcome, page, visit.rendering))
 
     def answer(self, url: str, is_goal: bool) -> None:
         """Take in what a person said about a fetched page: links like the one that led there are rated anew."""
         self._scores.answer(url, is_goal)
-
-    def _as_scored(self, page: Content) -> Content:
-        """Return a document as a page, for scorers to which documents can be goals."""
-        return (to_page(page) or page) if self._takes_files else page
 
     def _read(self, link: QueuedLink, outcome: str, page: Content, rendering: Rendering) -> Reading | None:
         if not isinstance(page, Page) or not _is_read(link, outcome, rendering):
@@ -386,6 +382,11 @@ class Forager:
                 self._failures.last = "redirect loop"
         else:
             self._failures.last = "redirected out of the site"
+
+
+def _as_scored(page: Content, takes_files: bool) -> Content:
+    """Return a document as a page, for scorers to which documents can be goals."""
+    return (to_page(page) or page) if takes_files else page
 
 
 def _worth_of_more(

@@ -175,7 +175,7 @@ class SiteNoteStore:
                 ("skipped" if skipped else "answered", site_id, number),
             )
             if not skipped:
-                self._reopen(run_id, site_id)
+                _reopen(self._database, run_id, site_id)
 
     def reopen_if_answered(self, run_id: int, site_id: int) -> None:
         """Let a finished site wait again if an answer came in while it was being finished."""
@@ -183,15 +183,9 @@ class SiteNoteStore:
 
             def reopen() -> None:
                 with self._database.row_locks():
-                    self._reopen(run_id, site_id)
+                    _reopen(self._database, run_id, site_id)
 
             self._database.again(reopen)
-
-    def _reopen(self, run_id: int, site_id: int) -> None:
-        reopened = self._database.execute(
-            "UPDATE site SET state = 'waiting', reason = '' WHERE id = ? AND state = 'done'", (site_id,)
-        ).rowcount
-        self._database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (reopened, run_id))
 
     # Answers
 
@@ -250,6 +244,13 @@ class CompleteSites:
 
     def remove(self, site: str) -> None:
         self._database.execute("DELETE FROM complete_site WHERE site = ?", (site,))
+
+
+def _reopen(database: Database, run_id: int, site_id: int) -> None:
+    reopened = database.execute(
+        "UPDATE site SET state = 'waiting', reason = '' WHERE id = ? AND state = 'done'", (site_id,)
+    ).rowcount
+    database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (reopened, run_id))
 
 
 def _write(database: Database, sql: str, values: tuple[Any, ...]) -> None:
