@@ -56,7 +56,7 @@ layers: $(VENV)/.test-installed
 	$(BIN)/lint-imports
 
 pytest: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 browser:
 	@scripts/install-chromium
@@ -73,12 +73,12 @@ test-lowest: browser
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	@scripts/lowest > .venv-lowest/lowest.txt
 	@.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/lowest.txt --editable ".[test]"
-	.venv-lowest/bin/python -m pytest -n 2
+	.venv-lowest/bin/python -m pytest -n 3
 
 test-newest: browser
 	@test -x .venv-newest/bin/python || $(PYTHON) -m venv .venv-newest
 	@.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable ".[test]"
-	.venv-newest/bin/python -m pytest -n 2
+	.venv-newest/bin/python -m pytest -n 3
 
 lock: $(VENV)/.test-installed
 	$(BIN)/python scripts/lock

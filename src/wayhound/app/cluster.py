@@ -143,7 +143,8 @@ async def forage_on_cluster(
         for goal in driver.take_goals():
             on_goal(goal)
         on_nodes(driver.nodes())
-        if lost_segments(workspace, run):  # perhaps on a machine that has just come back
+        # a worker that died may have left a segment, and a lost one may be on a machine that has just come back
+        if driver.has_lost_workers or lost_segments(workspace, run):
             await asyncio.to_thread(driver.upload_everywhere)
     finally:
         await asyncio.to_thread(driver.close)
@@ -211,6 +212,11 @@ class _Driver:
             for host, places in sorted(by_host.items())
             if (pages := sum(place.pages for place in places)) or any(place.is_working for place in places)
         ]
+
+    @property
+    def has_lost_workers(self) -> bool:
+        """True if a worker died, even if another took its place."""
+        return any(place.last_error is not None for place in self._places.values())
 
     def upload_everywhere(self) -> None:
         """Let every machine upload what workers that died have left on it."""
