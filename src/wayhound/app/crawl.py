@@ -669,7 +669,7 @@ async def _fetch_page(
     """
     if link.first_look is not None and link.first_look.archived is not None:
         with suppress(ArchiveError):
-            return None, reader.read(link.first_look.archived)
+            return None, await reader.apart(reader.read, link.first_look.archived)
     address = link.url.partition("#")[0]  # a route is for the browser, not for the server
     cached = await revalidator.cached(address) if revalidator else None
     if revalidator and cached:
