@@ -1,8 +1,8 @@
 """The place of an archive that many machines share: a folder (`file:///…`) or an object store (`s3://…`).
 
-A location holds whole files, which are never changed: archive segments, models, builds of the search index. The names
-are paths such as `archive/wayhound-….warc.gz`. S3 is spoken by obstore, which
-takes an eighth of the CPU of boto3 and s3fs for a range request (docs/archive.md).
+A location holds whole files, which are never changed: archive segments and builds of the search index. The names are
+paths such as `archive/wayhound-….warc.gz`. S3 is spoken by obstore, which takes an eighth of the CPU of boto3 and s3fs
+for a range request (docs/archive.md).
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ def _explain(error: Exception, url: str) -> str:
 
 def _check_writing(location: Location) -> None:
     with NamedTemporaryFile() as file:
-        file.write(b"Wayhound keeps archive segments, models and search indexes here.\n")
+        file.write(b"Wayhound keeps archive segments and search indexes here.\n")
         file.flush()
         location.put("README.txt", Path(file.name))
 
