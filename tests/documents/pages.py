@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pytest
+
 WIDTH, HEIGHT = 595, 842
+needs_ocr = pytest.mark.skipif(
+    not (shutil.which("gs") and shutil.which("tesseract")), reason="Tesseract or Ghostscript is not installed"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,24 @@ def pdf_of(
     return assembled([*objects, *extra], trailer)
 
 
+def scan_of(*pictures: tuple[int, int, bytes]) -> bytes:
+    """A PDF whose pages are grey pictures, each given by its width, height and bytes."""
+    kids = " ".join(f"{3 + 3 * i} 0 R" for i in range(len(pictures)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {len(pictures)} /Kids [{kids}] >>".encode(),
+    ]
+    for i, (width, height, body) in enumerate(pictures):
+        content, picture = 4 + 3 * i, 5 + 3 * i
+        attributes = f"/MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {content} 0 R"
+        resources = f"/Resources << /XObject << /P {picture} 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R {attributes} {resources} >>".encode())
+        objects.append(stream(f"{WIDTH} 0 0 {HEIGHT} 0 0 cm /P Do".encode()))
+        form = f"/Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceGray"
+        objects.append(stream(body, f"{form} /BitsPerComponent 8".encode()))
+    return assembled(objects)
+
+
 def stream(content: bytes, attributes: bytes = b"") -> bytes:
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), attributes, content)
 
@@ -73,3 +99,22 @@ def paragraph(
     lines: Sequence[str], x: float = 72, y: float = 100, size: float = 10, leading: float = 12
 ) -> list[Shown]:
     return [Shown(text, x, y + i * leading, size) for i, text in enumerate(lines)]
+
+
+def drawn(body: bytes) -> tuple[int, int, bytes]:
+    """Draw the page of a PDF, as a scanner would see it: width, height and grey values."""
+    command = [
+        "gs",
+        "-q",
+        "-dSAFER",
+        "-dBATCH",
+        "-dNOPAUSE",
+        "-sDEVICE=pgmraw",
+        "-r150",
+        "-sOutputFile=-",
+        "-",
+    ]
+    picture = subprocess.run(command, input=body, capture_output=True, check=True).stdout
+    header = re.match(rb"P5\s(?:#.*\n)?(\d+) (\d+)\s255\s", picture)
+    assert header
+    return int(header[1]), int(header[2]), picture[header.end() :]

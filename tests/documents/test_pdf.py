@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import wayhound
-from tests.documents.pages import Shown, assembled, paragraph, pdf_of, stream
+from tests.documents.pages import Shown, assembled, paragraph, pdf_of, scan_of, stream
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.limits import MIB, ReadingLimits
 from wayhound.documents.pdf import PdfReader
@@ -79,11 +79,15 @@ def test_an_encrypted_file_is_reported(pdf_reader: PdfReader) -> None:
     assert reason(pdf_reader.read(pdf_of(paragraph(["secret"]), trailer=lock))) == "encrypted"
 
 
-def test_pages_without_text_count_as_scanned(pdf_reader: PdfReader) -> None:
-    outcome = pdf_reader.read(pdf_of([], []))
-    assert reason(outcome) == "scanned"
-    assert isinstance(outcome, Unread)
-    assert outcome.n_pages == 2
+def test_pages_without_text_are_told_apart_by_their_pictures(pdf_reader: PdfReader) -> None:
+    blank, scanned = (
+        pdf_reader.read(pdf_of([], [])),
+        pdf_reader.read(scan_of((8, 8, bytes(64)), (8, 8, bytes(64)))),
+    )
+    assert (reason(blank), reason(scanned)) == ("no_text", "scanned")
+    assert isinstance(scanned, Unread)
+    assert scanned.n_pages == 2
+    assert "2 are pictures" in scanned.detail
 
 
 def test_a_page_without_text_among_others_is_not_dropped(pdf_reader: PdfReader) -> None:
@@ -142,7 +146,7 @@ def test_a_file_that_swells_is_given_up_and_the_next_one_read() -> None:
     extra = [stream(swollen, b"/Filter /FlateDecode")]
     body = pdf_of([Shown("small")], extra=extra).replace(b"/Contents 7 0 R", b"/Contents 8 0 R")
     with PdfReader(ReadingLimits(memory_bytes=384 * MIB, wall_seconds=60)) as reader:
-        assert reason(reader.read(body)) in {"too_big", "crashed", "scanned"}
+        assert reason(reader.read(body)) in {"too_big", "crashed", "no_text"}
         assert isinstance(reader.read(SOUND), Document)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents.pages import paragraph, pdf_of
+from tests.documents.pages import Shown, drawn, needs_ocr, paragraph, pdf_of, scan_of
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.limits import ReadingLimits
 from wayhound.documents.reader import DocumentReader
@@ -142,7 +142,7 @@ def test_daggers_and_dashes_of_old_postscript_are_put_back() -> None:
         (b"%!PS\nthis is no program", {"broken"}),
         (b"%!PS\n{} loop", {"too_slow"}),
         (b"%!PS\n(/etc/passwd) (r) file 100 string readstring pop show showpage", {"broken"}),
-        (b"%!PS\nshowpage", {"scanned", "garbled", "broken"}),
+        (b"%!PS\nshowpage", {"no_text", "garbled", "broken"}),
     ],
 )
 def test_postscript_that_cannot_be_read_has_a_reason(body: bytes, expected: set[str]) -> None:
@@ -161,3 +161,38 @@ def test_all_members_of_a_gzip_are_read_unless_there_are_far_too_many() -> None:
     with DocumentReader() as reader:
         assert texts(reader.read(member * 3)) == ["a line"] * 3
         assert reason(reader.read(member * 1000)) == "broken"
+
+
+@needs_ocr
+def test_ocr_reads_a_scan_with_its_positions_and_leaves_other_files_alone() -> None:
+    page = [
+        Shown("Rivers in spring", 200, 90, 20),
+        *paragraph(["The water of the river", "comes from the hills."]),
+    ]
+    with DocumentReader() as reader:
+        scan = scan_of(drawn(pdf_of(page)))
+        assert reason(reader.read(scan)) == "scanned"
+        recognised = reader.read(scan, ocr=True)
+        assert isinstance(recognised, Document)
+        assert recognised.kind == "scan"
+        assert any("OCR" in note for note in recognised.notes)
+        lines = {line.text: line for line in recognised.lines}
+        assert {"Rivers in spring", "The water of the river", "comes from the hills."} <= lines.keys()
+        title = lines["Rivers in spring"]
+        assert title.box is not None
+        assert title.box[0] == pytest.approx(200, abs=5)
+        assert title.size > lines["The water of the river"].size
+        plain = reader.read(PDF, ocr=True)
+        assert isinstance(plain, Document)
+        assert plain.kind == "pdf"
+
+
+def test_without_tesseract_a_scan_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with DocumentReader() as reader:
+        outcome = reader.read(scan_of((8, 8, bytes(64))), ocr=True)
+    assert reason(outcome) == "no_tesseract"
+    assert isinstance(outcome, Unread)
+    assert "Tesseract" in outcome.detail

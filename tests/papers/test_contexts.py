@@ -236,3 +236,12 @@ def test_contexts_say_where_they_stand() -> None:
 
 def test_without_references_there_are_no_contexts() -> None:
     assert find_contexts(plain(PAPER), []) == ()
+
+
+def test_a_bibliography_alone_has_no_citing_sentences() -> None:
+    document = plain(
+        "References\n[1] A. Lind. Hops. Journal of Links, 1998.\n[2] B. Wood. Trees. Journal of Links, 1999."
+    )
+    references = cut_references(reference_lines(document))
+    assert len(references) == 2
+    assert list(find_contexts(document, references)) == []

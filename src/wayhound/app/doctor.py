@@ -112,12 +112,16 @@ def _installation() -> Iterator[Finding]:
             else:
                 yield Finding("parts", "good", f"{package} {_version(package)}: {purpose}.")
     yield _browser()
-    if shutil.which("gs"):
-        yield Finding("programs", "good", "Ghostscript: PostScript files.")
-    else:
-        yield Finding(
-            "programs", "note", "Ghostscript (gs) is missing: no PostScript.", "Install Ghostscript."
-        )
+    for program, name, purpose in (
+        ("gs", "Ghostscript", "PostScript files"),
+        ("tesseract", "Tesseract", "text of scanned files"),
+    ):
+        if shutil.which(program):
+            yield Finding("programs", "good", f"{name}: {purpose}.")
+        else:
+            yield Finding(
+                "programs", "note", f"{name} ({program}) is missing: no {purpose}.", f"Install {name}."
+            )
 
 
 def _version(package: str) -> str:

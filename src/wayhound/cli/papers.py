@@ -44,6 +44,9 @@ def papers() -> None:
     "--from-forage", is_flag=True, help="Add the PDF, PostScript and text files that runs have fetched."
 )
 @run_option
+@click.option(
+    "--ocr", is_flag=True, help="Recognise the text of scanned files with Tesseract; takes seconds a page."
+)
 @workers_option()
 @json_option
 def add(
@@ -51,6 +54,7 @@ def add(
     folder: Path,
     from_forage: bool,
     run_id: int | None,
+    ocr: bool,
     workers: int | None,
     as_json: bool,
 ) -> None:
@@ -64,7 +68,9 @@ def add(
         raise UsageError("Name files or folders, or give --from-forage.")
     if run_id is not None and not from_forage:
         raise UsageError("--run goes with --from-forage.")
-    code = papers_work.add(folder, paths, workers, from_forage=from_forage, run_id=run_id, as_json=as_json)
+    code = papers_work.add(
+        folder, paths, workers, from_forage=from_forage, run_id=run_id, ocr=ocr, as_json=as_json
+    )
     if code != papers_work.STOPPED:
         papers_work.print_next_steps(folder)
     raise SystemExit(code)

@@ -67,6 +67,7 @@ def add(
     *,
     from_forage: bool,
     run_id: int | None,
+    ocr: bool = False,
     as_json: bool,
 ) -> int:
     """Add files and return the exit code."""
@@ -75,7 +76,7 @@ def add(
         files = incoming_files(library, paths, from_forage=from_forage, run_id=run_id)
         if from_forage and (hidden := library.files.count_noindex(run_id)):
             err.print(f"Left out {count(hidden, 'fetched file')}: servers ask not to index them.")
-        intake = Intake(library, choose_workers(workers, len(files)))
+        intake = Intake(library, choose_workers(workers, len(files)), ocr=ocr)
         return print_added(intake.add(files), len(files), _line(as_json))
 
 

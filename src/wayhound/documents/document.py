@@ -12,7 +12,7 @@ from wayhound.errors import ModelError
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in points, from the upper left corner of the page."""
 
-DocumentKind = Literal["pdf", "postscript", "text", "docx", "html"]
+DocumentKind = Literal["pdf", "postscript", "scan", "text", "docx", "html"]
 LineRole = Literal["text", "margin"]
 PageTrouble = Literal[
     "broken",  # the page could not be loaded
@@ -24,12 +24,14 @@ UnreadReason = Literal[
     "not_a_document",  # neither PDF nor PostScript nor text
     "encrypted",  # needs a password
     "broken",  # too damaged to be read
-    "scanned",  # pages without text
+    "scanned",  # pages that are pictures
+    "no_text",  # pages with neither text nor pictures
     "garbled",  # unreadable text
     "too_big",  # more bytes, or more memory, than allowed
     "too_slow",  # more time than allowed
     "crashed",  # the reading process crashed
     "no_ghostscript",  # PostScript needs a program that is not installed
+    "no_tesseract",  # and so does OCR
 ]
 
 

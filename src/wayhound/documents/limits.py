@@ -58,7 +58,7 @@ def run_limited(command: Sequence[str], stdin: bytes, limits: ReadingLimits, fol
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         folder=folder,
-        environment=sparse_environment() | {"TMPDIR": folder},
+        environment=sparse_environment() | {"TMPDIR": folder, "OMP_THREAD_LIMIT": "1"},
     )
     try:
         process.communicate(stdin, timeout=limits.wall_seconds)

@@ -94,6 +94,11 @@ class PageText:
         self._textpage.close()
         self._page.close()
 
+    def has_picture(self) -> bool:
+        """Return True if a picture is drawn on the page."""
+        pictures = self._page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=4)
+        return next(pictures, None) is not None
+
     def restore_daggers(self) -> None:
         """Put back † ‡ § that are set above a name: fonts without names of glyphs give them as y, z and x.
 

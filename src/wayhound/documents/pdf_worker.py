@@ -75,6 +75,7 @@ class _ReadPage:
     height: float = 0.0
     runs: list[TextRun] = field(default_factory=list)
     trouble: PageTrouble | None = None
+    has_picture: bool = False  # looked for only on pages without text
 
 
 def read_pdf(body: bytes, max_pages: int, seconds: float) -> Document | Unread:
@@ -112,7 +113,9 @@ def _pages(pdf: pdfium.PdfDocument, n_pages: int, deadline: float) -> Iterator[_
             continue
         if number == 0:
             page.restore_daggers()
-        yield _read_page(page, number, selection)
+        read = _read_page(page, number, selection)
+        read.has_picture = read.trouble == "no_text" and page.has_picture()
+        yield read
         page.close()
 
 
@@ -175,8 +178,12 @@ def _without_text(read: list[_ReadPage], n_pages: int) -> Unread:
         return Unread("too_slow", "The time was up before the first page had been read.", n_pages)
     if all(page.trouble == "broken" for page in read):
         return Unread("broken", f"None of the PDF's {n_pages} pages can be loaded.", n_pages)
-    detail = f"None of the {n_pages} pages holds text: they are blank, or pictures that need OCR first."
-    return Unread("scanned", detail, n_pages)
+    pictures = sum(page.has_picture for page in read)
+    if pictures:
+        detail = f"None of the {n_pages} pages holds text, and {pictures} are pictures: a scan, which OCR can read."
+        return Unread("scanned", detail, n_pages)
+    detail = f"None of the {n_pages} pages holds text or pictures: blank, or with letters drawn as shapes."
+    return Unread("no_text", detail, n_pages)
 
 
 def _notes(read: list[_ReadPage], n_pages: int) -> Iterator[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import signal
+import subprocess
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -21,9 +23,16 @@ from wayhound.documents.markup import read_docx, read_html
 from wayhound.documents.pdf import PdfReader
 from wayhound.documents.plain_text import is_markup, read_plain
 from wayhound.files import DecompressionError, decompress
+from wayhound.sandbox import sparse_environment
 
 _TEX_DASH = re.compile(r"(?<=\d)\{(?=\d)")
 _GHOSTSCRIPT_OPTIONS = ("-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dNOPLATFONTS")
+_OCR_DPI = 300  # for which Tesseract's models were trained
+_OCR_PAGES = 60  # a page takes some four CPU seconds
+_OCR_PAGE_SECONDS = 15  # of a page, on average
+_NOT_LANGUAGES = frozenset({"osd", "equ"})  # of Tesseract's models
+NEEDS_OCR = frozenset({"scanned", "no_text", "garbled", "no_tesseract"})
+"""Reasons why a file was not read that OCR can help with."""
 
 
 def read_postscript(
@@ -42,7 +51,7 @@ def read_postscript(
     if isinstance(converted, Unread):
         return converted
     outcome = pdf.read(converted)
-    if isinstance(outcome, Unread) and outcome.reason in {"scanned", "garbled"}:
+    if isinstance(outcome, Unread) and outcome.reason in NEEDS_OCR:
         return _read_text_output(program, body, limits, outcome)
     return _with_dashes(replace(outcome, kind="postscript")) if isinstance(outcome, Document) else outcome
 
@@ -77,6 +86,62 @@ def _converted(program: str, device: str, body: bytes, limits: ReadingLimits) ->
         if code or not converted:
             return Unread("broken", "Ghostscript cannot read the PostScript file.")
         return converted
+
+
+def read_by_ocr(
+    body: bytes, pdf: PdfReader, limits: ReadingLimits, first: Unread | None
+) -> Document | Unread:
+    """Draw the pages of a PDF or PostScript file, recognise their text, and read that with its positions.
+
+    `first` is the outcome of reading without OCR, which is kept if no text is recognised.
+    """
+    ghostscript, tesseract = shutil.which("gs"), shutil.which("tesseract")
+    if not ghostscript or not tesseract:
+        missing = " and ".join(
+            name for name, path in (("Tesseract", tesseract), ("Ghostscript (gs)", ghostscript)) if not path
+        )
+        return Unread("no_tesseract", f"The pages are pictures. OCR needs {missing}, not installed here.")
+    with TemporaryDirectory(prefix="wayhound-") as folder:
+        draw = [ghostscript, *_GHOSTSCRIPT_OPTIONS, "-sDEVICE=jpeggray", "-dJPEGQ=90", f"-r{_OCR_DPI}"]
+        last = [f"-dLastPage={_OCR_PAGES}", f"-sOutputFile={folder}/%04d.jpg", "-"]
+        drawn = run_limited([*draw, *last], body, _for_pages(limits, _OCR_PAGES), folder)
+        pictures = sorted(Path(folder).glob("*.jpg"))
+        if drawn or not pictures:
+            return first or Unread("broken", "Ghostscript cannot draw the pages for OCR.")
+        Path(folder, "pages.txt").write_text("".join(f"{path}\n" for path in pictures))
+        recognise = [tesseract, f"{folder}/pages.txt", f"{folder}/recognised", "--dpi", str(_OCR_DPI)]
+        options = ["-l", _ocr_languages(tesseract), "-c", "textonly_pdf=1", "pdf"]
+        code = run_limited([*recognise, *options], b"", _for_pages(limits, len(pictures)), folder)
+        if code is None or code == -signal.SIGXCPU:
+            return Unread("too_slow", f"OCR of {len(pictures)} pages took longer than is allowed.")
+        target = Path(folder, "recognised.pdf")
+        outcome = pdf.read(target.read_bytes()) if target.exists() and not code else first
+    if isinstance(outcome, Document):
+        return _as_scan(outcome, first.n_pages if first else 0)
+    return first or Unread("scanned", "OCR found no text on the pages.")
+
+
+def _as_scan(document: Document, n_pages: int) -> Document:
+    notes = ["The text was recognised by OCR, with its errors."]
+    if n_pages > len(document.pages):
+        notes.append(f"Only the first {len(document.pages)} of {n_pages} pages were recognised.")
+    return replace(document, kind="scan", notes=(*document.notes, *notes))
+
+
+def _for_pages(limits: ReadingLimits, n_pages: int) -> ReadingLimits:
+    seconds = max(limits.cpu_seconds, _OCR_PAGE_SECONDS * n_pages)
+    return replace(limits, cpu_seconds=seconds, wall_seconds=2.0 * seconds)
+
+
+@lru_cache(maxsize=1)
+def _ocr_languages(tesseract: str) -> str:
+    """Return the installed languages: people install those that their papers are in."""
+    listed = subprocess.run(  # noqa: S603 - a program of the system, without input
+        [tesseract, "--list-langs"], capture_output=True, text=True, check=False, env=sparse_environment()
+    ).stdout.split("\n")[1:]
+    return (
+        "+".join(sorted(set(listed) - _NOT_LANGUAGES - {""}, key=lambda name: (name != "eng", name))) or "eng"
+    )
 
 
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -119,8 +184,11 @@ class DocumentReader:
             if self._pdf:
                 self._pdf.close()
 
-    def read(self, body: bytes) -> Document | Unread:
-        """Return the document, or why it cannot be read. Raises MissingExtra if a needed package is missing."""
+    def read(self, body: bytes, *, ocr: bool = False) -> Document | Unread:
+        """Return the document, or why it cannot be read. Raises MissingExtra if a needed package is missing.
+
+        With `ocr`, pages that are pictures are recognised by Tesseract, which takes seconds for each.
+        """
         if body.startswith(_GZIP):
             decompressed = _gunzip(body, self.limits)
             if isinstance(decompressed, Unread):
@@ -128,9 +196,11 @@ class DocumentReader:
             body = decompressed
         head = body[:_HEAD]
         if b"%PDF-" in head:
-            return self._pdf_reader().read(body)
+            outcome = self._pdf_reader().read(body)
+            return self._recognised(body, outcome) if ocr else outcome
         if b"%!" in head[:64] or b"%!PS" in head:
-            return read_postscript(body, self._pdf_reader(), self.limits, self.ghostscript)
+            outcome = read_postscript(body, self._pdf_reader(), self.limits, self.ghostscript)
+            return self._recognised(body, outcome) if ocr else outcome
         if body.startswith(_ZIP):
             return read_docx(body, self.limits)
         return read_html(body, self.limits) if is_markup(body) else read_plain(body, self.limits)
@@ -145,6 +215,17 @@ class DocumentReader:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()
+
+    def _recognised(self, body: bytes, outcome: Document | Unread) -> Document | Unread:
+        """Return what OCR reads in a file without text on most of its pages; of any other file, the outcome."""
+        if isinstance(outcome, Unread):
+            if outcome.reason not in NEEDS_OCR:
+                return outcome
+            return read_by_ocr(body, self._pdf_reader(), self.limits, outcome)
+        if 2 * sum(page.trouble == "no_text" for page in outcome.pages) <= len(outcome.pages):
+            return outcome
+        recognised = read_by_ocr(body, self._pdf_reader(), self.limits, None)
+        return recognised if isinstance(recognised, Document) else outcome
 
     def _pdf_reader(self) -> PdfReader:
         with self._lock:

@@ -284,7 +284,7 @@ def _without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
 
 def _around_headings(flow: Flow) -> Iterable[int]:
     usual, before, heading = _usual_size(flow.lines), Line(""), False
-    for line, start, after in zip(flow.lines, flow.offsets, [*flow.offsets[1:], len(flow.text)], strict=True):
+    for line, start, after in zip(flow.lines, flow.offsets, [*flow.offsets, len(flow.text)][1:], strict=True):
         short = len(line.text) < 80 and not line.text.endswith((".", ",", ";", "-"))
         large = line.box is not None and line.size > 1.08 * usual
         goes_on = heading and line.bold and (line.bold, line.size) == (before.bold, before.size)

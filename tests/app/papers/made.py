@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.documents.pages import paragraph, pdf_of
+from tests.documents.pages import paragraph, pdf_of, scan_of
 from wayhound.app.papers.adding import AddedFile, Intake, find_files, local_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.samples import sample_web
@@ -70,7 +70,8 @@ def write_unreadable(folder: Path) -> dict[str, str]:
     bodies = {
         "encrypted": pdf_of(paragraph(["secret"]), trailer=LOCK),
         "broken": b"%PDF-1.4 and then nothing",
-        "scanned": pdf_of([], []),
+        "no_text": pdf_of([], []),
+        "scanned": scan_of((8, 8, bytes(64))),
         "empty": b"",
     }
     for name, body in bodies.items():

@@ -16,7 +16,8 @@ from tests.app.papers.made import (
     write_sample_pdfs,
     write_unreadable,
 )
-from wayhound.app.papers.adding import Intake, content_id, find_files
+from tests.documents.pages import drawn, needs_ocr, paragraph, pdf_of, scan_of
+from wayhound.app.papers.adding import Intake, content_id, find_files, local_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.documents.document import Document
 from wayhound.documents.reader import DocumentReader
@@ -265,3 +266,22 @@ def test_the_text_of_a_paper_is_kept_by_page_and_goes_with_its_record(
     with workspace.database.transaction():
         workspace.stores.records.delete("paper", trees.id)
     assert library.files.pages(trees.id) == []
+
+
+@needs_ocr
+def test_a_scan_is_read_when_ocr_is_asked_for_and_stays_read(
+    workspace: Workspace, library: PaperLibrary, tmp_path: Path
+) -> None:
+    lines = paper_text("Hops to the distant goal", "Anna Lind", [SEAS]).splitlines()
+    (tmp_path / "scan.pdf").write_bytes(scan_of(drawn(pdf_of(paragraph(lines, size=11)))))
+    (before,) = add(workspace, tmp_path / "scan.pdf")
+    assert before.outcome == "scanned"
+    (after,) = Intake(library, ocr=True).add(local_files([tmp_path / "scan.pdf"]))
+    assert (after.state, after.id, after.outcome) == ("added", before.id, "paper")
+    assert library.find(after.id).first("title") == "Hops to the distant goal"
+    (again,) = Intake(library).read_again(list(library.files.iterate()))
+    assert again.outcome == "paper"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path))
+        (kept,) = Intake(library).read_again(list(library.files.iterate()))
+    assert kept.outcome == "paper"

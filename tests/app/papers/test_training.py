@@ -9,7 +9,7 @@ import pytest
 from tests.app.papers.made import HOPS, add, paper_text, write_papers
 from wayhound.app.papers.adding import Intake
 from wayhound.app.papers.library import PaperLibrary
-from wayhound.app.papers.reading import PaperReader
+from wayhound.app.papers.reading import FileToRead, PaperReader
 from wayhound.app.papers.training import train
 from wayhound.errors import ModelError, TeachingError
 from wayhound.papers.models import ModelName
@@ -26,7 +26,7 @@ SMITH = paper_text("Smith and Jones", "Eva Brook", [HOPS])
 def read(library: PaperLibrary, text: str) -> ReadPaper:
     """Read a text with the current models, without corrections."""
     reader = PaperReader(library.models.load())
-    outcome = reader.read(text.encode(), "").outcome
+    outcome = reader.read(FileToRead(text.encode(), "")).outcome
     reader.close()
     assert isinstance(outcome, ReadPaper)
     return outcome

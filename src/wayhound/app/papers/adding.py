@@ -12,9 +12,11 @@ from typing import Literal
 from urllib.parse import unquote
 
 from wayhound.app.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
-from wayhound.app.papers.reading import FileReading, n_cores, read_all
+from wayhound.app.papers.reading import FileReading, FileToRead, n_cores, read_all
 from wayhound.archive.writer import ArchiveWriter, repair
+from wayhound.documents.document import Unread
 from wayhound.documents.limits import DEFAULT_LIMITS
+from wayhound.documents.reader import NEEDS_OCR
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.store.document_files import DocumentSource, StoredFile
@@ -22,6 +24,7 @@ from wayhound.store.papers import PaperCorrection
 from wayhound.visit import ArchiveRef
 
 ENDINGS = (".pdf", ".ps", ".eps", ".txt", ".docx", ".html", ".htm", ".pdf.gz", ".ps.gz", ".txt.gz")
+SCAN = "scan"  # the kind of a file that OCR has read
 FEW_FILES = 4  # for these, other processes take longer to start than to read
 _ID_LENGTH = 16
 
@@ -145,11 +148,15 @@ class _Task:
 
 
 class Intake:
-    """Adds files one by one. Each is saved before the next, so that an interrupted intake can be resumed."""
+    """Adds files one by one. Each is saved before the next, so that an interrupted intake can be resumed.
 
-    def __init__(self, library: PaperLibrary, workers: int = 1) -> None:
+    With `ocr`, scanned files are recognised, also those that were added without it.
+    """
+
+    def __init__(self, library: PaperLibrary, workers: int = 1, *, ocr: bool = False) -> None:
         self.library = library
         self.workers = workers
+        self.ocr = ocr
         self._read_with = ""  # digest of the models at the start: others may be trained meanwhile
 
     def add(self, incoming: Iterable[IncomingFile]) -> Generator[AddedFile, None, None]:
@@ -158,17 +165,20 @@ class Intake:
         repair(workspace.archive_folder)
         self._read_with = self.library.models.digest()
         with workspace.archive_writer("papers") as writer:
-            tasks = (
-                (
-                    task,
-                    task.body,
-                    _document_url(task.id, [task.incoming.source]),
-                    self.library.decided_kind(task.id),
-                )
-                for task in self._tasks(incoming)
-            )
+            tasks = ((task, self._to_read(task)) for task in self._tasks(incoming))
             for task, reading in read_all(tasks, workspace.models_folder, self.workers):
                 yield self._save(task, reading, writer)
+
+    def _to_read(self, task: _Task) -> FileToRead | None:
+        if task.body is None:
+            return None
+        url, kind = _document_url(task.id, [task.incoming.source]), self.library.decided_kind(task.id)
+        return FileToRead(task.body, url, kind, self.ocr)
+
+    def _is_unread(self, file_id: str) -> bool:
+        """Return True for a file that is new, or that only OCR can read."""
+        stored = self.library.files.get(file_id)
+        return stored is None or (self.ocr and stored.outcome in NEEDS_OCR)
 
     def _tasks(self, incoming: Iterable[IncomingFile]) -> Iterator[_Task]:
         """Yield a task for each file; only files that are new have a body."""
@@ -185,9 +195,9 @@ class Intake:
                 )
                 continue
             file_id = content_id(body)
-            is_new = file_id not in seen and self.library.files.get(file_id) is None
+            is_unread = file_id not in seen and self._is_unread(file_id)
             seen.add(file_id)
-            yield _Task(file, file_id, body if is_new else None)
+            yield _Task(file, file_id, body if is_unread else None)
 
     def _save(self, task: _Task, reading: FileReading | None, writer: ArchiveWriter) -> AddedFile:
         name = task.incoming.name
@@ -213,17 +223,27 @@ class Intake:
                     file.name, "refused", file.id, "refused", "Its content is missing from the archive."
                 )
             else:
-                self.library.save(file, [], reading, self._read_with)
+                if not _loses_scan(file, reading):
+                    self.library.save(file, [], reading, self._read_with)
                 yield describe(self.library, file.id, "read again", file.name)
 
-    def _archived(self, files: Sequence[StoredFile]) -> Iterator[tuple[StoredFile, bytes | None, str, str]]:
+    def _archived(self, files: Sequence[StoredFile]) -> Iterator[tuple[StoredFile, FileToRead | None]]:
         for file in files:
             url = _document_url(file.id, self.library.files.sources(file.id))
             kind = self.library.decided_kind(file.id)
             try:
-                yield file, self.library.workspace.archive.read(file.archived).body, url, kind
+                body = self.library.workspace.archive.read(file.archived).body
             except (OSError, ArchiveError):
-                yield file, None, url, kind
+                yield file, None
+                continue
+            yield file, FileToRead(body, url, kind, self.ocr or file.kind == SCAN)
+
+
+def _loses_scan(file: StoredFile, reading: FileReading) -> bool:
+    """Return True for a file that OCR has read, where it is not installed now: what was read is kept."""
+    return (
+        file.kind == SCAN and isinstance(reading.outcome, Unread) and reading.outcome.reason == "no_tesseract"
+    )
 
 
 def _document_url(file_id: str, sources: Sequence[DocumentSource]) -> str:

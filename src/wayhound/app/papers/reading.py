@@ -34,6 +34,16 @@ class FileReading:
     page_count: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class FileToRead:
+    """The content of a file, its URL, the kind that a person decided on, and whether pictures are recognised."""
+
+    body: bytes
+    url: str
+    kind: str = ""
+    ocr: bool = False
+
+
 class PaperReader:
     """Reads files one by one in this process, and PDFs in a child process."""
 
@@ -41,12 +51,11 @@ class PaperReader:
         self.models = models
         self._documents = DocumentReader()
 
-    def read(self, body: bytes, url: str, kind: str = "") -> FileReading:
-        """Read a file; `kind` is a person's decision, `paper` or `document`, or empty."""
-        document = self._documents.read(body)
+    def read(self, file: FileToRead) -> FileReading:
+        document = self._documents.read(file.body, ocr=file.ocr)
         if isinstance(document, Unread):
             return FileReading(document, page_count=document.n_pages)
-        return self.read_document(document, url, kind)
+        return self.read_document(document, file.url, file.kind)
 
     def read_document(self, document: Document, url: str, kind: str = "") -> FileReading:
         return FileReading(read_paper(document, self.models, url, kind), document.kind, len(document.pages))
@@ -61,13 +70,12 @@ def n_cores() -> int:
 
 
 def read_all(
-    files: Iterable[tuple[Key, bytes | None, str, str]], models_folder: Path, workers: int
+    files: Iterable[tuple[Key, FileToRead | None]], models_folder: Path, workers: int
 ) -> Iterator[tuple[Key, FileReading | None]]:
     """Yield the key and the reading of each file in order.
 
-    A file is a key, its bytes, its URL, and the kind that a person decided on. A file without bytes is not read,
-    and its reading is None. With one worker, files are read in this process; with more, by child processes,
-    which end with this one. Raises WayhoundError if a child process was killed.
+    A key without a file has the reading None. With one worker, files are read in this process; with more, by child
+    processes, which end with this one. Raises WayhoundError if a child process was killed.
     """
     if workers <= 1:
         yield from _read_here(files, models_folder)
@@ -75,8 +83,8 @@ def read_all(
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _prepare, (models_folder,))
     pending: deque[tuple[Key, Future[FileReading] | None]] = deque()
     try:
-        for key, body, url, kind in files:
-            pending.append((key, None if body is None else pool.submit(_read, body, url, kind)))
+        for key, file in files:
+            pending.append((key, None if file is None else pool.submit(_read, file)))
             while _is_full(pending, workers):
                 yield _next(pending)
         while pending:
@@ -99,12 +107,12 @@ def _next(pending: deque[tuple[Key, Future[FileReading] | None]]) -> tuple[Key, 
 
 
 def _read_here(
-    files: Iterable[tuple[Key, bytes | None, str, str]], models_folder: Path
+    files: Iterable[tuple[Key, FileToRead | None]], models_folder: Path
 ) -> Iterator[tuple[Key, FileReading | None]]:
     reader = PaperReader(WorkspaceModels(models_folder).load())
     try:
-        for key, body, url, kind in files:
-            yield key, None if body is None else reader.read(body, url, kind)
+        for key, file in files:
+            yield key, None if file is None else reader.read(file)
     finally:
         reader.close()
 
@@ -127,6 +135,6 @@ def _end_with(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def _read(body: bytes, url: str, kind: str) -> FileReading:
+def _read(file: FileToRead) -> FileReading:
     assert _reader is not None
-    return _reader.read(body, url, kind)
+    return _reader.read(file)
