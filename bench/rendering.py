@@ -139,10 +139,10 @@ def _many_pages(pages: int) -> Report:
     content = script_sites(people=4)[0].made_by_scripts
     paths = ("", "people", "people/1", "people/2", "teaching", "news")
     before = _children()
-    lost, memory = 0, []
+    lost, killed, memory = 0, 0, []
 
     async def work(start: str) -> None:
-        nonlocal lost
+        nonlocal lost, killed
         async with (
             HttpFetcher(allow_private=True) as http,
             BrowserFetcher(http, http, user_agent="Wayhound") as browser,
@@ -151,8 +151,7 @@ def _many_pages(pages: int) -> Report:
                 rendering = asyncio.create_task(browser.fetch(start + paths[number % len(paths)]))
                 if number % 50 == 25:
                     await asyncio.sleep(0.1)
-                    for pid in _children() - before:
-                        _kill_browser(pid)
+                    killed += sum(map(_kill_browser, _children() - before)) > 0
                 answer = await rendering
                 lost += isinstance(answer, Failed) or b"<h1>" not in answer.body
                 if number % 10 == 9:
@@ -164,12 +163,20 @@ def _many_pages(pages: int) -> Report:
     quarter = max(1, len(memory) // 4)
     early, late = max(memory[:quarter], default=1.0), max(memory[-quarter:], default=1.0)
     bars = [
+        Bar("browsers killed under a page", killed, least=(pages + 24) // 50),
         Bar("pages lost when browsers were killed", lost, most=0),
         Bar("processes left behind", left, most=0),
         Bar("peak MB of browser and driver, last quarter of the pages to the first", late / early, most=1.25),
     ]
-    rows: list[list[Cell]] = [[pages, lost, left, early, late]]
-    header = ("pages", "lost", "processes left", "peak MB, first quarter", "peak MB, last quarter")
+    rows: list[list[Cell]] = [[pages, killed, lost, left, early, late]]
+    header = (
+        "pages",
+        "browsers killed",
+        "lost",
+        "processes left",
+        "peak MB, first quarter",
+        "peak MB, last quarter",
+    )
     return Report("Many rendered pages, and browsers that are killed", header, rows, bars)
 
 
@@ -187,10 +194,13 @@ def _children() -> set[int]:
     return found
 
 
-def _kill_browser(pid: int) -> None:
+def _kill_browser(pid: int) -> bool:
+    """Kill a process if it is the first one of a browser. Return True if it was."""
     with suppress(OSError):
         if b"--remote-debugging" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(pid, signal.SIGKILL)
+            return True
+    return False
 
 
 def _resident_mb(pid: int) -> float:

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
@@ -30,7 +31,9 @@ from wayhound.page import Page as ReadPage
 from wayhound.pages.reader import read_response
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits, SiteSummary
+from wayhound.studio.app import make_studio
 from wayhound.visit import Visit
+from wayhound.web.app import running
 from wayhound.workspace import Workspace
 
 in_browser, where_there_is_one = needs_browser
@@ -153,6 +156,13 @@ def test_after_kill_9_no_browser_is_left_and_the_same_command_goes_on(tmp_path: 
     ).stdout.splitlines()
     visits = [json.loads(line) for line in lines]
     assert len({visit["url"] for visit in visits}) == len(visits) == 7
+    # which pages needed a browser is shown with the run
+    told = "Read in a browser, because scripts make them: 7 pages of 1 site"
+    status = subprocess.run([*command, "status", "-w", workspace], check=True, capture_output=True, text=True)
+    assert told in status.stdout
+    with running(make_studio(Path(workspace), "token")) as studio, httpx.Client(base_url=studio) as visitor:
+        visitor.get("/?token=token")
+        assert told in visitor.get("/runs/1").text
 
 
 def is_running(pid: int) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -138,6 +140,19 @@ def test_a_recorded_site_can_be_replayed(
     assert run(["replay", str(tmp_path / "sites"), "--json"]) == 0
     [summary] = json.loads(capsys.readouterr().out)
     assert summary["pages"] == 4
+
+
+def test_a_recorded_site_is_served_on_loopback_until_ctrl_c(server: Served, tmp_path: Path) -> None:
+    assert run(["record", f"{server}/", "--out", str(tmp_path / "sites"), *LOOPBACK]) == 0
+    command = [sys.executable, "-m", "wayhound", "replay", str(tmp_path / "sites"), "--serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address.startswith(("http://127.0.0.1:", "http://localhost:"))
+        with urlopen(address) as answer:
+            assert "About us" in answer.read().decode()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) in (0, 130)
 
 
 def test_the_sample_web_is_listed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -206,6 +206,13 @@ def test_a_redirect_out_of_the_site_is_not_followed() -> None:
     assert done.reason == "no links left"
 
 
+def test_hosts_under_the_domain_of_the_start_page_belong_to_the_site_whatever_their_names() -> None:
+    hosts = ["http://www.s.example/", "http://shop.s.example/", "https://s.example/"]
+    world: dict[str, Answer] = {URLS[0]: page("", *hosts, "http://s.other.example/")}
+    world |= {host: page(host) for host in hosts}
+    assert set(walk(world).urls) == {URLS[0], *hosts}
+
+
 def test_a_start_page_that_moved_moves_the_site() -> None:
     world: dict[str, Answer] = {
         URLS[0]: Fetched("", 301, location="http://new.test/"),

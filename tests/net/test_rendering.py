@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -121,12 +122,15 @@ def reaching(port: int) -> str:
 <object data="http://{here}/object"></object><video src="http://{here}/video"></video>
 <form id=f method=post action="http://{here}/form"></form><a id=a href="http://{here}/download" download>x</a>
 <script>
+const framed = () => document.body.appendChild(document.createElement('iframe')).contentWindow;
 const tries = [
   () => fetch('http://{here}/fetch', {{mode: 'no-cors'}}),
   () => fetch('/redirect'), () => fetch('http://localhost:{port}/name'), () => fetch('http://0x7f.1:{port}/spelling'),
   () => fetch('http://[::ffff:127.0.0.1]:{port}/mapped'),
   () => navigator.sendBeacon('http://{here}/beacon', 'x'),
-  () => new WebSocket('ws://{here}/socket'), () => new EventSource('http://{here}/events'),
+  () => new WebSocket('ws://{here}/socket'), () => new (framed().WebSocket)('ws://{here}/framed'),
+  () => framed().fetch('http://{here}/framed'), () => new (framed().EventSource)('http://{here}/framed'),
+  () => new EventSource('http://{here}/events'),
   () => navigator.serviceWorker.register('/worker.js'),
   () => new Worker(URL.createObjectURL(new Blob([
     "new WebSocket('ws://{here}/w'); fetch('http://{here}/worker'); importScripts('http://{here}/import')"]))),
@@ -138,32 +142,39 @@ document.body.append('all tried');
 </script>"""
 
 
+SECURE = "https://site.example/"  # only such a page may have a service worker
+
+
 class RedirectedInside(HttpFetcher):
-    """Answers for one address with a redirect to a private one, as a public server could."""
+    """Redirects one address to a private one, and serves a worker that asks for one, as a public server could."""
 
     target = ""
 
     async def load(
         self, url: str, *, method: str = "GET", headers: Headers = (), body: bytes | None = None
     ) -> Fetched | Failed:
-        if url == f"{ELSEWHERE}redirect":
+        if url.endswith("site.example/redirect"):
             return Fetched(url, 302, location=self.target)
+        if url.endswith("site.example/worker.js"):
+            script = f"fetch('{self.target}'); new WebSocket('{self.target}'.replace('http', 'ws'))".encode()
+            return Fetched(url, 200, (("Content-Type", "text/javascript"),), script, "text/javascript")
         return await super().load(url, method=method, headers=headers, body=body)
 
 
 def test_a_rendered_page_reaches_no_private_address_by_any_way() -> None:
-    async def work(server: Served) -> Fetched | Failed:
+    async def work(server: Served) -> list[Fetched | Failed]:
         RedirectedInside.target = f"{server}/secret"
         async with (
             RedirectedInside() as http,
             BrowserFetcher(OnePage(reaching(server.port)), http, user_agent="W", limits=PATIENT) as browser,
         ):
-            return await browser.fetch(ELSEWHERE)
+            return [await browser.fetch(url) for url in (ELSEWHERE, SECURE)]
 
     with serve({}) as server:
-        answer = asyncio.run(work(server))
-    assert isinstance(answer, Fetched)
-    assert b"all tried" in answer.body
+        answers = asyncio.run(work(server))
+    for answer in answers:
+        assert isinstance(answer, Fetched)
+        assert b"all tried" in answer.body
     assert server.connections == 0
 
 
@@ -194,6 +205,53 @@ def test_scripts_are_loaded_once_and_images_never_and_robots_txt_is_obeyed() -> 
     assert b"words for all" in body
     assert b"words for nobody" not in body
     assert requests == {"/robots.txt": 1, "/": 1, "/two": 1, "/app.js": 1, "/open": 2}
+
+
+GREEDY = """<body><ul></ul><script>
+const list = document.querySelector('ul');
+const more = async (name) => { await fetch('/data/' + name + list.children.length);
+  for (let n = 0; n < 5; n += 1) {
+    const entry = list.appendChild(document.createElement('li'));
+    entry.innerHTML = `<a href="/${name}${list.children.length}">entry ${list.children.length}</a>`;
+    entry.style.height = '500px';
+  } };
+GREED
+</script>"""
+ENDLESS_LIST = "more('scrolled'); addEventListener('scroll', () => more('scrolled'));"
+MANY_BUTTONS = """for (let n = 0; n < 9; n += 1) {
+  const button = document.body.appendChild(document.createElement('button'));
+  button.textContent = 'Chapter ' + n;
+  button.onclick = () => location.assign('/chapter/' + n);
+}"""
+MANY_REQUESTS = "for (let n = 0; n < 30; n += 1) fetch('/data/' + n);"
+
+
+def test_requests_bytes_scrolling_and_clicks_of_a_page_are_bounded() -> None:
+    pages: dict[str, Page] = {
+        "/list": GREEDY.replace("GREED", ENDLESS_LIST),
+        "/buttons": GREEDY.replace("GREED", MANY_BUTTONS),
+        "/requests": GREEDY.replace("GREED", MANY_REQUESTS),
+        "/bytes": GREEDY.replace("GREED", MANY_REQUESTS.replace("/data/", "/large/")),
+    }
+    pages |= {f"/data/{n}": "few" for n in range(30)} | {f"/large/{n}": "x" * 10_000 for n in range(30)}
+    low = replace(PATIENT, requests=10, scrolls=2, clicks=4, request_bytes=25_000)
+
+    async def work(browser: BrowserFetcher, server: Served) -> tuple[list[int], int, int]:
+        browser.limits = low
+        found = [links(await browser.fetch(f"{server}/{name}")) for name in ("list", "buttons")]
+        for name in ("requests", "bytes"):
+            assert (await browser.fetch(f"{server}/{name}")).outcome == "ok"
+        asked = server.requests
+        counts = [
+            sum(n for path, n in asked.items() if path.startswith(kind)) for kind in ("/data/", "/large/")
+        ]
+        return [len(each) for each in found], counts[0], counts[1]
+
+    (scrolled, clicked), few, large = browse(pages, work)
+    assert 5 < scrolled <= 30
+    assert clicked == 4
+    assert few <= 10 + 10  # of the page with many requests and of the list
+    assert 3 <= large <= 10  # those under way when the bound was met are not taken back
 
 
 def children(pid: int) -> set[int]:

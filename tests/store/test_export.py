@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from pyarrow import parquet
@@ -200,6 +202,26 @@ def test_every_table_is_the_same_in_every_format(database: Database) -> None:
                 row["at"] = row["at"].isoformat(timespec="milliseconds").replace("+00:00", "Z")
         assert as_parquet == as_json
         assert [as_text(row) for row in as_json] == as_csv
+        heading, *cells = sheet(exported(database, table, "xlsx"))
+        assert [dict(zip(heading, row, strict=True)) for row in cells] == [in_cells(row) for row in as_json]
+
+
+def sheet(book: bytes) -> list[list[str]]:
+    """The cells of the only sheet of a workbook, row by row."""
+    with zipfile.ZipFile(io.BytesIO(book)) as parts:
+        rows = ET.fromstring(parts.read("xl/worksheets/sheet1.xml")).findall(".//{*}row")
+    return [["".join(cell.itertext()) for cell in row] for row in rows]
+
+
+def in_cells(row: dict[str, Any]) -> dict[str, str]:
+    def cell(value: Any) -> str:
+        if isinstance(value, bool):
+            return str(int(value))
+        if value is None or isinstance(value, str):
+            return value or ""
+        return json.dumps(value, ensure_ascii=False)
+
+    return {name: cell(value) for name, value in row.items()}
 
 
 def as_text(row: dict[str, Any]) -> dict[str, str]:

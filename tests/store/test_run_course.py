@@ -43,3 +43,16 @@ def test_pages_that_servers_did_not_send_again_are_counted(database: Database) -
         for number in range(2):
             store.save_visit(job, visit_of(job, number, not_modified=same and number == 1))
     assert store.not_modified(run.id) == 1
+
+
+def test_pages_that_a_browser_was_needed_for_are_told_by_site(database: Database) -> None:
+    store = ForageStore(database)
+    run = begin(store, sites=2)
+    for kinds in (("rendered", ""), ("same", "needed")):
+        job = lease(store, run)
+        for number, rendering in enumerate(kinds):
+            store.save_visit(job, visit_of(job, number, rendering=rendering))
+    first = next(store.sites(run.id)).start
+    [(site, url)] = store.rendered(run.id)
+    assert site == first
+    assert url == next(store.visits_of(run.id, first)).url

@@ -29,3 +29,14 @@ def test_progress_is_asked_for_now_and_then(tmp_path: Path) -> None:
     assert ended == "Run 1: 0 goals on 20 pages of 1 site."
     assert told[0][1] == "Run 1: 0 goals on 0 pages"
     assert all(later - earlier >= 0.9 * REPORT_SECONDS for (earlier, _), (later, _) in pairwise(told))
+
+
+def test_the_time_left_is_bounded_from_the_first_second(tmp_path: Path) -> None:
+    told: list[str] = []
+    with serve({"/": "<title>Home</title>"}) as server, Workspace.create(tmp_path / "workspace") as workspace:
+        workspace.config = Config(fetch=FetchConfig(allow_private=True))
+        sites = [Site(f"{server}/"), Site(f"{server.at('b.localhost')}/")]
+        run = open_run(workspace, Order(), RunLimits(budget_per_site=30), sites, time.time())
+        arguments = {"run": run.id, "delay": 2, "workers": 1}
+        forage_job(workspace, arguments, lambda what, *_: told.append(what))
+    assert told[0] == "Run 1: 0 goals on 0 pages, at most 60 s left"

@@ -10,6 +10,7 @@ from wayhound.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome
 from wayhound.wording.faults import format_ending, format_error, format_fault
 from wayhound.wording.quantities import format_label
 from wayhound.wording.reasons import format_reason, format_reasons
+from wayhound.wording.runs import format_rendered
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,15 @@ def test_an_error_names_the_command_or_the_page_that_helps() -> None:
     assert format_error(UsageError("No."), "studio") == "No."
     unread = PageUnavailable("http://a.example/", "robots")
     assert format_error(unread, "studio") == "http://a.example/ could not be read: robots.txt disallows it."
+
+
+def test_pages_read_in_a_browser_are_told_by_site_and_kind() -> None:
+    assert format_rendered([]) == []
+    pages = [("http://a.example/", f"http://a.example/people/{name}") for name in ("ann", "bob")]
+    pages += [("http://a.example/", "http://a.example/"), ("http://b.example/", "http://b.example/#/news")]
+    assert format_rendered(pages) == [
+        "Read in a browser, because scripts make them: 4 pages of 2 sites",
+        "  a.example: 2 × /people/*, 1 × /",
+        "  b.example: 1 × /#/*",
+    ]
+    assert format_rendered(pages, most=1)[1:] == ["  a.example: 2 × /people/*, …", "  and 1 more site"]

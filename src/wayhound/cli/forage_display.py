@@ -37,6 +37,7 @@ from wayhound.wording.runs import (
     format_one_goal,
     format_outcomes,
     format_pages,
+    format_rendered,
     format_result,
     format_resumed,
     format_sites_taught,
@@ -223,6 +224,8 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
     err.print()
     err.print(closing_table(sites))
     err.print(f"\n{format_result(progress, sites)}")
+    for line in format_rendered(store.rendered(run.id)):
+        err.print(line, markup=False)
     if stopped:
         err.print(f"Stopped. The same command{' without --new-run' if new_run else ''} resumes it.")
         return True
@@ -268,7 +271,7 @@ def _next(
             ),
             (command_for(folder, "studio"), "look through them in a browser, and reject what is wrong"),
         ]
-    if not progress.pages:
+    if not progress.pages or all(site.reason.endswith("(needs_browser)") for site in sites):
         return [_remedy(folder, sites)]
     if order.model and sites:
         start = sites[0].start

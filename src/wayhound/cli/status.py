@@ -16,7 +16,14 @@ from wayhound.cli.language import Command, json_option, run_option, workspace_op
 from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import Progress, Run
 from wayhound.wording.quantities import count
-from wayhound.wording.runs import format_order, format_outcomes, format_path, format_result, format_why
+from wayhound.wording.runs import (
+    format_order,
+    format_outcomes,
+    format_path,
+    format_rendered,
+    format_result,
+    format_why,
+)
 from wayhound.workspace import Workspace
 
 
@@ -70,9 +77,17 @@ def _print(workspace: Workspace, runs: list[Run]) -> None:
             format_result(progress, sites), f"Requests: {format_outcomes(progress.outcomes) or 'none yet'}"
         )
         out.print(closing_table(sites))
-        if number == 0 and (changes := since_before(workspace, run)):  # comparing every run would take long
-            out.print(changes, f"See {command_for(workspace.folder, 'compare')}", markup=False)
+        if number == 0:  # reading the visits of every run would take long
+            _print_visits(workspace, run)
         out.print()
+
+
+def _print_visits(workspace: Workspace, run: Run) -> None:
+    """Print what the visits of a run show beyond the sums: pages made by scripts, and changes since the run before."""
+    for line in format_rendered(workspace.stores.forage.rendered(run.id)):
+        out.print(line, markup=False)
+    if changes := since_before(workspace, run):
+        out.print(changes, f"See {command_for(workspace.folder, 'compare')}", markup=False)
 
 
 def _print_first_steps(workspace: Workspace) -> None:

@@ -218,6 +218,14 @@ class RunStore:
         )
         return int(self._database.execute(sql, (run_id,)).fetchone()[0])
 
+    def rendered(self, run_id: int) -> Iterator[tuple[str, str]]:
+        """Yield start page and URL of each page that a browser was needed for; reads all visits of the run."""
+        sql = (
+            "SELECT start, url FROM site CROSS JOIN visit ON site_id = site.id "
+            "WHERE run_id = ? AND rendering = 'rendered'"
+        )
+        yield from self._database.stream(sql, (run_id,))
+
     def course(self, run_id: int, stretches: int, parts: int) -> Course:
         """Return a run over time, in at most so many stretches and parts, however many visits it has."""
         visits, began, ended = self._database.execute(_BOUNDS, (run_id,)).fetchone()

@@ -39,7 +39,7 @@ from wayhound.studio.charts import (
 from wayhound.studio.studio import Studio, StudioForm, read_form, to
 from wayhound.studio.tables import Paging, download_table, requested_page
 from wayhound.web.pages import BadRequest
-from wayhound.wording.runs import format_order, format_skipped
+from wayhound.wording.runs import format_order, format_rendered, format_skipped
 from wayhound.workspace import Workspace
 
 SITES_SHOWN = 100
@@ -214,6 +214,7 @@ class RunView:
     charts: tuple[Chart, ...]
     outcomes: tuple[ChartBar, ...]
     questions: tuple[WaitingQuestion, ...]
+    rendered: tuple[str, ...]
     is_idle: bool  # nobody works on it now
 
     @property
@@ -257,6 +258,7 @@ def run_view(workspace: Workspace, run: Run, frontier: FrontierSizes, page: int 
         ),
         outcomes=tuple(outcome_bars(progress.outcomes)),
         questions=tuple(workspace.stores.site_notes.waiting(run.id)),
+        rendered=tuple(format_rendered(store.rendered(run.id))),
         is_idle=progress.leased == 0 and not (job and job.is_running),
     )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from wayhound.app.compare import GoalChange
 from wayhound.app.forage import Order
+from wayhound.forage.rendering import template
 from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary
 from wayhound.store.site_notes import KeptProgram, WaitingQuestion
 from wayhound.wording.faults import Surface, format_ending, format_fault
-from wayhound.wording.quantities import count, format_duration, format_label, shorten
+from wayhound.wording.quantities import count, format_duration, format_label, short_url, shorten
 from wayhound.wording.reasons import format_reasons, supporting
 
 CHANGES: Mapping[str, str] = {
@@ -152,6 +153,26 @@ def format_outcomes(outcomes: Mapping[str, int], most: int = 5) -> str:
 def format_unchanged(unchanged: int, spent: int) -> str:
     """Return how many pages the servers did not have to send again."""
     return f"{unchanged:,} of {count(spent, 'page')} had not changed and were not sent again."
+
+
+def format_rendered(pages: Iterable[tuple[str, str]], most: int = 5) -> list[str]:
+    """Return how many pages had more in a browser, and for the sites with most of them, which: one line each.
+
+    `pages` are start pages and URLs. Returns nothing if there are none.
+    """
+    sites: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for start, url in pages:
+        sites[start][f"/{template(url)}"] += 1
+    if not sites:
+        return []
+    total = sum(templates.total() for templates in sites.values())
+    lines = [
+        f"Read in a browser, because scripts make them: {count(total, 'page')} of {count(len(sites), 'site')}"
+    ]
+    for start, templates in sorted(sites.items(), key=lambda site: -site[1].total())[:most]:
+        kinds = ", ".join(f"{n:,} × {kind}" for kind, n in templates.most_common(most))
+        lines.append(f"  {short_url(start)}: {kinds}{', …' * (len(templates) > most)}")
+    return lines + [f"  and {count(len(sites) - most, 'more site')}"] * (len(sites) > most)
 
 
 def format_changes(changes: Iterable[GoalChange]) -> str:

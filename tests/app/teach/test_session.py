@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wayhound.app.teach.bar import what_is_missing
 from wayhound.app.teach.session import (
     Arrived,
     Clicked,
@@ -79,6 +80,26 @@ def test_a_document_clicked_for_again_is_the_same_page() -> None:
     session = walk(Arrived(1, 1, A), led, Marked(1, FAIL), Clicked(1, link(B)), led)
     assert len(session.nodes) == 2
     assert session.page_to_mark(1) == session.nodes[1]
+
+
+def test_the_bar_says_what_a_site_lacks_until_it_has_enough() -> None:
+    pages = [Arrived(1, number, url) for number, url in enumerate((A, B, C, D), 1)]
+    goal, other, rejected = [
+        (arrived, Marked(1, label)) for arrived, label in zip(pages[1:], (GOAL, GOAL, FAIL), strict=True)
+    ]
+    session = walk(pages[0], *rejected)
+    assert (session.marks(), what_is_missing(session)) == (
+        (0, 1),
+        "Now go back and find a page that you look for.",
+    )
+    assert what_is_missing(walk(pages[0], *goal)).startswith("Now reject a page or two")
+    assert (
+        what_is_missing(walk(pages[0], *goal, *rejected)) == "If the site has more goals, mark another one."
+    )
+    both = (pages[0], *goal, *rejected, *other)
+    assert what_is_missing(walk(*both)) == "This site has enough: press Done."
+    assert what_is_missing(walk(*both, sites=(A, D))) == "This site has enough: go to the next site."
+    assert walk(*both).marks() == (2, 1)
 
 
 def test_going_back_and_on_elsewhere_branches() -> None:
