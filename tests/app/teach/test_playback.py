@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from itertools import pairwise
@@ -13,10 +14,11 @@ from click.testing import CliRunner
 from tests.app.teach.lessons import Classroom, Lesson, needs_browser, trails_of
 from tests.servers import serve
 from wayhound.app.teach.hand import Hand
-from wayhound.app.teach.playback import Script, perform, play, read_script
+from wayhound.app.teach.playback import Script, perform, play, play_by_fetching, read_script
 from wayhound.cli import cli
 from wayhound.errors import UsageError, WayhoundError
 from wayhound.samples import SampleServer
+from wayhound.trail import Trail
 from wayhound.workspace import Workspace
 
 in_browser, where_there_is_one = needs_browser
@@ -24,7 +26,9 @@ in_browser, where_there_is_one = needs_browser
 
 @in_browser
 @where_there_is_one
-def test_the_sample_lesson_teaches_all_that_it_shows(server: SampleServer, tmp_path: Path) -> None:
+def test_the_sample_lesson_teaches_all_that_it_shows_with_and_without_a_browser(
+    server: SampleServer, tmp_path: Path
+) -> None:
     said: list[str] = []
     script = Script.sample()
     with Workspace.create(tmp_path / "w") as workspace:
@@ -40,6 +44,28 @@ def test_the_sample_lesson_teaches_all_that_it_shows(server: SampleServer, tmp_p
     for trail in trails:
         for before, after in pairwise(trail.steps):
             assert after.link in before.page.links
+    assert ways(taught_plainly(script, server, tmp_path / "plain")) == ways(trails)
+
+
+def taught_plainly(script: Script, server: SampleServer, folder: Path) -> list[Trail]:
+    """Play a lesson without a browser, by following its links."""
+    with Workspace.create(folder) as workspace:
+        asyncio.run(play_by_fetching(script, script.sites_at(server.port), workspace, lambda _: None))
+        return workspace.stores.trails.trails()
+
+
+def ways(trails: list[Trail]) -> list[list[tuple[str, str, str]]]:
+    """URL, label and the text of the link of every step."""
+    return [
+        [(step.page.url, step.label, step.link.text if step.link else "") for step in trail.steps]
+        for trail in trails
+    ]
+
+
+def test_a_link_that_is_not_there_is_told(server: SampleServer, tmp_path: Path) -> None:
+    script = Script("lost", ("http://physics.localhost/",), (("click", "No such link"),), samples=True)
+    with pytest.raises(WayhoundError, match="no link with the text No such link"):
+        taught_plainly(script, server, tmp_path / "w")
 
 
 @in_browser
