@@ -7,6 +7,10 @@ relative to the oracle's and to those of other strategies, geometric means; then
 taught on all other sites, with fifteen trails of each kind; of modern sites three of each goal are tested so, drawn at
 random, unless `--all-sites` is given.
 
+One unit of work is one goal of one table; as many are measured at a time as there are cores, with the time left on
+standard error. Sets and goals that the data folder does not have, or that fewer than two sites have, are skipped and
+named at the end.
+
 The shipped weights of the recogniser were fitted on recorded sites of these sets, so recognition on these sites is
 somewhat too good here; `bench.fit_recogniser` measures it on sites that the weights were not fitted on.
 """
@@ -18,23 +22,24 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from time import process_time
+from time import monotonic
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
-from bench.few_sets import SETS, load_set
-from bench.keywords import FLOOR, KEYWORDS, UNTAUGHT, WHOLE
+from bench.few_sets import SETS, load_set, whole_departments
+from bench.keywords import FLOOR, KEYWORDS, UNTAUGHT
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.stuck_site import sample_world
 from wayhound.app.evaluate.evaluation import Evaluation, Outcome, Recognition, outcomes_to_json
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES
 from wayhound.app.evaluate.world import World, walk
+from wayhound.errors import TeachingError, WayhoundError
 from wayhound.forage.forager import ForageLimits
 from wayhound.paths.model import ADAPTIVE_STRATEGY
 from wayhound.samples.web import sample_web
@@ -101,7 +106,7 @@ def main() -> int:
         "--processes",
         type=int,
         default=os.cpu_count() or 1,
-        help="tables measured at a time  [default: the cores]",
+        help="units measured at a time  [default: the cores]",
     )
     parser.add_argument(
         "--plots", type=Path, metavar="FOLDER", help="draw F1 against trails shown and against answers"
@@ -111,46 +116,113 @@ def main() -> int:
     arguments = parser.parse_args()
     names = arguments.table or [*(table.name for table in TABLES), ONE_PAGE_TABLE, LANGUAGES_TABLE]
     tables = [_adjusted(table, arguments) for table in TABLES if table.name in names]
-    measured = _measure_all(tables, arguments)
-    outcomes = {table.name: runs for table, (runs, _) in zip(tables, measured, strict=True)}
+    parts, skipped = _measure_all(_units(names, tables), arguments)
+    outcomes = {
+        table.name: [run for part in parts if part.table == table.name for run in part.outcomes]
+        for table in tables
+    }
+    tables = [table for table in tables if outcomes[table.name]]
+    outcomes = {table.name: outcomes[table.name] for table in tables}
+    untaught = {key: pages for part in parts for key, pages in part.untaught.items()}
     reports: list[Report] = []
     if tables:
-        orders = [order for _, own in measured for order in own]
+        orders = [
+            order for table in tables for order in _orders(table, outcomes[table.name], untaught, arguments)
+        ]
         recognition = _recognition(tables, outcomes, arguments.strategy)
         reports = [recognition, _order(orders), _peers(orders, arguments.strategy)]
-    if ONE_PAGE_TABLE in names:
-        reports.append(_one_page(_worlds("company", arguments.data), arguments.strategy, arguments.seed))
-    if LANGUAGES_TABLE in names:
-        reports.append(_languages(arguments.strategy, arguments.seed))
+    reports += [part.report for part in parts if part.report is not None]
     if arguments.plots:
         arguments.plots.mkdir(parents=True, exist_ok=True)
         _plot(tables, outcomes, arguments.strategy, arguments.plots / "few_lessons.png")
-    return finish(
-        [*reports, *(_goals(name, own, arguments.strategy) for name, own in outcomes.items())], arguments
-    )
+    reports += [_goals(name, own, arguments.strategy) for name, own in outcomes.items()]
+    if skipped:
+        reports.append(Report("Not measured", ["table", "goals", "because"], skipped))
+    return finish(reports, arguments)
 
 
-Measured = tuple[list[Outcome], list["Order"]]
-"""The outcomes of one table, and its orders."""
+Untaught = dict[tuple[str, str, str], int]
+"""Pages until the share of the goals, by strategy, site and goal, of strategies that learn from no lesson."""
 
 
-def _measure_all(tables: Sequence[LessonTable], arguments: argparse.Namespace) -> list[Measured]:
-    """Measure the tables, several at a time. Tables share nothing but the parsed sites, which a process keeps."""
-    measure = partial(_measure_table, data=arguments.data, strategy=arguments.strategy, seed=arguments.seed)
-    processes = min(arguments.processes, len(tables))
-    if processes <= 1:
-        return list(map(measure, tables))
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One goal of one table; of a table by itself all goals. Without a lesson table, that is a table by itself."""
+
+    name: str
+    group: str
+    goal: str
+    table: LessonTable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The result of one unit."""
+
+    table: str
+    outcomes: Sequence[Outcome] = ()
+    untaught: Untaught = field(default_factory=dict)
+    report: Report | None = None
+
+
+def _units(names: Sequence[str], tables: Sequence[LessonTable]) -> list[Unit]:
+    """Return the units, those that take longest first: where each tested site has a lesson of its own."""
+    units = [
+        Unit(table.name, table.group, goal, table)
+        for table in sorted(tables, key=lambda table: bool(table.lesson))
+        for goal in SETS[table.group].goals
+    ]
+    units += [Unit(LANGUAGES_TABLE, "", "")] if LANGUAGES_TABLE in names else []
+    units += [Unit(ONE_PAGE_TABLE, "company", "contact")] if ONE_PAGE_TABLE in names else []
+    walked = dict.fromkeys((table.group, goal) for table in tables for goal in SETS[table.group].goals)
+    return [*units, *(Unit(UNTAUGHT_PART, *key) for key in walked)]
+
+
+def _measure_all(
+    units: Sequence[Unit], arguments: argparse.Namespace
+) -> tuple[list[Part], list[tuple[str, str, str]]]:
+    """Measure the units, several at a time; return their results in order, and what was skipped and why."""
+    measure = partial(_measure, data=arguments.data, strategy=arguments.strategy, seed=arguments.seed)
+    began = monotonic()
+    parts: dict[Unit, Part | str] = {}
     # spawned: a fork would copy the locks of numpy's threads
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(measure, tables))
+    with ProcessPoolExecutor(min(arguments.processes, len(units)), mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(measure, unit): unit for unit in units}
+        for future in as_completed(futures):
+            parts[unit := futures[future]] = future.result()
+            left = (monotonic() - began) * (len(units) / len(parts) - 1) / 60
+            print(
+                f"{len(parts)} of {len(units)}: {unit.name} {unit.goal}; about {left:.0f} minutes left",
+                file=sys.stderr,
+                flush=True,
+            )
+    skipped: dict[tuple[str, str], list[str]] = {}
+    for unit in units:
+        if isinstance(reason := parts[unit], str) and unit.name != UNTAUGHT_PART:
+            skipped.setdefault((unit.name, reason), []).append(unit.goal)
+    measured = [part for unit in units if isinstance(part := parts[unit], Part)]
+    return measured, [(name, ", ".join(goals), reason) for (name, reason), goals in skipped.items()]
 
 
-def _measure_table(table: LessonTable, data: Path, strategy: str, seed: int) -> Measured:
-    began = process_time()
-    runs = _outcomes(table, _worlds(table.group, data), strategy, seed)
-    orders = list(_orders(table, runs, _untaught(table.group, data), strategy))
-    print(f"{table.name}: {process_time() - began:.0f} CPU s", file=sys.stderr, flush=True)
-    return runs, orders
+def _measure(unit: Unit, data: Path, strategy: str, seed: int) -> Part | str:
+    """Return the result of a unit, or why it cannot be measured on this data."""
+    if unit.name == LANGUAGES_TABLE:
+        return Part(unit.name, report=_languages(strategy, seed))
+    try:
+        worlds = _worlds(unit.group, data)
+    except WayhoundError as error:
+        return str(error)
+    having = sum(bool(world.reachable_goals(unit.goal)) for world in worlds)
+    if having < 2:
+        return "fewer than two sites of the set have it, and one must be taught"
+    if unit.name == UNTAUGHT_PART:
+        return Part(unit.name, untaught=_untaught(worlds, unit.goal))
+    try:
+        if unit.table is None:
+            return Part(unit.name, report=_one_page(worlds, strategy, seed))
+        return Part(unit.name, _outcomes(unit.table, worlds, unit.goal, strategy, seed))
+    except TeachingError as error:
+        return str(error)
 
 
 @cache
@@ -166,11 +238,13 @@ def _adjusted(table: LessonTable, arguments: argparse.Namespace) -> LessonTable:
     return replace(table, peers=()) if arguments.no_peers else table
 
 
-def _outcomes(table: LessonTable, worlds: Sequence[World], strategy: str, seed: int) -> list[Outcome]:
+def _outcomes(
+    table: LessonTable, worlds: Sequence[World], goal: str, strategy: str, seed: int
+) -> list[Outcome]:
     evaluation = Evaluation(
         worlds,
         [],
-        SETS[table.group].goals,
+        [goal],
         [ORACLE, strategy],
         trails_a_site=table.trails,
         lesson=LessonSize.parse(table.lesson) if table.lesson else None,
@@ -189,20 +263,17 @@ def _outcomes(table: LessonTable, worlds: Sequence[World], strategy: str, seed: 
     return outcomes
 
 
-Untaught = dict[tuple[str, str, str], int]
-"""Pages until the share of the goals, by strategy, site and goal, of strategies that learn from no lesson."""
+UNTAUGHT_PART = "untaught"
 
 
-@cache
-def _untaught(group: str, data: Path) -> Untaught:
+def _untaught(worlds: Sequence[World], goal: str) -> Untaught:
     pages: Untaught = {}
-    for goal in SETS[group].goals:
-        for world in _worlds(group, data):
-            goals = set(world.reachable_goals(goal))
-            wanted = math.ceil(len(goals) * SHARE / 100)
-            for name, make in UNTAUGHT.items() if goals else ():
-                taken = walk(world, make(KEYWORDS[goal]), budget=1, goals=goals, wanted=wanted)
-                pages[name, world.name, goal] = len(taken.urls)
+    for world in worlds:
+        goals = set(world.reachable_goals(goal))
+        wanted = math.ceil(len(goals) * SHARE / 100)
+        for name, make in UNTAUGHT.items() if goals else ():
+            taken = walk(world, make(KEYWORDS[goal]), budget=1, goals=goals, wanted=wanted)
+            pages[name, world.name, goal] = len(taken.urls)
     return pages
 
 
@@ -303,15 +374,15 @@ class Order:
 
 
 def _orders(
-    table: LessonTable, outcomes: Sequence[Outcome], untaught: Untaught, strategy: str
+    table: LessonTable, outcomes: Sequence[Outcome], untaught: Untaught, arguments: argparse.Namespace
 ) -> Iterator[Order]:
-    with_goals, _ = _split(outcomes)
+    strategy, (with_goals, _) = arguments.strategy, _split(outcomes)
     parts = {table.name: with_goals}
     if table.group == "departments":
-        lesson = table.name.removeprefix("departments ")
+        lesson, whole = table.name.removeprefix("departments "), whole_departments(arguments.data)
         parts = {
-            f"webkb {lesson}": [run for run in with_goals if run.site in WHOLE],
-            f"departments {lesson}": [run for run in with_goals if run.site not in WHOLE],
+            f"webkb {lesson}": [run for run in with_goals if run.site in whole],
+            f"departments {lesson}": [run for run in with_goals if run.site not in whole],
         }
     for name, own in parts.items():
         oracle = {run.task: _pages(run) for run in own if run.strategy == ORACLE}
@@ -319,6 +390,8 @@ def _orders(
         for run in own:
             ratios.setdefault(run.strategy, []).append(_pages(run) / oracle[run.task])
         mine = [run for run in own if run.strategy == strategy]
+        if not mine:
+            continue
         for other in UNTAUGHT:
             ratios[other] = [untaught[other, run.site, run.goal] / oracle[run.task] for run in mine]
         worst = max(_pages(run) / untaught[FLOOR, run.site, run.goal] for run in mine)
@@ -430,10 +503,11 @@ def _one_page(worlds: Sequence[World], strategy: str, seed: int) -> Report:
         Bar("contact 1x1: right", _mean(right), least=0.98),
         Bar("contact 1x1: fetches", with_page, most=2.2),
         Bar("contact 1x1: fetches on sites without one", without, most=3.0),
-        Bar(f"contact 1x1: right if it says none at {SURE:.0%}", _mean(sure) if sure else None, least=0.9),
     ]
+    if sure:
+        bars.append(Bar(f"contact 1x1: right if it says none at {SURE:.0%}", _mean(sure), least=0.9))
     header = ["sites", "fetches", "right", "fetches without one", "says none", "right if it says none"]
-    row: list[Cell] = [len(right), with_page, _mean(right), without, len(sure), _mean(sure)]
+    row: list[Cell] = [len(right), with_page, _mean(right), without, len(sure), _mean(sure) if sure else None]
     return Report("The contact page of a company, from one trail on one site", header, [row], bars)
 
 

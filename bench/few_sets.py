@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wayhound.app.evaluate.world import World, load_worlds
+from wayhound.archive.site_folder import find_site_folders
+from wayhound.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +58,18 @@ OWN_CONCEPTS = {
 
 
 def load_set(name: str, data: Path) -> list[World]:
-    """Return the sites of a set under a data folder."""
-    return load_worlds([data / "sites" / folder for folder in SETS[name].folders])
+    """Return the sites of a set under a data folder, which need not have all folders of the set.
+
+    Raises UsageError if it has no site of it.
+    """
+    folders = [data / "sites" / folder for folder in SETS[name].folders]
+    present = [folder for folder in folders if folder.is_dir()]
+    if not present:
+        raise UsageError(f"The data folder has none of {', '.join(SETS[name].folders)}.")
+    return load_worlds(present)
+
+
+def whole_departments(data: Path) -> frozenset[str]:
+    """Return the names of the sites that are whole departments of many hundred pages."""
+    folder = data / "sites" / "webkb"
+    return frozenset(path.name for path in find_site_folders(folder)) if folder.is_dir() else frozenset()

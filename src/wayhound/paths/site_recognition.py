@@ -154,18 +154,20 @@ class SiteRecogniser:
     weights: RecogniserWeights = field(default_factory=shipped_weights)
     second_pass: float = SECOND_PASS_SHARE
     pages: list[PageEvidence] = field(default_factory=list)
-    _means: list[float] = field(default_factory=list)
     _by_url: dict[str, float] = field(default_factory=dict)
     _sorted: list[float] = field(default_factory=list)
     _groups: dict[Hashable, tuple[float, int, float]] = field(default_factory=dict)
     _children: dict[str, list[float]] = field(default_factory=dict)
     _named: list[float] = field(default_factory=list)
+    _known: dict[tuple[RecogniserWeights, tuple[tuple[str, bool], ...]], Floats] = field(
+        default_factory=dict, init=False
+    )  # probabilities by answers: a question and the report after it ask for the same ones
 
     def add(self, page: PageEvidence) -> float:
         """Add a page, and return the probability that it is a goal, given the pages so far."""
         mean = float(np.clip(page.odds, -MAX_LOG_ODDS, MAX_LOG_ODDS).mean())
+        self._known.clear()
         self.pages.append(page)
-        self._means.append(mean)
         self._by_url[page.url] = mean
         insort(self._sorted, mean)
         insort(self._named, page.named)
@@ -256,6 +258,12 @@ class SiteRecogniser:
 
     def probabilities(self, answers: Answers = NO_ANSWERS) -> Floats:
         """Return the probability that each page is a goal, after the second pass, (pages,)."""
+        key = self.weights, tuple(answers.items())
+        if key not in self._known:
+            self._known[key] = self._probabilities(answers)
+        return self._known[key]
+
+    def _probabilities(self, answers: Answers) -> Floats:
         if not self.pages:
             return np.zeros(0)
         odds = self.rows(answers) @ np.array(self.weights.pages)

@@ -308,13 +308,15 @@ def train_adaptive(
     complete: CompleteLists | None = None,
     use_urls: bool = True,
     ignored: Collection[str] = frozenset(),
+    path: ForageModel | None = None,
 ) -> AdaptiveModel:
     """Train the model of the strategy `adaptive` from trails, and from further pages of the taught sites.
 
     On sites with a complete list, the further pages are goals or others as the list says; on the rest spies decide.
-    Without the `ignored` concepts, a goal that the lexicon names is learned like one that it does not name.
+    Without the `ignored` concepts, a goal that the lexicon names is learned like one that it does not name. `path` is
+    the path learner of these trails, if it is trained already.
     """
-    path = TRAINERS[CRF_STRATEGY](trails, settings)
+    path = path or TRAINERS[CRF_STRATEGY](trails, settings)
     pages = labelled_pages(trails, use_urls=use_urls)
     examples = [example for example, _ in pages]
     if all(example.truth > 0 for example in examples):

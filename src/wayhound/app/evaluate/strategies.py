@@ -26,14 +26,14 @@ from wayhound.page import Link, Page
 from wayhound.paths.features import PageContext, link_tokens
 from wayhound.paths.hops import CRF_STRATEGY as HOP_CRF_STRATEGY
 from wayhound.paths.hops import HMM_STRATEGY, HopModel
-from wayhound.paths.model import ADAPTIVE_STRATEGY, ForageModel
+from wayhound.paths.model import ADAPTIVE_STRATEGY, CRF_STRATEGY, ForageModel
 from wayhound.paths.q_model import FOCUSED as Q_FOCUSED
 from wayhound.paths.q_model import PAPER as Q_PAPER
 from wayhound.paths.q_model import Q_STRATEGY, TUNED, QSettings, count_site, fit_q_model
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.spiders import SPIDERS, Material, Settings, TrainedModel, train_strategy
-from wayhound.paths.trainers import train_adaptive
+from wayhound.paths.trainers import TRAINERS, train_adaptive
 from wayhound.site import Site
 from wayhound.trail import Trail
 
@@ -56,6 +56,7 @@ class Lesson:
     answers: tuple[Trail, ...] = ()  # that `adaptive` has learned from on sites tested before
     _models: dict[tuple[str, Settings | None], TrainedModel] = field(default_factory=dict, compare=False)
     training_seconds: dict[tuple[str, Settings | None], float] = field(default_factory=dict, compare=False)
+    _classifiers: dict[str, LinkClassifier] = field(default_factory=dict, compare=False)
 
     @cached_property
     def trails(self) -> list[Trail]:
@@ -84,6 +85,13 @@ class Lesson:
             self._models[key] = self._train(strategy, settings)
             self.training_seconds[strategy, settings] = process_time() - began
         return self._models[key]
+
+    def classifier(self, train: ClassifierTrainer) -> LinkClassifier:
+        """Return the link classifier of a trainer, trained once however many sites are tested with it."""
+        name = train.__name__
+        if name not in self._classifiers:
+            self._classifiers[name] = train(self.worlds, self.goal)
+        return self._classifiers[name]
 
     def _train(self, strategy: str, settings: Settings | None) -> TrainedModel:
         if strategy == ADAPTIVE_STRATEGY:
@@ -140,7 +148,8 @@ EXPLORED_PAGES = 60  # of each taught site, fetched after teaching without a lab
 def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
     """Train twice: a first model explores the taught sites, and its pages are the unlabelled ones of the second."""
     train = partial(train_adaptive, use_urls=lesson.use_urls, ignored=lesson.ignored)
-    first = train(lesson.trails, settings)
+    path = TRAINERS[CRF_STRATEGY](lesson.trails, settings)
+    first = train(lesson.trails, settings, path=path)
     taught = {trail.site for trail in lesson.trails}
     unlabelled = {
         world.site.start: explore(world, Adaptive(first), EXPLORED_PAGES, use_urls=lesson.use_urls)
@@ -151,7 +160,7 @@ def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
         {world.site.start: world.goals(lesson.goal) for world in lesson.worlds} if lesson.complete else None
     )
     trails = [*lesson.trails, *lesson.answers]
-    return train(trails, settings, unlabelled, complete=goals)
+    return train(trails, settings, unlabelled, complete=goals, path=None if lesson.answers else path)
 
 
 LinkFeatures = Callable[[Link, PageContext], frozenset[str]]
@@ -184,6 +193,9 @@ class LinkClassifier:
     def combine(self, current: float, new: float) -> float:
         return max(current, new)
 
+
+ClassifierTrainer = Callable[[Sequence[World], str], LinkClassifier]
+"""A trainer by whole sites and the label of their goals."""
 
 _DISCOUNT = 0.5
 _MAX_CLICKS = 3  # the classes are 0, 1, 2, and 3 or more clicks
@@ -259,7 +271,7 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "focused": _taught("focused", PathSettings()),
     HMM_STRATEGY: _taught(HMM_STRATEGY, SPIDERS[HMM_STRATEGY]),
     HOP_CRF_STRATEGY: _taught(HOP_CRF_STRATEGY, SPIDERS[HOP_CRF_STRATEGY]),
-    "levels": lambda lesson: train_levels(lesson.worlds, lesson.goal),
+    "levels": lambda lesson: lesson.classifier(train_levels),
     "maxent": _taught("maxent", PathSettings()),
     "naive-bayes": _taught("naive-bayes", PathSettings()),
     "path-learner": _taught("path-learner", PathSettings()),
@@ -269,7 +281,7 @@ STRATEGIES: dict[str, Callable[[Lesson], Scorer]] = {
     "q-future": _taught(Q_STRATEGY, None),
     "q-paper": _taught(Q_STRATEGY, Q_PAPER),
     "random": _untaught("random"),
-    "url-only": lambda lesson: train_url_only(lesson.worlds, lesson.goal),
+    "url-only": lambda lesson: lesson.classifier(train_url_only),
 }
 ORACLE = "oracle"
 RECOGNISING_STRATEGIES = frozenset(
