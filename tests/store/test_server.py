@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +17,12 @@ from tests.store.samples import begin, forage_store, lease, visit_of
 from wayhound.cli import run
 from wayhound.errors import LeaseLost, UsageError, WorkspaceError
 from wayhound.store.database import Database, open_database
-from wayhound.store.protocol import SiteJob
+from wayhound.store.forage import ForageStore
+from wayhound.store.protocol import Run, RunLimits, SiteJob
+from wayhound.visit import ArchiveRef, Visit
+
+if TYPE_CHECKING:
+    from wayhound.store.server_forage import ServerForageStore
 
 OUTAGES = 4
 
@@ -123,7 +128,7 @@ def test_a_visit_whose_answer_was_lost_is_saved_once(cut_database: Database) -> 
     store = forage_store(cut_database)
     started = begin(store, sites=1)
     job = lease(store, started)
-    cut_before(cut_database, "WITH held")
+    cut_before(cut_database, "WITH given")
     store.save_visit(job, visit_of(job, 0))
     store.save_visit(job, visit_of(job, 1))
     assert [visit.number for visit in store.visits(job.id)] == [0, 1]
@@ -135,9 +140,60 @@ def test_a_lost_answer_does_not_hide_that_the_lease_is_lost(cut_database: Databa
     started = begin(store, sites=1)
     job = lease(store, started)
     store.release_leases(started.id, "here:1:0")
-    cut_before(cut_database, "WITH held")
+    cut_before(cut_database, "WITH given")
     with pytest.raises(LeaseLost):
         store.save_visit(job, visit_of(job, 0))
+
+
+def batch_of(store: ForageStore, started: Run) -> tuple[ServerForageStore, list[tuple[SiteJob, Visit]]]:
+    """Return a visit of each of three sites, which are leased."""
+    from wayhound.store.server_forage import ServerForageStore
+
+    assert isinstance(store, ServerForageStore)
+    return store, [(job, visit_of(job, 0)) for job in (lease(store, started) for _ in range(3))]
+
+
+def test_visits_saved_together_are_refused_one_by_one(cut_database: Database) -> None:
+    started = begin(forage_store(cut_database), sites=3, total_budget=9)
+    store, batch = batch_of(forage_store(cut_database), started)
+    assert all(store.reserve_fetch(job) for job, _ in batch)
+    lost, wrong = batch[0][0], batch[2][0]
+    cut_database.execute("UPDATE site SET fence = fence + 1 WHERE id = ?", (lost.id,))
+    refusals = store.save_visits([*batch[:2], (wrong, visit_of(wrong, 5))])
+    assert [type(refusal) for refusal in refusals] == [LeaseLost, type(None), WorkspaceError]
+    assert [len(list(store.visits(job.id))) for job, _ in batch] == [0, 1, 0]
+    assert (store.progress(started.id).visits, store.progress(started.id).spent) == (1, 1)
+    reserved = {site for (site,) in cut_database.execute("SELECT site_id FROM reservation")}
+    assert reserved == {lost.id, wrong.id}, "only what was saved uses up its reservation"
+
+
+def test_visits_saved_together_are_saved_once_if_the_answer_was_lost(cut_database: Database) -> None:
+    started = begin(forage_store(cut_database), sites=3)
+    store, batch = batch_of(forage_store(cut_database), started)
+    store.save_visits(batch[:1])
+    cut_before(cut_database, "WITH given")
+    assert store.save_visits([(batch[0][0], visit_of(batch[0][0], 1)), *batch[1:]]) == [None] * 3
+    assert [len(list(store.visits(job.id))) for job, _ in batch] == [2, 1, 1]
+    assert store.progress(started.id).visits == 4
+
+
+def test_two_visits_of_one_site_are_not_saved_together(cut_database: Database) -> None:
+    store, batch = batch_of(forage_store(cut_database), begin(forage_store(cut_database), sites=3))
+    with pytest.raises(ValueError, match="cannot be saved at once"):
+        store.save_visits([batch[0], batch[0]])
+
+
+def test_a_page_of_a_host_without_copies_is_looked_up_again_when_its_site_is(cut_database: Database) -> None:
+    store = forage_store(cut_database)
+    first = lease(store, begin(store, sites=1))
+    url = f"{first.site.start}page"
+    assert store.last_page(url) is None
+    copy = ArchiveRef("one.warc.gz", 0, 10)
+    store.save_visit(first, visit_of(first, 0, url=url, archived=copy))
+    store.finish_site(first, "no links left")
+    store.open_run({"strategy": "again"}, RunLimits(), [first.site], now=1.0)
+    lease(store, store.runs()[0])
+    assert store.last_page(url) == copy
 
 
 def test_a_lease_whose_answer_was_lost_is_given_out_once(server: PostgresServer) -> None:

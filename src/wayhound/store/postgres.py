@@ -137,7 +137,7 @@ class PostgresDatabase(Database):
         try:
             return self.connection.execute(cast("Any", translate(sql)), values or None)
         except (UnicodeEncodeError, errors.DataError) as error:
-            cleaned = [_without_nul(storable(value)) for value in values]
+            cleaned = [without_nul(storable(value)) for value in values]
             if cleaned == list(values):
                 raise
             if isinstance(error, psycopg.Error) and error.sqlstate:
@@ -173,7 +173,7 @@ class PostgresDatabase(Database):
             with self.plain_errors():
                 # the types of values are not known to the server before it declares a cursor: they are written out
                 literals = [
-                    Literal(_without_nul(storable(value))).as_string(self.connection) for value in values
+                    Literal(without_nul(storable(value))).as_string(self.connection) for value in values
                 ]
                 cursor = self.connection.cursor(f"stream_{time.monotonic_ns()}", withhold=True)
                 cursor.itersize = 200
@@ -245,7 +245,7 @@ class PostgresDatabase(Database):
             cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy,
         ):
             for row in rows:
-                copy.write_row([_without_nul(storable(value)) for value in row])
+                copy.write_row([without_nul(storable(value)) for value in row])
         if (
             cursor.rowcount >= MANY_ROWS
         ):  # until the server counts them itself, it would plan as for an empty table
@@ -398,7 +398,7 @@ _ADVICE: tuple[tuple[tuple[str, ...], str], ...] = (
 # Values
 
 
-def _without_nul(value: Any) -> Any:
+def without_nul(value: Any) -> Any:
     return value.replace("\x00", "\ufffd") if isinstance(value, str) else value
 
 

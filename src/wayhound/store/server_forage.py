@@ -8,42 +8,107 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 from wayhound.forage.scorer import SiteReport
+from wayhound.store.database import storable
 from wayhound.store.forage import IS_HELD, ForageStore, job_of, lost
-from wayhound.store.postgres import PostgresDatabase
+from wayhound.store.postgres import PostgresDatabase, without_nul
 from wayhound.store.protocol import SiteJob
-from wayhound.store.visits import VISIT_COLUMNS, visit_row
-from wayhound.visit import Visit
+from wayhound.store.visits import VISIT_COLUMNS, found_visits, visit_row
+from wayhound.visit import ArchiveRef, Visit
 
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
-_N = VISIT_COLUMNS.count(",") + 2  # values of a visit, its site first
+MOST_VISITS = 32
+"""Saved by one statement. The planner takes the number from LIMIT: it would scan a table for a hundred rows."""
 
-# All of a visit in one statement and one round trip. `held` is empty if the lease was lost or the number is wrong, and
-# then nothing else happens. Values after those of the visit: ?31 run, ?32 fence, ?33 slot, ?34 page, ?35 failure,
-# ?36 reasons or null, ?37 1 if it uses up a reservation.
+_TYPES = {"parent": "BIGINT", "status": "BIGINT", "number": "BIGINT", "depth": "BIGINT", "attempt": "BIGINT"}
+_TYPES |= dict.fromkeys(("at", "score", "goal", "wait_seconds", "probability"), "DOUBLE PRECISION")
+_TYPES |= dict.fromkeys(("is_goal", "spent", "not_modified", "archive_offset", "archive_length"), "BIGINT")
+_VISIT = ("site_id", *VISIT_COLUMNS.split(", "))
+_MORE = (
+    "run_id",
+    "fence",
+    "is_page",
+    "is_failure",
+    "uses",
+)  # numbers that go with a visit; `why` is its reasons
+_RECORD = ", ".join(
+    [f"{name} {_TYPES.get(name, 'BIGINT' if name == 'site_id' else 'TEXT')}" for name in _VISIT]
+    + [f"{name} BIGINT" for name in _MORE]
+    + ["why TEXT"]
+)
+_FLAGS = ("is_goal", "spent", "not_modified")
+
+# Visits of different sites in one statement and one round trip; ?1 has them as JSON, ?2 is the slot. A visit is not in
+# `held` if its lease was lost or its number is wrong, and then nothing else happens for it.
 _SAVE = f"""
-WITH held AS (
-    UPDATE site SET visits = visits + 1, spent = spent + ?20, goals = goals + ?19, pages = pages + ?34,
-        failures = failures + ?35
-    WHERE id = ?1 AND visits = ?2 AND fence = ?32 AND state = 'leased' RETURNING id
+WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(CAST(?1 AS json)) AS visit ({_RECORD}) LIMIT {MOST_VISITS}
+), held AS (
+    UPDATE site SET visits = site.visits + 1, spent = site.spent + given.spent, goals = site.goals + given.is_goal,
+        pages = site.pages + given.is_page, failures = site.failures + given.is_failure
+    FROM given WHERE site.id = given.site_id AND site.visits = given.number AND site.fence = given.fence
+        AND site.state = 'leased'
+    RETURNING site.id
 ), saved AS (
-    INSERT INTO visit (site_id, {VISIT_COLUMNS}) SELECT id, {", ".join(f"?{n}" for n in range(2, _N + 1))} FROM held
+    INSERT INTO visit ({", ".join(_VISIT)}) SELECT {", ".join(_VISIT)} FROM given JOIN held ON id = site_id
 ), reasons AS (
-    INSERT INTO goal_reason (site_id, number, features) SELECT id, ?2, ?36 FROM held WHERE CAST(?36 AS TEXT) IS NOT NULL
+    INSERT INTO goal_reason (site_id, number, features)
+    SELECT site_id, number, why FROM given JOIN held ON id = site_id WHERE why IS NOT NULL
 ), counted AS (
     INSERT INTO tally (run_id, outcome, slot, visits, spent, goals, likely)
-    SELECT ?31, ?4, ?33, 1, ?20, ?19, 0 FROM held
-    ON CONFLICT (run_id, outcome, slot) DO UPDATE SET visits = tally.visits + 1,
+    SELECT run_id, outcome, CAST(?2 AS BIGINT), count(*), sum(spent), sum(is_goal), 0
+    FROM given JOIN held ON id = site_id GROUP BY run_id, outcome ORDER BY run_id, outcome
+    ON CONFLICT (run_id, outcome, slot) DO UPDATE SET visits = tally.visits + excluded.visits,
         spent = tally.spent + excluded.spent, goals = tally.goals + excluded.goals
 ), used AS (
-    DELETE FROM reservation WHERE run_id = ?31 AND site_id = ?1 AND ?37 = 1 AND EXISTS (SELECT 1 FROM held)
+    DELETE FROM reservation USING given JOIN held ON held.id = given.site_id
+    WHERE reservation.run_id = given.run_id AND reservation.site_id = given.site_id AND given.uses = 1
 )
-SELECT count(*) FROM held
+SELECT id FROM held
 """  # noqa: S608 - the names of columns
+_SAVED = """
+SELECT visit.site_id FROM json_to_recordset(CAST(?1 AS json))
+    AS given (site_id BIGINT, number BIGINT, url TEXT, at DOUBLE PRECISION)
+JOIN visit ON visit.site_id = given.site_id AND visit.number = given.number
+WHERE visit.url = given.url AND visit.at = given.at
+"""
+
+# The tiers of a site by a report: ?1 site, ?2 fence, ?3 the pages as JSON, ?4 slot, ?5 probability of no goal, ?6 goals
+# left. Pages that repeat another one are in no tier: the last visit of a URL stands for all.
+_REPORT = """
+WITH before AS (
+    SELECT id, run_id, goals, likely FROM site WHERE id = ?1 AND fence = ?2 AND state = 'leased' FOR NO KEY UPDATE
+), given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(CAST(?3 AS json)) AS page (url TEXT, tier TEXT, probability DOUBLE PRECISION)
+), found AS MATERIALIZED (
+    SELECT DISTINCT ON (visit.url) visit.number, given.tier, given.probability FROM given
+    JOIN visit ON visit.url = given.url AND visit.site_id = ?1 AND visit.outcome = 'ok'
+    ORDER BY visit.url, visit.number DESC
+), counts AS (
+    SELECT count(*) FILTER (WHERE tier = 'goal') AS goals, count(*) FILTER (WHERE tier = 'likely') AS likely FROM found
+), changed AS (
+    UPDATE visit SET tier = coalesce(found.tier, ''), probability = found.probability
+    FROM before JOIN visit AS old ON old.site_id = before.id LEFT JOIN found ON found.number = old.number
+    WHERE visit.site_id = old.site_id AND visit.number = old.number
+        AND (found.number IS NOT NULL OR old.tier <> '' OR old.probability IS NOT NULL)
+        AND (old.tier <> coalesce(found.tier, '') OR old.probability IS DISTINCT FROM found.probability)
+), counted AS (
+    INSERT INTO tally (run_id, outcome, slot, visits, spent, goals, likely)
+    SELECT run_id, 'ok', CAST(?4 AS BIGINT), 0, 0, counts.goals - before.goals, counts.likely - before.likely
+    FROM before, counts WHERE counts.goals <> before.goals OR counts.likely <> before.likely
+    ON CONFLICT (run_id, outcome, slot) DO UPDATE SET goals = tally.goals + excluded.goals,
+        likely = tally.likely + excluded.likely
+), written AS (
+    UPDATE site SET goals = counts.goals, likely = counts.likely, none_probability = ?5, goals_left = ?6
+    FROM before, counts WHERE site.id = before.id
+)
+SELECT (SELECT count(*) FROM before), (SELECT count(*) FROM found)
+"""
 
 # Leases the first waiting site of each domain that is not leased, from a turn on. Rows that another worker is about to
 # lease are skipped, not waited for.
@@ -75,6 +140,14 @@ WITH done AS (
 )
 SELECT count(*) FROM done
 """
+_RENEW = (
+    f"UPDATE site SET beats = beats + 1, leased_at = {_NOW} "  # noqa: S608
+    "WHERE state = 'leased' AND run_id = ? AND worker = ? RETURNING id, fence"
+)
+_HAS_COPIES = (
+    "SELECT 1 FROM visit WHERE url >= ? AND url < ? AND outcome IN ('ok', 'duplicate') "
+    "AND archive_file IS NOT NULL LIMIT 1"
+)
 _LEASED = (
     "SELECT id, fence, start, hosts, about, visits FROM site "
     "WHERE state = 'leased' AND run_id = ? AND worker = ? ORDER BY turn"
@@ -88,6 +161,7 @@ class ServerForageStore(ForageStore):
         super().__init__(database, clock)
         self._server = database
         self._given: set[tuple[int, int]] = set()  # leases that this process knows of, as site and fence
+        self._known: dict[str, bool] = {}  # by origin: True if there are copies of its pages
 
     # Leases
 
@@ -105,6 +179,8 @@ class ServerForageStore(ForageStore):
         jobs = self._server.again(attempt)
         self._given.update((job.id, job.fence) for job in jobs)
         self._forget_reservations(jobs)
+        for job in jobs:
+            self._forget_copies(job)
         return jobs
 
     def _lease_free(self, run_id: int, worker: str, count: int) -> list[SiteJob]:
@@ -128,16 +204,8 @@ class ServerForageStore(ForageStore):
         return [job_of(run_id, *row) for row in rows if tuple(row[:2]) not in self._given]
 
     def renew_leases(self, run_id: int, worker: str) -> set[tuple[int, int]]:
-        def renew() -> set[tuple[int, int]]:
-            with self._database.row_locks():
-                rows = self._database.execute(
-                    f"UPDATE site SET beats = beats + 1, leased_at = {_NOW} "  # noqa: S608
-                    "WHERE state = 'leased' AND run_id = ? AND worker = ? RETURNING id, fence",
-                    (run_id, worker),
-                ).fetchall()
-            return set(rows)
-
-        leases = self._server.again(renew)
+        renew = partial(self._server.execute_alone, _RENEW, (run_id, worker))
+        leases = set(self._server.again(renew).fetchall())
         self._given &= leases
         return leases
 
@@ -166,6 +234,13 @@ class ServerForageStore(ForageStore):
         _repeat(self._server, lambda: self._finish(job, reason, hosts), was_done)
         self._given.discard((job.id, job.fence))
         self._reserved.discard(job.id)
+        self._forget_copies(job)
+
+    def _forget_copies(self, job: SiteJob) -> None:
+        """Look anew whether there are copies of a site's pages: another site of its domain may have made some."""
+        domain = job.site.domain
+        for origin in [origin for origin in self._known if _host(origin).endswith(domain)]:
+            del self._known[origin]
 
     def _finish(self, job: SiteJob, reason: str, hosts: tuple[str, ...] | None) -> None:
         learned = None if hosts is None else json.dumps(hosts)
@@ -176,31 +251,79 @@ class ServerForageStore(ForageStore):
     # Visits
 
     def save_visit(self, job: SiteJob, visit: Visit) -> None:
+        (refusal,) = self.save_visits([(job, visit)])
+        if refusal is not None:
+            raise refusal
+
+    def save_visits(self, visits: Sequence[tuple[SiteJob, Visit]]) -> list[Exception | None]:
+        """Save visits of different sites, at most `MOST_VISITS`, in one transaction.
+
+        Return for each of them None, or why it was not saved: LeaseLost, or WorkspaceError for a wrong number.
+        """
+        rows = {job.id: self._row(job, visit) for job, visit in visits}
+        if len(rows) < len(visits) or len(rows) > MOST_VISITS:
+            raise ValueError(f"{len(visits)} visits of {len(rows)} sites cannot be saved at once")
+        saved: set[int] = set()
+        tries = 0
+
+        def attempt() -> None:
+            nonlocal tries
+            tries += 1
+            if tries > 1:
+                saved.update(self._ids(_SAVED, [_key(row) for row in rows.values()]))
+            left = [rows[site_id] for site_id in sorted(rows.keys() - saved)]  # in one order: no deadlocks
+            if left:
+                saved.update(self._ids(_SAVE, left, self._database.slot))
+
+        self._server.again(attempt)
+        for job, visit in visits:
+            if visit.spent and job.id in saved:
+                self._reserved.discard(job.id)
+        return [None if job.id in saved else self._refusal(job, visit.number) for job, visit in visits]
+
+    def _row(self, job: SiteJob, visit: Visit) -> dict[str, Any]:
         if visit.site != job.site.start:
             raise ValueError(f"a visit of {visit.site} was saved to {job.site.start}")
+        row = dict(zip(_VISIT, visit_row(job.id, visit), strict=True))
+        for name in _FLAGS:
+            row[name] = int(row[name])
+        row["run_id"], row["fence"] = job.run_id, job.fence
+        row["is_page"], row["is_failure"] = int(visit.is_page), int(visit.is_failure)
+        row["uses"] = int(visit.spent and job.id in self._reserved)
+        row["why"] = json.dumps(visit.why, ensure_ascii=False) if visit.why else None
+        return row
 
-        def was_saved() -> bool:
-            sql = "SELECT url, at FROM visit WHERE site_id = ? AND number = ?"
-            return bool(
-                self._database.execute(sql, (job.id, visit.number)).fetchone() == (visit.url, visit.at)
-            )
-
-        _repeat(self._server, lambda: self._save(job, visit), was_saved)
-        if visit.spent:
-            self._reserved.discard(job.id)
-
-    def _save(self, job: SiteJob, visit: Visit) -> None:
-        uses = bool(visit.spent) and job.id in self._reserved
-        why = json.dumps(visit.why, ensure_ascii=False) if visit.why else None
-        values = (
-            *visit_row(job.id, visit), job.run_id, job.fence, self._database.slot,
-            visit.is_page, visit.is_failure, why, uses,
-        )  # fmt: skip
-        if not self._server.execute_alone(_SAVE, values).fetchone()[0]:
-            raise self._refusal(job, visit.number)
+    def _ids(self, sql: str, rows: list[dict[str, Any]], *values: Any) -> list[int]:
+        found = self._server.execute_alone(sql, (_json(rows), *values)).fetchall()
+        return [site_id for (site_id,) in found]
 
     def save_report(self, job: SiteJob, report: SiteReport) -> list[Visit]:
-        return self._server.again(lambda: super(ServerForageStore, self).save_report(job, report))
+        tiers = (("goal", report.goals), ("likely", report.likely))
+        pages = [
+            {"url": page.url, "tier": tier, "probability": page.probability}
+            for tier, found in tiers
+            for page in found
+        ]
+        values = (
+            job.id, job.fence, _json(pages), self._database.slot, report.none_probability, report.goals_left
+        )  # fmt: skip
+        held, count = self._server.again(lambda: self._server.execute_alone(_REPORT, values).fetchone())
+        if not held:
+            raise lost(job)
+        return self._server.again(lambda: found_visits(self._database, job.id)) if count else []
+
+    def last_page(self, url: str) -> ArchiveRef | None:
+        """Return the position of the last copy of a page.
+
+        A host of which there was none when its site was leased is not asked for again: no other worker has its domain.
+        """
+        origin = "/".join(url.split("/", 3)[:3])
+        if (is_known := self._known.get(origin)) is None:
+            row = self._database.execute(
+                _HAS_COPIES, (f"{origin}/", f"{origin}0")
+            ).fetchone()  # 0 comes after /
+            is_known = self._known[origin] = row is not None
+        return super().last_page(url) if is_known else None
 
     def delete_visits_from(self, job: SiteJob, number: int) -> None:
         self._server.again(lambda: super(ServerForageStore, self).delete_visits_from(job, number))
@@ -235,3 +358,28 @@ def _repeat(database: PostgresDatabase, step: Callable[[], None], is_done: Calla
             step()
 
     database.again(attempt)
+
+
+def _key(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("site_id", "number", "url", "at")}
+
+
+def _json(rows: list[dict[str, Any]]) -> str:
+    """Return rows as JSON that Postgres takes: without NUL, and without lone surrogates."""
+    text = json.dumps(rows, ensure_ascii=False)
+    if "\\u0000" in text or not _is_utf8(text):
+        rows = [{name: without_nul(storable(value)) for name, value in row.items()} for row in rows]
+        text = json.dumps(rows, ensure_ascii=False)
+    return text
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _host(origin: str) -> str:
+    return origin.rpartition("/")[2].partition(":")[0]
