@@ -57,6 +57,26 @@ def test_a_ready_tree_is_put_into_the_workspace_and_not_written_over(folder: Pat
     assert "12 leaves" in call(folder, "init", "--tree", "medicine", "--replace").stderr
 
 
+def test_a_tree_is_proposed_from_documents_and_places_them(folder: Path) -> None:
+    result = call(folder, "init", str(folder / "docs.jsonl"), "--from-documents")
+    assert "leaves" in result.stderr
+    proposed = (folder / "w" / "topics.txt").read_text()
+    assert proposed.startswith("# Proposed from 80 documents.")
+    call(folder, "train", str(folder / "docs.jsonl"))
+    with Workspace.open(folder / "w") as workspace:
+        placed = {f"d{number}": workspace.stores.topics.get(f"d{number}") for number in range(80)}
+    leaves = [
+        {one.leaf for key, one in placed.items() if one and int(key[1:]) % 4 == kind} for kind in range(4)
+    ]
+    assert all(len(leaf) == 1 for leaf in leaves), leaves
+    assert len(set.union(*leaves)) >= 2
+    with pytest.raises(UsageError, match="FILES go with --from-documents"):
+        call(folder, "init", str(folder / "docs.jsonl"), "--replace")
+    (folder / "few.jsonl").write_text(json.dumps({"id": "1", "title": "a cat"}), "utf-8")
+    with pytest.raises(UsageError, match="at least 12 documents; there are 1"):
+        call(folder, "init", str(folder / "few.jsonl"), "--from-documents", "--replace")
+
+
 def test_an_unknown_or_broken_tree_is_told_in_a_sentence(folder: Path) -> None:
     with pytest.raises(UsageError, match="There is no tree 'astronomy'"):
         call(folder, "init", "--tree", "astronomy")

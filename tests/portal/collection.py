@@ -148,7 +148,12 @@ def _save_citations(workspace: Workspace) -> None:
 def _save_topics(workspace: Workspace) -> None:
     placements = [
         TopicPlacement(
-            paper_id(number), root_of(topic), 0.83, root_of(topic), words=(("trail", 2.0), ("path", 1.0))
+            paper_id(number),
+            root_of(topic),
+            0.83,
+            root_of(topic),
+            words=(("trail", 2.0), ("path", 1.0)),
+            best=((root_of(PAPERS[1][4]), 0.31), (root_of(topic), 0.18)) if number == 0 else (),
         )
         for number, (_, _, _, _, topic, _) in enumerate(PAPERS)
     ]

@@ -130,6 +130,14 @@ def test_a_topic_page_leads_up_and_down_and_orders_its_papers(portal: Served) ->
     assert texts(survey, ".hit-title a")[0] == "A survey of crawling"
 
 
+def test_a_paper_whose_topic_is_unsure_names_the_likeliest(portal: Served) -> None:
+    shown = " ".join(texts(page(portal, f"/records/paper/{paper_id(0)}"), "dd"))
+    assert "Perhaps" in shown
+    assert "31 %" in shown
+    assert "18 %" in shown
+    assert "Perhaps" not in " ".join(texts(page(portal, f"/records/paper/{paper_id(1)}"), "dd"))
+
+
 def test_topic_names_with_any_characters_have_addresses(portal: Served) -> None:
     assert texts(page(portal, "/topics/computer-science/c-c-compilers"), "h1") == [
         "C/C++ & <Compilers> 1 paper"

@@ -9,7 +9,9 @@ from wayhound.topics.model import TopicPlacement
 CAT = TopicPlacement(
     "1", ("Animals", "Cats"), 0.9, ("Animals", "Cats"), ("Animals", "Dogs"), 0.3, 0.05, (("purr", 1.5),), True
 )
-DOG = TopicPlacement("2", ("Animals",), 0.7, ("Animals", "Dogs"))
+DOG = TopicPlacement(
+    "2", ("Animals",), 0.7, ("Animals", "Dogs"), best=((("Animals", "Dogs"), 0.4), (("Animals", "Cats"), 0.3))
+)
 TREE = TopicPlacement("3", ("Animals of Wood",), 0.8, ("Animals of Wood",))
 STRAY = TopicPlacement("4", (), 0.6, ())
 

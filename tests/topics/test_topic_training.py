@@ -247,6 +247,17 @@ def test_a_document_goes_down_only_as_far_as_it_is_likely() -> None:
     assert placer.place("d", np.full(4, 0.25), none).topic == ()
 
 
+def test_the_best_leaves_are_named_only_where_none_is_likely_enough() -> None:
+    placer = Placer(TREE, PlacementThresholds())
+    sure = placer.place("d", np.array([0.7, 0.1, 0.1, 0.1]), np.zeros(3))
+    assert sure.best == ()
+    unsure = placer.place("d", np.array([0.4, 0.3, 0.28, 0.02]), np.zeros(3))
+    assert [path[-1] for path, _ in unsure.best] == ["Cats", "Dogs", "Trees"]
+    assert [share for _, share in unsure.best] == [0.4, 0.3, 0.28]
+    stranger = placer.place("d", np.array([0.9, 0.1, 0, 0]), np.array([0.8, 0.0, 0.0]))
+    assert stranger.best == ((("Animals", "Cats"), 0.18),)
+
+
 def test_what_lies_outside_takes_its_share() -> None:
     placer = Placer(TREE, PlacementThresholds())
     stranger = placer.place("d", np.array([0.9, 0.1, 0, 0]), np.array([0.8, 0.0, 0.0]))

@@ -15,6 +15,7 @@ from wayhound.app.topics import TopicReport, Topics, read_corpus
 from wayhound.cli.console import command_for, err, next_steps, out, write_json
 from wayhound.cli.language import Group, json_option, limit_option, seed_option, workspace_option
 from wayhound.errors import UsageError
+from wayhound.topics.clusters import cluster_tree
 from wayhound.topics.documents import read_documents
 from wayhound.topics.model import NOWHERE, TopicPlacement
 from wayhound.topics.suggest import PER_TOPIC, TopicSuggestions
@@ -50,16 +51,31 @@ def _opened(folder: Path) -> Iterator[Topics]:
 
 
 @topics.command("init")
+@files_argument
 @workspace_option
+@click.option(
+    "--from-documents", is_flag=True, help="Propose a tree with keywords, by clustering the documents."
+)
 @click.option("--tree", default="computer-science", metavar="TREE", show_default=True,
               help=f"A shipped tree ({', '.join(sorted(shipped_trees()))}) or a file.")  # fmt: skip
 @click.option("--replace", is_flag=True, help="Overwrite the tree of the workspace.")
-def init_tree(folder: Path, tree: str, replace: bool) -> None:
-    """Write a topic tree into the workspace, as a text file for you to edit."""
-    text = load_tree_text(tree)
+@seed_option
+def init_tree(
+    files: tuple[Path, ...], folder: Path, from_documents: bool, tree: str, replace: bool, seed: int
+) -> None:
+    """Write a topic tree into the workspace, as a text file for you to edit.
+
+    With --from-documents, it is made from the documents in FILES (JSON lines), or from the papers of the workspace.
+    """
+    if files and not from_documents:
+        raise UsageError("FILES go with --from-documents.")
     with _opened(folder) as opened:
         if opened.tree_file.exists and not replace:
             raise UsageError(f"{opened.tree_file.path} is there already. Edit it, or give --replace.")
+        if from_documents:
+            text = cluster_tree(read_corpus(opened.workspace, files).documents, seed)
+        else:
+            text = load_tree_text(tree)
         leaves = opened.tree_file.write(text).leaves
         err.print(f"{opened.tree_file.path}: {len(leaves)} leaves.", markup=False)
     next_steps(
@@ -165,13 +181,19 @@ def _print_placements(placements: Iterable[tuple[TopicPlacement, str]], *, as_js
         for placed, title in placements:
             write_json(asdict(placed) | {"title": title})
         return
-    table = Table("document", "topic", "confidence", "second topic", "deciding words")
+    table = Table("document", "topic", "confidence", "or", "deciding words")
     for placed, title in placements:
         words = ", ".join(word for word, _ in placed.words)
         topic = f"{placed.title} (by hand)" if placed.corrected else placed.title
-        second = " › ".join(placed.second)
-        _add_row(table, title or placed.document, topic, f"{placed.confidence:.0%}", second, words)
+        _add_row(table, title or placed.document, topic, f"{placed.confidence:.0%}", _others(placed), words)
     out.print(table)
+
+
+def _others(placed: TopicPlacement) -> str:
+    """Return the best leaves of a document whose topic is unsure, or else its second topic."""
+    if placed.best and not placed.corrected:
+        return ", ".join(f"{path[-1]} {share:.0%}" for path, share in placed.best)
+    return " › ".join(placed.second)
 
 
 def _add_row(table: Table, *cells: str) -> None:

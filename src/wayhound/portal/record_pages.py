@@ -193,12 +193,16 @@ class GoalReason:
 
 @dataclass(frozen=True, slots=True)
 class PlacedTopic:
-    """The place of a paper in the topic tree, the confidence in it, and the words that decided it."""
+    """The place of a paper in the topic tree, the confidence in it, and the words that decided it.
+
+    `topics` is empty for a paper that fits nowhere. `perhaps` are the likeliest leaves where none is likely enough.
+    """
 
     topics: tuple[TopicLink, ...]
     confidence: float
     words: tuple[str, ...]
     by_hand: bool
+    perhaps: tuple[tuple[TopicLink, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,13 +323,17 @@ def _cited_by(library: Library, record: Record) -> tuple[tuple[CitingWork, ...],
 
 
 def _placed(library: Library, paper: str) -> PlacedTopic | None:
-    placement = library.stores.topics.get(paper)
-    node = library.topics().by_path(placement.topic) if placement and placement.topic else None
-    if placement is None or node is None:
+    placement, topics = library.stores.topics.get(paper), library.topics()
+    if placement is None:
         return None
-    above = tuple(TopicLink(topic.name, topic.url) for topic in library.topics().above(node))
+    node = topics.by_path(placement.topic) if placement.topic else None
+    above = tuple(TopicLink(topic.name, topic.url) for topic in topics.above(node)) if node else ()
     words = tuple(word for word, weight in placement.words if weight > 0)
-    return PlacedTopic(above, round(placement.confidence, 4), words, placement.corrected)
+    leaves = ((topics.by_path(path), share) for path, share in placement.best if not placement.corrected)
+    perhaps = tuple((TopicLink(leaf.name, leaf.url), share) for leaf, share in leaves if leaf)
+    if not above and not perhaps:
+        return None
+    return PlacedTopic(above, round(placement.confidence, 4), words, placement.corrected, perhaps)
 
 
 def _found_paths(library: Library, record: Record, clicks: tuple[Visit, ...]) -> tuple[FoundPath, ...]:

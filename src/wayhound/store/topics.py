@@ -11,8 +11,8 @@ from wayhound.topics.model import TopicPlacement
 
 _BETWEEN = "\x1f"  # cannot occur in the name of a topic
 _AFTER = chr(ord(_BETWEEN) + 1)
-_COLUMNS = "document, topic, confidence, leaf, second, second_confidence, outside, words, corrected"
-_INSERT = f"INSERT INTO topic_placement (title, {_COLUMNS}) VALUES (?{', ?' * 9})"  # noqa: S608
+_COLUMNS = "document, topic, confidence, leaf, second, second_confidence, outside, words, corrected, best"
+_INSERT = f"INSERT INTO topic_placement (title, {_COLUMNS}) VALUES (?{', ?' * 10})"  # noqa: S608
 _SELECT = f"SELECT {_COLUMNS} FROM topic_placement"  # noqa: S608
 _UNDER = "WHERE topic = ? OR (topic > ? AND topic < ?)"
 
@@ -125,11 +125,12 @@ def _row(placement: TopicPlacement) -> tuple[Any, ...]:
         placement.outside,
         json.dumps(placement.words, ensure_ascii=False),
         placement.corrected,
+        json.dumps(placement.best, ensure_ascii=False),
     )
 
 
 def _placement(row: tuple[Any, ...]) -> TopicPlacement:
-    document, topic, confidence, leaf, second, second_confidence, outside, words, corrected = row
+    document, topic, confidence, leaf, second, second_confidence, outside, words, corrected, best = row
     return TopicPlacement(
         document=document,
         topic=_path(topic),
@@ -140,6 +141,7 @@ def _placement(row: tuple[Any, ...]) -> TopicPlacement:
         outside=outside,
         words=tuple((word, weight) for word, weight in json.loads(words)),
         corrected=bool(corrected),
+        best=tuple((tuple(path), share) for path, share in json.loads(best)),
     )
 
 

@@ -28,7 +28,8 @@ class TopicPlacement:
     """One document's place in the tree.
 
     `topic` is an interior topic where none of its children is likely enough, and empty where the document
-    fits nowhere. `leaf` is the best leaf in any case. `words` are those that favour it, strongest first.
+    fits nowhere. `leaf` is the best leaf in any case. `words` are those that favour it, strongest first. `best` are
+    the likeliest leaves with their probabilities where no leaf is more likely than not.
     """
 
     document: str
@@ -40,6 +41,7 @@ class TopicPlacement:
     outside: float = 0.0
     words: tuple[tuple[str, float], ...] = ()
     corrected: bool = False
+    best: tuple[tuple[tuple[str, ...], float], ...] = ()
 
     @property
     def title(self) -> str:
@@ -55,11 +57,14 @@ def placed_nowhere(document: str) -> TopicPlacement:
 class PlacementThresholds:
     """Probabilities needed to place a document.
 
-    It descends the tree while the next topic reaches `descend`. A second leaf is named if it reaches `second`.
+    It descends the tree while the next topic reaches `descend`. A second leaf is named if it reaches `second`. If no
+    leaf reaches `descend`, the best `n_best` are named, of those that reach `least`.
     """
 
     descend: float = 0.5
     second: float = 0.25
+    n_best: int = 3
+    least: float = 0.05
 
 
 class Placer:
@@ -80,14 +85,25 @@ class Placer:
         leaves = leaves * (1.0 - outside.sum())
         masses = self._leaves_below @ leaves + self._interior_below @ outside
         topic, confidence = self._descend(masses, float(outside[0]))
-        first, second = self._best_two(leaves)
+        ranked = [
+            (self._tree.leaves[number].path, float(leaves[number]))
+            for number in np.argsort(-leaves, kind="stable")[
+                : self._thresholds.n_best
+            ]  # ties: first in the tree
+        ]
         placement = TopicPlacement(
-            document, topic, confidence, self._tree.leaves[first].path, outside=float(outside.sum())
+            document, topic, confidence, ranked[0][0], outside=float(outside.sum()), best=self._unsure(ranked)
         )
-        if second is None or leaves[second] < self._thresholds.second:
+        if len(ranked) == 1 or ranked[1][1] < self._thresholds.second:
             return placement
-        path, probability = self._tree.leaves[second].path, float(leaves[second])
-        return replace(placement, second=path, second_confidence=probability)
+        return replace(placement, second=ranked[1][0], second_confidence=ranked[1][1])
+
+    def _unsure(
+        self, ranked: list[tuple[tuple[str, ...], float]]
+    ) -> tuple[tuple[tuple[str, ...], float], ...]:
+        if ranked[0][1] >= self._thresholds.descend:
+            return ()
+        return tuple((path, round(share, 4)) for path, share in ranked if share >= self._thresholds.least)
 
     def _descend(self, masses: Floats, nowhere: float) -> tuple[tuple[str, ...], float]:
         path: tuple[str, ...] = ()
@@ -98,12 +114,6 @@ class Placer:
                 break
             path, confidence = self._nodes[best].path, float(masses[best])
         return path, confidence
-
-    def _best_two(self, leaves: Floats) -> tuple[int, int | None]:
-        if len(leaves) == 1:
-            return 0, None
-        first, second = np.argsort(-leaves, kind="stable")[:2]  # ties go to the first in the tree
-        return int(first), int(second)
 
 
 def _membership(nodes: tuple[Topic, ...], ends: tuple[Topic, ...]) -> Floats:

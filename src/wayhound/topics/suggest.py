@@ -126,7 +126,7 @@ def new_keywords(
 ) -> list[NewKeyword]:
     """Return, for every leaf, the terms that separate it best, by log-odds and frequency."""
     rows_by_leaf = _documents_by_leaf(training)
-    everywhere = Counter(term for document in documents for term in _terms(document))
+    everywhere = Counter(term for document in documents for term in document_terms(document))
     return [
         keyword
         for leaf in training.model.tree.leaves
@@ -139,10 +139,10 @@ def _separating(
     leaf: Topic, own: Sequence[TopicDocument], everywhere: Counter[tuple[str, ...]], n_documents: int
 ) -> list[NewKeyword]:
     """Return the separating terms of a leaf's documents, best first, without words of its keywords."""
-    here = Counter(term for document in own for term in _terms(document))
+    here = Counter(term for document in own for term in document_terms(document))
     present = {word for keyword in leaf.keywords for word in singular_words(keyword)}
     scored = [
-        (_separation(count, everywhere[term] - count, len(own), n_documents - len(own)), term)
+        (separation(count, everywhere[term] - count, len(own), n_documents - len(own)), term)
         for term, count in here.items()
         if count >= 3 and count >= _MIN_OWN_SHARE * everywhere[term] and not present.issuperset(term)
     ]
@@ -198,9 +198,12 @@ def new_topics(training: TopicTraining, documents: Sequence[TopicDocument]) -> l
     members share become further keywords.
     """
     stray = {row for row, placed in enumerate(training.placements) if _is_stray(placed)}
-    terms = {row: _terms(documents[row]) for row in stray}
+    terms = {row: document_terms(documents[row]) for row in stray}
     placed_counts = Counter(
-        term for row, document in enumerate(documents) if row not in stray for term in _terms(document)
+        term
+        for row, document in enumerate(documents)
+        if row not in stray
+        for term in document_terms(document)
     )
     groups: list[NewTopic] = []
     while len(groups) < _MAX_GROUPS:
@@ -223,7 +226,7 @@ def _most_distinct(
     here: Counter[tuple[str, ...]], placed_counts: Counter[tuple[str, ...]], n_here: int, n_placed: int
 ) -> tuple[str, ...] | None:
     scored = [
-        (_separation(count, placed_counts[term], n_here, n_placed), term)
+        (separation(count, placed_counts[term], n_here, n_placed), term)
         for term, count in here.items()
         if count >= _MIN_GROUP and count >= _MIN_OWN_SHARE * (count + placed_counts[term])
     ]
@@ -237,9 +240,9 @@ def _new_topic(
     group: Sequence[int],
     placed_counts: Counter[tuple[str, ...]],
 ) -> NewTopic:
-    shared = Counter(term for row in group for term in _terms(documents[row]))
+    shared = Counter(term for row in group for term in document_terms(documents[row]))
     others = [term for term, count in shared.most_common() if count >= 2 and not set(term) <= set(centre)]
-    others.sort(key=lambda term: -_separation(shared[term], placed_counts[term], len(group), len(documents)))
+    others.sort(key=lambda term: -separation(shared[term], placed_counts[term], len(group), len(documents)))
     keywords = tuple(" ".join(term) for term in (centre, *others[:4]))
     name = " ".join(centre).capitalize()
     return NewTopic(
@@ -269,7 +272,7 @@ def _documents_by_leaf(training: TopicTraining) -> dict[tuple[str, ...], list[in
     return rows_by_leaf
 
 
-def _terms(document: TopicDocument) -> set[tuple[str, ...]]:
+def document_terms(document: TopicDocument) -> set[tuple[str, ...]]:
     """Return the words, and pairs of adjacent words where the order is known, without stop words."""
     single = {(word,) for word in document.bag if _is_content_word(word)}
     pairs = {
@@ -284,7 +287,7 @@ def _is_content_word(word: str) -> bool:
     return len(word) > 2 and word not in STOP_WORDS and not word.isdecimal()
 
 
-def _separation(here: int, rest: int, n_here: int, n_rest: int) -> float:
+def separation(here: int, rest: int, n_here: int, n_rest: int) -> float:
     """Return the log-odds ratio of a term, in a topic against the rest, times the root of its frequency."""
     odds_here = (here + 0.5) / (n_here - here + 0.5)
     odds_rest = (rest + 0.5) / (n_rest - rest + 0.5)
