@@ -108,6 +108,33 @@ def test_a_year_is_taken_from_a_date_a_copyright_or_an_acceptance() -> None:
     assert imprint(margins=("Received 3 May; accepted 12 June 2005",)) == {"year": "2005"}
 
 
+@pytest.mark.parametrize(
+    ("line", "year"),
+    [("Released 2021/02/24", "2021"), ("Stand: 03.08.2017", "2017"), ("2019-04-15, version 0.5", "2019")],
+)
+def test_dates_in_digits_near_the_title_count(line: str, year: str) -> None:
+    assert imprint(line) == {"year": year}
+
+
+@pytest.mark.parametrize(
+    ("line", "year"),
+    [
+        ("Date: 3 February 2020.", "2020"),
+        ("© 2018 The Authors. Permission to copy is granted.", "2018"),
+        ("Manuscript received May 3, 2009; accepted January 8, 2010.", "2010"),
+    ],
+)
+def test_notes_at_the_foot_of_the_first_page_date_a_paper(line: str, year: str) -> None:
+    assert imprint(body=(line,)) == {"year": year}
+
+
+@pytest.mark.parametrize(
+    "line", ["Received wisdom is old.", "Published in 1999 by Wood, it says little.", "Of 1999."]
+)
+def test_other_sentences_of_the_first_page_do_not(line: str) -> None:
+    assert imprint(body=(line,)) == {}
+
+
 def test_a_year_in_the_abstract_is_not_the_year_of_the_paper() -> None:
     assert imprint() == {}
 

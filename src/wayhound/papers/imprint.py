@@ -92,6 +92,17 @@ _MONTH_AND_YEAR = re.compile(
     rf"(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+({RECENT_YEAR})\W*$",
     re.IGNORECASE,
 )
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_NUMERIC_DATE = (
+    rf"(?:({RECENT_YEAR})[-/.]{_DAY}[-/.]{_DAY}|{_DAY}[-/.]\s?{_DAY}[-/.]\s?({RECENT_YEAR}))(?!\d)"
+)
+_DATE_FIRST = re.compile(rf"^\W*(?:[^\W\d_]+:?\s+){{0,2}}{_NUMERIC_DATE}")  # Released 2021/02/24
+_DATE_NOTE = re.compile(
+    r"^\W*(?:date|datum|fecha|copyright|©|(?:manuscript\s+)?received|accepted|eingegangen|published(?:\s+online)?|"
+    r"(?:last\s+)?(?:revised|updated|modified)|released?|stand|this\s+(?:version|draft))(?:\b|(?<=©))(?!\s+(?:in|by|as)\b)",
+    re.IGNORECASE,
+)  # how a note at the foot of the first page begins
+_MAX_NOTE = 160  # characters
 _EDGES = " \t,.;:–—-|•·(["
 
 
@@ -115,7 +126,9 @@ def read_imprint(
         *(_as_printed(block, url) for block in [*_blocks(margins), *_blocks(front)]),
     ]
     best = max(candidates, key=len, default={})
-    year = _first_year([*front, *margins], url) if "year" not in best else {}
+    year = (
+        {} if "year" in best else _first_year([*front, *margins], url) or _noted_year(document, sections, url)
+    )
     return year | best | fields
 
 
@@ -259,14 +272,32 @@ def _venue(text: str, marks: Sequence[int]) -> str:
 def _first_year(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]:
     """Return a year with a reason to be the paper's: copyright, a month, "accepted", or alone on its line."""
     texts = [(line, without_other_numbers(line.text[:_MAX_TEXT])) for line in lines]
-    for pattern in (_MONTH_AND_YEAR, _COPYRIGHT, _DATED):
+    for pattern in (_MONTH_AND_YEAR, _DATE_FIRST, _COPYRIGHT, _DATED):
         for line, text in texts:
             if match := pattern.search(text):
-                return {"year": (_value(match[1], YEAR_CONFIDENCE, line, url),)}
+                return {"year": (_value(_of_groups(match), YEAR_CONFIDENCE, line, url),)}
     for line, text in texts:
         if re.fullmatch(rf"\W*({RECENT_YEAR})\W*", text):
             return {"year": (_value(text.strip(" ()[].,"), YEAR_CONFIDENCE / 2, line, url),)}
     return {}
+
+
+def _noted_year(document: Document, sections: Sections, url: str) -> dict[str, tuple[Value, ...]]:
+    """Return the latest year of a note on the first page: `Received 3 May 2009; accepted 8 January 2010`."""
+    end = sections.references.start or len(document.lines)
+    for line in document.lines[:end]:
+        if line.page > document.lines[0].page:
+            break
+        text = without_other_numbers(line.text[:_MAX_NOTE])
+        if _DATE_NOTE.match(text):
+            dates = [_of_groups(match) for match in re.finditer(_NUMERIC_DATE, text)]
+            if years := [*dates, *_YEAR.findall(text)]:
+                return {"year": (_value(max(years), YEAR_CONFIDENCE, line, url),)}
+    return {}
+
+
+def _of_groups(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group)
 
 
 def _value(text: str, confidence: float, line: Line, url: str) -> Value:
