@@ -27,6 +27,8 @@ from bench.stuck_site import GOAL, teaching_worlds
 from wayhound.app.crawl import Crawl
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import STRATEGIES, Lesson
+from wayhound.app.page_source import PageSource
+from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Failed, Fetched
@@ -174,17 +176,9 @@ async def _forage(folder: Path, pages: int, links: int) -> int:
     with Workspace.create(folder) as workspace, ArchiveWriter(folder, "w0", software="bench") as writer:
         limits = ForageLimits(budget=pages)
         run = workspace.stores.forage.open_run({"bench": "cost"}, RunLimits(pages), [Site(f"{HOST}/")], 0.0)
-        crawl = Crawl(
-            store=workspace.stores.forage,
-            run=run,
-            worker="bench:0:0",
-            fetcher=LargeSite(pages, links),
-            writer=writer,
-            reader=ArchiveReader(folder),
-            new_scorer=taught_scorer(ADAPTIVE_STRATEGY),
-            limits=limits,
-            politeness=Politeness(0.0),
-        )
+        source = PageSource(LargeSite(pages, links), writer, ArchiveReader(folder))
+        plan = ForagePlan(taught_scorer(ADAPTIVE_STRATEGY), limits, Politeness(0.0))
+        crawl = Crawl(workspace.stores.forage, run, "bench:0:0", source, plan)
         await crawl.work(1)
         return workspace.stores.forage.progress(run.id).spent
 

@@ -22,6 +22,8 @@ from wayhound.app.fact_agenda import SiteDemand
 from wayhound.app.fact_tables import WideRow, fact_rows
 from wayhound.app.facts import CONTACT_FIELDS, FactSearch, extract_facts, parse_wanted
 from wayhound.app.forage import Order, complete_order
+from wayhound.app.page_source import PageSource
+from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.replay import ReplayFetcher
 from wayhound.entities.workload import AskedQuery, Workload
 from wayhound.fetched import Failed, Fetched
@@ -84,19 +86,15 @@ async def walk(
         sites.sort(key=lambda site: -demand.site_utility(site))
     run = workspace.stores.forage.open_run({"bench": str(exhaustive)}, limits, sites, 0.0)
     with workspace.archive_writer("w0") as writer:
-        crawl = Crawl(
-            store=workspace.stores.forage,
-            run=run,
-            worker="bench:0:0",
-            fetcher=firms,
-            writer=writer,
-            reader=workspace.archive,
-            new_scorer=order.scorers(workspace),
-            limits=ForageLimits(budget=limits.budget_per_site, min_score=order.min_score),
-            politeness=Politeness(0.0),
+        pages = PageSource(firms, writer, workspace.archive)
+        plan = ForagePlan(
+            order.scorers(workspace),
+            ForageLimits(budget=limits.budget_per_site, min_score=order.min_score),
+            Politeness(0.0),
             new_facts=None if exhaustive else lambda: FactSearch(wanted),
             demand=demand,
         )
+        crawl = Crawl(workspace.stores.forage, run, "bench:0:0", pages, plan)
         await crawl.work(1 if total is None else workspace.config.forage.sites_at_once)
     return run.id
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from bench.report import Bar, Report, add_output_options, finish
 from wayhound.app.crawl import Crawl
+from wayhound.app.page_source import PageSource
+from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Failed, Fetched
@@ -51,17 +53,11 @@ async def _forage(folder: Path, pages: int, links: int) -> int:
     site = Site("http://large.example/")
     with Workspace.create(folder) as workspace, ArchiveWriter(folder, "w0", software="bench") as writer:
         run = workspace.stores.forage.open_run({"bench": "memory"}, RunLimits(pages), [site], 0.0)
-        crawl = Crawl(
-            store=workspace.stores.forage,
-            run=run,
-            worker="bench:0:0",
-            fetcher=GeneratedSite(links),
-            writer=writer,
-            reader=ArchiveReader(folder),
-            new_scorer=lambda: SCORERS["breadth-first"](StrategyInput()),
-            limits=ForageLimits(budget=pages),
-            politeness=Politeness(0.0),
+        source = PageSource(GeneratedSite(links), writer, ArchiveReader(folder))
+        plan = ForagePlan(
+            lambda: SCORERS["breadth-first"](StrategyInput()), ForageLimits(budget=pages), Politeness(0.0)
         )
+        crawl = Crawl(workspace.stores.forage, run, "bench:0:0", source, plan)
         await crawl.work(1)
         return workspace.stores.forage.progress(run.id).spent
 

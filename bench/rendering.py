@@ -32,13 +32,15 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from bench.script_sites import ScriptSite, Serve, script_sites
 from wayhound.app.crawl import Crawl
 from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.page_source import PageSource
+from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.replay import ReplayFetcher
 from wayhound.archive.site_folder import SiteFolder
 from wayhound.config import Config
 from wayhound.fetched import Failed, Fetched
 from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.rendering import MAX_SAMPLES, RenderMode
+from wayhound.forage.rendering import MAX_SAMPLES, RenderMemory, RenderMode
 from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
 from wayhound.net.browser import find_browser
@@ -327,20 +329,15 @@ def _replay(folder: SiteFolder, budget: int, mode: RenderMode) -> list[Visit]:
             if mode != "never":
                 fetcher = BrowserFetcher(recorded, recorded, user_agent="Wayhound")
                 renderer = await stack.enter_async_context(fetcher)
-            crawl = Crawl(
-                store=store,
-                run=run,
-                worker="bench:1:0",
-                fetcher=recorded,
-                writer=writer,
-                reader=workspace.archive,
-                new_scorer=lambda: BreadthFirst(GoalPattern()),
-                limits=ForageLimits(budget=budget),
-                politeness=Politeness(0.0),
-                renderer=renderer,
-                render_mode=mode,
+            pages = PageSource(recorded, writer, workspace.archive, renderer=renderer)
+            plan = ForagePlan(
+                lambda: BreadthFirst(GoalPattern()),
+                ForageLimits(budget=budget),
+                Politeness(0.0),
                 on_visit=visits.append,
+                render_memory=lambda _: RenderMemory(mode),
             )
+            crawl = Crawl(store, run, "bench:1:0", pages, plan)
             await crawl.work(1)
 
     with tempfile.TemporaryDirectory() as path, Workspace.create(Path(path) / "w") as workspace:

@@ -16,6 +16,8 @@ import pytest
 from tests.servers import Answer, Page, serve
 from wayhound.app.crawl import Crawl
 from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.page_source import PageSource
+from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.config import Config
@@ -162,18 +164,9 @@ def test_a_worker_that_cannot_keep_its_leases_ends_with_the_reason(tmp_path: Pat
     ):
         store = workspace.stores.forage
         run = store.open_run({}, RunLimits(), [Site("http://s.example/")], time.time())
-        crawl = Crawl(
-            store=store,
-            run=run,
-            worker="here:1:0",
-            fetcher=GoneArchive(archive),
-            writer=writer,
-            reader=ArchiveReader(archive),
-            new_scorer=lambda: BreadthFirst(GoalPattern()),
-            limits=ForageLimits(),
-            politeness=Politeness(0.0),
-            lease_seconds=1.0,
-        )
+        pages = PageSource(GoneArchive(archive), writer, ArchiveReader(archive))
+        plan = ForagePlan(lambda: BreadthFirst(GoalPattern()), ForageLimits(), Politeness(0.0))
+        crawl = Crawl(store, run, "here:1:0", pages, plan, lease_seconds=1.0)
         with pytest.raises(ArchiveError, match="cannot be flushed to the disk"):
             asyncio.run(asyncio.wait_for(crawl.work(1), 60))
         assert store.progress(run.id).leased == 0

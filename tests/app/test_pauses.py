@@ -18,6 +18,8 @@ from pathlib import Path
 from tests.servers import Served, serve
 from wayhound.app.crawl import Crawl
 from wayhound.app.forage import Order, open_run
+from wayhound.app.page_source import PageSource
+from wayhound.app.site_forage import ForagePlan
 from wayhound.app.workers import WorkerOrder
 from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.writer import ArchiveWriter
@@ -191,17 +193,9 @@ def test_a_worker_whose_loop_was_blocked_drops_what_it_lost_and_takes_it_up_agai
 
         fetcher = Sleeper(sleep)
         with ArchiveWriter(tmp_path / "archive", "w0", software="a test") as writer:
-            crawl = Crawl(
-                store=store,
-                run=run,
-                worker="here:1:0",
-                fetcher=fetcher,
-                writer=writer,
-                reader=ArchiveReader(tmp_path / "archive"),
-                new_scorer=lambda: BreadthFirst(GoalPattern()),
-                limits=ForageLimits(),
-                politeness=Politeness(0.0),
-            )
+            pages = PageSource(fetcher, writer, ArchiveReader(tmp_path / "archive"))
+            plan = ForagePlan(lambda: BreadthFirst(GoalPattern()), ForageLimits(), Politeness(0.0))
+            crawl = Crawl(store, run, "here:1:0", pages, plan)
             asyncio.run(asyncio.wait_for(crawl.work(2), DEADLINE))
         progress = store.progress(run.id)
         assert (progress.spent, progress.visits, progress.done) == (10, 10, 1)

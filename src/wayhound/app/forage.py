@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from wayhound.app.crawl import Crawl, Demand, SiteFacts, SiteNotebook
+from wayhound.app.crawl import Crawl
+from wayhound.app.page_source import PageSource
+from wayhound.app.site_forage import Demand, ForagePlan, SiteFacts, SiteNotebook
 from wayhound.app.site_list import with_hosts
 from wayhound.archive.reader import Revalidator
 from wayhound.archive.writer import repair
@@ -21,7 +23,7 @@ from wayhound.config import AgentConfig, Config, FetchConfig
 from wayhound.errors import MissingExtra, UsageError, WayhoundError, WorkspaceLocked
 from wayhound.forage.forager import ForageLimits
 from wayhound.forage.politeness import Politeness
-from wayhound.forage.rendering import RenderMode
+from wayhound.forage.rendering import RenderMemory, RenderMode
 from wayhound.forage.scorer import GoalPattern, Scorer, StrategyInput, file_kinds
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.media import accepted_types
@@ -475,55 +477,71 @@ async def run_worker(
     goals by all pages of a site.
     """
     order = Order.from_identity(run.identity)
-    worker = worker_name(number)
     workspace.database.check_clock(time.time())
     with workspace.archive_writer(f"w{number}") as writer:
         writer.upload_leftovers()
-        new_scorer = order.scorers(workspace)
+        plan = _plan(workspace, run, order)
         async with AsyncExitStack() as stack:
-            fetcher = await stack.enter_async_context(make_fetcher(config, file_kinds(new_scorer())))
+            fetcher = await stack.enter_async_context(make_fetcher(config, file_kinds(plan.new_scorer())))
             renderer = make_renderer(config, fetcher)
             if renderer is not None:
                 await stack.enter_async_context(renderer)
-            reader = workspace.archive
-            before = previous_run(workspace.stores.forage, run) if renderer is not None else None
-            crawl = Crawl(
-                store=workspace.stores.forage,
-                run=run,
-                worker=worker,
-                fetcher=fetcher,
-                writer=writer,
-                reader=reader,
-                new_scorer=new_scorer,
-                limits=_limits(order, run.limits),
-                politeness=Politeness(config.fetch.delay_seconds),
-                sitemaps=fetcher.sitemaps,
-                revalidator=Revalidator(fetcher, reader, workspace.stores.forage.last_page),
+            store, reader = workspace.stores.forage, workspace.archive
+            pages = PageSource(
+                fetcher,
+                writer,
+                reader,
+                Revalidator(fetcher, reader, store.last_page),
+                renderer,
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
-                lease_seconds=config.forage.lease_seconds,
                 upload_seconds=config.forage.lease_seconds if workspace.location else 0.0,
-                renderer=renderer,
-                render_mode=cast("RenderMode", config.fetch.render),
-                made_by_scripts=workspace.stores.site_notes.pages_by_script()
-                if order.model and renderer
-                else (),
-                repeats=before.id if before else 0,
+            )
+            plan = replace(
+                plan,
+                politeness=Politeness(config.fetch.delay_seconds),
+                sitemaps=fetcher.sitemaps,
                 on_visit=on_visit,
                 on_goal=on_goal,
-                notes=None
-                if order.look_around
-                else SiteNotebook(workspace.stores.site_notes, run, order.purpose),
-                answered_scorer=AnsweredScorers(workspace, order, run).scorer if order.model else None,
-                reports_goals=not order.look_around,
-                new_facts=_facts(workspace, order.facts) if order.facts else None,
-                facts_are_goals=order.wants_facts_alone,
-                demand=_demand(workspace, order),
             )
+            if renderer is not None:
+                mode = cast("RenderMode", config.fetch.render)
+                plan = replace(plan, render_memory=_render_memories(workspace, run, order, mode))
+            crawl = Crawl(store, run, worker_name(number), pages, plan, config.forage.lease_seconds)
             on_start(crawl)
             with _blamed_plugin(order.strategy):
                 await crawl.work(config.forage.sites_at_once)
     _save_goals(workspace, run)
+
+
+def _plan(workspace: Workspace, run: Run, order: Order) -> ForagePlan:
+    """Return what an order says about the forage of every site."""
+    notes = SiteNotebook(workspace.stores.site_notes, run, order.purpose)
+    return ForagePlan(
+        order.scorers(workspace),
+        _limits(order, run.limits),
+        new_facts=_facts(workspace, order.facts) if order.facts else None,
+        facts_are_goals=order.wants_facts_alone,
+        demand=_demand(workspace, order),
+        notes=None if order.look_around else notes,
+        answered_scorer=AnsweredScorers(workspace, order, run).scorer if order.model else None,
+        reports_goals=not order.look_around,
+    )
+
+
+def _render_memories(
+    workspace: Workspace, run: Run, order: Order, mode: RenderMode
+) -> Callable[[Site], RenderMemory]:
+    """Return what makes the memory of a site: what lessons and the run that this one repeats tell of browsers."""
+    store = workspace.stores.forage
+    before = previous_run(store, run)
+    taught = workspace.stores.site_notes.pages_by_script() if order.model else ()
+
+    def memory(site: Site) -> RenderMemory:
+        earlier = store.visits_of(before.id, site.start) if before else ()
+        return RenderMemory.of_site(mode, site.start, taught, earlier)
+
+    return memory
 
 
 def _facts(workspace: Workspace, wanted: str) -> Callable[[], SiteFacts]:
