@@ -154,16 +154,14 @@ _LEASED = (
 )
 
 
-class ServerForageStore(ForageStore):
-    """A `Store` of forages on a server. The clock that leases are dated by is the server's."""
+class _ServerLeases(ForageStore):
+    """The leases on a server. The clock that they are dated by is the server's."""
 
     def __init__(self, database: PostgresDatabase, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(database, clock)
         self._server = database
         self._given: set[tuple[int, int]] = set()  # leases that this process knows of, as site and fence
         self._known: dict[str, bool] = {}  # by origin: True if there are copies of its pages
-
-    # Leases
 
     def lease_sites(self, run_id: int, worker: str, now: float, count: int) -> list[SiteJob]:  # noqa: ARG002
         """Lease sites in one transaction that waits for nobody. `now` is not used: leases have the server's time."""
@@ -210,13 +208,13 @@ class ServerForageStore(ForageStore):
         return leases
 
     def release_leases(self, run_id: int, worker: str) -> None:
-        self._server.again(lambda: super(ServerForageStore, self).release_leases(run_id, worker))
+        self._server.again(lambda: super(_ServerLeases, self).release_leases(run_id, worker))
 
     def release_dead(self, run_id: int, is_alive: Callable[[str], bool]) -> None:
-        self._server.again(lambda: super(ServerForageStore, self).release_dead(run_id, is_alive))
+        self._server.again(lambda: super(_ServerLeases, self).release_dead(run_id, is_alive))
 
     def release_silent(self, worker: str, seconds: float) -> None:
-        self._server.again(lambda: super(ServerForageStore, self).release_silent(worker, seconds))
+        self._server.again(lambda: super(_ServerLeases, self).release_silent(worker, seconds))
 
     def _others_leases(self, worker: str, seconds: float) -> list[tuple[int, int, int]]:
         """Return those that are overdue by the server's clock: of those renewed in time, nobody need keep count."""
@@ -247,6 +245,15 @@ class ServerForageStore(ForageStore):
         values = (job.id, job.fence, reason, learned, job.id in self._refused, job.id in self._reserved)
         if not self._server.execute_alone(_FINISH, values).fetchone()[0]:
             raise lost(job)
+
+    def _check_held(self, job: SiteJob) -> None:
+        row = self._database.execute(f"{IS_HELD} FOR NO KEY UPDATE", (job.id, job.fence)).fetchone()
+        if row is None:
+            raise lost(job)
+
+
+class ServerForageStore(_ServerLeases):
+    """A `Store` of forages on a server."""
 
     # Visits
 
@@ -340,11 +347,6 @@ class ServerForageStore(ForageStore):
         """Lock the run first: those that reserve at the same time must count one after the other."""
         self._database.execute("SELECT 1 FROM run WHERE id = ? FOR NO KEY UPDATE", (job.run_id,))
         return super()._is_spent(job)
-
-    def _check_held(self, job: SiteJob) -> None:
-        row = self._database.execute(f"{IS_HELD} FOR NO KEY UPDATE", (job.id, job.fence)).fetchone()
-        if row is None:
-            raise lost(job)
 
 
 def _repeat(database: PostgresDatabase, step: Callable[[], None], is_done: Callable[[], bool]) -> None:
