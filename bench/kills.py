@@ -3,12 +3,13 @@
 A forage with two workers walks sites on loopback. It is ended by `kill -9` again and again and started anew, and now
 and then one of its workers is stopped (SIGSTOP) until its leases have expired and the other has taken its sites. When a
 forage has ended by itself, its workspace is checked, and the next one begins, until `--count` kills and `--pauses`
-pauses were made.
+pauses were made. With `--resume FILE` the count goes on where an earlier run of the same code ended.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
@@ -133,10 +134,11 @@ def forage_with_faults(folder: Path, web: Web, faults: Faults, chance: Random) -
             os.killpg(process.pid, signal.SIGKILL)
             kills, faults.kills_left, faults.kills = kills - 1, faults.kills_left - 1, faults.kills + 1
         elif pauses and process.poll() is None:
-            pauses, faults.pauses_left = pauses - 1, faults.pauses_left - 1
-            faults.pauses += _pause(process, folder / DATABASE_NAME, chance)
+            pauses -= 1
+            is_made = _pause(process, folder / DATABASE_NAME, chance)
+            faults.pauses, faults.pauses_left = faults.pauses + is_made, faults.pauses_left - is_made
             os.killpg(process.pid, signal.SIGKILL)  # so that the next pause is in a forage that goes on
-            faults.kills += 1
+            faults.kills, faults.kills_left = faults.kills + 1, max(0, faults.kills_left - 1)
         _, said = process.communicate(timeout=DEADLINE)
         if process.returncode != -signal.SIGKILL:
             if process.returncode:
@@ -238,29 +240,53 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1_000, help="kills")
     parser.add_argument("--pauses", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="add to the forages in FILE, which becomes one line longer for each",
+    )
+    parser.add_argument("--minutes", type=float, help="begin no forage after so many")
     arguments = parser.parse_args()
     return finish(_measured(arguments), arguments)
 
 
 def _measured(arguments: argparse.Namespace) -> Report:
-    faults, chance = Faults(arguments.count, arguments.pauses), Random(arguments.seed)
-    rows: list[tuple[int, ...]] = []
-    while faults.kills_left or faults.pauses_left:
+    end = time.monotonic() + 60 * arguments.minutes if arguments.minutes else float("inf")
+    rows = _earlier(arguments.resume)
+    kills, pauses = (sum(row[column] for row in rows) for column in (1, 2))
+    faults = Faults(max(0, arguments.count - kills), max(0, arguments.pauses - pauses), kills, pauses)
+    while (faults.kills_left or faults.pauses_left) and time.monotonic() < end:
         before, started = (faults.kills, faults.pauses), time.monotonic()
+        chance = Random(f"{arguments.seed} {len(rows)}")  # so that a resumed run draws other moments
         with tempfile.TemporaryDirectory() as folder, serving() as web:
             forage_with_faults(Path(folder) / "workspace", web, faults, chance)
             damage = damage_in(Path(folder) / "workspace", web)
         made = faults.kills - before[0], faults.pauses - before[1]
         rows.append((len(rows) + 1, *made, damage.lost, damage.doubled, damage.off_budget, web.overlaps))
         print(f"{rows[-1]} in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        if arguments.resume:
+            with arguments.resume.open("a") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
     bars = ("lost", 3), ("doubled", 4), ("off budget", 5), ("two requests to one host at once", 6)
+    damaged = [Bar(name, sum(row[column] for row in rows), most=0) for name, column in bars]
+    made_all = [
+        Bar("kills", faults.kills, least=arguments.count),
+        Bar("pauses", faults.pauses, least=arguments.pauses),
+    ]
     return Report(
         f"{faults.kills:,} kills and {faults.pauses} pauses",
         ("forage", "kills", "pauses", "lost", "doubled", "off budget", "at once"),
         rows,
-        [Bar(name, sum(row[column] for row in rows), most=0) for name, column in bars],
+        damaged + made_all,
         {"kills": faults.kills, "pauses": faults.pauses},
     )
+
+
+def _earlier(file: Path | None) -> list[tuple[int, ...]]:
+    if file is None or not file.exists():
+        return []
+    return [tuple(json.loads(line)) for line in file.read_text().splitlines()]
 
 
 if __name__ == "__main__":
