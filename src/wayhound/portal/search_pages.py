@@ -108,17 +108,21 @@ class SearchParameters:
             self.query, self.sort, offset, self.limit, facets, self.filters, facet_values=FACET_VALUES
         )
 
-    def url(self, path: str = "/search") -> str:
-        """Return one address for one search: defaults are left out, and filters come last."""
-        pairs = [("q", self.query)] if self.query or path == "/search" else []
-        optional = (
-            ("sort", self.sort, "relevance"),
-            ("page", self.page, 1),
-            ("limit", self.limit, PAGE_SIZE),
-        )
-        pairs += [(name, str(value)) for name, value, default in optional if value != default]
-        pairs += [("filter", f"{name}:{value}") for name, value in self.filters]
-        return f"{path}?{'&'.join([f'{name}={_quoted(value)}' for name, value in pairs])}" if pairs else path
+    def url(self, path: str = "/search", sort: Sort | None = None, page: int = 0, limit: int = 0) -> str:
+        """Return one address for one search, or for another order, page or length of it.
+
+        Defaults are left out, and filters come last.
+        """
+        sort, page, limit = sort or self.sort, page or self.page, limit or self.limit
+        parts = [f"q={_quoted(self.query)}"] if self.query or path == "/search" else []
+        if sort != "relevance":
+            parts.append(f"sort={sort}")
+        if page != 1:
+            parts.append(f"page={page}")
+        if limit != PAGE_SIZE:
+            parts.append(f"limit={limit}")
+        parts += [f"filter={_quoted(f'{name}:{value}')}" for name, value in self.filters]
+        return f"{path}?{'&'.join(parts)}" if parts else path
 
     def without(self, dropped: tuple[str, str]) -> SearchParameters:
         return replace(self, filters=tuple(pair for pair in self.filters if pair != dropped))
@@ -199,7 +203,7 @@ def find(library: Library, parameters: SearchParameters) -> SearchView:
 
 
 def search_view(parameters: SearchParameters, results: SearchResults, library: Library) -> SearchView:
-    first = replace(parameters, page=1)
+    first = parameters if parameters.page == 1 else replace(parameters, page=1)
     reachable = min(results.total, MAX_DEPTH)
     more = results.next_offset is not None
     meant = results.did_you_mean
@@ -213,7 +217,7 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
         pages=max(1, -(-reachable // parameters.limit)),
         sort=parameters.sort,
         sorts=tuple(
-            Choice(SORT_LABELS[name], replace(first, sort=name).url(), chosen=name == parameters.sort)
+            Choice(SORT_LABELS[name], first.url(sort=name), chosen=name == parameters.sort)
             for name in offered_sorts(library, parameters.sort)
         ),
         filters=tuple(_filter_choice(library, first, *pair) for pair in parameters.filters),
@@ -227,12 +231,12 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
         map=hit_map(library, results.hits),
         some_words=results.some_words,
         did_you_mean=Choice(meant, replace(first, query=meant).url()) if meant else None,
-        previous_url=replace(parameters, page=parameters.page - 1).url() if parameters.page > 1 else "",
-        next_url=replace(parameters, page=parameters.page + 1).url() if more else "",
+        previous_url=parameters.url(page=parameters.page - 1) if parameters.page > 1 else "",
+        next_url=parameters.url(page=parameters.page + 1) if more else "",
         cursor=to_cursor(parameters.page + 1) if more else "",
-        feed_url=replace(first, sort="relevance", limit=PAGE_SIZE).url("/search.atom"),
+        feed_url=first.url("/search.atom", "relevance", limit=PAGE_SIZE),
         citation_urls={
-            name: replace(first, limit=PAGE_SIZE).url(f"/search.{ending}")
+            name: first.url(f"/search.{ending}", limit=PAGE_SIZE)
             for name, ending in (("BibTeX", "bib"), ("RIS", "ris"))
         },
         json_url=parameters.url("/search.json"),

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal, get_args
 
 from wayhound.search.query import Query, Term, terms
@@ -211,21 +210,22 @@ def _word_at(text: str, at: int, begin: int) -> re.Match[str]:
     return next(word for word in _WORD.finditer(text, start) if word.end() > at)
 
 
+_BEFORE, _AFTER = (Fragment("… "),), (Fragment(" …"),)
+
+
 def highlight(text: str, highlighter: Highlighter) -> tuple[Fragment, ...]:
     """Return the whole text in fragments."""
-    return tuple(_fragments(text, 0, len(text), highlighter.spans(text)))
+    return _fragments(text, 0, len(text), highlighter.spans(text))
 
 
 def snippet(text: str, highlighter: Highlighter, length: int = SNIPPET_CHARACTERS) -> tuple[Fragment, ...]:
     """Return about `length` characters with the most distinct query words, then the most occurrences."""
     spans = highlighter.spans(text)
-    start = _best_start(spans, length)
-    first, last = _cut(text, start, length)
+    first, last = _cut(text, _best_start(spans, length) if spans else 0, length)
     inside = [span for span in spans if first <= span[0] and span[1] <= last]
-    fragments = list(_fragments(text, first, last, inside))
-    before = [Fragment("… ")] if first else []
-    after = [Fragment(" …")] if last < len(text) else []
-    return (*before, *fragments, *after)
+    fragments = _fragments(text, first, last, inside)
+    before = _BEFORE if first else ()
+    return before + fragments + _AFTER if last < len(text) else before + fragments
 
 
 PageReader = Callable[[str, str], Sequence[str]]
@@ -281,8 +281,14 @@ def _cut(text: str, start: int, length: int) -> tuple[int, int]:
     return start, end
 
 
-def _fragments(text: str, first: int, last: int, spans: list[tuple[int, int, str]]) -> Iterable[Fragment]:
-    boundaries = [first, *(at for span in spans for at in span[:2]), last]
-    for number, (begin, end) in enumerate(pairwise(boundaries)):
+def _fragments(text: str, first: int, last: int, spans: list[tuple[int, int, str]]) -> tuple[Fragment, ...]:
+    fragments, at = [], first
+    for begin, end, _ in spans:
+        if at < begin:
+            fragments.append(Fragment(text[at:begin]))
         if begin < end:
-            yield Fragment(text[begin:end], marked=number % 2 == 1)
+            fragments.append(Fragment(text[begin:end], True))
+        at = end
+    if at < last:
+        fragments.append(Fragment(text[at:last]))
+    return tuple(fragments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
 from wayhound.citations.citation import Citation
@@ -16,10 +17,9 @@ ITSELF = 0  # the number of a paper's own description among its references
 
 _CITATIONS = "SELECT paper, number, group_id, label, fields, places FROM citation"
 _TO_PAPER = " WHERE number > 0 AND group_id IN (SELECT group_id FROM citation WHERE paper = ? AND number = 0)"
-_CONTEXTS = (
-    "SELECT paper, number, sentence, start, stop, page, box FROM citation_context "
-    "WHERE paper = ?1 AND (number = ?2 OR ?2 IS NULL) ORDER BY place"
-)
+_CONTEXTS = "SELECT paper, number, sentence, start, stop, page, box FROM citation_context"
+_HELD = "SELECT id, paper FROM citation_group WHERE paper IS NOT NULL"
+_BATCH = 300
 # When a paper is deleted, its group passes to another version of the same work that is held.
 _HAND_OVER = (
     "UPDATE citation_group AS own SET paper = "
@@ -167,8 +167,17 @@ class PaperStore:
 
     def held(self, group: int) -> str | None:
         """Return the id of the paper that a group means, if it is held."""
-        row = self._database.execute("SELECT paper FROM citation_group WHERE id = ?", (group,)).fetchone()
-        return row[0] if row else None
+        return self.all_held([group]).get(group)
+
+    def all_held(self, groups: Sequence[int]) -> dict[int, str]:
+        """Return the ids of the papers that are held among those that some groups mean."""
+        held: dict[int, str] = {}
+        for first in range(0, len(groups), _BATCH):
+            some = tuple(groups[first : first + _BATCH])
+            held |= self._database.execute(
+                f"{_HELD} AND id IN ({', '.join('?' * len(some))})", some
+            ).fetchall()
+        return held
 
     def group(self, group: int) -> list[StoredCitation]:
         """Return all citations of one work, including the held papers that are this work."""
@@ -185,8 +194,20 @@ class PaperStore:
 
     def contexts(self, paper: str, number: int | None = None) -> list[StoredContext]:
         """Return the sentences in which a paper cites, in order; all, or those with one reference."""
-        rows = self._database.execute(_CONTEXTS, (paper, number))
+        if number is not None:
+            return self.contexts_of([(paper, number)])
+        rows = self._database.execute(f"{_CONTEXTS} WHERE paper = ? ORDER BY place", (paper,))
         return [_context(row) for row in rows]
+
+    def contexts_of(self, references: Sequence[tuple[str, int]]) -> list[StoredContext]:
+        """Return the sentences that cite some references; each of these is a paper and the number of its reference."""
+        contexts: list[StoredContext] = []
+        for first in range(0, len(references), _BATCH):
+            some = references[first : first + _BATCH]
+            which = " OR ".join(["paper = ? AND number = ?"] * len(some))
+            rows = self._database.execute(f"{_CONTEXTS} WHERE {which} ORDER BY place", tuple(chain(*some)))
+            contexts += map(_context, rows)
+        return contexts
 
     def add_correction(self, correction: PaperCorrection) -> None:
         with self._database.transaction():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from wayhound.app.papers.library import PAPER, PaperLibrary
 from wayhound.record import Record
@@ -93,10 +94,11 @@ def references_of(stores: Stores, paper: str) -> tuple[PaperReference, ...]:
     contexts: dict[int, list[StoredContext]] = defaultdict(list)
     for context in stores.papers.contexts(paper):
         contexts[context.number].append(context)
+    citations = [citation for citation in stores.papers.citations(paper) if citation.number != ITSELF]
+    held = stores.papers.all_held([citation.group for citation in citations])
     return tuple(
-        PaperReference(citation, tuple(contexts[citation.number]), stores.papers.held(citation.group))
-        for citation in stores.papers.citations(paper)
-        if citation.number != ITSELF
+        PaperReference(citation, tuple(contexts[citation.number]), held.get(citation.group))
+        for citation in citations
     )
 
 
@@ -113,13 +115,12 @@ def citations_of_work(stores: Stores, group: int) -> tuple[tuple[PaperCitation, 
 
 
 def _with_contexts(stores: Stores, citing: Sequence[CitingReferences]) -> tuple[PaperCitation, ...]:
+    references = [(paper.paper, number) for paper in citing for number in paper.numbers]
+    contexts: dict[tuple[str, int], list[StoredContext]] = defaultdict(list)
+    for context in stores.papers.contexts_of(references):
+        contexts[context.paper, context.number].append(context)
     return tuple(
-        PaperCitation(
-            paper,
-            tuple(
-                context for number in paper.numbers for context in stores.papers.contexts(paper.paper, number)
-            ),
-        )
+        PaperCitation(paper, tuple(chain(*(contexts[paper.paper, number] for number in paper.numbers))))
         for paper in citing
     )
 
