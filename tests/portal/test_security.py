@@ -46,6 +46,18 @@ def test_every_answer_carries_safe_headers(portal: Served, path: str) -> None:
     assert "server" not in headers
 
 
+@pytest.mark.parametrize("path", ["/topics", "/topics.json", "/search?q=tides", HOSTILE_SEARCH])
+def test_a_page_that_was_made_before_is_guarded_like_a_new_one(portal: Served, path: str) -> None:
+    new, again = portal.get(path), portal.get(path)
+    assert again.body == new.body
+    assert again.headers | {"date": ""} == new.headers | {"date": ""}
+    assert portal.get(path, Host="evil.example").status == 400
+    assert portal.get(path, If_None_Match=new.headers["etag"]).status == 304
+    assert portal.send("HEAD", path, None, {}).headers["etag"] == new.headers["etag"]
+    assert portal.send("POST", path, b"", {}).status == 405
+    assert portal.get(f"{path.partition('?')[0]}?q=other&limit=0").status == 400
+
+
 @pytest.mark.parametrize(
     "path", [*PAGES.values(), HOSTILE, f"{HOSTILE}/map", f"{HOSTILE}/correct", HOSTILE_SEARCH]
 )

@@ -83,7 +83,8 @@ def make_portal(
             readers.close()
             slow_readers.close()
 
-    app = make_app(settings.name, ABOUT, portal.pages, replace(web, open_types=OPEN_TYPES), lifespan, buckets)
+    limits = replace(web, open_types=OPEN_TYPES)
+    app = make_app(settings.name, ABOUT, portal.pages, limits, lifespan, buckets, portal.known_page)
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app

@@ -13,6 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from starlette.types import Scope
+
 from wayhound.app.papers.works import CITED_ONLY, SPEC, fill_from_citations, record_of_work
 from wayhound.errors import UsageError
 from wayhound.portal.addresses import from_key, slugs
@@ -341,6 +343,10 @@ class WorkspaceAccess:
         return Workspace.open(self.folder, read_only=self.read_only)
 
 
+def _address(scope: Scope) -> tuple[str, bytes]:
+    return scope["path"], scope["query_string"]
+
+
 class Readers:
     """Threads that read from the library, each with a connection of its own, as SQLite wants it."""
 
@@ -372,22 +378,30 @@ class Readers:
         """Run a query in one of the threads, off the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
 
-    async def page(self, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
-        """Return a page that depends on nothing but its key and the collection as a whole; made when that changes."""
+    def known_page(self, scope: Scope) -> RenderedPage | None:
+        """Return the page at the address of a request if it was made from the collection as it is now."""
         version, until = self._known
         if time.monotonic() < until and version[0] == self.index.stamp:
-            page = self._pages.get(key, version)
-            if page is not None:
-                return page  # without a change of threads, which costs more than all the rest
-        return await self.run(lambda library: self._page(library, key, make))
+            return self._pages.get(_address(scope), version)
+        return None
 
-    def _page(self, library: Library, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
+    async def page(self, scope: Scope, make: Callable[[Library], RenderedPage]) -> RenderedPage:
+        """Return a page that depends on nothing but its address and the collection as a whole.
+
+        It is made when that changes. `known_page` finds it again without a change of threads, which costs more than
+        all the rest.
+        """
+        return await self.run(lambda library: self._page(library, _address(scope), make))
+
+    def _page(
+        self, library: Library, address: object, make: Callable[[Library], RenderedPage]
+    ) -> RenderedPage:
         version = self._version(library)
         self._known = version, time.monotonic() + CACHE_SECONDS / 4
-        page = self._pages.get(key, version)
+        page = self._pages.get(address, version)
         if page is None:
             page = make(library)
-            self._pages.put(key, version, page)
+            self._pages.put(address, version, page)
         return page
 
     def _version(self, library: Library) -> tuple[Stamp, int]:

@@ -17,6 +17,7 @@ from fastapi import Path, Query
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from wayhound.portal.addresses import field_query, search_url, to_key
 from wayhound.portal.library import Library, Readers
@@ -93,12 +94,18 @@ class Portal:
     def json(self, request: Request, view: Any, **values: Any) -> Response:
         return json_answer(request, view, **values)
 
+    def known_page(self, scope: Scope) -> RenderedPage | None:
+        """Return a page of the collection as a whole that was made before; not for a query that has to be logged."""
+        if scope["path"] == "/search" and self.settings.query_log:
+            return None
+        return self.readers.known_page(scope)
+
     async def collection_page(
-        self, request: Request, template: str, key: tuple[Any, ...], view_of: Callable[[Library], Any], **values: Any
-    ) -> Response:  # fmt: skip
+        self, request: Request, template: str, view_of: Callable[[Library], Any], **values: Any
+    ) -> Response:
         """Return a page of the collection as a whole, rendered once for each version of it; as JSON without a template.
 
-        The view and the values may depend on the `key` and on the library, and on nothing else.
+        The view and the values may depend on the address and on the library, and on nothing else.
         """
 
         def make(library: Library) -> RenderedPage:
@@ -107,7 +114,7 @@ class Portal:
                 return rendered_json(view)
             return self.pages.rendered(template, view=view, json_url=view.json_url, **values)
 
-        return (await self.readers.page((template, *key), make)).answer(request)
+        return (await self.readers.page(request.scope, make)).answer(request)
 
 
 def make_pages(settings: PortalSettings) -> Pages:
@@ -220,6 +227,10 @@ class ShownValue:
 # Fragments that stand on a page dozens of times are written here: a macro costs ten times as much.
 
 
+_AND = "&amp;"
+_escaped = lru_cache(maxsize=20_000)(escape)  # for what recurs from page to page
+
+
 @lru_cache(maxsize=20_000)
 def _author_link(name: str) -> str:
     return f'<a href="{escape(search_url(field_query("author", name)))}">{escape(name)}</a>'
@@ -302,10 +313,10 @@ def _evidence(value: ShownValue, archived_url: str) -> str:
 
 
 def _facet_items(choices: Iterable[Choice]) -> str:
-    """Return the values of a facet as items of a list."""
+    """Return the values of a facet as items of a list. Of what markup reserves, a quoted address has `&` alone."""
     items = [
         f"<li{_CHOSEN if choice.chosen else ''}>"
-        f'<a href="{escape(choice.url)}" rel="nofollow">{escape(choice.text)}</a> '
+        f'<a href="{choice.url.replace("&", _AND)}" rel="nofollow">{_escaped(choice.text)}</a> '
         f'<span class="count">{choice.count:,}</span></li>'
         for choice in choices
     ]
@@ -315,7 +326,7 @@ def _facet_items(choices: Iterable[Choice]) -> str:
 def _year_bars(bars: Iterable[YearBar]) -> str:
     """Return the bars of a histogram, each a link; years without results have none."""
     drawn = [
-        f'<a href="{escape(bar.url)}" rel="nofollow" aria-label="{bar.label}: {bar.count}">'
+        f'<a href="{bar.url.replace("&", _AND)}" rel="nofollow" aria-label="{bar.label}: {bar.count}">'
         f"<title>{bar.label}: {bar.count:,}</title>"
         f'<rect x="{10 * place + 1}" y="{100 - bar.height}" width="8" height="{bar.height}"/></a>'
         for place, bar in enumerate(bars)

@@ -410,7 +410,7 @@ def search_routes(portal: Portal) -> APIRouter:
                 "search.html", etag_of=etag_of, view=view, query=q, json_url=view.json_url
             )
 
-        return (await readers.page(("search", parameters), rendered)).answer(request)
+        return (await readers.page(request.scope, rendered)).answer(request)
 
     @router.get("/search.json", response_model=SearchView)
     async def search_json(

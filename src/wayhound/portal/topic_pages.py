@@ -107,9 +107,8 @@ def topic_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["topics"])
 
     async def shown(request: Request, template: str, slug: str, *order: Any) -> Response:
-        key = ("topic", slug, *order)
         return await portal.collection_page(
-            request, template, key, lambda library: topic_view(library, slug, *order)
+            request, template, lambda library: topic_view(library, slug, *order)
         )
 
     @router.get("/topics.json", response_model=TopicView)

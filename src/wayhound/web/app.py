@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from wayhound import __version__
 from wayhound.errors import UsageError
@@ -29,7 +29,7 @@ from wayhound.web.guards import (
     SafeHeaders,
     limited_protocol,
 )
-from wayhound.web.pages import Pages, add_error_pages, add_static_files
+from wayhound.web.pages import KnownPages, Pages, RenderedPage, add_error_pages, add_static_files
 
 _ERRORS = {
     "400": "The request is not valid; `error` says what to change.",
@@ -64,11 +64,12 @@ class WebSettings:
 
 def make_app(
     title: str, about: str, pages: Pages, settings: WebSettings, lifespan: Lifespan,
-    buckets: Buckets | None = None,
+    buckets: Buckets | None = None, known_page: Callable[[Scope], RenderedPage | None] | None = None,
 ) -> FastAPI:  # fmt: skip
     """Return an application without routes of its own; its OpenAPI description is at `/openapi.json`.
 
-    Processes that share `buckets` count the requests of a client together.
+    Processes that share `buckets` count the requests of a client together. What `known_page` returns for a request is
+    sent without looking for a route.
     """
     app = FastAPI(
         title=title,
@@ -83,6 +84,8 @@ def make_app(
     add_error_pages(app)
     add_static_files(app, pages.static)
     # Each middleware wraps those before it, so that refusals carry the safe headers too.
+    if known_page:
+        app.add_middleware(KnownPages, find=known_page)
     app.add_middleware(Guards, hosts=settings.hosts, most_body_bytes=settings.most_body_bytes)
     if settings.requests_per_second:
         limiter = RateLimiter(settings.requests_per_second, settings.burst, buckets=buckets)

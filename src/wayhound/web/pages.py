@@ -27,7 +27,7 @@ from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayhound import __version__
 from wayhound.errors import WayhoundError, WorkspaceLocked
@@ -252,6 +252,19 @@ class RenderedPage:
 
     def answer(self, request: Request, status: int = 200) -> Response:
         return _answer(request, self, status)
+
+
+class KnownPages:
+    """Middleware that answers with pages that were made before: finding a route takes longer than sending one."""
+
+    def __init__(self, app: ASGIApp, find: Callable[[Scope], RenderedPage | None]) -> None:
+        self._app = app
+        self._find = find
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        page = self._find(scope) if scope["type"] == "http" and scope["method"] == "GET" else None
+        answer = page.answer(Request(scope)) if page else self._app
+        await answer(scope, receive, send)
 
 
 BASE = "wayhound.web"
