@@ -43,6 +43,8 @@ MIX = {"search": 0.40, "details": 0.27, "topics": 0.30, "BibTeX": 0.03}
 FIELD_SHARE = 0.03  # of queries name a field, as Cora's logs had it
 N_SAMPLED = 3_000
 WARM_SECONDS = 3.0
+TURN_SECONDS = 5.0  # of one version, before the other is measured
+HEADER = ("page", "requests", "errors", "p50 ms", "p99 ms", "longest ms")
 LEAST_SHARE = 0.97  # the last answer comes after the last request
 
 
@@ -76,6 +78,9 @@ def main() -> int:
     parser.add_argument(
         "--attackers", type=int, default=5_000, help="connections that are idle or half a request; 0: none"
     )
+    parser.add_argument(
+        "--against", type=Path, metavar="CHECKOUT", help="only compare CPU with another version, by turns"
+    )
     parser.add_argument("--load", metavar="URL", help=argparse.SUPPRESS)
     parser.add_argument("--attack", nargs=2, metavar=("PORT", "COUNT"), type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -88,7 +93,8 @@ def main() -> int:
         workspace = arguments.workspace or Path(folder) / "workspace"
         if not workspace.exists():
             _make(workspace, arguments)
-        return finish(_measured(workspace, arguments), arguments)
+        measured = _compared if arguments.against else _measured
+        return finish(measured(workspace, arguments), arguments)
 
 
 def _make(folder: Path, arguments: argparse.Namespace) -> None:
@@ -127,6 +133,35 @@ def _measured(folder: Path, arguments: argparse.Namespace) -> Report:
             attacked = _run_load(url, process, plan)
             megabytes = _most_megabytes(process)
     return _report(usual, high, arguments, attacked, megabytes)
+
+
+def _compared(folder: Path, arguments: argparse.Namespace) -> Report:
+    """Send the same load to this version and to another one, some seconds to each by turns."""
+    names = ("this version", "the other")
+    cpu: dict[str, float] = dict.fromkeys(names, 0.0)
+    answers: dict[str, list[TimedAnswer]] = {name: [] for name in names}
+    with _serving(folder) as this, _serving(folder, arguments.against.resolve()) as other:
+        plan = list(_plan(folder, _topics(this[0]), arguments.seconds, RATE))
+        for url, _ in (this, other):
+            _send(url, [request for request in plan if request.at < WARM_SECONDS])
+        for start in np.arange(0.0, arguments.seconds, TURN_SECONDS):
+            turn = [
+                PlannedRequest(request.at - start, request.kind, request.path)
+                for request in plan
+                if start <= request.at < start + TURN_SECONDS
+            ]
+            for name, server in zip(names, (this, other), strict=True):
+                load = _run_load(*server, turn)
+                cpu[name], answers[name] = cpu[name] + load.cpu, answers[name] + load.answers
+    costs = {name: 1000 * cpu[name] / len(answers[name]) for name in names}
+    repeats = len(plan) - len({request.path for request in plan})
+    return Report(
+        f"The portal with {arguments.papers:,} papers beside another version",
+        ("version", "CPU ms a request", *HEADER[1:]),
+        [(name, costs[name], *_row(name, answers[name])[1:]) for name in names],
+        [Bar("CPU of this version as a share of the other's", costs[names[0]] / costs[names[1]], most=1.0)],
+        {"share of requests for an address asked for before": repeats / len(plan)},
+    )
 
 
 def _run_load(url: str, process: subprocess.Popen[str], plan: list[PlannedRequest]) -> Load:
@@ -169,7 +204,7 @@ def _report(
         ]
     return Report(
         f"The portal with {arguments.papers:,} papers at {RATE:g} requests a second",
-        ("page", "requests", "errors", "p50 ms", "p99 ms", "longest ms"),
+        HEADER,
         rows,
         bars,
         {"seconds": usual.seconds, "cores": os.cpu_count()},
@@ -187,9 +222,10 @@ def _row(kind: str, answers: list[TimedAnswer]) -> tuple[Cell, ...]:
 
 
 @contextmanager
-def _serving(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def _serving(folder: Path, checkout: Path | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     command = [sys.executable, "-m", "wayhound", "serve", "-w", str(folder), "--port", "0", "--rate", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    environment = os.environ | ({"PYTHONPATH": str(checkout / "src")} if checkout else {})
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stdout is not None
         address = re.search(r"http://\S+(?=/)", process.stdout.readline())

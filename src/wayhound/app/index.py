@@ -145,7 +145,8 @@ class IndexFeed:
             self._put_one(change, document, writer)
         self.change = batch[-1].number
         self.uncommitted += len(batch)
-        if self.uncommitted >= COMMIT_EVERY:
+        # A fresh build is not read before it is complete. Every commit makes a file, and each costs all later searches.
+        if self.uncommitted >= COMMIT_EVERY and not writer.fresh:
             writer.commit(self.change)
             self.uncommitted = 0
 
