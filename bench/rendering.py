@@ -68,6 +68,8 @@ def main() -> int:
     parser.add_argument(
         "--kind", action="append", help="folders of recorded sites  [default: those of today]"
     )
+    names = [site.name for site in script_sites()]
+    parser.add_argument("--fixture", action="append", choices=names, help="[default: all five]")
     parser.add_argument("--skip-fixtures", action="store_true")
     parser.add_argument("--no-peers", action="store_true", help="leave out Crawlee")
     parser.add_argument("--many", type=int, default=200, help="pages rendered in a row; 0: none")
@@ -77,7 +79,9 @@ def main() -> int:
     reports = []
     if not arguments.skip_fixtures:
         python = None if arguments.no_peers else peer_environment(*CRAWLEE)
-        reports.append(_fixtures(script_sites(arguments.people, arguments.entries), python))
+        sites = script_sites(arguments.people, arguments.entries)
+        chosen = [site for site in sites if site.name in (arguments.fixture or names)]
+        reports.append(_fixtures(chosen, python))
     if arguments.many:
         reports.append(_many_pages(arguments.many))
     if arguments.data is not None:

@@ -11,6 +11,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,7 @@ def visiting(browser: Browser, **options: object) -> Iterator[Visit]:
         context.close()
 
 
+@cache
 def axe_source() -> str:
     """The accessibility checker, fetched once from the registry and kept outside the project."""
     with _one_at_a_time() as cache:
@@ -73,6 +75,16 @@ def axe_source() -> str:
         source = packed.extractfile("package/axe.min.js")
         assert source is not None
         return source.read().decode()
+
+
+def serious_barriers(page: Page) -> list[tuple[str, list[str]]]:
+    """What keeps people from using a page that is open: rules of the checker, and elements that break them."""
+    page.evaluate(axe_source())
+    # how large a target must be is a rule of WCAG 2.2, which the checker leaves out unless asked
+    run = "axe.run(document, {resultTypes: ['violations'], iframes: false, rules: {'target-size': {enabled: true}}})"
+    found = page.evaluate(run)["violations"]
+    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in serious]
 
 
 HTML_RULES = {

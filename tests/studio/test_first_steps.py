@@ -51,6 +51,7 @@ def newcomer(tmp_path: Path) -> Iterator[Visitor]:
 def test_every_page_of_an_empty_workspace_leads_to_teaching(newcomer: Visitor) -> None:
     for path in ("/", "/trails", "/train"):
         assert '<a class="button" href="/teach">' in newcomer.get(path), path
+    assert 'Without teaching, a <a href="/runs#begin">run</a> looks for words' in newcomer.get("/")
 
 
 def test_the_overview_shows_the_next_step_alone_as_a_button(visitor: Visitor) -> None:
@@ -116,7 +117,10 @@ def test_a_site_that_gave_nothing_says_why_in_words(newcomer: Visitor) -> None:
     }
     newcomer.send("/runs", "/runs", **order)
     newcomer.wait_for_job("/runs")
-    assert "start page failed: no host has that name" in newcomer.get("/runs/1")
+    shown = newcomer.get("/runs/1")
+    assert "start page failed: no host has that name" in shown
+    assert "probably none" not in shown  # nothing was read
+    assert "Program" not in shown
 
 
 def test_a_result_is_told_by_what_spoke_for_it_and_not_against() -> None:

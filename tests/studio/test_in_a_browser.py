@@ -12,7 +12,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.app.review.taught import GOAL_LABEL, forage, label_of, start_of, teach
 from tests.app.teach.lessons import needs_browser
-from tests.portal.browsing import axe_source
+from tests.portal.browsing import html_faults, serious_barriers
 from tests.servers import serve
 from tests.studio.conftest import TOKEN, small_trails
 from wayhound.app.teach.tab import BAR_HEIGHT
@@ -80,22 +80,21 @@ def forage_apart(folder: Path, start: str) -> int:
 
 def assert_no_barrier(page: Page) -> None:
     """Nothing that keeps people from using the page, in light and dark."""
-    source = axe_source()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.evaluate(source)
-        run = "axe.run(document, {resultTypes: ['violations'], iframes: false})"
-        found = page.evaluate(run)["violations"]
-        serious = [each for each in found if each["impact"] in {"serious", "critical"}]
-        assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in serious] == []
+        assert serious_barriers(page) == []
 
 
 def test_no_page_has_a_serious_barrier(page: Page, folder: Path) -> None:
     with Workspace.open(folder) as workspace:
         workspace.stores.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
-    for path in ("/", "/trails", "/trails/1", "/train", "/runs", "/review", "/teach", "/nowhere"):
+    answers = {}
+    for path in ("/", "/trails", "/trails/1", "/train", "/runs", "/review", "/teach", "/facts", "/nowhere"):
         page.goto(path)
         assert_no_barrier(page)
+        answers[path] = page.request.get(path).text()
+    (folder / "html").mkdir()
+    assert html_faults(answers, folder / "html") == []
 
 
 def test_no_page_is_wider_than_a_phone(page: Page, folder: Path, web: SampleServer) -> None:
@@ -223,6 +222,12 @@ def test_browsing_freely_in_the_picture_makes_trails_too(page: Page, folder: Pat
     page.wait_for_selector("canvas.screen[data-number]")
     assert page.locator(".actions").count() == 0  # the bar in the picture is the only one
     assert_no_barrier(page)
+    size = page.viewport_size
+    assert size is not None
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("canvas.screen").evaluate("each => each.clientWidth") > 700  # its bar can be hit
+    page.set_viewport_size(size)
     wait_for_pages(folder, 1)
     click_link_in_picture(page, start_of(web, "physics"), "People")
     wait_for_pages(folder, 2)
