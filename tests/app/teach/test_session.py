@@ -27,9 +27,12 @@ from wayhound.app.teach.session import (
     serialise,
     tidy_label,
 )
+from wayhound.app.teach.teaching import Taught
 from wayhound.errors import TeachingError
 from wayhound.page import Link
+from wayhound.store.teaching import TeachSession
 from wayhound.trail import FAIL, GOAL
+from wayhound.wording.teaching import format_marks
 
 A, B, C, D = (f"http://site.example/{name}" for name in "abcd")
 
@@ -82,24 +85,44 @@ def test_a_document_clicked_for_again_is_the_same_page() -> None:
     assert session.page_to_mark(1) == session.nodes[1]
 
 
-def test_the_bar_says_what_a_site_lacks_until_it_has_enough() -> None:
-    pages = [Arrived(1, number, url) for number, url in enumerate((A, B, C, D), 1)]
-    goal, other, rejected = [
-        (arrived, Marked(1, label)) for arrived, label in zip(pages[1:], (GOAL, GOAL, FAIL), strict=True)
-    ]
-    session = walk(pages[0], *rejected)
-    assert (session.marks(), what_is_missing(session)) == (
-        (0, 1),
-        "Now go back and find a page that you look for.",
+def taught_with(*labels: str, sites: tuple[str, ...] = (A,)) -> Session:
+    """A start page, from which pages were opened one after the other and marked."""
+    events: list[Event] = [Arrived(1, 1, A)]
+    for number, (url, label) in enumerate(zip((B, C, D), labels, strict=False), start=1):
+        opened = Arrived(1, number + 1, url, link(url))
+        events += [Clicked(1, link(url)), opened, Marked(number, label), Arrived(1, 1, A)]
+    return walk(*events, sites=sites)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sites", "message"),
+    [
+        ((FAIL,), (A,), "Now go back and find a page that you look for."),
+        (
+            (GOAL,),
+            (A,),
+            "Now reject a page or two that you do not look for, so that the difference can be learned.",
+        ),
+        ((GOAL, FAIL), (A,), "If the site has more goals, mark another one."),
+        ((GOAL, FAIL, GOAL), (A,), "This site has enough: press Done."),
+        ((GOAL, FAIL, GOAL), (A, "http://b.example/"), "This site has enough: go to the next site."),
+    ],
+)
+def test_the_bar_says_what_a_site_lacks_until_it_has_enough(
+    labels: tuple[str, ...], sites: tuple[str, ...], message: str
+) -> None:
+    session = taught_with(*labels, sites=sites)
+    assert session.marks() == (labels.count(GOAL), labels.count(FAIL))
+    assert what_is_missing(session) == message
+
+
+@pytest.mark.parametrize(("way", "wanted"), [("trails", "goal"), ("free", "useful page")])
+def test_a_session_that_ends_without_a_goal_says_that_nothing_can_be_learned(way: str, wanted: str) -> None:
+    taught = Taught(TeachSession(1, way, (A,), "", 0.0), "done", walk(Arrived(1, 1, A), Done()), 0)
+    assert format_marks(taught) == (
+        f"No {wanted} was marked. There is nothing to learn from yet: teach the sites again, and mark a page that you "
+        "look for."
     )
-    assert what_is_missing(walk(pages[0], *goal)).startswith("Now reject a page or two")
-    assert (
-        what_is_missing(walk(pages[0], *goal, *rejected)) == "If the site has more goals, mark another one."
-    )
-    both = (pages[0], *goal, *rejected, *other)
-    assert what_is_missing(walk(*both)) == "This site has enough: press Done."
-    assert what_is_missing(walk(*both, sites=(A, D))) == "This site has enough: go to the next site."
-    assert walk(*both).marks() == (2, 1)
 
 
 def test_going_back_and_on_elsewhere_branches() -> None:
