@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.app.review.taught import GOAL_LABEL, forage, label_of, start_of, teach
 from tests.app.teach.lessons import needs_browser
@@ -16,6 +16,7 @@ from tests.portal.browsing import html_faults, serious_barriers
 from tests.servers import serve
 from tests.studio.conftest import TOKEN, small_trails
 from wayhound.app.teach.tab import BAR_HEIGHT
+from wayhound.cli import run as run_command
 from wayhound.config import FILE_NAME
 from wayhound.net.browser import find_browser
 from wayhound.samples.server import SampleServer, serve_samples
@@ -43,18 +44,26 @@ def folder(tmp_path: Path) -> Path:
         return workspace.folder
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Closed with its module: as long as it is there, nothing else in this process may run an event loop."""
+    with sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
 @pytest.fixture
-def page(folder: Path) -> Iterator[Page]:
-    """A browser that came by the address of the studio; any request to elsewhere is a fault."""
-    with running(make_studio(folder, TOKEN)) as address, sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+def page(folder: Path, browser: Browser) -> Iterator[Page]:
+    """A visitor who came by the address of the studio; any request to elsewhere is a fault."""
+    with running(make_studio(folder, TOKEN)) as address:
         opened = browser.new_page(base_url=address, viewport={"width": 1200, "height": 900})
         opened.set_default_timeout(SLOW)
         strayed: list[str] = []
         opened.on("request", lambda sent: None if sent.url.startswith(address) else strayed.append(sent.url))
         opened.goto(f"{address}?token={TOKEN}")
         yield opened
-        browser.close()
+        opened.context.close()
     assert strayed == []
 
 
@@ -164,9 +173,7 @@ def test_from_trails_to_a_model_a_forage_answers_and_a_model_that_learned_from_t
         assert len(workspace.stores.trails) == before + 5
 
 
-def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(
-    page: Page, folder: Path, web: SampleServer
-) -> None:
+def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(page: Page, folder: Path) -> None:
     hostile = (
         "<title><script>document.title='owned'</script></title><body onload=\"top.document.title='owned'\">"
         "<script>top.document.title='owned';new Image().src='/stolen'</script>"
@@ -176,11 +183,11 @@ def test_what_a_hostile_page_holds_cannot_run_in_the_view_of_its_ratings(
         "<a href='/people' onmouseover=\"top.document.title='owned'\">\"><script>1</script>People</a>"
     )
     with serve({"/": hostile, "/people": "<title>People</title>x"}) as served:
-        apart(lambda: show(folder, web, ("physics",), 40, 3))
+        with Workspace.open(folder) as workspace:
+            workspace.stores.trails.add_all(small_trails("http://one.example/"), 0.0, "test")
+        train = ["train", "--strategy", "naive-bayes", "--settings", "default", "-w", str(folder)]
+        assert apart(lambda: run_command(train)) == 0
         run = apart(lambda: forage_apart(folder, f"{served}/"))
-        page.goto("/train")
-        page.click("button:has-text('Train')")
-        page.wait_for_selector("text=Learned from")
         served.requests.clear()
         page.goto(f"/ratings?run={run}&site={served}/&visit=0")
         assert_no_barrier(page)
