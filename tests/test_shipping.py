@@ -49,6 +49,24 @@ def test_the_services_run_commands_that_exist_with_their_options() -> None:
     )
 
 
+def test_the_nodes_of_the_cluster_find_their_head_database_and_object_store() -> None:
+    services = read_yaml("compose.yaml")["services"]
+    assert isinstance(services, dict)
+    head, node = services["head"], services["node"]
+    port = next(word for word in head["command"] if word.startswith("--port=")).removeprefix("--port=")
+    assert f"--address=head:{port}" in node["command"]
+    assert "--num-cpus=0" in head["command"], "the head only coordinates"
+    documented = (ROOT / "docs/cluster.md").read_text()
+    login = services["postgres"]["environment"]
+    assert f"postgresql://{login['POSTGRES_USER']}:{login['POSTGRES_PASSWORD']}@postgres/" in documented
+    bucket = re.search(r"-name (\w+)", services["bucket"]["entrypoint"][-1])
+    assert bucket is not None
+    assert f"s3://{bucket[1]}/" in documented
+    for name in ("head", "node", "command"):
+        assert services[name]["environment"]["AWS_ENDPOINT_URL"].startswith("http://objects:")
+    assert set(read_yaml("compose.yaml")["volumes"]) == {"postgres", "objects"}  # type: ignore[call-overload]
+
+
 def test_the_image_runs_as_a_user_without_rights() -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
     assert "USER wayhound" in lines

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -216,6 +217,76 @@ def test_a_lease_whose_answer_was_lost_is_given_out_once(server: PostgresServer)
             (first.id, first.fence),
             (second.id, second.fence),
         }
+
+
+# Calls from an event loop
+
+
+async def ticks_during(work: Coroutine[Any, Any, None]) -> int:
+    """Return how often an event loop comes around every 10 ms until some work in it is done."""
+    task, ticks = asyncio.create_task(work), 0
+    while not task.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+    await task
+    return ticks
+
+
+def test_an_event_loop_goes_on_while_the_server_is_away(own_server: PostgresServer) -> None:
+    with opened(own_server.create()) as database:
+        store = forage_store(database)
+        job = lease(store, begin(store, sites=1))
+        calls = store.calls(0.0)
+        own_server.stop()
+        back = threading.Timer(1.0, own_server.start)
+        back.start()
+        ticks = asyncio.run(ticks_during(calls.save_visit(job, visit_of(job, 0))))
+        back.join()
+        calls.close()
+        assert ticks >= 20, "a second has a hundred; a loop that waits has one"
+        assert [visit.number for visit in store.visits(job.id)] == [0]
+
+
+def test_visits_of_many_sites_are_saved_together_and_each_is_durable_before_its_site_goes_on(
+    server: PostgresServer,
+) -> None:
+    url = server.create()
+    with opened(url) as database, opened(url, read_only=True) as other:
+        store = forage_store(database)
+        started = begin(store, sites=40)
+        jobs = store.lease_sites(started.id, "here:1:0", 0.0, 40)
+        database.execute("UPDATE site SET fence = fence + 1 WHERE id = ?", (jobs[7].id,))
+        statements: list[str] = []
+        note_statements(database, statements)
+        calls = store.calls(0.02)
+
+        async def forage(job: SiteJob) -> int:
+            for number in range(3):
+                await calls.save_visit(job, visit_of(job, number))
+                saved = other.execute("SELECT count(*) FROM visit WHERE site_id = ?", (job.id,)).fetchone()
+                assert saved == (number + 1,), "another connection sees it already"
+            return job.id
+
+        async def forage_all() -> list[int | BaseException]:
+            return await asyncio.gather(*map(forage, jobs), return_exceptions=True)
+
+        results = asyncio.run(forage_all())
+        calls.close()
+        assert isinstance(results.pop(7), LeaseLost)
+        assert results == [job.id for job in jobs if job is not jobs[7]]
+        assert store.progress(started.id).visits == 39 * 3
+        assert len([sql for sql in statements if sql.lstrip().startswith("WITH given")]) <= 39 * 3 / 4
+
+
+def note_statements(database: Database, statements: list[str]) -> None:
+    """Add the statements that are carried out from now on to a list."""
+    run_statement = database.execute_alone  # type: ignore[attr-defined]
+
+    def noted(sql: str, values: object) -> object:
+        statements.append(sql)
+        return run_statement(sql, values)
+
+    database.execute_alone = noted  # type: ignore[attr-defined]
 
 
 # Errors

@@ -34,6 +34,7 @@ from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 POLL_SECONDS = 0.5
+REPORT_SECONDS = 1.0  # a report costs a worker and the command some milliseconds each
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # before a worker that failed is started again
 MAX_FAILURES = 8  # of one place in a row, without a page in between: about two minutes
 STOP_SECONDS = 180.0
@@ -421,7 +422,7 @@ class ClusterWorker:
 
     def report(self) -> WorkerReport:
         """Return what happened since the last report, after a moment."""
-        time.sleep(POLL_SECONDS)
+        time.sleep(REPORT_SECONDS)
         return self._take_news()
 
     def stop(self) -> None:

@@ -16,7 +16,8 @@ from wayhound.errors import LeaseLost
 from wayhound.fetched import before_request
 from wayhound.forage.frontier import QueuedLink
 from wayhound.site import Site
-from wayhound.store.protocol import Run, SiteJob, Store
+from wayhound.store.forage import DirectCalls
+from wayhound.store.protocol import Run, SiteJob, Store, StoreCalls
 
 IDLE_SECONDS = 0.5
 MAX_STAND_INS = 200
@@ -31,8 +32,9 @@ class _Leases:
     was stopped or the machine slept, the store must confirm that a site is still ours before anything is done for it.
     """
 
-    def __init__(self, store: Store, run_id: int, worker: str, seconds: float) -> None:
-        self._store, self._run_id, self._worker, self._seconds = store, run_id, worker, seconds
+    def __init__(self, store: Store, calls: StoreCalls, run_id: int, worker: str, seconds: float) -> None:
+        self._store, self._calls = store, calls
+        self._run_id, self._worker, self._seconds = run_id, worker, seconds
         self._held: dict[SiteJob, asyncio.Task[None]] = {}
         self._renewed_at = seconds_awake_or_asleep()
 
@@ -48,17 +50,33 @@ class _Leases:
         finally:
             del self._held[job]
 
-    def check(self, job: SiteJob) -> None:
-        """Raise LeaseLost if a site is no longer ours. Called before every decision and every request: it is cheap."""
-        if seconds_awake_or_asleep() - self._renewed_at > self._seconds / 2 and job not in self.renew():
-            raise LeaseLost(f"{job.site.start} was taken over by another worker.")
+    @property
+    def _is_overdue(self) -> bool:
+        return seconds_awake_or_asleep() - self._renewed_at > self._seconds / 2
 
-    def renew(self) -> set[SiteJob]:
+    async def confirm(self, job: SiteJob) -> None:
+        """Raise LeaseLost if a site is no longer ours. Called before every decision: it is cheap."""
+        if self._is_overdue and job not in await self.renew():
+            raise _taken_over(job)
+
+    def check(self, job: SiteJob) -> None:
+        """Do the same just before the first byte of a request, where nothing can be waited for but the store itself."""
+        if self._is_overdue:
+            now, held = seconds_awake_or_asleep(), set(self._held)
+            if job not in self._keep(held, self._store.renew_leases(self._run_id, self._worker), now):
+                raise _taken_over(job)
+
+    async def renew(self) -> set[SiteJob]:
         """Renew all leases and return those still held. Work on lost sites ends, with the requests under way."""
-        now = seconds_awake_or_asleep()
-        leases = self._store.renew_leases(self._run_id, self._worker)
-        self._renewed_at = now
-        lost = {job for job in self._held if (job.id, job.fence) not in leases}
+        now, held = seconds_awake_or_asleep(), set(self._held)
+        return self._keep(
+            held, await self._calls.run(partial(self._store.renew_leases, self._run_id, self._worker)), now
+        )
+
+    def _keep(self, held: set[SiteJob], leases: set[tuple[int, int]], now: float) -> set[SiteJob]:
+        """Give up what was held at `now` and is no longer leased; a site that was leased since is not judged."""
+        self._renewed_at = max(self._renewed_at, now)
+        lost = {job for job in held & self._held.keys() if (job.id, job.fence) not in leases}
         for job in lost:
             self._held[job].cancel()
         return self._held.keys() - lost
@@ -67,8 +85,8 @@ class _Leases:
 class _SiteQueue:
     """Leases sites for tasks that wait for one: one of them asks at a time, for all."""
 
-    def __init__(self, store: Store, run_id: int, worker: str) -> None:
-        self._store, self._run_id, self._worker = store, run_id, worker
+    def __init__(self, store: Store, calls: StoreCalls, run_id: int, worker: str) -> None:
+        self._store, self._calls, self._run_id, self._worker = store, calls, run_id, worker
         self._asking = asyncio.Lock()
         self._leased: deque[SiteJob] = deque()
         self._waiting = 0
@@ -83,12 +101,11 @@ class _SiteQueue:
             async with self._asking:
                 while not is_stopped():
                     if not self._leased:
-                        self._leased.extend(
-                            self._store.lease_sites(self._run_id, self._worker, time.time(), self._waiting)
-                        )
+                        lease = partial(self._store.lease_sites, self._run_id, self._worker, time.time())
+                        self._leased.extend(await self._calls.run(partial(lease, self._waiting)))
                     if self._leased:
                         return self._leased.popleft()
-                    if self._store.progress(self._run_id).is_over:
+                    if (await self._calls.run(partial(self._store.progress, self._run_id))).is_over:
                         return None
                     # the rest is leased by others, or waits for another site of its domain
                     await pause(IDLE_SECONDS)
@@ -162,7 +179,9 @@ class Crawl:
     pages: PageSource
     plan: ForagePlan
     lease_seconds: float = 60.0
+    calls: StoreCalls | None = None  # None: the store is called directly
     stopping: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _calls: StoreCalls = field(init=False)
     _queue: _SiteQueue = field(init=False)
     _group: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup, init=False)
     _leases: _Leases = field(init=False)
@@ -170,8 +189,9 @@ class Crawl:
     _replaced: set[int] = field(default_factory=set, init=False)  # sites that pause while another runs
 
     def __post_init__(self) -> None:
-        self._queue = _SiteQueue(self.store, self.run.id, self.worker)
-        self._leases = _Leases(self.store, self.run.id, self.worker, self.lease_seconds)
+        self._calls = self.calls or DirectCalls(self.store)
+        self._queue = _SiteQueue(self.store, self._calls, self.run.id, self.worker)
+        self._leases = _Leases(self.store, self._calls, self.run.id, self.worker, self.lease_seconds)
         # where not all can be fetched, their order counts for more than the time
         self._turns = _Turns(self.plan.demand, FETCHES_AT_ONCE if self.run.limits.total_budget is None else 1)
 
@@ -191,7 +211,8 @@ class Crawl:
         except BaseExceptionGroup as errors:  # one clear error leaves here, not a group of them
             raise _first(errors) from None
         finally:
-            self.store.release_leases(self.run.id, self.worker)
+            await self._calls.run(partial(self.store.release_leases, self.run.id, self.worker))
+            self._calls.close()
             await self.pages.close()
 
     async def _work_through_sites(self) -> None:
@@ -204,20 +225,23 @@ class Crawl:
                 return
 
     async def _forage(self, job: SiteJob) -> None:
-        before_request.set(partial(self.check_lease, job))
-        await SiteForage(job, self.run, self.store, self.pages, self.plan, self).finish()
+        before_request.set(partial(self._leases.check, job))
+        site = SiteForage(
+            job, self.run, self.store, self._calls, pages=self.pages, plan=self.plan, worker=self
+        )
+        await site.finish()
 
     async def _keep_leases(self) -> None:
         while True:
             await asyncio.sleep(self.lease_seconds / 4)
             self.pages.writer.sync()  # a power cut loses no more than this
-            self._leases.renew()
-            self.store.release_silent(self.worker, self.lease_seconds)
+            await self._leases.renew()
+            await self._calls.run(partial(self.store.release_silent, self.worker, self.lease_seconds))
 
     # The worker, as the forage of a site sees it
 
-    def check_lease(self, job: SiteJob) -> None:
-        self._leases.check(job)
+    async def confirm_lease(self, job: SiteJob) -> None:
+        await self._leases.confirm(job)
 
     def turn(self, job: SiteJob, link: QueuedLink) -> AbstractAsyncContextManager[None]:
         return self._turns.turn(job.site, link, partial(self.make_room, job))
@@ -233,6 +257,10 @@ class Crawl:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self.stopping.wait(), seconds)
+
+
+def _taken_over(job: SiteJob) -> LeaseLost:
+    return LeaseLost(f"{job.site.start} was taken over by another worker.")
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -48,6 +48,10 @@ Section = TypeVar("Section", AgentConfig, FetchConfig)
 WORDS_STRATEGY = "adaptive"
 """The strategy that takes words beside a model."""
 
+GATHER_SECONDS = 0.05
+"""Visits wait so long, and no longer than half the delay between requests, to be saved on a server with others: the
+next request to their site has to wait for longer than that anyway."""
+
 MAX_FILE_BYTES = 30_000_000
 """Size limit of documents that may be goals; pages have a smaller one (`fetch.max_body_bytes`)."""
 
@@ -487,11 +491,12 @@ async def run_worker(
             if renderer is not None:
                 await stack.enter_async_context(renderer)
             store, reader = workspace.stores.forage, workspace.archive
+            calls = store.calls(min(GATHER_SECONDS, config.fetch.delay_seconds / 2))
             pages = PageSource(
                 fetcher,
                 writer,
                 reader,
-                Revalidator(fetcher, reader, store.last_page),
+                Revalidator(fetcher, reader, lambda url: calls.run(lambda: store.last_page(url))),
                 renderer,
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
@@ -507,7 +512,9 @@ async def run_worker(
             if renderer is not None:
                 mode = cast("RenderMode", config.fetch.render)
                 plan = replace(plan, render_memory=_render_memories(workspace, run, order, mode))
-            crawl = Crawl(store, run, worker_name(number), pages, plan, config.forage.lease_seconds)
+            crawl = Crawl(
+                store, run, worker_name(number), pages, plan, config.forage.lease_seconds, calls=calls
+            )
             on_start(crawl)
             with _blamed_plugin(order.strategy):
                 await crawl.work(config.forage.sites_at_once)

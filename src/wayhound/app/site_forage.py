@@ -10,7 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 from wayhound.app.page_source import Arrival, PageSource
 from wayhound.errors import ArchiveError
@@ -23,9 +24,11 @@ from wayhound.forage.scorer import AskingScorer, RecognisingScorer, Scorer, Site
 from wayhound.forage.site_program import MIN_GOALS, SiteProgram, learn_program
 from wayhound.page import Link
 from wayhound.site import Site
-from wayhound.store.protocol import Run, SiteJob, Store
+from wayhound.store.protocol import Run, SiteJob, Store, StoreCalls
 from wayhound.store.site_notes import KeptProgram, SiteAnswer, SiteNoteStore, SiteStart
 from wayhound.visit import Visit
+
+Result = TypeVar("Result")
 
 LONG_PAUSE_SECONDS = 4.0
 """While a site must pause for longer than this, and longer than usual, another site takes its place."""
@@ -131,8 +134,8 @@ class Worker(Protocol):
     @property
     def stopping(self) -> asyncio.Event: ...
 
-    def check_lease(self, job: SiteJob, /) -> None:
-        """Raise LeaseLost if the site is no longer ours. Called before every decision and every request."""
+    async def confirm_lease(self, job: SiteJob, /) -> None:
+        """Raise LeaseLost if the site is no longer ours. Called before every decision."""
 
     def turn(self, job: SiteJob, link: QueuedLink, /) -> AbstractAsyncContextManager[None]:
         """Wait until no fetch of another site is worth more."""
@@ -175,6 +178,7 @@ class SiteForage:
     job: SiteJob
     run: Run
     store: Store
+    calls: StoreCalls
     pages: PageSource
     plan: ForagePlan
     worker: Worker
@@ -194,7 +198,7 @@ class SiteForage:
             await self._recognise()
             return
         notes = self.plan.notes if isinstance(scorer, RecognisingScorer) else None
-        newest = notes.newest_answer(self.job) if notes else 0
+        newest = await self._ask(notes.newest_answer) if notes else 0
         if self.plan.answered_scorer is not None and newest > start.last_answer:
             # answers about other sites have come in since: the order is past, but the goals are theirs to recognise
             self._facts = None
@@ -202,12 +206,18 @@ class SiteForage:
             await self._replay(self.plan.forager(self._forager.site, scorer, program))
         found = await self._recognise()
         if notes:
-            notes.learn_program(self.job, self.store.visits(self.job.id), found)
-        self.store.finish_site(self.job, reason, self._forager.site.hosts or None)
+            await self._ask(lambda job: notes.learn_program(job, self.store.visits(job.id), found))
+        hosts = self._forager.site.hosts or None
+        await self._ask(lambda job: self.store.finish_site(job, reason, hosts))
         if self.plan.notes and self.run.limits.questions:
-            self.plan.notes.store.reopen_if_answered(self.run.id, self.job.id)
+            reopen = self.plan.notes.store.reopen_if_answered
+            await self._ask(lambda job: reopen(self.run.id, job.id))
         for visit in found:
             self.plan.on_goal(visit)
+
+    async def _ask(self, step: Callable[[SiteJob], Result]) -> Result:
+        """Do something in the store for this site."""
+        return await self.calls.run(partial(step, self.job))
 
     async def _begin(self) -> tuple[Scorer, SiteStart]:
         """Return the scorer of the site and what its forage begins with, the same however often it is resumed.
@@ -217,7 +227,7 @@ class SiteForage:
         scorer = self.plan.new_scorer()
         if self.plan.notes is None or not isinstance(scorer, RecognisingScorer):
             return scorer, SiteStart()
-        start = self.plan.notes.begin(self.job)
+        start = await self._ask(self.plan.notes.begin)
         if start.last_answer and self.plan.answered_scorer is not None:
             scorer = await self.plan.answered_scorer(start.last_answer)
         return scorer, start
@@ -225,13 +235,13 @@ class SiteForage:
     async def _replay(self, forager: Forager) -> None:
         """Replay the saved visits. From the first page that the archive lost on, pages are fetched again."""
         self._forager = forager
-        answers = self.plan.notes.taken_in(self.job) if self.plan.notes else {}
+        answers = await self._ask(self.plan.notes.taken_in) if self.plan.notes else {}
         for visit in self.store.visits(self.job.id):
             self._tell_answers(answers.pop(visit.number, ()))
             try:
                 response, page = await self.pages.read_again(visit, self.worker.stopping)
             except ArchiveError:
-                self.store.delete_visits_from(self.job, visit.number)
+                await self.calls.run(partial(self.store.delete_visits_from, self.job, visit.number))
                 return
             if self._facts is not None and response is not None and visit.outcome == "ok":
                 self._facts.read(response)
@@ -247,7 +257,7 @@ class SiteForage:
         clock = asyncio.get_running_loop().time
         next_report = max(float(FIRST_REPORT), REPORT_GROWTH * forager.visits)
         while not worker.stopping.is_set():
-            worker.check_lease(self.job)
+            await worker.confirm_lease(self.job)
             if self._facts is not None and (reason := self._facts.end_reason):
                 return reason
             if await self._take_in_answers():
@@ -261,7 +271,7 @@ class SiteForage:
                     await worker.pause(until - clock())
                 case Fetch(link):
                     async with worker.turn(self.job, link):
-                        if reason := self._refusal():
+                        if reason := await self._refusal():
                             return reason
                         await self._visit(link)
                     if forager.visits >= next_report:
@@ -277,12 +287,12 @@ class SiteForage:
             return self._forager.next_action(now)
         return action
 
-    def _refusal(self) -> str:
+    async def _refusal(self) -> str:
         """Return why the next fetch must not be made; empty if it may. It is reserved in the total budget then."""
         if self.worker.stopping.is_set():
             return STOPPED
         unlimited = self.run.limits.total_budget is None
-        return "" if unlimited or self.store.reserve_fetch(self.job) else TOTAL_SPENT
+        return "" if unlimited or await self._ask(self.store.reserve_fetch) else TOTAL_SPENT
 
     async def _visit(self, link: QueuedLink) -> None:
         arrival = await self.pages.get(link, self._forager.rendering)
@@ -300,9 +310,9 @@ class SiteForage:
         if not self.plan.reports_goals:
             visit = replace(visit, is_goal=False, tier="", why=())
         visit = self._read_facts(arrival, visit)
-        self.store.save_visit(self.job, visit)
+        await self.calls.save_visit(self.job, visit)
         if not visit.spent and self.run.limits.total_budget is not None:
-            self.store.return_reservation(self.job)
+            await self._ask(self.store.return_reservation)
         self.plan.on_visit(visit)
         if visit.is_goal and not isinstance(self._forager.scorer, RecognisingScorer):
             self.plan.on_goal(visit)
@@ -328,18 +338,19 @@ class SiteForage:
         if not self.plan.reports_goals or not isinstance(scorer, RecognisingScorer):
             return []
         # in a thread: of a site with many thousand pages it takes seconds, and other sites go on meanwhile
-        answers = notes.answers(self.job) if notes else {}
+        answers = await self._ask(notes.answers) if notes else {}
         report = await asyncio.to_thread(scorer.report, self.run.limits.min_probability, answers=answers)
         if notes and self.run.limits.questions:
-            notes.ask(self.job, scorer, answers)
+            await self._ask(lambda job: notes.ask(job, scorer, answers))
         report = replace(_each_once(report), goals_left=self._forager.goals_left)
-        return self.store.save_report(self.job, report)
+        return await self._ask(lambda job: self.store.save_report(job, report))
 
     async def _take_in_answers(self) -> bool:
         """Tell the forager what a person said since the last time. Return True if there was something."""
         if self.plan.notes is None or not self.run.limits.questions:
             return False
-        answers = self.plan.notes.take_in_new(self.job, self._forager.visits)
+        notes, visits = self.plan.notes, self._forager.visits
+        answers = await self._ask(lambda job: notes.take_in_new(job, visits))
         self._tell_answers(answers)
         return bool(answers)
 

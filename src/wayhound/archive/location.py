@@ -1,8 +1,7 @@
 """The place of an archive that many machines share: a folder (`file:///…`) or an object store (`s3://…`).
 
 A location holds whole files, which are never changed: archive segments and builds of the search index. The names are
-paths such as `archive/wayhound-….warc.gz`. S3 is spoken by obstore, which takes an eighth of the CPU of boto3 and s3fs
-for a range request (docs/archive.md).
+paths such as `archive/wayhound-….warc.gz`. S3 is spoken by obstore (docs/archive.md says why).
 """
 
 from __future__ import annotations

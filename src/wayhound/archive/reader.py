@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -376,7 +376,7 @@ class Revalidator:
         self,
         fetcher: ConditionalFetcher,
         reader: ArchiveReader,
-        last_page: Callable[[str], ArchiveRef | None],
+        last_page: Callable[[str], Awaitable[ArchiveRef | None]],
     ) -> None:
         self._fetcher = fetcher
         self._reader = reader
@@ -388,7 +388,7 @@ class Revalidator:
         The body is read before the page is asked for: after a 304 it would be too late to find it missing. One that is
         on this machine alone is left out: the record of a 304 must not be at the location without it.
         """
-        ref = self._last_page(url)
+        ref = await self._last_page(url)
         if ref is None:
             return None
         try:

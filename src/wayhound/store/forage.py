@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from wayhound.errors import LeaseLost, WorkspaceError
 from wayhound.forage.scorer import SiteReport
 from wayhound.site import Site
 from wayhound.store.database import Database
-from wayhound.store.protocol import SiteJob
+from wayhound.store.protocol import SiteJob, Store, StoreCalls
 from wayhound.store.runs import RunStore
 from wayhound.store.visits import (
     COUNT_VISIT,
@@ -22,6 +23,8 @@ from wayhound.store.visits import (
     visit_row,
 )
 from wayhound.visit import PAGE_OUTCOMES, ArchiveRef, Visit, is_failure
+
+Result = TypeVar("Result")
 
 _LAST_PAGE = (
     "SELECT archive_file, archive_offset, archive_length FROM visit INDEXED BY visit_page "
@@ -231,6 +234,10 @@ class ForageStore(LeaseStore):
             save_tiers(self._database, job.run_id, job.id, report)
             return found_visits(self._database, job.id)
 
+    def calls(self, gather_seconds: float) -> StoreCalls:  # noqa: ARG002 - a file is written at once
+        """Return the way to this store from an event loop. On a server, visits wait so long to be saved with others."""
+        return DirectCalls(self)
+
     def visits(self, job_id: int, first: int = 0) -> Iterator[Visit]:
         """Yield the saved visits of a site in order, from number `first` on."""
         return read_visits(self._database, job_id, first)
@@ -306,6 +313,22 @@ class ForageStore(LeaseStore):
             (job.id, job.run_id),
         ).fetchone()
         return bool(row[0])
+
+
+class DirectCalls:
+    """Calls that are carried out at once: SQLite takes less time than a thread would cost."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def run(self, step: Callable[[], Result]) -> Result:
+        return step()
+
+    async def save_visit(self, job: SiteJob, visit: Visit) -> None:
+        self._store.save_visit(job, visit)
+
+    def close(self) -> None:
+        pass
 
 
 class _Watch:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from random import randrange
+from threading import RLock
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -67,7 +68,8 @@ class TryAgain(WorkspaceLocked):
 class PostgresDatabase(Database):
     """One connection to one database of a Postgres server, with all migrations applied.
 
-    A connection that breaks between two transactions is made anew, for as long as `patience_seconds`.
+    A connection that breaks between two transactions is made anew, for as long as `patience_seconds`. It may be
+    used by several threads, unlike SQLite's: one waits until the transaction of another is over.
     """
 
     is_server = True
@@ -81,6 +83,7 @@ class PostgresDatabase(Database):
         self._read_only = read_only
         self._patience_seconds = patience_seconds
         self._depth = 0
+        self.lock = RLock()
         self.slot = randrange(SLOTS)  # noqa: S311 - two in one slot wait for each other, no more
         self.connection = self._connect()
         try:
@@ -125,12 +128,13 @@ class PostgresDatabase(Database):
 
         A statement that writes, outside of a transaction, waits for other writers as a transaction does.
         """
-        if self._depth:
-            return self.execute_alone(sql, values)
-        if sql.lstrip()[:6].upper() in _WRITES:
-            with self.transaction():
+        with self.lock:
+            if self._depth:
                 return self.execute_alone(sql, values)
-        return self.again(lambda: self.execute_alone(sql, values))
+            if sql.lstrip()[:6].upper() in _WRITES:
+                with self.transaction():
+                    return self.execute_alone(sql, values)
+            return self.again(lambda: self.execute_alone(sql, values))
 
     def execute_alone(self, sql: str, values: Sequence[Any]) -> Rows:
         """Run one statement as it is; one that writes waits for no writers but those of the same rows."""
@@ -154,9 +158,10 @@ class PostgresDatabase(Database):
         until, pause = time.monotonic() + self._patience_seconds, 0.05
         while True:
             try:
-                if self.connection.closed:
-                    self.connection = self._connect()
-                return work()
+                with self.lock:
+                    if self.connection.closed:
+                        self.connection = self._connect()
+                    return work()
             except WorkspaceError as error:
                 is_over = isinstance(error, TryAgain)
                 if self._depth or time.monotonic() > until or not (is_over or is_away(error)):
@@ -195,19 +200,20 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _transaction(self, begin: bytes) -> Iterator[None]:
-        self.again(lambda: self._begin(begin))
-        self._depth = 1
-        try:
-            yield
-            with self.plain_errors():
-                self.connection.execute(b"COMMIT", prepare=False)
-        except BaseException:
-            with suppress(psycopg.Error):
-                if not self.connection.closed:
-                    self.connection.execute(b"ROLLBACK", prepare=False)
-            raise
-        finally:
-            self._depth = 0
+        with self.lock:
+            self.again(lambda: self._begin(begin))
+            self._depth = 1
+            try:
+                yield
+                with self.plain_errors():
+                    self.connection.execute(b"COMMIT", prepare=False)
+            except BaseException:
+                with suppress(psycopg.Error):
+                    if not self.connection.closed:
+                        self.connection.execute(b"ROLLBACK", prepare=False)
+                raise
+            finally:
+                self._depth = 0
 
     def _begin(self, begin: bytes) -> None:
         try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from wayhound.forage.scorer import SiteReport
 from wayhound.site import Site
 from wayhound.visit import PAGE_OUTCOMES, ArchiveRef, Visit, is_failure
 
 SiteState = Literal["waiting", "leased", "done"]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,19 @@ class Progress:
     @property
     def is_over(self) -> bool:
         return self.done >= self.sites
+
+
+class StoreCalls(Protocol):
+    """The calls of an event loop to a store. Where that is on a server, it is waited for while the loop goes on."""
+
+    async def run(self, step: Callable[[], Result]) -> Result:
+        """Carry out something with the store, after what was asked for before, and return its result."""
+
+    async def save_visit(self, job: SiteJob, visit: Visit) -> None:
+        """Save a visit as `Store.save_visit` does: it is durable when this returns."""
+
+    def close(self) -> None:
+        """Free what is needed for the calls; none may follow."""
 
 
 class Store(Protocol):

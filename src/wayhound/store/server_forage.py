@@ -6,22 +6,26 @@ was lost, so each step first looks for what an earlier try has done: nothing is 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from wayhound.forage.scorer import SiteReport
 from wayhound.store.database import storable
 from wayhound.store.forage import IS_HELD, ForageStore, job_of, lost
 from wayhound.store.postgres import PostgresDatabase, without_nul
-from wayhound.store.protocol import SiteJob
+from wayhound.store.protocol import SiteJob, StoreCalls
 from wayhound.store.visits import VISIT_COLUMNS, found_visits, visit_row
 from wayhound.visit import ArchiveRef, Visit
 
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
+Result = TypeVar("Result")
+
 MOST_VISITS = 32
 """Saved by one statement. The planner takes the number from LIMIT: it would scan a table for a hundred rows."""
 
@@ -174,8 +178,9 @@ class _ServerLeases(ForageStore):
                 return orphans
             return self._lease_free(run_id, worker, count)
 
-        jobs = self._server.again(attempt)
-        self._given.update((job.id, job.fence) for job in jobs)
+        with self._server.lock:
+            jobs = self._server.again(attempt)
+            self._given.update((job.id, job.fence) for job in jobs)
         self._forget_reservations(jobs)
         for job in jobs:
             self._forget_copies(job)
@@ -203,8 +208,9 @@ class _ServerLeases(ForageStore):
 
     def renew_leases(self, run_id: int, worker: str) -> set[tuple[int, int]]:
         renew = partial(self._server.execute_alone, _RENEW, (run_id, worker))
-        leases = set(self._server.again(renew).fetchall())
-        self._given &= leases
+        with self._server.lock:
+            leases = set(self._server.again(renew).fetchall())
+            self._given &= leases
         return leases
 
     def release_leases(self, run_id: int, worker: str) -> None:
@@ -256,6 +262,9 @@ class ServerForageStore(_ServerLeases):
     """A `Store` of forages on a server."""
 
     # Visits
+
+    def calls(self, gather_seconds: float) -> StoreCalls:
+        return _ThreadCalls(self, gather_seconds)
 
     def save_visit(self, job: SiteJob, visit: Visit) -> None:
         (refusal,) = self.save_visits([(job, visit)])
@@ -347,6 +356,58 @@ class ServerForageStore(_ServerLeases):
         """Lock the run first: those that reserve at the same time must count one after the other."""
         self._database.execute("SELECT 1 FROM run WHERE id = ? FOR NO KEY UPDATE", (job.run_id,))
         return super()._is_spent(job)
+
+
+class _ThreadCalls:
+    """Calls that one thread carries out one after the other, while the event loop reads from its sockets.
+
+    Visits that arrive within `gather_seconds`, or while the server is busy with others, are saved together. Each caller
+    goes on when its own visit is durable, so that the next request to a site never comes before that.
+    """
+
+    def __init__(self, store: ServerForageStore, gather_seconds: float) -> None:
+        self._store, self._gather_seconds = store, gather_seconds
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="wayhound-store")
+        self._waiting: list[tuple[SiteJob, Visit, asyncio.Future[None]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def run(self, step: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, step)
+
+    async def save_visit(self, job: SiteJob, visit: Visit) -> None:
+        saved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((job, visit, saved))
+        if self._writer is None:
+            self._writer = asyncio.create_task(self._write())
+        await saved
+
+    async def _write(self) -> None:
+        try:
+            while self._waiting:
+                if len(self._waiting) < MOST_VISITS:
+                    await asyncio.sleep(self._gather_seconds)
+                batch, self._waiting = self._waiting[:MOST_VISITS], self._waiting[MOST_VISITS:]
+                for (_, _, saved), error in zip(batch, await self._save(batch), strict=True):
+                    if saved.done():  # its site was given up meanwhile
+                        continue
+                    if error is None:
+                        saved.set_result(None)
+                    else:
+                        saved.set_exception(error)
+        finally:
+            self._writer = None
+
+    async def _save(
+        self, batch: Sequence[tuple[SiteJob, Visit, asyncio.Future[None]]]
+    ) -> Sequence[BaseException | None]:
+        visits = [(job, visit) for job, visit, _ in batch]
+        try:
+            return await self.run(partial(self._store.save_visits, visits))
+        except Exception as error:  # noqa: BLE001 - each caller raises it
+            return [error] * len(batch)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False)
 
 
 def _repeat(database: PostgresDatabase, step: Callable[[], None], is_done: Callable[[], bool]) -> None:
