@@ -84,7 +84,9 @@ def make_portal(
             slow_readers.close()
 
     limits = replace(web, open_types=OPEN_TYPES)
-    app = make_app(settings.name, ABOUT, portal.pages, limits, lifespan, buckets, portal.known_page)
+    app = make_app(
+        settings.name, ABOUT, portal.pages, limits, lifespan, buckets, known_page=portal.known_page
+    )
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app
