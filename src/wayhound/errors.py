@@ -48,8 +48,8 @@ class MissingExtra(UsageError):  # noqa: N818 - reads as what happened
 
     def __init__(self, feature: str, library: str, extra: str) -> None:
         super().__init__(
-            f"{feature} needs {library}, which is not installed. In a checkout of Wayhound, run: "
-            f"pip install '.[{extra}]'"
+            f"{feature} needs {library}, which is not installed. Run: pip install 'wayhound[{extra}]', or in a "
+            f"checkout: pip install '.[{extra}]'"
         )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from wayhound.errors import PageUnavailable, UsageError
+from wayhound.store.protocol import SiteSummary
 from wayhound.store.runs import Course
 from wayhound.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
 from wayhound.wording.faults import format_ending, format_error, format_fault
 from wayhound.wording.quantities import format_label
 from wayhound.wording.reasons import format_reason, format_reasons
-from wayhound.wording.runs import format_rendered
+from wayhound.wording.runs import format_rendered, format_verdict
 
 
 @pytest.mark.parametrize(
@@ -101,3 +102,16 @@ def test_pages_read_in_a_browser_are_told_by_site_and_kind() -> None:
         "  b.example: 1 × /#/*",
     ]
     assert format_rendered(pages, most=1)[1:] == ["  a.example: 2 × /people/*, …", "  and 1 more site"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "reason", "verdict"),
+    [
+        (9, "no links left", "probably none (93% after 9 pages)"),
+        (0, "start page failed (dns)", ""),
+        (1, "no links left (needs_browser)", ""),
+    ],
+)
+def test_a_site_of_which_nothing_could_be_read_is_not_judged(pages: int, reason: str, verdict: str) -> None:
+    site = SiteSummary("http://a.example/", "done", reason, 9, 9, 0, 0, 0.93, None, pages, 0)
+    assert format_verdict(site) == verdict

@@ -13,6 +13,7 @@ from wayhound.cli.language import Command, out_option, run_option, workspace_opt
 from wayhound.errors import UsageError
 from wayhound.store.export import FORMATS, TABLES, export_wide
 from wayhound.store.export import export as write
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet", ".xlsx": "xlsx"}
@@ -73,9 +74,10 @@ def export(
             rows = export_wide(workspace.database, chosen, target, run_id)
         else:
             rows = write(workspace.database, table, chosen, target, run_id=run_id, kind=kind)
+    what = table if wide is None else "rows"
     hint = "" if rows else f". To see what there is: {command_for(folder, 'status')}"
     err.print(
-        f"{rows:,} {table if rows != 1 else table[:-1]}" + (f" in {path}" if path else "") + hint,
+        count(rows, what[:-1]) + (f" in {path}" if path else "") + hint,
         markup=False,
     )
 

@@ -55,7 +55,7 @@ _REMEDIES: Mapping[str, Mapping[Surface, str]] = {
         "studio": "allow_private = true in wayhound.toml permits it",
     },
     "needs_browser": {
-        "command line": "--render auto shows them to a browser, where one is installed (docs/rendering.md)",
+        "command line": "--render auto shows them to a browser (pip install 'wayhound[teach]', and Chromium)",
         "studio": 'render = "auto" in wayhound.toml shows them to a browser, where one is installed',
     },
 }

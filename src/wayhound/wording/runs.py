@@ -103,7 +103,8 @@ def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
 
 def format_verdict(site: SiteSummary) -> str:
     """Return `probably none (93 %)` for a site without goals; empty for others, and if nothing was read or judged."""
-    if site.goals or site.none_probability is None or not site.pages:
+    could_read = site.pages and not site.reason.endswith("(needs_browser)")
+    if site.goals or site.none_probability is None or not could_read:
         return ""
     if site.none_probability >= 0.5:
         return f"probably none ({site.none_probability:.0%} after {count(site.pages, 'page')})"
