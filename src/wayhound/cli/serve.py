@@ -16,6 +16,7 @@ import click
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from wayhound.app.keep_up import KeepUp
 from wayhound.cli.console import command_for, err, require_extra, write_line
 from wayhound.cli.language import Command, port_option, workers_option, workspace_option
 from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
@@ -72,6 +73,8 @@ def index(folder: Path, rebuild: bool) -> None:
               help="Write nothing to the workspace: `index` elsewhere keeps the index up to date.")  # fmt: skip
 @click.option("--submissions", "inbox", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
               help="With --read-only, the file that takes what visitors send in.")  # fmt: skip
+@click.option("--keep-up", "keep_up_hours", metavar="HOURS", type=click.FloatRange(min=0, min_open=True),
+              help="Every so many hours, forage the approved sites again, read new papers and place them.")  # fmt: skip
 @workers_option()
 def serve(
     papers: tuple[Path, ...],
@@ -84,6 +87,7 @@ def serve(
     rate: float,
     read_only: bool,
     inbox: Path | None,
+    keep_up_hours: float | None,
     workers: int | None,
 ) -> None:
     """Serve the workspace as a portal until Ctrl-C: search, goals, topics, papers and their citations.
@@ -93,12 +97,17 @@ def serve(
 
     A workspace that may not be written is served as with --read-only. Visitors can then send something in only if
     --submissions names a file, from which `submissions collect` takes it.
+
+    With --keep-up, the portal grows unattended: the sites of submitted.txt, to which approved ones are added, are
+    foraged with the model trained last. `wayhound status` says what was done.
     """
     read_only = read_only or (not papers and not is_writable(folder))
     if inbox and not read_only:
         raise UsageError("--submissions is for --read-only: the workspace itself takes submissions.")
     if read_only and papers:
         raise UsageError("PAPERS cannot be read into a workspace with --read-only.")
+    if read_only and keep_up_hours:
+        raise UsageError("--keep-up writes to the workspace, which --read-only does not allow.")
     if papers:
         from wayhound.cli.papers_work import take_up_papers  # noqa: PLC0415 - loads the models of papers
 
@@ -106,7 +115,17 @@ def serve(
     elif not read_only:
         _suggest_topics(folder)
     address = PortalAddress(host, port, public_url)
-    serve_portal(folder, address, name=name, rate=rate, workers=workers, read_only=read_only, inbox=inbox)
+    keeping = KeepUp(folder.absolute(), keep_up_hours * 3600) if keep_up_hours else nullcontext()
+    serve_portal(
+        folder,
+        address,
+        name=name,
+        rate=rate,
+        workers=workers,
+        read_only=read_only,
+        inbox=inbox,
+        keeping=keeping,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +161,9 @@ def serve_portal(
     workers: int | None = None,
     read_only: bool = False,
     inbox: Path | None = None,
+    keeping: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it has no state
 ) -> None:
-    """Serve until Ctrl-C."""
+    """Serve until Ctrl-C; `keeping` is entered while the portal runs."""
     require_extra("The portal", "portal", *NEEDED)
     from wayhound.app.index import Follower, ScoreKeeper  # noqa: PLC0415
     from wayhound.portal.library import WorkspaceAccess  # noqa: PLC0415
@@ -164,7 +184,11 @@ def serve_portal(
         logging.basicConfig(format="%(message)s")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:
-            with ServerProcesses(access, *settings, listening, workers or _cores()) as serving, updating:
+            with (
+                ServerProcesses(access, *settings, listening, workers or _cores()) as serving,
+                updating,
+                keeping,
+            ):
                 write_line(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
                 serving.watch()
         except KeyboardInterrupt:

@@ -9,6 +9,7 @@ import click
 from rich.text import Text
 
 from wayhound.app.forage import Order, has_probabilities
+from wayhound.app.keep_up import read_rounds
 from wayhound.cli.compare import requested_run, since_before
 from wayhound.cli.console import command_for, err, next_steps, out, write_json
 from wayhound.cli.forage_display import closing_table
@@ -17,6 +18,7 @@ from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import Progress, Run
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import (
+    format_kept,
     format_order,
     format_outcomes,
     format_path,
@@ -41,6 +43,8 @@ def status(folder: Path, goals: bool, run_id: int | None, as_json: bool) -> None
             write_json(_runs_to_json(workspace, _runs(workspace, run_id)), indent=1)
         else:
             _print(workspace, _runs(workspace, run_id))
+            for line in (line for done in read_rounds(folder)[-1:] for line in format_kept(done)):
+                out.print(line, markup=False)
 
 
 def _runs(workspace: Workspace, run_id: int | None) -> list[Run]:

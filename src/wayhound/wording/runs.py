@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
 from wayhound.app.compare import GoalChange
 from wayhound.app.forage import Order
+from wayhound.app.keep_up import KeptRound
 from wayhound.forage.rendering import template
 from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary
@@ -85,6 +87,14 @@ def format_time_left(about: float | None, most: float | None) -> str:
     if about is not None:
         return f"about {format_duration(about if most is None else min(about, most))} left"
     return f"at most {format_duration(most)} left" if most is not None else ""
+
+
+def format_kept(done: KeptRound) -> Iterator[str]:
+    """Yield lines on what a round of `serve --keep-up` did."""
+    at = datetime.fromtimestamp(done.started, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    yield f"Kept up at {at}, in {done.seconds:,.0f} s{' (stopped before its end)' if done.stopped else ''}:"
+    for step in done.steps:
+        yield f"  {step.command}: {step.message or ('done.' if not step.code else f'failed (exit code {step.code}).')}"
 
 
 def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
