@@ -606,8 +606,9 @@ def measure(arguments: argparse.Namespace) -> list[Report]:
         folder, calm = run_cluster(bench, "calm", 0)
         rows: list[list[Any]] = [_row("one machine, SQLite", local, bench, None)]
         rows[0][5:] = [None] * 5
-        rows.append(_row("cluster", calm, bench, bench.unreadable(folder)))
-        bars = _bars("cluster", bench, calm, local, bench.unreadable(folder))
+        unreadable = bench.unreadable(folder)
+        rows.append(_row("cluster", calm, bench, unreadable))
+        bars = _bars("cluster", bench, calm, local, unreadable)
         ratio = _cpu_per_page(calm) / _cpu_per_page(local)
         bars.append(Bar("CPU per page of workers and command, times one machine", round(ratio, 2), most=1.35))
         bench.delay = FAULT_DELAY
@@ -616,13 +617,15 @@ def measure(arguments: argparse.Namespace) -> list[Report]:
             before = sum(bench.faults.values())
             folder, hurt = run_cluster(bench, f"faults{left}", min(left, FAULTS_A_RUN))
             made = sum(bench.faults.values()) - before
-            rows.append(_row(f"{made} faults", hurt, bench, bench.unreadable(folder)))
-            bars += _bars(f"{made} faults", bench, hurt, local, bench.unreadable(folder))
+            unreadable = bench.unreadable(folder)
+            rows.append(_row(f"{made} faults", hurt, bench, unreadable))
+            bars += _bars(f"{made} faults", bench, hurt, local, unreadable)
             left -= made
         if arguments.partition and namespaces:
             folder, cut = run_cluster(bench, "partition", 0, arguments.partition)
-            rows.append(_row(f"cut off for {arguments.partition:g} s", cut, bench, bench.unreadable(folder)))
-            bars += _bars("partition", bench, cut, local, bench.unreadable(folder))
+            unreadable = bench.unreadable(folder)
+            rows.append(_row(f"cut off for {arguments.partition:g} s", cut, bench, unreadable))
+            bars += _bars("partition", bench, cut, local, unreadable)
     where = "network namespaces" if namespaces else "processes that share the loopback address"
     header = ["run", "sites", "pages", "seconds", "CPU ms per page", "of Ray itself", "refetched", "overlaps",
               "shortest gap", "unreadable"]  # fmt: skip
@@ -664,6 +667,8 @@ def _row(name: str, outcome: Outcome, bench: Bench, unreadable: int | None) -> l
 
 def _bars(name: str, bench: Bench, outcome: Outcome, local: Outcome, unreadable: int) -> list[Bar]:
     other = sum(sorted(outcome.visits[site]) != sorted(visits) for site, visits in local.visits.items())
+    failures = Counter(reason for visits in outcome.visits.values() for _, reason in visits if reason != "ok")
+    print(f"{name}: {other} sites with other visits than on one machine; {dict(failures)}", file=sys.stderr)
     over = sum(spent > bench.budget for spent in outcome.spent.values())
     bars = [
         Bar(f"{name}: sites over their budget", over, most=0),

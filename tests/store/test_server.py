@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import threading
@@ -287,6 +288,24 @@ def note_statements(database: Database, statements: list[str]) -> None:
         return run_statement(sql, values)
 
     database.execute_alone = noted  # type: ignore[attr-defined]
+
+
+# Plans
+
+
+def test_a_lease_reads_a_few_sites_however_many_wait(server: PostgresServer) -> None:
+    from wayhound.store.dialect import translate
+    from wayhound.store.server_forage import _LEASE
+
+    with opened(server.create()) as database:
+        started = begin(forage_store(database), sites=2_000)
+        sql = translate(_LEASE)
+        for value, literal in (("$1", f"{started.id}"), ("$2", "-1"), ("$3", "8"), ("$4", "'here:1:0'")):
+            sql = sql.replace(value, literal)
+        plan = "\n".join(line for (line,) in database.execute(f"EXPLAIN (ANALYZE) {sql}"))
+        read = [int(rows) * int(loops) for rows, loops in re.findall(r"rows=(\d+) loops=(\d+)", plan)]
+        removed = [int(rows) for rows in re.findall(r"Rows Removed by .*: (\d+)", plan)]
+        assert max(read + removed) < 200, plan
 
 
 # Errors

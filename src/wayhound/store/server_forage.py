@@ -48,7 +48,8 @@ _RECORD = ", ".join(
 _FLAGS = ("is_goal", "spent", "not_modified")
 
 # Visits of different sites in one statement and one round trip; ?1 has them as JSON, ?2 is the slot. A visit is not in
-# `held` if its lease was lost or its number is wrong, and then nothing else happens for it.
+# `held` if its lease was lost or its number is wrong, and then nothing else happens for it. The state is compared in a
+# way that no index serves: the server would look through all leased sites, of all workers, for these few.
 _SAVE = f"""
 WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset(CAST(?1 AS json)) AS visit ({_RECORD}) LIMIT {MOST_VISITS}
@@ -56,7 +57,7 @@ WITH given AS MATERIALIZED (
     UPDATE site SET visits = site.visits + 1, spent = site.spent + given.spent, goals = site.goals + given.is_goal,
         pages = site.pages + given.is_page, failures = site.failures + given.is_failure
     FROM given WHERE site.id = given.site_id AND site.visits = given.number AND site.fence = given.fence
-        AND site.state = 'leased'
+        AND site.state || '' = 'leased'
     RETURNING site.id
 ), saved AS (
     INSERT INTO visit ({", ".join(_VISIT)}) SELECT {", ".join(_VISIT)} FROM given JOIN held ON id = site_id
@@ -115,14 +116,15 @@ SELECT (SELECT count(*) FROM before), (SELECT count(*) FROM found)
 """
 
 # Leases the first waiting site of each domain that is not leased, from a turn on. Rows that another worker is about to
-# lease are skipped, not waited for.
+# lease are skipped, not waited for. `min`, and not NOT EXISTS: without statistics, as after the sites were just added,
+# the planner would make a join of that and read all waiting sites for each one that it leases.
 _LEASE = f"""
 WITH free AS (
     SELECT id FROM site AS wanted
     WHERE run_id = ?1 AND state = 'waiting' AND turn > ?2
       AND NOT EXISTS (SELECT 1 FROM site AS held WHERE held.state = 'leased' AND held.domain = wanted.domain)
-      AND NOT EXISTS (SELECT 1 FROM site AS earlier WHERE earlier.run_id = ?1 AND earlier.state = 'waiting'
-                      AND earlier.turn = wanted.turn AND earlier.id < wanted.id)
+      AND id = (SELECT min(earlier.id) FROM site AS earlier
+                WHERE earlier.run_id = ?1 AND earlier.state = 'waiting' AND earlier.turn = wanted.turn)
     ORDER BY turn LIMIT ?3 FOR UPDATE SKIP LOCKED
 )
 UPDATE site SET state = 'leased', worker = ?4, leased_at = {_NOW}, fence = fence + 1
