@@ -43,13 +43,13 @@ OPEN_TYPES = (
 """Media types that scripts of other origins may read."""
 
 _ROUTES = (
+    search_routes,  # those asked for most come first: routes are tried one after the other
+    export_routes,  # before records, whose keys may have any suffix
+    record_routes,
     home_routes,
-    search_routes,
     feed_routes,  # before topics, whose addresses may have any suffix
     list_routes,
     topic_routes,
-    export_routes,
-    record_routes,
     map_routes,
     original_routes,
     submit_routes,
