@@ -32,7 +32,7 @@ TARGETS = {
     "store/runs.py": [
         "tests/store/test_contract.py", "tests/store/test_life_of_a_run.py", "tests/store/test_run_course.py",
     ],
-    "forage/politeness.py": ["tests/forage/test_forager.py", "tests/forage/test_frontier.py"],
+    "forage/politeness.py": ["tests/forage/test_politeness.py", "tests/forage/test_forager.py"],
     "forage/frontier.py": [
         "tests/forage/test_frontier.py", "tests/forage/test_adaptive.py", "tests/forage/test_site_program.py",
         "tests/forage/test_forager.py",

@@ -20,12 +20,11 @@ from hypothesis.strategies import (
 from tests.forage.world import Answer, Walk, page
 from wayhound.fetched import Failed, FailureReason, Fetched
 from wayhound.forage.forager import FEW_GOALS_LEFT, ForageLimits, Forager
-from wayhound.forage.politeness import MAX_CONSECUTIVE_FAILURES, FailureTracker, Politeness
+from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import NO_ANSWERS, GoalPattern, Rated, Reading, Scorer, SiteReport, State
 from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
 from wayhound.page import Link, Page
 from wayhound.site import Site
-from wayhound.visit import Visit
 
 SITE = Site("http://s.example/")
 URLS = [f"http://s.example/{name}" for name in ["", "a", "b", "c", "d", "e", "f"]]
@@ -388,28 +387,3 @@ def test_goals_left_are_the_same_after_a_replay(kind: str) -> None:
         answer = world[visit.url]
         again.replay(visit, answer if isinstance(answer, Page) else None)
     assert again.goals_left == whole.forager.goals_left
-
-
-def test_only_pauses_that_are_over_are_forgotten_by_a_process_of_many_sites() -> None:
-    politeness = Politeness(10.0)
-    for number in range(10_000):
-        politeness.request_ended(f"h{number}.example", float(number))
-    assert politeness.ready_at("h0.example") == 10.0  # so many are remembered
-    politeness.request_ended("last.example", 10_000.0)
-    assert politeness.ready_at("h0.example") == 0.0
-    assert politeness.ready_at("h9999.example") == 10_009.0
-    assert politeness.ready_at("last.example") == 10_010.0
-
-
-def test_a_success_proves_that_a_host_is_up_again() -> None:
-    failures = FailureTracker()
-    failed = Visit("http://a.example/", 0, "http://a.example/x", "timeout", 0.0)
-    for _ in range(MAX_CONSECUTIVE_FAILURES - 1):
-        failures.failed(failed)
-    failures.succeeded("http://a.example/y")
-    failures.failed(failed)
-    assert not failures.is_down(failed.url)
-    for _ in range(MAX_CONSECUTIVE_FAILURES - 1):
-        failures.failed(failed)
-    assert failures.is_down(failed.url)
-    assert failures.site_is_down
