@@ -136,15 +136,15 @@ def marked_page(
     page = read_facts(url, answer.body, answer.content_type, answer.charset)
     facts = sorted(settled_facts(page, answer, wanted, SiteProfile(), None), key=lambda fact: fact.start)
     lines = []
-    for line in page.lines.lines:
+    for line_start, line in zip(page.lines.starts, page.lines.lines, strict=False):
         pieces: list[tuple[str, Fact | None]] = []
-        at = line.start
+        at, line_end = line_start, line_start + len(line)
         for fact in facts:
-            start, end = max(fact.start, at), min(fact.end, line.end)
+            start, end = max(fact.start, at), min(fact.end, line_end)
             if start < end:
                 pieces += [(page.lines.text[at:start], None), (page.lines.text[start:end], fact)]
                 at = end
-        pieces.append((page.lines.text[at : line.end], None))
+        pieces.append((page.lines.text[at:line_end], None))
         lines.append(MarkedLine(tuple(piece for piece in pieces if piece[0])))
     return page, lines
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from wayhound.entities.page_lines import CACHED_LINES, PageLines, TextLine
+from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.entities.places import (
     AU_STATES,
     BOX_WORDS,
@@ -19,9 +19,9 @@ from wayhound.entities.places import (
     CA_PROVINCES,
     COUNTRIES,
     COUNTRY_NAME,
-    STREET,
     US_STATES,
     country_named,
+    names_street,
     search_country,
 )
 
@@ -144,7 +144,6 @@ _LABEL = re.compile(
     r"adresa|naslov|cím|osoite|adress|адрес|адреса|διεύθυνση|住所|所在地|地址|주소)\s*(?:[(（][^()（）]{1,12}[)）]\s*)?(?:[:：.\-–]|$)",
     re.IGNORECASE,
 )
-_LABEL_LINE = re.compile(_LABEL.pattern.replace(r"^\W*", r"^[^\w\n]*"), re.IGNORECASE | re.MULTILINE)
 _ANY_LABEL = re.compile(
     r"^[^\d:：]{2,28}(?<!\bno)(?<!\bnr)[:：]\s*", re.IGNORECASE
 )  # "Cad. No: 5" is a street
@@ -196,24 +195,27 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
 def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
     lines = page.lines
     likely = tuple(hints)
-    for index in sorted({page.line_at(match.start()) for match in _LABEL_LINE.finditer(page.text)}):
-        if _LABEL.match(lines[index].text):
+    for index, is_label in enumerate(map(_is_label, lines)):
+        if is_label:
             yield from _labelled(page, index)
     for index in page.digit_lines:
-        text = lines[index].text
-        if not _HAS_DIGITS.search(text):
-            continue
+        text = lines[index]
         anchors, street = _line_anchors(text, likely)
         for anchor in anchors:
             yield replace(anchor, line=index)
         if street is not None and index + 1 < len(lines):
-            below = lines[index + 1].text
+            below = lines[index + 1]
             if (
                 _PLACE_LINE.fullmatch(below)
                 and len(below) < 60
                 and not (_COPYRIGHT.search(below) or search_country(text))
             ):
                 yield _Anchor(index, street, len(text), "", "", _BARE)
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _is_label(text: str) -> bool:
+    return _LABEL.match(text) is not None
 
 
 @lru_cache(maxsize=CACHED_LINES)
@@ -224,6 +226,8 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...
     """
     anchors: list[_Anchor] = []
     street: int | None = None
+    if not _HAS_DIGITS.search(text):
+        return (), None
     if _CODE_SHAPE.search(text) or _LETTER_CODE.search(text):
         anchors += _post_codes(0, text, hints)
     if not text.isascii() and _EAST_ASIAN.search(text):
@@ -259,7 +263,7 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor
 def _codes_of_few(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
     """Yield codes whose shape is not telling by itself: the site or the line must be of their country."""
     for pattern, country, weight in ((_IE, "IE", 0.65), (_LV, "LV", 0.7)):
-        if country in hints or country == "LV" or "Ireland" in text:
+        if "LV-" in text if country == "LV" else "IE" in hints or "Ireland" in text:
             for match in pattern.finditer(text):
                 yield _Anchor(
                     index, _city_start(text, match.start()), match.end(), country, match["code"], weight
@@ -332,13 +336,13 @@ def _code_country(code: str, hints: Sequence[str]) -> str:
 def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
     """Yield what follows the word "address" on its line, or the line below."""
     line = page.lines[index]
-    match = _LABEL.match(line.text)
+    match = _LABEL.match(line)
     assert match is not None
-    rest = line.text[match.end() :].strip()
+    rest = line[match.end() :].strip()
     if len(rest) > 5:
-        yield _Anchor(index, match.end(), len(line.text), "", "", _LABELLED)
+        yield _Anchor(index, match.end(), len(line), "", "", _LABELLED)
     elif not rest and index + 1 < len(page.lines):
-        below = page.lines[index + 1].text
+        below = page.lines[index + 1]
         if not _ANY_LABEL.match(below) and len(below) < MAX_ADDRESS_CHARS:
             yield _Anchor(index + 1, 0, len(below), "", "", _LABELLED)
 
@@ -346,11 +350,11 @@ def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
 def _without_code(index: int, text: str) -> Iterator[_Anchor]:
     for pattern, country in ((_US_NO_ZIP, "US"), (_BR_NO_CODE, "BR")) if _REGION.search(text) else ():
         for match in pattern.finditer(text):
-            if STREET.search(text, 0, match.start()) or _BOX.search(text):
+            if names_street(text[: match.start()]) or _BOX.search(text):
                 yield _Anchor(index, match.start(), match.end(), country, "", 0.45)
     named = search_country(text) if len(text) < 120 else None
     listed = named is not None and text.endswith(named[0]) and text.count(",") >= 2
-    if named is not None and (listed or STREET.search(text, 0, named.start())):
+    if named is not None and (listed or names_street(text[: named.start()])):
         yield _Anchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4)
 
 
@@ -362,12 +366,12 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
     line = lines[anchor.line]
     end_line, end = _grow_down(lines, anchor)
     if anchor.weight == _BARE:
-        end_line, end = anchor.line + 1, len(lines[anchor.line + 1].text)
-    before = _own_line_start(line.text, anchor)
-    own = line.text[before : anchor.start if anchor.code_first else anchor.end]
+        end_line, end = anchor.line + 1, len(lines[anchor.line + 1])
+    before = _own_line_start(line, anchor)
+    own = line[before : anchor.start if anchor.code_first else anchor.end]
     own = own.replace(anchor.post_code, " ") if anchor.post_code else own
     pieces: list[tuple[int, int, int]] = [
-        (anchor.line, before, end if end_line == anchor.line else len(line.text))
+        (anchor.line, before, end if end_line == anchor.line else len(line))
     ]
     street = _is_street(own) or (anchor.country == "JP") or (not anchor.post_code and anchor.weight >= _BARE)
     if not street and anchor.post_code:
@@ -375,21 +379,21 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
         street = bool(above)
         pieces = [*above, *pieces]
     if not street and anchor.country in _STREET_LAST and end_line == anchor.line:
-        cut = _CUT.search(line.text, end)
-        rest = line.text[end : cut.start() if cut else len(line.text)].rstrip(" ,;")
+        cut = _CUT.search(line, end)
+        rest = line[end : cut.start() if cut else len(line)].rstrip(" ,;")
         if street := len(rest) < MAX_PART_CHARS and rest.startswith(",") and _is_street(rest):
             end += len(rest)
             pieces = [(anchor.line, before, end)]
     if end_line != anchor.line:
-        pieces += [(index, 0, len(lines[index].text)) for index in range(anchor.line + 1, end_line)]
+        pieces += [(index, 0, len(lines[index])) for index in range(anchor.line + 1, end_line)]
         pieces.append((end_line, 0, end))
-    text = ", ".join(piece for piece in (_tidy(lines[i].text[a:b]) for i, a, b in pieces) if piece)
+    text = ", ".join(piece for piece in (_tidy(lines[i][a:b]) for i, a, b in pieces) if piece)
     if not text or len(text) > MAX_ADDRESS_CHARS or not re.search(r"\w{2}", text):
         return None
     strong_shape = anchor.country in ("US", "CA", "GB", "JP")
     if not street and not strong_shape:
         return None
-    if anchor.weight == _LABELLED and not (_NUMBER.search(text) or STREET.search(text) or "," in text):
+    if anchor.weight == _LABELLED and not (_NUMBER.search(text) or names_street(text) or "," in text):
         return None  # after a label, but nothing of an address in it
     first, last = pieces[0], pieces[-1]
     country = anchor.country or _country_in(text) or _likely_country(text, hints)
@@ -397,7 +401,7 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
         anchor.weight + (0.2 if street else -0.25) + (0.05 if country and country in hints[:2] else 0.0)
     )
     return Address(
-        text, lines[first[0]].start + first[1], lines[last[0]].start + last[2], country, anchor.post_code,
+        text, page.starts[first[0]] + first[1], page.starts[last[0]] + last[2], country, anchor.post_code,
         round(min(0.97, confidence), 3),
     )  # fmt: skip
 
@@ -421,9 +425,9 @@ def _own_line_start(text: str, anchor: _Anchor) -> int:
     return start + (len(text[start:]) - len(text[start:].lstrip(" ,;:-–—|")))
 
 
-def _grow_down(lines: Sequence[TextLine], anchor: _Anchor) -> tuple[int, int]:
+def _grow_down(lines: Sequence[str], anchor: _Anchor) -> tuple[int, int]:
     """Return the line and the offset where the address ends: a country, or the rest of a labelled line."""
-    text = lines[anchor.line].text
+    text = lines[anchor.line]
     end = anchor.end
     if not anchor.post_code or anchor.country in ("JP", "MX"):
         cut = _CUT.search(text, anchor.start)
@@ -450,11 +454,11 @@ _DISTRICT = re.compile(
 )
 
 
-def _lines_below(lines: Sequence[TextLine], anchor: _Anchor, end: int) -> tuple[int, int]:
+def _lines_below(lines: Sequence[str], anchor: _Anchor, end: int) -> tuple[int, int]:
     """Return where an address ends that fills its last line: after a country, a district, or a comma's line."""
-    last, text = (anchor.line, end), lines[anchor.line].text
+    last, text = (anchor.line, end), lines[anchor.line]
     for index in range(anchor.line + 1, min(len(lines), anchor.line + 4)):
-        below = lines[index].text
+        below = lines[index]
         if COUNTRY_NAME.fullmatch(below.strip(" .,")):
             return index, len(below)
         japanese = anchor.country == "JP" and index == anchor.line + 1 and bool(_JP_PLACE.search(below))
@@ -477,12 +481,12 @@ _Piece = tuple[int, int, int]
 """A line, and where a part of it begins and ends."""
 
 
-def _lines_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
+def _lines_above(lines: Sequence[str], anchor: _Anchor) -> list[_Piece]:
     """Return the lines above a line with city and post code that hold the street, without the name above them."""
     taken: list[_Piece] = []
     may_skip = not anchor.code_first
     for index in range(anchor.line - 1, max(-1, anchor.line - 1 - MAX_LINES_ABOVE), -1):
-        text = lines[index].text
+        text = lines[index]
         start = _after_label(text)
         part = text[start:]
         if len(part) > MAX_PART_CHARS or _SENTENCE.search(part):
@@ -508,11 +512,11 @@ _AMERICAN_STREET = re.compile(
 )
 
 
-def _american_street(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
+def _american_street(lines: Sequence[str], anchor: _Anchor) -> list[_Piece]:
     if anchor.country in ("US", "CA"):
         for index in range(anchor.line - 1, max(-1, anchor.line - 3), -1):
-            if _AMERICAN_STREET.fullmatch(lines[index].text.rstrip(" ,")):
-                return [(index, 0, len(lines[index].text))]
+            if _AMERICAN_STREET.fullmatch(lines[index].rstrip(" ,")):
+                return [(index, 0, len(lines[index]))]
     return []
 
 
@@ -522,25 +526,25 @@ _STREET_LAST = frozenset("HU RU UA BG KZ BY".split())
 _BLOCK_LINE = re.compile(rf"[{_CAPITAL}\d][\w.,'’&()/ -]{{1,48}}")
 
 
-def _block_above(lines: Sequence[TextLine], anchor: _Anchor) -> list[_Piece]:
+def _block_above(lines: Sequence[str], anchor: _Anchor) -> list[_Piece]:
     """Return a block of short lines that begins with a street, as in Britain, where town and county have their own."""
     top = anchor.line
     for index in range(anchor.line - 1, max(-1, anchor.line - 1 - MAX_LINES_ABOVE), -1):
-        part = lines[index].text
+        part = lines[index]
         if not _BLOCK_LINE.fullmatch(part):
             break
-        if _is_street(part) or _UNIT.match(part) or STREET.search(part):
+        if _is_street(part) or _UNIT.match(part) or names_street(part):
             top = index
-    return [(index, 0, len(lines[index].text)) for index in range(top, anchor.line)]
+    return [(index, 0, len(lines[index])) for index in range(top, anchor.line)]
 
 
-def _up_to_label(lines: Sequence[TextLine], first: int) -> list[_Piece]:
+def _up_to_label(lines: Sequence[str], first: int) -> list[_Piece]:
     """Return the lines between the word "address" and the street, if they look like parts of an address."""
     for label in range(first - 1, max(-1, first - 3), -1):
-        if _LABEL.match(lines[label].text):
+        if _LABEL.match(lines[label]):
             between = range(label + 1, first)
-            fits = all(STREET.search(lines[index].text) or "," in lines[index].text for index in between)
-            return [(index, 0, len(lines[index].text)) for index in between] if fits else []
+            fits = all(names_street(lines[index]) or "," in lines[index] for index in between)
+            return [(index, 0, len(lines[index])) for index in between] if fits else []
     return []
 
 
@@ -557,7 +561,7 @@ def _is_street(text: str) -> bool:
         return False
     if _BOX.search(text):
         return True
-    has_word = STREET.search(text) is not None
+    has_word = names_street(text)
     if _NUMBER.search(text) or _NUMBER_WORD.match(text):
         return (
             has_word

@@ -52,11 +52,8 @@ _DISGUISED = re.compile(
     r"(?![\w@-])",
     re.IGNORECASE,
 )
-# two patterns: one that begins with a set of signs is skipped through faster than two alternatives
-_HAS_DISGUISE = (
-    re.compile(rf"[\[({{<«#*] ?{_AT_WORD} ?[\])}}>»#*]", re.IGNORECASE),
-    re.compile(" (?:AT|-at-) | at (?=[^ \n]+ dot )"),
-)
+_IN_BRACKETS = re.compile(rf"[\[({{<«#*] ?{_AT_WORD} ?[\])}}>»#*]", re.IGNORECASE)
+_SPELLED = re.compile(" (?:AT|-at-) | at (?=[^ \n]+ dot )")
 _REVERSED = re.compile(
     r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])"
 )
@@ -90,7 +87,10 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
         elif (match := _REVERSED.search(text, start, place + 66)) and (email := clean_email(match[1][::-1])):
             yield Contact("email", email, match[0], *match.span(), confidence=0.85)
         place = text.find("@", place + 1)
-    for sign in (sign for pattern in _HAS_DISGUISE for sign in pattern.finditer(text)):
+    signs = list(_IN_BRACKETS.finditer(text))
+    if " AT " in text or "-at-" in text or " dot " in text:
+        signs += _SPELLED.finditer(text)
+    for sign in signs:
         match = _DISGUISED.search(text, max(0, sign.start() - 66), sign.end() + 200)
         if match is None or not match.start() < sign.start() < sign.end() < match.end():
             continue
@@ -226,9 +226,8 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
 
 def _phone_candidates(page: PageLines) -> Iterator[tuple[int, str]]:
     for index in page.digit_lines:
-        line = page.lines[index]
-        for start, printed in _line_candidates(line.text):
-            yield line.start + start, printed
+        for start, printed in _line_candidates(page.lines[index]):
+            yield page.starts[index] + start, printed
 
 
 @lru_cache(maxsize=CACHED_LINES)
@@ -312,14 +311,15 @@ def _phonenumbers() -> Any:
 # Social profiles and registration numbers
 
 _NETWORK = re.compile(
-    r"://(?:[\w-]+\.)?(?:(?:facebook|instagram|linkedin|twitter|youtube|tiktok|pinterest|github|xing|vk)\.com/|t\.me/|"
-    r"mastodon\.|bsky\.app/)|://x\.com/"
+    rb"://(?:[\w-]+\.)?(?:(?:facebook|instagram|linkedin|twitter|youtube|tiktok|pinterest|github|xing|vk)\.com/|t\.me/|"
+    rb"mastodon\.|bsky\.app/)|://x\.com/"
 )
 _SOCIAL = re.compile(
     r"https?://(?:[\w-]+\.)?((?:facebook|instagram|linkedin|twitter|youtube|tiktok|pinterest|github|xing|vk)\.com|x\.com|"
     r"t\.me|mastodon\.\w+|bsky\.app)/[^\s\"'<>]+",
     re.IGNORECASE,
 )
+_MAX_PROFILE_CHARS = 500
 _SHARE = re.compile(
     r"/(?:sharer?|share\.php|share|intent|dialog|plugins|tr|hashtag|search|home|login|privacy|policies|p|embed|watch|"
     r"sharing|shareArticle|pin/create)(?:[/?#.]|$)",
@@ -340,15 +340,16 @@ _REGISTERS = re.compile(
 )
 
 
-def profile_urls(markup: str) -> list[str]:
-    """Return the addresses of profiles on social networks that a page links to, each once."""
+def profile_urls(source: bytes) -> list[str]:
+    """Return the addresses of profiles on social networks that markup in UTF-8 links to, each once."""
     found: dict[str, None] = {}
-    for match in _NETWORK.finditer(markup):
+    for match in _NETWORK.finditer(source):
         # from the name of the network backwards: the search for a literal beginning is fast
-        start = markup.rfind("http", match.start() - 5 if match.start() > 5 else 0, match.start())
-        whole = _SOCIAL.match(markup, start) if start >= 0 else None
-        if whole and is_profile(whole[0]):
-            found[whole[0]] = None
+        start = source.rfind(b"http", max(0, match.start() - 5), match.start())
+        if start >= 0:
+            rest = source[start : start + _MAX_PROFILE_CHARS].decode("utf-8", "ignore")
+            if (whole := _SOCIAL.match(rest)) and is_profile(whole[0]):
+                found[whole[0]] = None
     return list(found)
 
 

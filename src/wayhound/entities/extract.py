@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
 
 from wayhound.entities.addresses import find_addresses
 from wayhound.entities.contacts import (
@@ -231,8 +230,13 @@ def settle(
 def _near_name(page: FactPage, settled: Sequence[Fact]) -> tuple[range, ...]:
     """Return where an address is that of the entity, whatever the page lists beside it: right after the name."""
     name = next((fact.text for fact in settled if fact.field == "name"), "")
-    places = re.finditer(re.escape(name), page.lines.text) if name else ()
-    return tuple(range(place.end(), place.end() + NEAR_CHARS) for place in islice(places, MAX_VALUES))
+    places: list[range] = []
+    start = page.lines.text.find(name) if name else -1
+    while start >= 0 and len(places) < MAX_VALUES:
+        end = start + len(name)
+        places.append(range(end, end + NEAR_CHARS))
+        start = page.lines.text.find(name, end)
+    return tuple(places)
 
 
 def _is_in(fact: Fact, places: Sequence[range]) -> bool:

@@ -107,28 +107,23 @@ _SHUT_WORDS = ("closed", "geschlossen", "ruhetag", "fermé", "cerrado", "fechado
                "zavřeno", "zaprto", "stengt", "lukket", "stängt", "suljettu", "定休", "休み")  # fmt: skip
 
 
-def _hinted_lines(page: PageLines) -> list[int]:
-    hinted = {index for index in page.digit_lines if _HINT.search(page.lines[index].text)}
-    lower = page.text.lower()
-    if len(lower) == len(page.text):
-        hinted |= {
-            page.line_at(match.start())
-            for word in _SHUT_WORDS
-            if word in lower
-            for match in re.finditer(word, lower)
-        }
-    return sorted(hinted)
+@lru_cache(maxsize=CACHED_LINES)
+def _may_have_hours(line: str) -> bool:
+    if len(line) > _MAX_CHARS:
+        return False
+    lower = line.lower()
+    return any(word in lower for word in _SHUT_WORDS) or _HINT.search(line) is not None
 
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
-    for number in _hinted_lines(page):
-        line = page.lines[number]
-        if len(line.text) <= _MAX_CHARS:
-            above = page.lines[number - 1].text if number else ""
-            text, sure = _line_hours(line.text, above if len(above) < 40 else "")
+    for number, line in enumerate(page.lines):
+        if _may_have_hours(line):
+            above = page.lines[number - 1] if number else ""
+            text, sure = _line_hours(line, above if len(above) < 40 else "")
             if text:
-                yield OpenHours(text, line.text, line.start, line.end, 0.85 if sure else 0.7)
+                start = page.starts[number]
+                yield OpenHours(text, line, start, start + len(line), 0.85 if sure else 0.7)
 
 
 @lru_cache(maxsize=CACHED_LINES)
@@ -138,8 +133,9 @@ def _line_hours(line: str, above: str) -> tuple[str, bool]:
         return "", False
     days, sure = _days(line)
     pending = _days(above)[0] if above and not days else []
-    text = normalise_hours(line, pending)
-    return (text, sure) if sure or pending or _ALL_DAYS.search(line) else ("", sure)
+    if not (sure or pending or _ALL_DAYS.search(line)):
+        return "", sure
+    return normalise_hours(line, pending), sure
 
 
 def normalise_hours(text: str, days_before: Sequence[int] = ()) -> str:
@@ -189,6 +185,7 @@ def days_from_schema(days: Sequence[str], opens: str, closes: str) -> str:
     )
 
 
+_folded = lru_cache(maxsize=CACHED_LINES)(fold)
 _TO_WORD = re.compile("[至到]")  # written without spaces around
 
 
@@ -198,7 +195,7 @@ def _days(text: str) -> tuple[list[int], bool]:
     sure = False
     last_end, last_day = 0, -1
     for match in _WORD.finditer(text if text.isascii() else _TO_WORD.sub("-", text)):
-        name = fold(match[0])
+        name = _folded(match[0])
         if name in _SPANS:
             found += _SPANS[name]
             sure = True

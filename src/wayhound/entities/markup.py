@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from html import unescape
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -74,13 +76,13 @@ def read_markup(page: ParsedPage) -> list[Stated]:
     items: list[Item] = list(_json_ld(page.scripts))
     if b"itemprop" in source:
         items += _annotated(tree, "itemscope", "itemprop", "itemtype", "microdata")
-    if b"typeof=" in source or b"typeof =" in source:
+    if b"typeof" in source and b"property" in source:
         items += _annotated(tree, "typeof", "property", "typeof", "rdfa")
-    if b"vcard" in source or b"h-card" in source or b"street-address" in source:
+    if (b"card" in source and (b"vcard" in source or b"h-card" in source)) or b"street-address" in source:
         items += _microformats(tree)
     stated = [fact for number, item in enumerate(items[:MAX_ITEMS]) for fact in item_facts(item, number)]
     stated += _links(tree, source)
-    stated += (Stated("social", profile.rstrip("/"), "link") for profile in profile_urls(page.markup))
+    stated += (Stated("social", profile.rstrip("/"), "link") for profile in profile_urls(source))
     return [*stated, *_open_graph(tree, source)]
 
 
@@ -290,35 +292,32 @@ def _coordinates(item: Item, number: int) -> Iterator[Stated]:
 # Links and OpenGraph
 
 
-# selectors that ignore case are slower, so they are used only where a page needs them
-_SCHEMES = ("tel", "callto", "mailto")
-_EXACT, _ANY_CASE = (", ".join(f'a[href^="{scheme}:"{flag}]' for scheme in _SCHEMES) for flag in ("", " i"))
-_SIGNS = (
-    b"tel:",
-    b"mailto:",
-    b"TEL:",
-    b"MAILTO:",
-    b"callto:",
-    b'"&#',
-    b"'&#",
-)  # the last two: written as references
-
-
+# Found in the source, in lower case: to search the tree takes three times as long. `&#`: written as references.
+_HREF = re.compile(rb"href\s?=\s?([\"']?)\s?(?=tel:|mailto:|callto:|&#)")
+_TARGETS = {b'"': re.compile(rb'[^">]*'), b"'": re.compile(rb"[^'>]*"), b"": re.compile(rb"[^\s>]*")}
 _BETWEEN_ADDRESSES = re.compile(r"[;,<>]")  # of several people, or after a name
+
+
+def _hrefs(source: bytes) -> Iterator[str]:
+    """Yield the targets of links to call or to write to, without those in comments."""
+    for match in islice(_HREF.finditer(source.lower()), MAX_ITEMS):
+        target = _TARGETS[match[1]].match(source, match.end())
+        if target and source.rfind(b"<!--", 0, match.start()) <= source.rfind(b"-->", 0, match.start()):
+            yield unescape(target[0].decode("utf-8", "replace"))
 
 
 def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
     phones: list[Stated] = []
     emails: list[Stated] = []
-    if any(sign in source for sign in _SIGNS):
-        for node in tree.css(_ANY_CASE if b"TEL:" in source or b"MAILTO:" in source else _EXACT)[:MAX_ITEMS]:
-            scheme, _, target = (node.attributes.get("href") or "").partition(":")
-            if scheme.strip().lower() != "mailto":
-                phones.append(Stated("phone", unquote(target), "tel"))
-            else:
+    for href in _hrefs(source):
+        scheme, _, target = href.partition(":")
+        match scheme.strip().lower():
+            case "mailto":
                 addresses = map(clean_email, _BETWEEN_ADDRESSES.split(target.partition("?")[0]))
                 emails += (Stated("email", email, "mailto") for email in addresses if email)
-    if b"cfemail" in source or b"email-protection#" in source:
+            case "tel" | "callto":
+                phones.append(Stated("phone", unquote(target), "tel"))
+    if b"data-cfemail" in source or b"email-protection#" in source:
         for node in tree.css('[data-cfemail], a[href*="email-protection#"]')[:MAX_ITEMS]:
             code = (
                 node.attributes.get("data-cfemail") or (node.attributes.get("href") or "").partition("#")[2]
@@ -329,7 +328,7 @@ def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
 
 
 def _open_graph(tree: LexborHTMLParser, source: bytes) -> Iterator[Stated]:
-    if b"og:" not in source and b"place:location" not in source:
+    if source.find(b"og:", 0, source.find(b"</head")) < 0 and b"business:contact_data" not in source:
         return
     values: dict[str, str] = {}
     for node in (tree.head or tree).css("meta[property]")[:200]:

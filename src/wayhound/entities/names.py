@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from wayhound.entities.fact import Fact, name_words
-from wayhound.entities.page_lines import PageLines, TextLine
+from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.text.words import fold, plain_words
 from wayhound.url import registrable_domain
 
@@ -17,6 +18,7 @@ FRAME = 0.6
 """Words at an end of the titles on this share of pages are the site's, not the page's."""
 
 MOST_WORDS = 14
+_MAX_NAME_CHARS = 90
 KEPT_LINES = 400  # of a page, to look for its name in
 _LEAST_PAGES = 3
 _SEPARATOR = re.compile(r"\s+[-–—|»«:·•>~/]+\s+|\s*[|»«•]\s*|:\s+|\s-{2,}\s")
@@ -53,7 +55,7 @@ class TitleShape:
     segments: tuple[str, ...] = ()  # parts of titles on many pages, most frequent first
 
     @classmethod
-    def learn(cls, pages: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[TextLine]]]) -> TitleShape:
+    def learn(cls, pages: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[str]]]) -> TitleShape:
         """Return the shape from the titles, headings and lines of some pages."""
         titles = [tuple(plain_words(title)) for title, _, _ in pages if title]
         heads = [
@@ -61,7 +63,7 @@ class TitleShape:
         ]
         if len(pages) < _LEAST_PAGES:
             return cls(len(pages))
-        counts = Counter(line for _, _, lines in pages for line in {line.text.casefold() for line in lines})
+        counts = Counter(line for _, _, lines in pages for line in {line.casefold() for line in lines})
         headings = Counter(text for _, texts, _ in pages for text in {text.casefold() for _, text in texts})
         least = max(2, 0.3 * len(pages))
         common = {text for counter in (counts, headings) for text, count in counter.items() if count > least}
@@ -160,11 +162,21 @@ def page_name(
 def _lines_of_title(page: PageLines, title: Sequence[str]) -> Iterator[str]:
     """Yield lines that may be a part of the title: their first word begins one of its words."""
     beginnings = {word[:size] for word in title for size in range(1, len(word) + 1)}
-    for text, _ in page.lines[:KEPT_LINES] if beginnings else ():
-        match = _FIRST_WORD.match(text) if len(text) <= 90 else None
+    for text, (word, is_odd) in (
+        zip(page.lines[:KEPT_LINES], map(_first_word, page.lines), strict=False) if beginnings else ()
+    ):
         # an apostrophe ends the word here but not in the title, hence beginnings; what folds to another word is kept
-        if match and (match[2] or fold(match[1]) in beginnings or text.startswith(("&", "\\", "{"))):
+        if is_odd or word in beginnings:
             yield text
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _first_word(line: str) -> tuple[str, bool]:
+    """Return the first word of a short line, folded, and True if more than it may belong to it."""
+    match = _FIRST_WORD.match(line) if len(line) <= _MAX_NAME_CHARS else None
+    if match is None:
+        return "", False
+    return fold(match[1]), bool(match[2]) or line.startswith(("&", "\\", "{"))
 
 
 _HEADING_WEIGHT = {"h1": 0.9, "h2": 0.5, "h3": 0.2}
@@ -234,15 +246,19 @@ def _of_title(title: str) -> list[tuple[str, float, str]]:
 
 def _with_legal_form(page: PageLines) -> list[str]:
     """Return the first short line that ends with a legal form, as above the address of an imprint."""
-    for text, _ in page.lines[:KEPT_LINES]:
-        if (
-            len(text) <= 60
-            and (form := _LEGAL_FORM.search(text))
-            and form.start()
-            and form.end() >= len(text) - 1
-        ):
-            return [text]
-    return []
+    return next(([text] for text in page.lines[:KEPT_LINES] if _ends_with_legal_form(text)), [])
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _ends_with_legal_form(line: str) -> bool:
+    form = _LEGAL_FORM.search(line) if len(line) <= 60 else None
+    return form is not None and form.start() > 0 and form.end() >= len(line) - 1
+
+
+@lru_cache(maxsize=1_000)
+def _domain_label(host: str) -> str:
+    """Return the part of a host that its owner chose, in plain letters."""
+    return "".join(plain_words(registrable_domain(f"https://{host}/").split(".")[0])) or host
 
 
 def organisation_name(
@@ -252,13 +268,12 @@ def organisation_name(
 
     A candidate that its domain repeats, or with a legal form, is surer.
     """
-    label = registrable_domain(page.url).split(".")[0]
-    label = "".join(plain_words(label)) or urlsplit(page.url).netloc
+    label = _domain_label(urlsplit(page.url).netloc)
     candidates = [(fact.text, 0.85, fact.source) for fact in stated]
     candidates += [(fact.text, 0.75, fact.source) for fact in site_names]
     for line in page.lines[-60:]:
-        if "©" in line.text or "opyright" in line.text:
-            for match in _COPYRIGHT.finditer(line.text[:300]):
+        if "©" in line or "opyright" in line:
+            for match in _COPYRIGHT.finditer(line[:300]):
                 candidates.append((match[1].strip(" .,-–"), 0.6, "text"))
     candidates += [(segment, 0.6, "title") for segment in shape.segments]
     candidates += _of_title(page.title)

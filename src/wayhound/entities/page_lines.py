@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import accumulate, islice
-from typing import NamedTuple
+from operator import attrgetter
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
 
 from wayhound.pages.head import language_of, one_line, title_of
 from wayhound.pages.reader import prepare_markup
@@ -24,43 +24,38 @@ MAX_LINES = 20_000
 CACHED_LINES = 8_192  # of which an extractor keeps its answer: the pages of a site share most of theirs
 MAX_LINE_CHARS = 50_000
 
-_UNSEEN = [
-    "script",
-    "style",
-    "noscript",
-    "template",
-    "noframes",
-    "noembed",
-    "datalist",
-    "svg",
-    "select",
-    "textarea",
-    "wbr",  # not text, but where a word may be broken; empty elements would break the line
-]
+# `wbr` is not text, but where a word may be broken; empty elements would break the line.
+_UNSEEN = frozenset(
+    "script style noscript template noframes noembed datalist svg select textarea wbr".split()
+)
 # Text runs on through these. A link or a span does not end a line: "Tel. <a>030 …</a>" is one.
-_INLINE = [
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "em", "font", "i", "ins", "label",
-    "mark", "nobr", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
-]  # fmt: skip
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data em font i ins label mark nobr q s small span strike strong sub sup "
+    "time tt u var".split()
+)
 _BREAK = "\ue000"
-_TAG_NAME = re.compile(rb"<([a-zA-Z]+[1-6]?)")
-_HEADINGS = ("h1", "h2", "h3")
+_MAX_HEADINGS = 150
+_LIST_OF = {
+    create_tag(tag).tag_id: name
+    for name, tags in (
+        ("unseen", _UNSEEN),
+        ("inline", _INLINE),
+        ("titles", ("title",)),
+        ("headings", ("h1", "h2", "h3")),
+    )
+    for tag in tags
+}
+"""In which list of `_Elements` an element belongs. Numbers of tags are compared, as each name would be a new string."""
+
+# What is worth a search of the tree: most pages only hide fields of forms, and blocks.
+_HIDDEN = re.compile(rb"hidden(?<=\shidden)[\s=>/]")
+_DECOY = re.compile(rb"<span\s[^>]{0,300}display: ?none")
+_SIGN = re.compile(rb"@(?<=alt=.@)[\"']")  # a picture shows the sign of an e-mail address
 # zero-width characters and soft hyphens break words apart for no reader
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 
 
-_DIGITS, _ASCII_DIGITS = re.compile(r"\d[^\n]*"), re.compile(r"[0-9][^\n]*")
-
-
-class TextLine(NamedTuple):
-    """One line of visible text and its offset in the whole text."""
-
-    text: str
-    start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -71,30 +66,34 @@ class PageLines:
     title: str = ""
     language: str = ""
     headings: tuple[tuple[str, str], ...] = ()  # tag and text of h1 to h3
-    lines: tuple[TextLine, ...] = ()
+    lines: tuple[str, ...] = ()
 
     @cached_property
     def text(self) -> str:
-        return "\n".join(line.text for line in self.lines)
+        return "\n".join(self.lines)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The offset of each line in `text`."""
+        return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
 
     def line_at(self, offset: int) -> int:
         """Return the index of the line that holds an offset of `text`."""
         return max(0, bisect_right(self.starts, offset) - 1)
 
     @cached_property
-    def starts(self) -> list[int]:
-        return [line.start for line in self.lines]
-
-    @cached_property
     def digit_lines(self) -> tuple[int, ...]:
         """The indices of lines with a digit: phones, post codes and hours stand on these, one line in five."""
-        # each match runs to the end of its line; the category of all digits is slower than the range
-        pattern = _ASCII_DIGITS if self.text.isascii() else _DIGITS
-        return tuple(self.line_at(match.start()) for match in pattern.finditer(self.text))
+        return tuple(index for index, has_digit in enumerate(map(_has_digit, self.lines)) if has_digit)
 
     def context(self, start: int, end: int, width: int = 60) -> str:
         """Return the text around a span on one line, for people."""
         return " ".join(self.text[max(0, start - width) : end + width].split())
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _has_digit(line: str) -> bool:
+    return _DIGIT.search(line) is not None
 
 
 @dataclass(frozen=True)
@@ -112,26 +111,26 @@ class ParsedPage:
 
     def lines(self) -> PageLines:
         """Return the lines of the page. The tree cannot be used afterwards."""
-        tree = self.tree
-        # the parser searches the whole tree for each name, so it is asked only for those that occur
-        names = {name.lower().decode() for name in set(_TAG_NAME.findall(self.source))}
-        tree.strip_tags([name for name in _UNSEEN if name in names])
-        title = title_of(tree.head.css("title")) if tree.head else ""
-        title = title or (title_of(tree.css("title")) if "title" in names else "")
-        headings = tuple(_heading_texts(tree, names))
-        language = language_of(tree.root)
-        if b"hidden" in self.source:
-            _remove_hidden(tree)
-        if b"display:none" in self.source or b"display: none" in self.source:
-            _remove_decoys(tree)
-        if b"@" in self.source:
-            _write_signs(tree, self.source)
-        body = tree.body
+        tree, body, language = self.tree, self.tree.body, language_of(self.tree.root)
+        elements = _elements(tree)
+        elements.remove(elements.unseen)
+        title = title_of(elements.titles)
+        headings = tuple(elements.heading_texts())
+        if _HIDDEN.search(self.source):
+            elements.remove(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
+        if _DECOY.search(self.source):
+            # inside of a line, as in e-mail addresses; hidden blocks may open on a click
+            decoys = tree.css('span[style*="display:none"], span[style*="display: none"]')[:1_000]
+            elements.remove(node for node in decoys if len(node.text()) < 40)
+        if b"@" in self.source and _SIGN.search(self.source):
+            for node in tree.css('img[alt="@"]')[:1_000]:
+                node.replace_with("@")
         if body is None:
             return PageLines(self.url, title, language, headings)
-        tree.unwrap_tags([name for name in _INLINE if name in names])
+        for node in elements.inline:
+            node.unwrap()
         tree.merge_text_nodes()
-        text = _visible(body.text(separator=_BREAK))
+        text = _visible(body.text(separator=_BREAK, skip_empty=True))
         return PageLines(self.url, title, language, headings, _placed(text.split(_BREAK)))
 
 
@@ -157,43 +156,53 @@ def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage
     return ParsedPage(url, markup, source, tree, tuple(node.text() for node in scripts))
 
 
-def _heading_texts(tree: LexborHTMLParser, names: Container[str]) -> Iterator[tuple[str, str]]:
-    for tag in _HEADINGS:
-        if tag not in names:
-            continue
-        for node in tree.tags(tag)[:50]:
+@dataclass
+class _Elements:
+    """The elements of a tree that matter for its lines, in document order."""
+
+    unseen: list[LexborNode] = field(default_factory=list)
+    inline: list[LexborNode] = field(default_factory=list)
+    titles: list[LexborNode] = field(default_factory=list)
+    headings: list[LexborNode] = field(default_factory=list)
+
+    def remove(self, nodes: Iterable[LexborNode]) -> None:
+        """Remove nodes from the tree, and what is inside of them from the lists: it must not be touched again."""
+        gone: set[int] = set()
+        for node in nodes:
+            if node.mem_id in gone:
+                continue
+            gone.add(node.mem_id)
+            child = node.first_child
+            if child is not None and (child.is_element_node or child.next is not None):
+                gone.update(inner.mem_id for inner in node.traverse())
+            node.decompose()
+        if gone:
+            for name in ("inline", "titles", "headings"):
+                setattr(self, name, [node for node in getattr(self, name) if node.mem_id not in gone])
+
+    def heading_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield tag and text of each heading, those of a higher level first."""
+        for node in sorted(self.headings, key=attrgetter("tag"))[:_MAX_HEADINGS]:
             if text := one_line(node.text(separator=" ")):
-                yield tag, text
+                yield node.tag or "", text
 
 
-def _remove_hidden(tree: LexborHTMLParser) -> None:
-    for node in tree.css("[hidden]"):
-        if node.tag not in {"html", "body"}:
-            node.decompose()
-
-
-def _remove_decoys(tree: LexborHTMLParser) -> None:
-    """Remove words inside of a line that nobody sees, as in e-mail addresses; hidden blocks may open on a click."""
-    for node in tree.css('span[style*="display:none"], span[style*="display: none"]')[:1_000]:
-        if len(node.text()) < 40:
-            node.decompose()
-
-
-def _write_signs(tree: LexborHTMLParser, source: bytes) -> None:
-    """Write the sign of an e-mail address where a picture shows it."""
-    if b'alt="@"' in source or b"alt='@'" in source:
-        for node in tree.css('img[alt="@"]')[:1_000]:
-            node.replace_with("@")
+def _elements(tree: LexborHTMLParser) -> _Elements:
+    """Return the elements that matter in one walk: the parser walks the whole tree for each name it is asked for."""
+    found = _Elements()
+    lists = {tag: getattr(found, name) for tag, name in _LIST_OF.items()}
+    for node in tree.root.traverse() if tree.root is not None else ():
+        tag = node.tag_id
+        if tag in lists:
+            lists[tag].append(node)
+    return found
 
 
 def _visible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def _placed(pieces: list[str]) -> tuple[TextLine, ...]:
-    """Return pieces of text, with their spaces made single ones, as lines."""
-    # three pieces in four are the spaces between two elements
-    split = islice(filter(None, map(str.split, pieces)), MAX_LINES)
-    texts = [" ".join(words)[:MAX_LINE_CHARS].rstrip() for words in split]
-    starts = accumulate([len(text) + 1 for text in texts], initial=0)
-    return tuple(map(TextLine, texts, starts))
+def _placed(pieces: Iterable[str]) -> tuple[str, ...]:
+    """Return pieces of text that are not empty, with their spaces made single ones."""
+    lines = filter(None, (" ".join(piece.split())[:MAX_LINE_CHARS].rstrip() for piece in pieces))
+    return tuple(islice(lines, MAX_LINES))

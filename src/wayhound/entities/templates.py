@@ -54,13 +54,13 @@ class Rule:
     def find(self, page: PageLines, paths: Sequence[str]) -> Fact | None:
         """Return the value of the first line that the rule fits; None if there is none."""
         seen: dict[str, int] = defaultdict(int)
-        for index, line in enumerate(page.lines):
+        for index in range(len(page.lines)):
             path = paths[index] if index < len(paths) else ""
             ordinal, seen[path] = seen[path], seen[path] + 1
             if self._fits(page, index, path, ordinal):
-                start = line.start + len(self.before or "")
+                start = page.starts[index] + len(self.before or "")
                 last = self._last_line(page, index)
-                end = self._end(page.lines[last].text, page.lines[last].start)
+                end = self._end(page.lines[last], page.starts[last])
                 raw = page.text[start:end]
                 text = ", ".join(part for part in (piece.strip(" ,;:|") for piece in raw.split("\n")) if part)
                 if text:
@@ -70,8 +70,8 @@ class Rule:
         return None
 
     def _fits(self, page: PageLines, index: int, path: str, ordinal: int) -> bool:
-        text = page.lines[index].text
-        above = page.lines[index - 1].text if index else ""
+        text = page.lines[index]
+        above = page.lines[index - 1] if index else ""
         return (
             (self.path is None or path == self.path)
             and (self.before is None or text.startswith(self.before))
@@ -88,7 +88,7 @@ class Rule:
         if self.lines is not None:
             return min(len(page.lines) - 1, index + self.lines - 1)
         for last in range(index, min(len(page.lines), index + MAX_LINES)):
-            if last + 1 < len(page.lines) and page.lines[last + 1].text == self.below:
+            if last + 1 < len(page.lines) and page.lines[last + 1] == self.below:
                 return last
         return index
 
@@ -168,14 +168,13 @@ def locate(page: PageLines, paths: Sequence[str], text: str) -> Place | None:
         first, last = page.line_at(match.start()), page.line_at(match.end() - 1)
         if last - first >= MAX_LINES or (match.start() > 0 and page.text[match.start() - 1].isalnum()):
             continue
-        start, end = page.lines[first], page.lines[last]
         path = paths[first] if first < len(paths) else ""
         place = Place(
             path=path,
-            before=page.text[start.start : match.start()],
-            after=page.text[match.end() : end.end],
-            above=page.lines[first - 1].text if first else "",
-            below=page.lines[last + 1].text if last + 1 < len(page.lines) else "",
+            before=page.text[page.starts[first] : match.start()],
+            after=page.text[match.end() : page.starts[last] + len(page.lines[last])],
+            above=page.lines[first - 1] if first else "",
+            below=page.lines[last + 1] if last + 1 < len(page.lines) else "",
             lines=last - first + 1,
             ordinal=sum(other == path for other in paths[:first]),
         )
