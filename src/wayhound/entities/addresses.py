@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
@@ -78,6 +78,7 @@ _CITY = (
     + "|".join(_PARTICLES.split())
     + r"))*)"
 )
+_CITY_LAST = re.compile(rf"{_CITY}$")
 _FIVE = re.compile(r"(?<![\w-])\d{5}(?:-\d{4})?(?![\w-])")
 _FOUR = re.compile(r"(?<![\w-])\d{4}(?![\w-])")
 # matched from the digits backwards: to try sixty names at every letter of a page costs ten times as much
@@ -202,7 +203,7 @@ def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
         text = lines[index]
         anchors, street = _line_anchors(text, likely)
         for anchor in anchors:
-            yield replace(anchor, line=index)
+            yield _Anchor(index, anchor.start, anchor.end, anchor.country, anchor.post_code, anchor.weight)
         if street is not None and index + 1 < len(lines):
             below = lines[index + 1]
             if (
@@ -311,7 +312,7 @@ def _after_state(
 def _city_start(text: str, end: int) -> int:
     """Return where the city before a state or a post code begins; streets come before a comma or a digit."""
     before = text[:end].rstrip(" ,")
-    match = re.search(rf"{_CITY}$", before[-50:])
+    match = _CITY_LAST.search(before[-50:])
     return len(before) - len(before[-50:]) + match.start() if match else end
 
 
@@ -406,6 +407,9 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
     )  # fmt: skip
 
 
+_BEFORE_ADDRESS = re.compile(r"[|•·»▪>©]|\s{2,}|[.!?]\s(?=[A-Z][a-z]+\s[a-z]+\s[a-z])")
+
+
 def _own_line_start(text: str, anchor: _Anchor) -> int:
     """Return where the address begins on the anchor's own line: after a label, a separator, or running text."""
     start = max(0, anchor.start - MAX_PART_CHARS)
@@ -413,7 +417,7 @@ def _own_line_start(text: str, anchor: _Anchor) -> int:
     if label:
         start = max(start, label.end() if label.end() <= anchor.start else start)
     head = text[start : anchor.start]
-    for separator in re.finditer(r"[|•·»▪>©]|\s{2,}|[.!?]\s(?=[A-Z][a-z]+\s[a-z]+\s[a-z])", head):
+    for separator in _BEFORE_ADDRESS.finditer(head):
         start = max(start, anchor.start - len(head) + separator.end())
     head = text[start : anchor.start]
     if (

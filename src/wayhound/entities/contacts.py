@@ -58,6 +58,7 @@ _REVERSED = re.compile(
     r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])"
 )
 _DOTS = re.compile(_DOT, re.IGNORECASE)
+_EMAIL = re.compile(r"[\w.+'-]+@[\w.-]+\.[^\W\d_]{2,18}")
 _FILE_ENDINGS = frozenset("png jpg jpeg gif svg webp css js html htm php pdf".split())
 _PLACEHOLDER = re.compile(
     r"@(?:example\.(?:com|org|net)|domain\.(?:com|tld)|email\.com|your[\w-]*\.|mysite\.|sentry)|^(?:your\w*|name|john\.?doe)@",
@@ -103,7 +104,7 @@ def clean_email(text: str) -> str:
     text = unquote(text.strip().partition("?")[0]).strip().strip(".,;:<>()\"'").lower()
     name, at, host = text.rpartition("@")
     ending = host.rsplit(".", 1)[-1]
-    good = at and name and "." in host and re.fullmatch(r"[\w.+'-]+@[\w.-]+\.[^\W\d_]{2,18}", text)
+    good = at and name and "." in host and _EMAIL.fullmatch(text)
     if not good or ending in _FILE_ENDINGS or len(text) > 120 or ".." in text:
         return ""
     return text
@@ -162,6 +163,7 @@ _VANITY = re.compile(
     r"[\dA-Z](?:-?[\dA-Z]){6,8}(?!\w)"
 )
 _TOLL_FREE = re.compile(r"8[0345678]{2}\)?[-. ][\dA-Z-]*[A-Z]{3}")
+_GROUPS = re.compile(r"\d[ ().\-/–‐]+\d")
 _SEVEN = re.compile(r"\d(?:\D{0,3}\d){6}")
 _LABEL = re.compile(
     r"(?:\btfn?o?\b|\btlfn?\b|"
@@ -249,7 +251,7 @@ def _checked(printed: str, regions: Sequence[str], *, labelled: bool) -> tuple[s
     if international:
         return _in_plan(printed, "", 0.97 if labelled else 0.93)
     digits = sum(map(str.isdigit, printed))
-    grouped = bool(re.search(r"\d[ ().\-/–‐]+\d", printed))
+    grouped = _GROUPS.search(printed) is not None
     for rank, region in enumerate(regions):
         if found := _in_plan(
             printed, region, (0.96 if labelled else 0.85 if grouped else 0.4) - 0.05 * min(rank, 4)

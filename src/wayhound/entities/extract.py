@@ -224,7 +224,22 @@ def settle(
         ranked = sorted(facts, key=lambda fact: (not _is_in(fact, near), -fact.confidence, fact.start))
         good = [fact for fact in ranked if fact.confidence >= MIN_CONFIDENCE]
         settled += good[: MAX_VALUES if spec.many else 1]
-    return [replace(fact, confidence=calibrate(fact.field, fact.confidence)) for fact in settled]
+    return [_surer(fact, calibrate(fact.field, fact.confidence)) for fact in settled]
+
+
+def _surer(fact: Fact, confidence: float) -> Fact:
+    """Return a fact with another confidence. `dataclasses.replace` takes three times as long."""
+    return Fact(
+        fact.field,
+        fact.text,
+        confidence,
+        fact.source,
+        fact.start,
+        fact.end,
+        fact.printed,
+        fact.country,
+        fact.parts,
+    )
 
 
 def _near_name(page: FactPage, settled: Sequence[Fact]) -> tuple[range, ...]:
@@ -264,7 +279,7 @@ def _candidates(page: FactPage, kind: KindSpec, profile: SiteProfile, name: str)
         if kind.scope == "page" and profile.is_shared(fact):
             continue
         surer = kind.scope == "site" and profile.is_shared(fact)
-        yield replace(fact, confidence=min(0.99, fact.confidence + 0.02)) if surer else fact
+        yield _surer(fact, min(0.99, fact.confidence + 0.02)) if surer else fact
 
 
 def _country(page: FactPage) -> Iterator[Fact]:

@@ -75,17 +75,26 @@ _STATE_NAMES = {
 _STATE = re.compile(
     "|".join(rf"\b{re.escape(name)}\b" for name in sorted(_STATE_NAMES, key=len, reverse=True))
 )
+_STATE_STARTS = frozenset(name.split()[0] for name in _STATE_NAMES)
 _COUNTRY_WORDS = {fold(name) for country in COUNTRIES.values() for name in country.names}
 _COUNTRY_END = re.compile(
     rf"[\s,(]*(?:{'|'.join(re.escape(n) for n in sorted(_COUNTRY_WORDS, key=len, reverse=True))})\W*$"
 )
 
 
+_MAX_COUNTRY_CHARS = max(map(len, _COUNTRY_WORDS)) + 5
+
+
 @lru_cache(maxsize=100_000)
 def address_words(text: str) -> tuple[str, ...]:
     """Return the words of an address with abbreviations of streets and states in one spelling, without the country."""
-    folded = _COUNTRY_END.sub("", fold(text))
-    folded = _STATE.sub(lambda match: _STATE_NAMES[match[0]], folded)
+    folded = fold(text)
+    if (country := _COUNTRY_END.search(folded, max(0, len(folded) - _MAX_COUNTRY_CHARS))) is not None:
+        folded = folded[: country.start()]
+    if not _STATE_STARTS.isdisjoint(
+        folded.replace(",", " ").split()
+    ):  # most name none, and to try all is slow
+        folded = _STATE.sub(lambda match: _STATE_NAMES[match[0]], folded)
     folded = re.sub(r"(\w)(strasse|str)\b\.?", r"\1strasse", folded)
     return tuple(_ABBREVIATIONS.get(word, word) for word in plain_words(folded))
 

@@ -103,16 +103,17 @@ class OpenHours:
 _HINT = re.compile(r"\d ?(?:[:.h]\d\d|[ap]\.? ?m\b|[AP]\.? ?M\b|[Uu]hr|hrs|h\b|[-–—~～] ?\d)")
 _NOON = re.compile(r"\b(?:12 ?)?(noon|midday|midnight)\b", re.IGNORECASE)
 _NO_MEAL = re.compile(r"\bno\b", re.IGNORECASE)
-_SHUT_WORDS = ("closed", "geschlossen", "ruhetag", "fermé", "cerrado", "fechado", "chiuso", "gesloten", "nieczynne",
-               "zavřeno", "zaprto", "stengt", "lukket", "stängt", "suljettu", "定休", "休み")  # fmt: skip
+_SHUT_WORD = re.compile(
+    "closed|geschlossen|ruhetag|fermé|cerrado|fechado|chiuso|gesloten|nieczynne|zavřeno|zaprto|stengt|lukket|stängt|"
+    "suljettu|定休|休み"
+)
 
 
 @lru_cache(maxsize=CACHED_LINES)
 def _may_have_hours(line: str) -> bool:
     if len(line) > _MAX_CHARS:
         return False
-    lower = line.lower()
-    return any(word in lower for word in _SHUT_WORDS) or _HINT.search(line) is not None
+    return _HINT.search(line) is not None or _SHUT_WORD.search(line.lower()) is not None
 
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate
 from operator import attrgetter
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
 
 from wayhound.pages.head import language_of, one_line, title_of
-from wayhound.pages.reader import prepare_markup
+from wayhound.pages.reader import bound_markup
 from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
 
 MAX_LINES = 20_000
@@ -35,17 +35,9 @@ _INLINE = frozenset(
 )
 _BREAK = "\ue000"
 _MAX_HEADINGS = 150
-_LIST_OF = {
-    create_tag(tag).tag_id: name
-    for name, tags in (
-        ("unseen", _UNSEEN),
-        ("inline", _INLINE),
-        ("titles", ("title",)),
-        ("headings", ("h1", "h2", "h3")),
-    )
-    for tag in tags
-}
-"""In which list of `_Elements` an element belongs. Numbers of tags are compared, as each name would be a new string."""
+_LISTS = (_UNSEEN, _INLINE, {"title"}, {"h1", "h2", "h3"})
+_LIST_OF = {create_tag(tag).tag_id: number for number, tags in enumerate(_LISTS) for tag in tags}
+"""The list of `_Elements` that an element belongs to, by the number of its tag: each name would be a new string."""
 
 # What is worth a search of the tree: most pages only hide fields of forms, and blocks.
 _HIDDEN = re.compile(rb"hidden(?<=\shidden)[\s=>/]")
@@ -75,7 +67,7 @@ class PageLines:
     @cached_property
     def starts(self) -> list[int]:
         """The offset of each line in `text`."""
-        return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
+        return list(accumulate([len(line) + 1 for line in self.lines[:-1]], initial=0))
 
     def line_at(self, offset: int) -> int:
         """Return the index of the line that holds an offset of `text`."""
@@ -104,7 +96,6 @@ class ParsedPage:
     """
 
     url: str
-    markup: str
     source: bytes
     tree: LexborHTMLParser
     scripts: tuple[str, ...]
@@ -149,11 +140,10 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
 
 def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
     """Return the tree of HTML."""
-    markup = prepare_markup(html, media_type)
-    source = markup.encode("utf-8", "replace")
+    source = bound_markup(html, media_type).encode("utf-8", "replace")
     tree = LexborHTMLParser(source)
     scripts = tree.css('script[type*="ld+json"]') if b"ld+json" in source else []
-    return ParsedPage(url, markup, source, tree, tuple(node.text() for node in scripts))
+    return ParsedPage(url, source, tree, tuple(node.text() for node in scripts))
 
 
 @dataclass
@@ -190,11 +180,11 @@ class _Elements:
 def _elements(tree: LexborHTMLParser) -> _Elements:
     """Return the elements that matter in one walk: the parser walks the whole tree for each name it is asked for."""
     found = _Elements()
-    lists = {tag: getattr(found, name) for tag, name in _LIST_OF.items()}
+    lists, number_of = (found.unseen, found.inline, found.titles, found.headings), _LIST_OF.get
     for node in tree.root.traverse() if tree.root is not None else ():
-        tag = node.tag_id
-        if tag in lists:
-            lists[tag].append(node)
+        number = number_of(node.tag_id)
+        if number is not None:
+            lists[number].append(node)
     return found
 
 
@@ -202,7 +192,9 @@ def _visible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def _placed(pieces: Iterable[str]) -> tuple[str, ...]:
+def _placed(pieces: Sequence[str]) -> tuple[str, ...]:
     """Return pieces of text that are not empty, with their spaces made single ones."""
-    lines = filter(None, (" ".join(piece.split())[:MAX_LINE_CHARS].rstrip() for piece in pieces))
-    return tuple(islice(lines, MAX_LINES))
+    lines = [line for piece in pieces if (line := " ".join(piece.split()))]
+    if len(lines) > MAX_LINES or max(map(len, lines), default=0) > MAX_LINE_CHARS:
+        lines = [line[:MAX_LINE_CHARS].rstrip() for line in lines[:MAX_LINES]]
+    return tuple(lines)

@@ -368,10 +368,15 @@ def _sections(links: Sequence[LexborNode], tree: LexborHTMLParser) -> tuple[tupl
 
 
 def prepare_markup(html: str, media_type: str) -> str:
+    """Return markup that the parser can read in bounded time and memory, without the marker characters."""
+    return bound_markup(strip_marks(html), media_type)
+
+
+def bound_markup(html: str, media_type: str) -> str:
     """Return markup that the parser can read in bounded time and memory."""
     if media_type != "text/html" or html.startswith("<?xml"):
         html = _SELF_CLOSED.sub(r"<\1\2></\1>", html[:MAX_CHARS])
-    return limit_markup(strip_marks(_close_comment(html)))
+    return limit_markup(_close_comment(html))
 
 
 def _close_comment(html: str) -> str:
