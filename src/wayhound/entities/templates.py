@@ -226,10 +226,13 @@ def lines_with_paths(body: bytes, content_type: str = "", charset: str = "") -> 
 
 
 def _path(node: LexborNode, cache: dict[int, str]) -> str:
-    known = cache.get(node.mem_id)
-    if known is None:
-        name = ".".join([node.tag or "", *(node.attributes.get("class") or "").split()[:2]])
-        above = node.parent
-        inside = above is not None and above.tag not in ("html", "-document", None)
-        known = cache[node.mem_id] = f"{_path(above, cache)}>{name}" if inside and above is not None else name
-    return known
+    unknown: list[LexborNode] = []
+    above: LexborNode | None = node
+    while above is not None and above.tag not in ("html", "-document", None) and above.mem_id not in cache:
+        unknown.append(above)
+        above = above.parent
+    path = cache.get(above.mem_id, "") if above is not None else ""
+    for inner in reversed(unknown):
+        name = ".".join([inner.tag or "", *(inner.attributes.get("class") or "").split()[:2]])
+        path = cache[inner.mem_id] = f"{path}>{name}" if path else name
+    return path
