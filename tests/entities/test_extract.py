@@ -50,6 +50,9 @@ def test_every_value_has_its_span_in_the_visible_text() -> None:
         ("info -at- acme -dot- org", "info@acme.org"),
         ("info@acme(dot)org", "info@acme.org"),
         ("info«at»acme.org", "info@acme.org"),
+        ("info ‹at› acme.org", "info@acme.org"),
+        ("contact (arobase) acme.org", "contact@acme.org"),
+        ("info (Klammeraffe) acme.org", "info@acme.org"),
         ("info＠acme.org", "info@acme.org"),
         ("info@müller.de", "info@müller.de"),
         ("メールinfo@acme.jpまで", "info@acme.jp"),
@@ -67,6 +70,7 @@ def test_emails_are_read_also_where_they_are_disguised(text: str, email: str) ->
     [
         "mailto:Info@Acme.org;other@acme.org",
         "mailto:Acme <info@acme.org>?subject=Hello",
+        " mailto:info@acme.org",
         "&#109;&#97;&#105;&#108;&#116;&#111;&#58;info&#64;acme.org",
     ],
 )
@@ -336,3 +340,20 @@ def test_confidences_grow_with_the_evidence_and_stay_probabilities() -> None:
 def test_a_confidence_between_two_measured_ones_is_interpolated() -> None:
     table = {"*": [(0.5, 0.2), (0.9, 1.0)]}
     assert [calibrated("x", at, table) for at in (0.1, 0.5, 0.7, 0.9, 1.0)] == [0.2, 0.2, 0.6, 1.0, 1.0]
+
+
+def test_a_link_in_a_comment_is_not_read() -> None:
+    page = facts_of("<!-- <a href='mailto:old@acme.org'>Mail</a> --><a href='mailto:new@acme.org'>Mail</a>")
+    assert texts(page, "email") == ["new@acme.org"]
+
+
+def test_inline_elements_inside_of_what_nobody_sees_are_left_alone() -> None:
+    html = "<noscript><a href=x><b>a</b></a></noscript><p hidden><span>b <i>c</i></span></p><svg><title>d</title></svg>"
+    page = facts_of(f"<title>Acme</title><body>{html}<p>Tel. <a href=y>+49 761 <b>123456</b></a></p>")
+    assert page.lines.lines == ("Tel. +49 761 123456",)
+    assert page.title == "Acme"
+
+
+def test_an_irish_code_after_a_district_of_dublin_anchors_an_address() -> None:
+    page = facts_of("<p>24 Grafton Street, Dublin 2, D02 X285</p>", "https://acme.ie/")
+    assert texts(page, "address") == ["24 Grafton Street, Dublin 2, D02 X285"]

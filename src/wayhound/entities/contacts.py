@@ -41,9 +41,9 @@ class Contact:
 _LATIN = "A-Za-zÀ-ɏ0-9"  # not all letters: Japanese text goes on right after an address
 _LOCAL_PART = re.compile(rf" ?([{_LATIN}_.+-]{{0,63}}[{_LATIN}])")  # backwards, from the sign
 _HOST = re.compile(rf" ?(?:[{_LATIN}][{_LATIN}-]{{0,62}}\.){{1,5}}[A-Za-z]{{2,18}}(?![{_LATIN}_@-])")
-_AT_WORD = "(?:at|ät|@|a|arroba|chez|kukac|zavináč|małpa)"
-_AT = rf"(?: ?[\[({{<«#*] ?{_AT_WORD} ?[\])}}>»#*] ?| -at- |(?-i: AT | at (?=\S+ dot )))"
-_DOT = r"(?:\.| ?[\[({<«#*] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>»#*] ?| -dot- |(?-i: DOT | dot ))"
+_AT_WORD = "(?:at|ät|@|a|arroba|arobase|chez|kukac|zavináč|małpa|klammeraffe|chiocciola|apenstaartje)"
+_AT = rf"(?: ?[\[({{<«‹#*] ?{_AT_WORD} ?[\])}}>»›#*] ?| -at- |(?-i: AT | at (?=\S+ dot )))"
+_DOT = r"(?:\.| ?[\[({<«‹#*] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}>»›#*] ?| -dot- |(?-i: DOT | dot ))"
 _PLAIN_AT = re.compile(
     rf"(?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}{_DOT}){{1,5}}[A-Za-z]{{2,18}}(?![\w@-])", re.IGNORECASE
 )
@@ -52,7 +52,7 @@ _DISGUISED = re.compile(
     r"(?![\w@-])",
     re.IGNORECASE,
 )
-_IN_BRACKETS = re.compile(rf"[\[({{<«#*] ?{_AT_WORD} ?[\])}}>»#*]", re.IGNORECASE)
+_IN_BRACKETS = re.compile(rf"[\[({{<«‹#*] ?{_AT_WORD} ?[\])}}>»›#*]", re.IGNORECASE)
 _SPELLED = re.compile(" (?:AT|-at-) | at (?=[^ \n]+ dot )")
 _REVERSED = re.compile(
     r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])"

@@ -201,8 +201,8 @@ MAX_DEPTH = 400
 MAX_TAG_CHARS = 4_096
 _MAX_REOPENED = 300_000  # formatting elements that the parser may reopen, in all
 
-# Below these limits a page can do no harm (2,000 elements in each other take 9 ms, 16,000 attributes half a second), and
-# is not scanned. The last is the product of all tags and those that may be reopened in each.
+# Below these limits a page can do no harm (2,000 elements in each other take 9 ms, 16,000 attributes half a second),
+# and is not scanned. The last is the product of all tags and those that may be reopened in each.
 _PLAIN_CHARS, _FEW_TAGS, _PLAIN_TAGS, _PLAIN_REOPENED = 65_536, 1_000, 4_000, 600_000
 
 _ATTRIBUTES = r"""[^>=]*+(?:=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+[^>=]*+)*+>?+"""
