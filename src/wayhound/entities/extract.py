@@ -234,11 +234,11 @@ def _surer(fact: Fact, confidence: float) -> Fact:
         fact.text,
         confidence,
         fact.source,
-        fact.start,
-        fact.end,
-        fact.printed,
-        fact.country,
-        fact.parts,
+        start=fact.start,
+        end=fact.end,
+        printed=fact.printed,
+        country=fact.country,
+        parts=fact.parts,
     )
 
 
