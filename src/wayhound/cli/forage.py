@@ -7,11 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from wayhound.app.cluster import ClusterOptions, check_cluster
 from wayhound.app.forage import (
     Order,
     complete_order,
@@ -43,6 +42,18 @@ from wayhound.store.goals import FoundGoal
 from wayhound.visit import Visit
 from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
+
+if TYPE_CHECKING:
+    from wayhound.app.cluster import ClusterOptions
+
+
+def _places(workspace: Workspace, cluster: str, workers_per_node: int | None) -> ClusterOptions:
+    """Return the machines to forage on. Raises UsageError if they cannot."""
+    from wayhound.app.cluster import ClusterOptions, check_cluster  # noqa: PLC0415 - most forages have one machine
+
+    places = ClusterOptions(cluster, workers_per_node)
+    check_cluster(workspace, places)
+    return places
 
 
 def requested_sites(arguments: Iterable[str]) -> list[Site]:
@@ -160,9 +171,7 @@ def forage(
         )
     requested = [with_hosts(site, options["hosts"]) for site in requested_sites(sites)]
     with Workspace.open(folder) as workspace:
-        places = ClusterOptions(cluster, workers_per_node) if cluster else None
-        if places is not None:
-            check_cluster(workspace, places)
+        places = _places(workspace, cluster, workers_per_node) if cluster else None
         order = _order(workspace, options, new_nonce() if new_run else "")
         config = override_config(
             workspace.config,

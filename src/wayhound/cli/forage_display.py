@@ -22,7 +22,6 @@ from rich.text import Text
 from wayhound.app.forage import Order, has_sites, previous_run, runs_of
 from wayhound.app.workers import TimeBound, forage_run
 from wayhound.cli.asking import Asker
-from wayhound.cli.compare import since_before
 from wayhound.cli.console import command_for, err, next_steps, short_path
 from wayhound.config import Config
 from wayhound.store.protocol import Progress, Run, SiteSummary, Store
@@ -236,10 +235,12 @@ def conclude(workspace: Workspace, run: Run, *, stopped: bool, new_run: bool) ->
     if taught := format_sites_taught(workspace.stores.site_notes.sites_taught(run.id)):
         err.print(taught)
     steps = _next(workspace, Order.from_identity(run.identity), progress, sites)
-    if changes := since_before(workspace, run):
+    if previous_run(store, run):
+        from wayhound.cli.compare import since_before  # noqa: PLC0415 - only what repeats a run compares
+
         if unchanged := store.not_modified(run.id):
             err.print(format_unchanged(unchanged, progress.pages), markup=False)
-        err.print(changes, markup=False)
+        err.print(since_before(workspace, run), markup=False)
         steps.insert(0, (command_for(workspace.folder, "compare"), "goals that are new, changed or gone"))
     next_steps(*steps)
     return bool(progress.pages)
