@@ -52,7 +52,7 @@ _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
 _MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
 FEATURES = (
     "bias", "crf", "small", "wide", "list mean", "template mean", "below best", "best", "median", "start",
-    "list size", "template size", "children", "child count", "one site", "one site, below best",
+    "list size", "template size", "children", "child count", "pages", "one site", "one site, below best",
     "list best", "parent", "parent is goal", "named", "named below best",
     "single", "single, list size", "single, below best",
 )  # fmt: skip
@@ -193,7 +193,7 @@ class SiteRecogniser:
         return np.array([
             1.0, *odds, total / size, template / template_size, mean - best, best, median,
             float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
-            one, one * (mean - best), list_best - mean, parent, 1 / (1 + np.exp(-parent)),
+            np.log(len(self.pages)), one, one * (mean - best), list_best - mean, parent, 1 / (1 + np.exp(-parent)),
             page.named, page.named - self._named[-1],
             single, single * np.log(size), single * (mean - best),
         ])  # fmt: skip
@@ -222,8 +222,8 @@ class SiteRecogniser:
         columns = [
             np.ones(n), *odds.T, total, template, mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
-            child - mean, np.log1p(count), one, one * (mean - best), list_best[lists] - mean, parent, sigmoid(parent),
-            named, named - named.max(),
+            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), list_best[lists] - mean,
+            parent, sigmoid(parent), named, named - named.max(),
             single, single * np.log(size), single * (mean - best),
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
