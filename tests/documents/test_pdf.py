@@ -30,7 +30,9 @@ stands at the edge of the page without being a part of the text must be set asid
 itself, and yet a program that does it for every file does not exist, because files are written by programs
 that nobody has heard of.
 """
-SHORT = ReadingLimits(wall_seconds=30, cpu_seconds=1)  # in two seconds the file could use up the memory first
+SHORT = ReadingLimits(
+    wall_seconds=60, cpu_seconds=1, memory_bytes=8_192 * MIB
+)  # the time must be up before the memory
 
 
 def reason(outcome: Document | Unread) -> str:

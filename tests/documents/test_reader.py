@@ -75,6 +75,13 @@ def test_closing_twice_or_unused_is_fine() -> None:
     reader.close()
 
 
+def test_the_converter_is_told_to_keep_away_from_files(tmp_path: Path) -> None:
+    """PostScript is a program: without -dSAFER it could read and write files and start commands."""
+    hanging_if_not = program(tmp_path, 'case " $* " in *" -dSAFER "*) exit 1;; esac; sleep 100')
+    with DocumentReader(ReadingLimits(wall_seconds=30), ghostscript=hanging_if_not) as reader:
+        assert reason(reader.read(POSTSCRIPT)) != "too_slow"
+
+
 def test_without_ghostscript_postscript_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

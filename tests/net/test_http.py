@@ -92,6 +92,15 @@ def test_every_request_says_who_asks_and_carries_nothing_else_of_ours() -> None:
         assert set(request.headers) == {"Host", *(name for name, _ in fetcher.request_headers)}
 
 
+def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy resolves names itself, so the address guard would see the proxy's address alone."""
+    with serve({"/": "<p>Home"}) as site, serve({}) as proxy:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, str(proxy))
+        assert page(f"{site}/").body == b"<p>Home"
+        assert not proxy.seen
+
+
 def test_an_agent_without_a_contact_is_named_alone() -> None:
     assert Agent("Wayhound", "0.1").header == "Wayhound/0.1"
     assert Agent("Wayhound", "").header == "Wayhound"

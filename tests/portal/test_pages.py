@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import struct
+import zlib
 from itertools import pairwise
 from pathlib import Path
+from threading import Event
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -14,9 +18,11 @@ from wayhound.app.index import build, catch_up
 from wayhound.citations.citation import Citation
 from wayhound.portal.addresses import to_key
 from wayhound.portal.citations import citation_map_of
-from wayhound.portal.library import Library, SharedCache
+from wayhound.portal.library import Library, Readers, SharedCache, WorkspaceAccess
+from wayhound.portal.originals import MOST_WAITING, ImageQueue
 from wayhound.record import Record, Value
 from wayhound.store.papers import StoredCitation
+from wayhound.web.pages import Busy
 from wayhound.workspace import Workspace
 
 PAPER = f"/records/paper/{paper_id(4)}"
@@ -169,7 +175,51 @@ def test_the_place_of_a_value_is_a_picture_that_is_loaded_when_it_is_opened(port
     got = portal.get(str(image.attributes["src"]))
     assert got.status == 200
     assert got.headers["content-type"] == "image/png"
-    assert got.body.startswith(b"\x89PNG")
+    assert _orange(got.body)
+    plain = portal.get(str(image.attributes["src"]).partition("?")[0])
+    assert plain.status == 200
+    assert not _orange(plain.body)
+    for outside in (
+        "0,0,0,0",
+        "9000,9000,9999,9999",
+        "-900,-900,-800,-800",
+        "300,300,20,20",
+        "0,0,9999,9999",
+    ):
+        assert portal.get(f"{str(image.attributes['src']).partition('?')[0]}?box={outside}").status == 200
+
+
+def _orange(png: bytes) -> int:
+    """Return how many pixels of a picture have the colour of the frame."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", png[16:24])
+    length = int.from_bytes(png[33:37], "big")
+    rows = zlib.decompress(png[41 : 41 + length])
+    assert len(rows) == height * (1 + 3 * width)
+    return sum(
+        rows[row + 3 * x + 1 : row + 3 * x + 4] == bytes((200, 60, 10))
+        for row in range(0, len(rows), 1 + 3 * width)
+        for x in range(width)
+    )
+
+
+def test_a_crowd_for_pictures_is_asked_to_come_back(collection: Path) -> None:
+    readers, go_on = Readers(WorkspaceAccess(collection), 1), Event()
+    images = ImageQueue(readers)
+
+    async def crowd() -> list[bytes]:
+        busy = asyncio.create_task(readers.run(lambda _: go_on.wait()))
+        first = [asyncio.create_task(images.get("paper", paper_id(4), 1, None)) for _ in range(MOST_WAITING)]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy) as refusal:
+            await images.get("paper", paper_id(4), 1, None)
+        assert refusal.value.headers == {"retry-after": "5"}
+        go_on.set()
+        await busy
+        return await asyncio.gather(*first)
+
+    assert len(set(asyncio.run(crowd()))) == 1
+    readers.close()
 
 
 def test_records_of_other_kinds_are_shown_by_their_declarations(portal: Served) -> None:

@@ -28,6 +28,7 @@ FRAME_LENGTH = struct.Struct(">I")
 """Precedes every message between this module and `pdf_worker`."""
 
 _START_SECONDS = 60.0
+_DYING_SECONDS = 30.0
 _FILES_PER_PROCESS = 500  # then it is replaced, so that memory leaks stay small
 _CHUNK = 1 << 16
 
@@ -146,13 +147,19 @@ class _Worker:
         except _TooLong:
             self.kill()
             return Unread("too_big", "The PDF holds more text than is allowed.")
-        except (_Broken, WayhoundError, ValueError, KeyError, TypeError, RecursionError):
-            return self._post_mortem()
+        except _Broken:
+            return self._post_mortem(_DYING_SECONDS)
+        except (WayhoundError, ValueError, KeyError, TypeError, RecursionError):
+            return self._post_mortem(0.0)
 
-    def _post_mortem(self) -> Unread:
-        """Return the outcome for a process that has ended, or that no longer answers in the protocol."""
+    def _post_mortem(self, seconds: float) -> Unread:
+        """Return the outcome for a process that ends within `seconds`, or that does not answer in the protocol.
+
+        A process closes its pipes before it is gone, and giving back its memory may take seconds on a busy machine. If
+        it were killed meanwhile, a file that used up its CPU time would count as a crash.
+        """
         try:
-            code = self._process.wait(timeout=1)
+            code = self._process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             code = 0
         self.kill()

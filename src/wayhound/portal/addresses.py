@@ -6,8 +6,9 @@ import re
 import unicodedata
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain, count
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
 _CODED = re.compile(r"=[A-Za-z0-9_-]{0,4000}")
@@ -53,10 +54,16 @@ def record_url(kind: str, record_id: str) -> str:
     return f"/records/{to_key(kind)}/{to_key(record_id)}"
 
 
+quoted = lru_cache(maxsize=20_000)(quote_plus)
+"""A value as a part of a query string. A page of results has a hundred of them, and most recur on the next."""
+
+
 def search_url(query: str, **options: str | int | None) -> str:
     """Return a search, with those of its options that differ from the defaults."""
     changed = {name: value for name, value in options.items() if value not in (None, "", 1)}
-    return "/search?" + urlencode({"q": query, **changed})
+    return "/search?" + "&".join(
+        f"{name}={quoted(str(value))}" for name, value in {"q": query, **changed}.items()
+    )
 
 
 def field_query(field: str, text: str) -> str:

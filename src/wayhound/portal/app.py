@@ -70,7 +70,8 @@ def make_portal(
     access = folder if isinstance(folder, WorkspaceAccess) else WorkspaceAccess(folder)
     readers = Readers(access)
     slow_readers = Readers(access, SLOW_THREADS, readers.index)
-    portal = Portal(settings, readers, slow_readers, make_pages(settings), buckets)
+    image_readers = Readers(access, 1, readers.index)
+    portal = Portal(settings, readers, slow_readers, image_readers, make_pages(settings), buckets)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -80,8 +81,8 @@ def make_portal(
         try:
             yield
         finally:
-            readers.close()
-            slow_readers.close()
+            for pool in (readers, slow_readers, image_readers):
+                pool.close()
 
     limits = replace(web, open_types=OPEN_TYPES)
     app = make_app(

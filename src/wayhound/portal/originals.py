@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -14,15 +13,16 @@ from fastapi.responses import Response
 from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 from wayhound.pages.sniff import decode
-from wayhound.portal.library import Library
-from wayhound.portal.page_image import Box, page_image
+from wayhound.portal.library import Library, Readers
+from wayhound.portal.page_image import Box, RenderedPage, render_page
 from wayhound.portal.portal import Key, Kind, Portal
 from wayhound.record import Record
 from wayhound.visit import ArchiveRef
 from wayhound.web.guards import STRANGERS_POLICY
-from wayhound.web.pages import BadRequest, NotFound, answer
+from wayhound.web.pages import BadRequest, Busy, NotFound, answer
 
 MAX_IMAGES = 64
+MOST_WAITING = 16
 _TEXTUAL = re.compile(r"text/|.*(?:html|xml|json|javascript)")
 _DOWNLOADS = {"application/pdf": "pdf", "application/postscript": "ps", "application/gzip": "gz"}
 _BOX = re.compile(r"-?\d{1,5}(?:\.\d{1,4})?(?:,-?\d{1,5}(?:\.\d{1,4})?){3}")
@@ -77,31 +77,51 @@ def _read(library: Library, ref: ArchiveRef) -> Fetched:
 
 
 class ImageCache:
-    """Pictures of pages that were requested lately; making one takes a process."""
+    """Pages that were requested lately; rendering one takes a process, drawing a frame on it does not."""
 
     def __init__(self) -> None:
-        self._images: OrderedDict[tuple[str, int, Box | None], bytes] = OrderedDict()
-        self._lock = Lock()
+        self._pages: OrderedDict[tuple[str, int], RenderedPage] = OrderedDict()
 
     def get(self, library: Library, record: Record, page: int, box: Box | None) -> bytes:
-        """Return a picture. One is made at a time: a visitor who opens many waits for them, and the others do not."""
-        name = (record.id, page, box)
-        with self._lock:
-            if name not in self._images:
-                self._images[name] = self._make(library, record, page, box)
-            self._images.move_to_end(name)
-            while len(self._images) > MAX_IMAGES:
-                self._images.popitem(last=False)
-            return self._images[name]
+        """Return a picture. One thread alone may call this."""
+        name = (record.id, page)
+        if name not in self._pages:
+            self._pages[name] = self._render(library, record, page)
+        self._pages.move_to_end(name)
+        while len(self._pages) > MAX_IMAGES:
+            self._pages.popitem(last=False)
+        return self._pages[name].png(box)
 
-    def _make(self, library: Library, record: Record, page: int, box: Box | None) -> bytes:
+    def _render(self, library: Library, record: Record, page: int) -> RenderedPage:
         file = library.stores.documents.get(record.id)
         if file is None or file.kind != "pdf" or page > file.page_count:
             raise NotFound("There is no such page.")
-        image = page_image(_read(library, file.archived).body, page, box)
-        if image is None:
+        rendered = render_page(_read(library, file.archived).body, page)
+        if rendered is None:
             raise NotFound("This page cannot be shown as a picture.")
-        return image
+        return rendered
+
+
+class ImageQueue:
+    """Pictures are made one at a time, for a limited number of visitors: the others are asked to come back."""
+
+    def __init__(self, readers: Readers) -> None:
+        """`readers` must have one thread."""
+        self._readers = readers
+        self._cache = ImageCache()
+        self._waiting = 0
+
+    async def get(self, kind: str, key: str, page: int, box: Box | None) -> bytes:
+        """Return a picture as PNG. Raises Busy if too many wait, and NotFound."""
+        if self._waiting >= MOST_WAITING:
+            raise Busy(wait_seconds=5)
+        self._waiting += 1
+        try:
+            return await self._readers.run(
+                lambda library: self._cache.get(library, library.at(kind, key), page, box)
+            )
+        finally:
+            self._waiting -= 1
 
 
 def read_box(text: str) -> Box | None:
@@ -115,7 +135,7 @@ def read_box(text: str) -> Box | None:
 
 def original_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["originals"])
-    images = ImageCache()
+    images = ImageQueue(portal.image_readers)
 
     @router.get(
         "/records/{kind}/{key}/archived",
@@ -140,10 +160,7 @@ def original_routes(portal: Portal) -> APIRouter:
         box: Annotated[str, Query(max_length=60, description="left,top,right,bottom in points")] = "",
     ) -> Response:  # fmt: skip
         """A page of a PDF as a picture, with a frame around `box`."""
-        place = read_box(box)
-        body = await portal.slow_readers.run(
-            lambda library: images.get(library, library.at(kind, key), page, place)
-        )
+        body = await images.get(kind, key, page, read_box(box))
         return answer(request, body, "image/png", headers=_HARMLESS)
 
     return router

@@ -62,11 +62,15 @@ class PortalSettings:
 
 @dataclass
 class Portal:
-    """Shared by all routes. Slow queries go to `slow_readers`, so that only those who sent them wait."""
+    """Shared by all routes. Slow queries go to `slow_readers`, so that only those who sent them wait.
+
+    `image_readers` have one thread, so that pictures of pages do not take those of harvesters.
+    """
 
     settings: PortalSettings
     readers: Readers
     slow_readers: Readers
+    image_readers: Readers
     pages: Pages
     buckets: Buckets
     submitting: RateLimiter = field(init=False)

@@ -90,6 +90,16 @@ class TooManyRequests(WebError):  # noqa: N818 - the name of the status
         self.headers = {"retry-after": str(wait)}
 
 
+class Busy(WebError):  # noqa: N818 - the name of the status
+    """The server has too much to do at the moment."""
+
+    status = 503
+
+    def __init__(self, wait_seconds: int) -> None:
+        super().__init__()
+        self.headers = {"retry-after": str(wait_seconds)}
+
+
 class _StatusError(WebError):
     """An error of any status."""
 
