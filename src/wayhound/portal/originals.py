@@ -14,7 +14,7 @@ from wayhound.errors import ArchiveError
 from wayhound.fetched import Fetched
 from wayhound.pages.sniff import decode
 from wayhound.portal.library import Library, Readers
-from wayhound.portal.page_image import Box, RenderedPage, render_page
+from wayhound.portal.page_image import Box, PageImage, render_page
 from wayhound.portal.portal import Key, Kind, Portal
 from wayhound.record import Record
 from wayhound.visit import ArchiveRef
@@ -80,7 +80,7 @@ class ImageCache:
     """Pages that were requested lately; rendering one takes a process, drawing a frame on it does not."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[str, int], RenderedPage] = OrderedDict()
+        self._pages: OrderedDict[tuple[str, int], PageImage] = OrderedDict()
 
     def get(self, library: Library, record: Record, page: int, box: Box | None) -> bytes:
         """Return a picture. One thread alone may call this."""
@@ -92,7 +92,7 @@ class ImageCache:
             self._pages.popitem(last=False)
         return self._pages[name].png(box)
 
-    def _render(self, library: Library, record: Record, page: int) -> RenderedPage:
+    def _render(self, library: Library, record: Record, page: int) -> PageImage:
         file = library.stores.documents.get(record.id)
         if file is None or file.kind != "pdf" or page > file.page_count:
             raise NotFound("There is no such page.")

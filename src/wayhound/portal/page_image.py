@@ -29,7 +29,7 @@ _HEAD = struct.Struct(">IId")
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedPage:
+class PageImage:
     """A page in RGB of 8 bits. `rows` are compressed, each with the byte of its PNG filter (none) before it."""
 
     width: int
@@ -58,7 +58,7 @@ class RenderedPage:
         return zlib.compress(rows, 1)
 
 
-def render_page(pdf: bytes, page: int) -> RenderedPage | None:
+def render_page(pdf: bytes, page: int) -> PageImage | None:
     """Return a page; None if there is no such page or it cannot be rendered."""
     with tempfile.TemporaryDirectory() as folder:
         code = run_limited(python_command("wayhound.portal.page_image", str(page)), pdf, LIMITS, folder)
@@ -66,7 +66,7 @@ def render_page(pdf: bytes, page: int) -> RenderedPage | None:
         return _read(out.read_bytes()) if code == 0 and out.is_file() else None
 
 
-def _read(rendered: bytes) -> RenderedPage | None:
+def _read(rendered: bytes) -> PageImage | None:
     """Read the output of the renderer, which a hostile PDF may have taken over. None if it is not what it should be."""
     if len(rendered) < _HEAD.size:
         return None
@@ -79,7 +79,7 @@ def _read(rendered: bytes) -> RenderedPage | None:
         unpacked = unpacking.decompress(rows, size + 1)
     except zlib.error:
         return None
-    return RenderedPage(width, height, scale, rows) if len(unpacked) == size and unpacking.eof else None
+    return PageImage(width, height, scale, rows) if len(unpacked) == size and unpacking.eof else None
 
 
 def main() -> int:
@@ -92,7 +92,7 @@ def main() -> int:
     return 0
 
 
-def _render(pdf: bytes, page: int) -> RenderedPage | None:
+def _render(pdf: bytes, page: int) -> PageImage | None:
     import numpy as np  # noqa: PLC0415 - in the renderer process alone
     import pypdfium2  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ def _render(pdf: bytes, page: int) -> RenderedPage | None:
     height, width = pixels.shape[:2]
     rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
     rows[:, 1:] = pixels.reshape(height, 3 * width)
-    return RenderedPage(width, height, scale, zlib.compress(rows.tobytes(), 6))
+    return PageImage(width, height, scale, zlib.compress(rows.tobytes(), 6))
 
 
 def _png(width: int, height: int, rows: bytes) -> bytes:
