@@ -20,6 +20,7 @@ from hypothesis.strategies import (
 from tests.forage.world import Answer, Walk, page
 from wayhound.fetched import Failed, FailureReason, Fetched
 from wayhound.forage.forager import FEW_GOALS_LEFT, ForageLimits, Forager
+from wayhound.forage.frontier import BARREN_PAGES
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import NO_ANSWERS, GoalPattern, Rated, Reading, Scorer, SiteReport, State
 from wayhound.forage.scorers.baselines import BreadthFirst, RandomOrder
@@ -310,6 +311,37 @@ def test_links_in_the_group_of_a_goal_rise_and_those_in_the_group_of_a_failure_f
     good = [Link(f"http://s.example/goal{n}", region="ul.b") for n in range(3)]
     order = walk_lists({URLS[0]: Page(URLS[0], links=(*dull, *good), digest="s")})
     assert order == ["dull0", "goal0", "goal1", "goal2", "dull1", "dull2"]
+
+
+class Names(Lists):
+    """Scores links of `/named…` lowest, though their names recommend them."""
+
+    def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
+        named = ["named" in link.url for link in links]
+        return [Rated(0.1, named=0.8) if own else Rated(0.5) for own in named]
+
+
+def names_world() -> dict[str, Answer]:
+    urls = [f"http://s.example/{name}" for name in ("named0", "named1", *(f"dull{n}" for n in range(20)))]
+    return {URLS[0]: page(URLS[0], *urls)} | {url: page(url) for url in urls}
+
+
+def test_after_many_pages_without_a_goal_every_second_link_is_followed_by_its_name() -> None:
+    order = Walk(Forager(SITE, Names(), politeness=Politeness(0.0)), names_world()).run().urls
+    named = [number for number, url in enumerate(order) if "named" in url]
+    assert named == [BARREN_PAGES, BARREN_PAGES + 2]
+
+
+@pytest.mark.parametrize("killed_after", [5, BARREN_PAGES, BARREN_PAGES + 1, BARREN_PAGES + 2])
+def test_links_followed_by_their_names_are_the_same_after_a_replay(killed_after: int) -> None:
+    world = names_world()
+    whole = Walk(Forager(SITE, Names(), politeness=Politeness(0.0)), world).run()
+    again = Walk(Forager(SITE, Names(), politeness=Politeness(0.0)), world)
+    for visit in whole.visits[:killed_after]:
+        read = world[visit.url]
+        assert isinstance(read, Page)
+        again.forager.replay(visit, read)
+    assert whole.urls[:killed_after] + again.run().urls == whole.urls
 
 
 def test_a_waiting_link_that_is_met_in_a_better_list_rises_with_it() -> None:

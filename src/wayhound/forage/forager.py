@@ -127,6 +127,7 @@ class Forager:
         link = self._next_link()
         if (reason := self._finished(link)) or link is None:
             return Finished(reason)
+        link = self._named_link(link) or link
         ready = self.politeness.ready_at(host_of(link.url))
         if ready - now > self.limits.patience_seconds:
             return Finished(f"asked to wait {ready - now:.0f} s")
@@ -138,12 +139,25 @@ class Forager:
     def _next_link(self) -> QueuedLink | None:
         """Return the best link whose host is up and whose URL pattern has not been fetched too often."""
         while link := self.frontier.best():
-            is_trap = link.attempt == 1 and self._traps.refuses(link.url) is not None
-            in_vain = link.first_look is not None and not self.rendering.wants_again(link.url)
-            if not is_trap and not in_vain and not self._failures.is_down(link.url):
+            if self._may_follow(link):
                 return link
             self.frontier.take(link)
         return None
+
+    def _named_link(self, best: QueuedLink) -> QueuedLink | None:
+        """Return the link that names recommend most, if it is their turn; links on a route of the program go first."""
+        if best.position or not self._scores.follows_names:
+            return None
+        while link := self.frontier.best_named():
+            if self._may_follow(link):
+                return link
+            self.frontier.take(link)
+        return None
+
+    def _may_follow(self, link: QueuedLink) -> bool:
+        is_trap = link.attempt == 1 and self._traps.refuses(link.url) is not None
+        in_vain = link.first_look is not None and not self.rendering.wants_again(link.url)
+        return not is_trap and not in_vain and not self._failures.is_down(link.url)
 
     def _take(self, link: QueuedLink) -> None:
         self.frontier.take(link)
@@ -355,6 +369,7 @@ class Forager:
                 state=new.state,
                 groups=groups,
                 prior=new.score,
+                named=new.named,
                 position=position,
             )
             return
@@ -366,6 +381,7 @@ class Forager:
             queued.state, queued.parent = new.state, visit.number
             queued.text, queued.region, queued.kind = link.text, link.region, link.kind
         queued.prior = self.scorer.combine(queued.prior, new.score)
+        self.frontier.name(queued, new.named)
         if position and not queued.position:
             queued.position = position
             self.frontier.join(queued, position)

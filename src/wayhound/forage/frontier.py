@@ -38,6 +38,7 @@ class QueuedLink:
     groups: tuple[Hashable, ...] = ()
     other_groups: tuple[tuple[Hashable, ...], ...] = ()  # where it was met again, in other lists
     prior: float = 0.0  # the score before anything was learned about its groups
+    named: float = 0.0  # how far names alone recommend it
     position: Position = ()  # on the routes of the site's program
     attempt: int = 1
     redirects: int = 0  # followed on the way here
@@ -76,6 +77,7 @@ CLICK_DISCOUNT = 0.9  # of a goal that is one more click away
 _MIN_GAIN = 0.05  # by which a page must be worth more than was known, for its groups to be revised
 _TYPICAL_SCORE, _MIN_MOVE = 0.3, 0.01  # a group is scored anew when it moves a typical score by as much
 MAX_LISTS = 3  # in which a waiting link is looked for; a menu is on every page
+BARREN_PAGES = 8  # without a goal, after which every second link is followed by its name alone
 FOLLOWED_FIRST = 0.9  # the least score of a link on a route of the site's program
 
 
@@ -87,6 +89,7 @@ class Frontier:
     # hashes instead of URLs: among a million of them, two collide on one site in 40 million
     _taken: set[int] = field(default_factory=set)
     _heap: list[tuple[float, int, QueuedLink]] = field(default_factory=list)
+    _named: list[tuple[float, int, QueuedLink]] = field(default_factory=list)
     _members: dict[Hashable, list[QueuedLink]] = field(default_factory=dict)
     _last_order: int = 0
 
@@ -122,6 +125,7 @@ class Frontier:
         state: State = None,
         groups: tuple[Hashable, ...] = (),
         prior: float = 0.0,
+        named: float = 0.0,
         position: Position = (),
         redirects: int = 0,
         order: int | None = None,
@@ -148,6 +152,7 @@ class Frontier:
             redirects=redirects,
         )
         self.requeue(link)
+        self.name(link, named)
         self._register(link, groups)
         return True
 
@@ -164,6 +169,7 @@ class Frontier:
             state=link.state,
             groups=link.groups,
             prior=link.prior,
+            named=link.named,
             position=link.position,
             redirects=link.redirects + 1,
             order=link.order,
@@ -198,6 +204,12 @@ class Frontier:
             return
         link.other_groups += (groups,)
         self._register(link, tuple(group for group in groups if all(group not in own for own in known)))
+
+    def name(self, link: QueuedLink, named: float) -> None:
+        """Take in how far names recommend a queued link; the best of the pages that it is on counts."""
+        if named > link.named:
+            link.named = named
+            heappush(self._named, (-named, link.order, link))
 
     def _register(self, link: QueuedLink, groups: tuple[Hashable, ...]) -> None:
         for group in groups:
@@ -240,6 +252,12 @@ class Frontier:
                 return link
             heappop(self._heap)  # stale: taken meanwhile, or its score has changed
         return None
+
+    def best_named(self) -> QueuedLink | None:
+        """Return the link that names recommend most, without taking it; None if they recommend none."""
+        while self._named and self._named[0][2].taken:
+            heappop(self._named)
+        return self._named[0][2] if self._named else None
 
     def best_scores(self, count: int) -> list[float]:
         """Return the scores of the best links that wait, at most so many."""
@@ -301,6 +319,16 @@ class RevisedScores:
     _fetched: dict[str, tuple[tuple[Hashable, ...], Position]] = field(default_factory=dict)
     _outcomes: dict[int, _Outcome] = field(default_factory=dict)
     _scored_at: dict[Hashable, float] = field(default_factory=dict)
+    _barren: int = 0  # pages since the last goal
+
+    @property
+    def follows_names(self) -> bool:
+        """Whether the next link is followed by its name: every second one, after many pages without a goal.
+
+        A forage that is stuck follows scores that promise more than they hold, and only links that they put first are
+        fetched to revise them. Names do not depend on that.
+        """
+        return self._barren >= BARREN_PAGES and self._barren % 2 == 0
 
     def revised(
         self,
@@ -327,6 +355,7 @@ class RevisedScores:
         The pages on the path gain by what they led to: a list is worth as much as the best of its entries, which are
         fetched later.
         """
+        self._barren = 0 if visit.is_goal else self._barren + 1
         groups = link.all_groups
         self._fetched[link.url] = groups, link.position
         self.yields.learn(link.position, visit.goal)

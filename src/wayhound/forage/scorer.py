@@ -87,12 +87,14 @@ class Rated:
     """The score of a link, and the state with which the page behind it will be read.
 
     `groups` name sets of links that are expected to lead to similar pages, widest first. The rewards of fetched
-    links revise the scores of the queued ones in their groups (`frontier.GroupMeans`).
+    links revise the scores of the queued ones in their groups (`frontier.GroupMeans`). `named` is how far names alone
+    recommend the link, in [0, 1]: a second order, for stretches in which the scores find nothing.
     """
 
     score: float
     state: State = None
     groups: tuple[Hashable, ...] = ()
+    named: float = 0.0
 
 
 Reason = tuple[str, float]

@@ -159,29 +159,42 @@ class Adaptive:
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         after: _AfterPage = reading.state
         by_path = self.path_learner.rate(after.path, links)
-        scores = [self._score(link, rated.score, after) for link, rated in zip(links, by_path, strict=True)]
+        priors = [self._prior(link, after) for link in links]
+        scores = [
+            self._score(link, rated.score, prior)
+            for link, rated, prior in zip(links, by_path, priors, strict=True)
+        ]
         return [
             Rated(
                 score,
                 _BeforePage(rated.state, link, after.source, after.depth + 1),
                 self._groups(link, rated, after),
+                prior,
             )
-            for link, rated, score in zip(links, by_path, self._over_pages(links, scores), strict=True)
+            for link, rated, score, prior in zip(
+                links, by_path, self._over_pages(links, scores), priors, strict=True
+            )
         ]
 
-    def _score(self, link: Link, path_score: float, after: _AfterPage) -> float:
-        """Return the score of a link by the path, mixed with the priors: the lesson's concepts, the user's keywords."""
+    def _score(self, link: Link, path_score: float, prior: float) -> float:
+        """Return the score of a link by the path, mixed with its prior."""
         if self._is_useless_file(link):
             return 0.0
-        priors = []
+        share = self.prior_share if self.model.prior.weights or self.keywords else 0.0
+        return (1 - share) * path_score + share * prior
+
+    def _prior(self, link: Link, after: _AfterPage) -> float:
+        """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by the user's keywords."""
+        if self._is_useless_file(link):
+            return 0.0
+        priors = [0.0]
         if self.model.prior.weights:
             concepts = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
             brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
             priors.append(max(concepts * brevity, after.prior))
         if self.keywords:
             priors.append(self.keywords.in_link(link, after.keywords))
-        share = self.prior_share
-        return (1 - share) * path_score + share * max(priors) if priors else path_score
+        return max(priors)
 
     def _is_useless_file(self, link: Link) -> bool:
         """Return True for a link to a file where only pages are goals: a file has no links either."""
