@@ -124,10 +124,11 @@ class Forager:
 
     def next_action(self, now: float) -> Action:
         """Return what to do at time `now`, in seconds of any clock that only moves forward."""
-        link = self._next_link()
+        link = self._next_link(self.frontier.best)
         if (reason := self._finished(link)) or link is None:
             return Finished(reason)
-        link = self._named_link(link) or link
+        if self._scores.follows_names and not link.position:
+            link = self._next_link(self.frontier.best_named) or link
         ready = self.politeness.ready_at(host_of(link.url))
         if ready - now > self.limits.patience_seconds:
             return Finished(f"asked to wait {ready - now:.0f} s")
@@ -136,28 +137,15 @@ class Forager:
         self._take(link)
         return Fetch(link)
 
-    def _next_link(self) -> QueuedLink | None:
+    def _next_link(self, best: Callable[[], QueuedLink | None]) -> QueuedLink | None:
         """Return the best link whose host is up and whose URL pattern has not been fetched too often."""
-        while link := self.frontier.best():
-            if self._may_follow(link):
+        while link := best():
+            is_trap = link.attempt == 1 and self._traps.refuses(link.url) is not None
+            in_vain = link.first_look is not None and not self.rendering.wants_again(link.url)
+            if not is_trap and not in_vain and not self._failures.is_down(link.url):
                 return link
             self.frontier.take(link)
         return None
-
-    def _named_link(self, best: QueuedLink) -> QueuedLink | None:
-        """Return the link that names recommend most, if it is their turn; links on a route of the program go first."""
-        if best.position or not self._scores.follows_names:
-            return None
-        while link := self.frontier.best_named():
-            if self._may_follow(link):
-                return link
-            self.frontier.take(link)
-        return None
-
-    def _may_follow(self, link: QueuedLink) -> bool:
-        is_trap = link.attempt == 1 and self._traps.refuses(link.url) is not None
-        in_vain = link.first_look is not None and not self.rendering.wants_again(link.url)
-        return not is_trap and not in_vain and not self._failures.is_down(link.url)
 
     def _take(self, link: QueuedLink) -> None:
         self.frontier.take(link)
@@ -333,10 +321,8 @@ class Forager:
         depth = visit.depth + 1
         if reading is None or (self.limits.max_depth is not None and depth > self.limits.max_depth):
             return 0.0
-        followed = self.frontier.was_taken
-        links = [
-            link for link in page.links if not followed(link.url) and not refusal_reason(self.site, link)
-        ]
+        taken = self.frontier.was_taken
+        links = [link for link in page.links if not taken(link.url) and not refusal_reason(self.site, link)]
         rated = self.scorer.rate(reading, links)
         if visit.link_region == SITEMAP:
             rated = [replace(rating, score=SITEMAP_SHARE * rating.score) for rating in rated]
@@ -350,8 +336,7 @@ class Forager:
             self.frontier.add_second_look(source, visit, score)
         host, position = host_of(self.site.start), source.position
         for link, new in zip(links, rated, strict=True):
-            after = self.program.advance(position, link, host) if position else ()
-            self._add_link(visit, link, new, after)
+            self._add_link(visit, link, new, self.program.advance(position, link, host) if position else ())
         return max((new.score for new in rated), default=0.0)
 
     def _add_link(self, visit: Visit, link: Link, new: Rated, position: Position) -> None:

@@ -236,13 +236,10 @@ class Frontier:
         if score != link.score:
             link.score = score
             self._push(link)
-            self._compact()
-
-    def _compact(self) -> None:
-        """Rebuild the heap once most of its entries are stale: every change of a score leaves one behind."""
-        if len(self._heap) > 2 * len(self._links) + _SPARE_ENTRIES:
-            self._heap = [(-link.score, link.order, link) for link in self._links.values()]
-            heapify(self._heap)
+            # every change of a score leaves an entry behind; most of them are stale by now
+            if len(self._heap) > 2 * len(self._links) + _SPARE_ENTRIES:
+                self._heap = [(-other.score, other.order, other) for other in self._links.values()]
+                heapify(self._heap)
 
     def best(self) -> QueuedLink | None:
         """Return the link to follow next, without taking it."""
@@ -323,7 +320,7 @@ class RevisedScores:
 
     @property
     def follows_names(self) -> bool:
-        """Whether the next link is followed by its name: every second one, after many pages without a goal.
+        """True if the next link is followed by its name: every second one, after many pages without a goal.
 
         A forage that is stuck follows scores that promise more than they hold, and only links that they put first are
         fetched to revise them. Names do not depend on that.

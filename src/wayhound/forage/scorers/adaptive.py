@@ -211,11 +211,8 @@ class Adaptive:
         for url, score in best.items():
             total, count, highest = self._link_scores.get(url, (0.0, 0, 0.0))
             self._link_scores[url] = (total + score, count + 1, max(highest, score))
-        return [self._score_over_pages(link.url) for link in links]
-
-    def _score_over_pages(self, url: str) -> float:
-        total, count, highest = self._link_scores[url]
-        return MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest
+        known = [self._link_scores[link.url] for link in links]
+        return [MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest for total, count, highest in known]
 
     def _groups(self, link: Link, rated: Rated, after: _AfterPage) -> tuple[Hashable, ...]:
         """Return the groups of a link, widest first.
