@@ -321,7 +321,7 @@ class Names(Lists):
         return [Rated(0.1, named=0.8) if own else Rated(0.5) for own in named]
 
 
-def names_world() -> dict[str, Answer]:
+def names_world() -> dict[str, Page]:
     urls = [f"http://s.example/{name}" for name in ("named0", "named1", *(f"dull{n}" for n in range(20)))]
     return {URLS[0]: page(URLS[0], *urls)} | {url: page(url) for url in urls}
 
@@ -338,9 +338,7 @@ def test_links_followed_by_their_names_are_the_same_after_a_replay(killed_after:
     whole = Walk(Forager(SITE, Names(), politeness=Politeness(0.0)), world).run()
     again = Walk(Forager(SITE, Names(), politeness=Politeness(0.0)), world)
     for visit in whole.visits[:killed_after]:
-        read = world[visit.url]
-        assert isinstance(read, Page)
-        again.forager.replay(visit, read)
+        again.forager.replay(visit, world[visit.url])
     assert whole.urls[:killed_after] + again.run().urls == whole.urls
 
 
