@@ -35,6 +35,7 @@ from wayhound.learn.logistic import fit_log_odds
 
 MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of three must not decide alone
 BEST_CHILDREN = 5
+WELL_NAMED = 0.5  # from here on a page is named like the lesson's goals
 TELLING_NAME = (
     0.7  # from here on a name may tell the only goal of a site; chance concepts of a lesson are weaker
 )
@@ -52,8 +53,8 @@ _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
 _MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
 FEATURES = (
     "bias", "crf", "small", "wide", "list mean", "template mean", "below best", "best", "median", "start",
-    "list size", "template size", "children", "child count", "pages", "one site", "one site, below best",
-    "list best", "parent", "parent is goal", "named", "named below best",
+    "list size", "template size", "children", "child count", "pages", "one site", "one site, below best", "sites",
+    "list best", "contrast", "parent", "parent is goal", "named", "named below best", "named alone",
     "single", "single, list size", "single, below best",
 )  # fmt: skip
 NONE_FEATURES = (
@@ -190,11 +191,14 @@ class SiteRecogniser:
         child = sum(children) / len(children) if children else -MAX_LOG_ODDS
         one, single = float(self.lesson.sites == 1), self.lesson.single
         parent = self._by_url.get(page.parent, -MAX_LOG_ODDS)
+        is_named = page.named >= WELL_NAMED
+        alike = len(self._named) - bisect_left(self._named, WELL_NAMED)
         return np.array([
             1.0, *odds, total / size, template / template_size, mean - best, best, median,
             float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
-            np.log(len(self.pages)), one, one * (mean - best), list_best - mean, parent, 1 / (1 + np.exp(-parent)),
-            page.named, page.named - self._named[-1],
+            np.log(len(self.pages)), one, one * (mean - best), np.log(self.lesson.sites), list_best - mean,
+            (best - median) * (mean - median) / MAX_LOG_ODDS, parent, 1 / (1 + np.exp(-parent)),
+            page.named, page.named - self._named[-1], is_named / math.sqrt(max(alike, 1)),
             single, single * np.log(size), single * (mean - best),
         ])  # fmt: skip
 
@@ -219,11 +223,13 @@ class SiteRecogniser:
         by_url = {page.url: value for page, value in zip(self.pages, told.tolist(), strict=True)}
         parent = np.array([by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
         named = np.array([page.named for page in self.pages])
+        is_named = (named >= WELL_NAMED).astype(np.float64)
         columns = [
             np.ones(n), *odds.T, total, template, mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
-            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), list_best[lists] - mean,
-            parent, sigmoid(parent), named, named - named.max(),
+            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), np.log(self.lesson.sites),
+            list_best[lists] - mean, (best - median) * (mean - median) / MAX_LOG_ODDS, parent, sigmoid(parent),
+            named, named - named.max(), is_named / math.sqrt(max(is_named.sum(), 1.0)),
             single, single * np.log(size), single * (mean - best),
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
