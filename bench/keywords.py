@@ -27,7 +27,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import wayhound.paths
-from bench.few_sets import SETS, load_set
+from bench.few_sets import SETS, load_set, whole_departments
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.evaluate.evaluation import BUDGET, Evaluation, Recognition
 from wayhound.app.evaluate.lessons import LessonSize
@@ -63,7 +63,6 @@ KEYWORDS = {
     "student": ("student", "people"), "people": ("people",), "publications": ("publication",),
     "package": ("package",), "class": ("class",),
 }  # fmt: skip
-WHOLE = frozenset({"cornell", "texas", "washington"})
 SPIDER, OURS, FLOOR = "ten-line spider", "--keyword", "breadth-first"
 LESSON = LessonSize(3, 3)
 
@@ -86,6 +85,14 @@ class KeywordSpider:
 
     def combine(self, current: float, new: float) -> float:
         return max(current, new)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A set of sites, and the group that each is reported in: whole departments are apart from small ones."""
+
+    set_name: str
+    of_site: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +131,28 @@ def main() -> int:
     runs: list[KeywordRun] = []
     for name in arguments.set or list(SETS):
         worlds = load_set(name, arguments.data)
+        groups = _groups(name, worlds, arguments.data)
         runs += (
-            taught_runs(name, worlds, arguments.draws) if arguments.taught else untaught_runs(name, worlds)
+            taught_runs(groups, worlds, arguments.draws)
+            if arguments.taught
+            else untaught_runs(groups, worlds)
         )
         print(name, file=sys.stderr)
     columns = ["taught", "taught and keywords"] if arguments.taught else list(UNTAUGHT)
     return finish([_report(runs, columns), _by_goal(runs, columns)], arguments)
 
 
-def untaught_runs(name: str, worlds: Sequence[World]) -> Iterator[KeywordRun]:
-    for goal in SETS[name].goals:
+def _groups(name: str, worlds: Sequence[World], data: Path) -> Groups:
+    whole = whole_departments(data)
+    return Groups(name, {world.name: "webkb" if world.name in whole else name for world in worlds})
+
+
+def untaught_runs(groups: Groups, worlds: Sequence[World]) -> Iterator[KeywordRun]:
+    for goal in SETS[groups.set_name].goals:
         for world in worlds:
             if world.reachable_goals(goal):
                 for strategy, make in UNTAUGHT.items():
-                    yield _run(name, world, goal, strategy, make(KEYWORDS[goal]))
+                    yield _run(groups, world, goal, strategy, make(KEYWORDS[goal]))
 
 
 FOLDS = 5
@@ -175,7 +190,10 @@ class KeywordTask:
 
 
 def _recognition(names: Sequence[str], arguments: argparse.Namespace) -> list[Report]:
-    tasks = [task for name in names for task in _keyword_tasks(name, load_set(name, arguments.data))]
+    tasks: list[KeywordTask] = []
+    for name in names:
+        worlds = load_set(name, arguments.data)
+        tasks += _keyword_tasks(_groups(name, worlds, arguments.data), worlds)
     reports = [_held_out(tasks, lambda task: task.fold, "sites")]
     if len(names) > 1:  # the only set cannot be left out
         reports.append(_held_out(tasks, lambda task: task.group, "sets"))
@@ -184,8 +202,8 @@ def _recognition(names: Sequence[str], arguments: argparse.Namespace) -> list[Re
     return reports
 
 
-def _keyword_tasks(name: str, worlds: Sequence[World]) -> Iterator[KeywordTask]:
-    for goal in SETS[name].goals:
+def _keyword_tasks(groups: Groups, worlds: Sequence[World]) -> Iterator[KeywordTask]:
+    for goal in SETS[groups.set_name].goals:
         for world in worlds:
             if not world.reachable_goals(goal) or world.labels.get(world.site.start) == goal:
                 continue
@@ -193,9 +211,10 @@ def _keyword_tasks(name: str, worlds: Sequence[World]) -> Iterator[KeywordTask]:
                 scorer = UNTAUGHT[OURS](KEYWORDS[goal])
                 assert isinstance(scorer, KeywordSearch)
                 explore(tested, scorer, BUDGET)
-                group = "webkb" if world.name in WHOLE else name
-                yield KeywordTask(group, world.name, scorer, set(tested.reachable_goals(goal)))
-        print(f"{name} {goal}", file=sys.stderr)
+                yield KeywordTask(
+                    groups.of_site[world.name], world.name, scorer, set(tested.reachable_goals(goal))
+                )
+        print(f"{groups.set_name} {goal}", file=sys.stderr)
 
 
 def _fit(tasks: Sequence[KeywordTask]) -> KeywordWeights:
@@ -285,19 +304,19 @@ def _write(weights: KeywordWeights) -> None:
     path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
-def taught_runs(name: str, worlds: Sequence[World], draws: int) -> Iterator[KeywordRun]:
-    evaluation = Evaluation(worlds, [], SETS[name].goals, [], lesson=LESSON, draws=draws)
+def taught_runs(groups: Groups, worlds: Sequence[World], draws: int) -> Iterator[KeywordRun]:
+    evaluation = Evaluation(worlds, [], SETS[groups.set_name].goals, [], lesson=LESSON, draws=draws)
     for task, lesson in evaluation.tasks():
         model = lesson.model(ADAPTIVE_STRATEGY, PathSettings())
         for strategy, words in (("taught", ()), ("taught and keywords", KEYWORDS[task.goal])):
             scorer = SCORERS[ADAPTIVE_STRATEGY](StrategyInput(model=model, keywords=words))
-            yield _run(name, task.world, task.goal, strategy, scorer)
+            yield _run(groups, task.world, task.goal, strategy, scorer)
 
 
-def _run(name: str, world: World, goal: str, strategy: str, scorer: Scorer) -> KeywordRun:
+def _run(groups: Groups, world: World, goal: str, strategy: str, scorer: Scorer) -> KeywordRun:
     goals = set(world.reachable_goals(goal))
     ours, best = (_pages_to(walked, goals) for walked in (walk(world, scorer).urls, oracle(world, goal).urls))
-    return KeywordRun("webkb" if world.name in WHOLE else name, goal, strategy, ours / best)
+    return KeywordRun(groups.of_site[world.name], goal, strategy, ours / best)
 
 
 def _pages_to(urls: Sequence[str], goals: set[str]) -> int:
