@@ -7,6 +7,7 @@ import pytest
 
 from wayhound.paths.site_recognition import (
     MIN_SHARE,
+    MOST_FITTED_SITES,
     LessonFacts,
     PageEvidence,
     SiteRecogniser,
@@ -38,6 +39,13 @@ def test_each_taught_site_with_one_goal_means_one_goal() -> None:
     site = recogniser()
     site.lesson = LessonFacts(sites=3, one_goal=True, single=1.0)
     assert site.ranked(max_doubt=1.0).goals == 1
+
+
+def test_sites_are_not_doubted_more_the_more_sites_were_taught() -> None:
+    few, many = recogniser(), recogniser()
+    few.lesson, many.lesson = LessonFacts(sites=MOST_FITTED_SITES), LessonFacts(sites=100)
+    assert many.ranked().none_probability == few.ranked().none_probability
+    assert many.probabilities() == pytest.approx(few.probabilities())
 
 
 def offices_and_contact(*, told_by_name: bool) -> SiteRecogniser:

@@ -49,6 +49,7 @@ ANSWER_WEIGHT = 30.0  # of a page that a person answered, in the second pass; an
 ANSWER_LOG_ODDS = (
     2.0  # at least this, or at most its negative, for the pages that belong with an answered one
 )
+MOST_FITTED_SITES = 5  # of a lesson that `bench.fit_recogniser` fits the weights on
 _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
 _MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
 FEATURES = (
@@ -104,6 +105,14 @@ class LessonFacts:
     single: float = 0.0
     named: float = 0.0
     told_by_name: bool = False
+
+    @property
+    def log_sites(self) -> float:
+        """The logarithm of the number of taught sites, up to the most that the weights were fitted on.
+
+        Beyond that a weight of it would say what no lesson has shown: after thirty sites, it doubted most sites.
+        """
+        return math.log(min(self.sites, MOST_FITTED_SITES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +205,7 @@ class SiteRecogniser:
         return np.array([
             1.0, *odds, total / size, template / template_size, mean - best, best, median,
             float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
-            np.log(len(self.pages)), one, one * (mean - best), np.log(self.lesson.sites), list_best - mean,
+            np.log(len(self.pages)), one, one * (mean - best), self.lesson.log_sites, list_best - mean,
             (best - median) * (mean - median) / MAX_LOG_ODDS, parent, 1 / (1 + np.exp(-parent)),
             page.named, page.named - self._named[-1], is_named / math.sqrt(max(alike, 1)),
             single, single * np.log(size), single * (mean - best),
@@ -227,7 +236,7 @@ class SiteRecogniser:
         columns = [
             np.ones(n), *odds.T, total, template, mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
-            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), np.log(self.lesson.sites),
+            child - mean, np.log1p(count), np.log(n), one, one * (mean - best), self.lesson.log_sites,
             list_best[lists] - mean, (best - median) * (mean - median) / MAX_LOG_ODDS, parent, sigmoid(parent),
             named, named - named.max(), is_named / math.sqrt(max(is_named.sum(), 1.0)),
             single, single * np.log(size), single * (mean - best),
@@ -308,7 +317,7 @@ class SiteRecogniser:
         return np.array([
             1.0, best, _log_odds(ordered[0]), _log_odds(ordered[:3].mean()), np.log1p(doubtful.sum()),
             np.log1p(-np.minimum(doubtful, 0.999)).sum(), best - _log_odds(np.median(probabilities)),
-            odds[:, 1].max(), odds[:, 2].max(), np.log(len(probabilities)), np.log(lesson.sites),
+            odds[:, 1].max(), odds[:, 2].max(), np.log(len(probabilities)), lesson.log_sites,
             float(lesson.one_goal), lesson.named, self.pages[int(probabilities.argmax())].named,
             max(page.named for page in self.pages), lesson.single,
         ])  # fmt: skip

@@ -90,6 +90,9 @@ class Adaptive:
     recogniser: SiteRecogniser = field(init=False)
     path_learner: PathLearner = field(init=False)
     prior_share: float = field(default=PRIOR_SHARE_OF_ONE_SITE, init=False)  # of a link's score
+    trusts_names: bool = field(
+        init=False
+    )  # alone, where scores find no goal; one site's concepts may be chance
     _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
     _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
     _template_numbers: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
@@ -97,6 +100,7 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         self.path_learner = PathLearner(self.model)
+        self.trusts_names = self.model.lesson.sites > 1 or bool(self.keywords)
         if self.model.lesson.sites > 1:
             self.prior_share = PRIOR_SHARE
             strongest = Keywords.from_words(self.model.prior.strongest(), use_urls=self.model.use_urls)
@@ -169,7 +173,7 @@ class Adaptive:
                 score,
                 _BeforePage(rated.state, link, after.source, after.depth + 1),
                 self._groups(link, rated, after),
-                prior,
+                prior if self.trusts_names else 0.0,
             )
             for link, rated, score, prior in zip(
                 links, by_path, self._over_pages(links, scores), priors, strict=True
