@@ -9,11 +9,16 @@ the counting web servers are real processes.
 3. It runs again, with `--kills` faults: a worker, a node (one time in two with its disk), the head with the command,
    the command alone, Postgres, or the object store for some seconds.
 4. Packets to one node are dropped for `--partition` seconds while it works (namespaces only).
+
+CPU time has the start of each worker and of the command in it; that of Ray's own processes and of Postgres is reported
+beside it. With `--resume FILE` the parts that an earlier call has measured are not run again.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
+import json
 import os
 import re
 import resource
@@ -28,13 +33,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import wayhound
 from bench.report import Bar, Report, add_output_options, finish
+from bench.scale_sim import server_cpu
 from tests.object_store import ObjectStoreServer, object_store, why_no_object_store
 from tests.postgres_server import PostgresServer, postgres_server, why_not
 from wayhound.errors import WayhoundError
@@ -43,8 +50,8 @@ from wayhound.workspace import Workspace
 NODES = 3
 NET = "10.77.0"
 PAGES = 400  # of a site; the budget is smaller
-DELAY = 0.05
-FAULT_DELAY = 2.0  # so that a run lasts for some faults
+DELAY = 0.1  # visits are saved together as with longer ones, and the CPU is still what limits the pace
+FAULT_DELAY = 1.0  # so that a run lasts for some faults
 FAULTS_A_RUN = 30
 LEASE_SECONDS = 10.0
 DEADLINE = 1_200.0
@@ -85,6 +92,11 @@ class Web:
             self.requests.clear()
             self._last.clear()
             self.overlaps, self.shortest_gap = 0, float("inf")
+
+    @property
+    def refetched(self) -> int:
+        """Requests for pages beyond the first one for each."""
+        return sum(self.requests.values()) - len(self.requests)
 
     def answer(self, host: str, path: str) -> bytes:
         if path == "/robots.txt":
@@ -166,7 +178,7 @@ class Node:
         """Start Ray, again whenever it ends, as an init system does."""
         ray = str(Path(sys.executable).parent / "ray")
         given = [ray, "start", "--block", "--num-cpus=1", f"--node-ip-address={self.address}",
-                 "--object-store-memory=80000000"]  # fmt: skip
+                 "--object-store-memory=80000000", "--include-log-monitor=false"]  # fmt: skip
         if (
             self.namespace
         ):  # given ports need not be waited for: on a busy machine Ray's patience of 15 s is short
@@ -191,6 +203,10 @@ class Node:
             env=self.environment(), start_new_session=True,
         )  # fmt: skip
         log.close()
+
+    @property
+    def is_started(self) -> bool:
+        return self._supervisor is not None
 
     def pids(self) -> list[int]:
         """Return the processes of this machine but for its supervisor."""
@@ -363,7 +379,8 @@ class Bench:
 
     def start_cluster(self) -> None:
         for node in self.nodes:
-            node.start(self.head)
+            if not node.is_started:
+                node.start(self.head)
         self.await_cluster()
 
     def await_cluster(self) -> None:
@@ -453,34 +470,57 @@ class Bench:
 
 @contextmanager
 def cpu_watch(nodes: Sequence[Node], seconds: dict[str, float]) -> Iterator[None]:
-    """Add up the CPU time of the workers, the command and Ray's own processes while the block runs."""
-    ticks, over = os.sysconf("SC_CLK_TCK"), threading.Event()
+    """Add up the CPU time of the machines' processes while the block runs, by what they are."""
+    over = threading.Event()
+    before = {pid: used for pid, (_, used) in _cpu_by_process(nodes).items()}
     known: dict[int, tuple[str, float]] = {}
 
     def watch() -> None:
         while not over.wait(0.5):
-            for pid in {pid for node in nodes for pid in node.pids()}:
-                line = _command_line(pid)
-                kind = (
-                    "worker" if "ray::ClusterWorker" in line else "command" if "wayhound" in line else "ray"
-                )
-                with suppress(OSError, IndexError):
-                    values = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                    used = (int(values[11]) + int(values[12])) / ticks
-                    known[pid] = (kind, used)
+            known.update(_cpu_by_process(nodes))
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     yield
     over.set()
     thread.join()
-    for kind, used in known.values():
-        seconds[kind] = seconds.get(kind, 0.0) + used
+    for pid, (kind, used) in known.items():
+        if kind == "worker":  # Ray may have started its process before there was work: its start counts
+            before.pop(pid, None)
+        seconds[kind] = seconds.get(kind, 0.0) + used - before.get(pid, 0.0)
 
 
-def run_local(bench: Bench) -> Outcome:
+def _cpu_by_process(nodes: Sequence[Node]) -> dict[int, tuple[str, float]]:
+    """Return what each process of the machines is, and the CPU seconds that it has used."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    found: dict[int, tuple[str, float]] = {}
+    for pid in {pid for node in nodes for pid in node.pids()}:
+        with suppress(OSError, IndexError):
+            values = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            found[pid] = _kind(_command_line(pid)), (int(values[11]) + int(values[12])) / ticks
+    return found
+
+
+def _kind(line: str) -> str:
+    if "ray::ClusterWorker" in line:
+        return "worker"
+    if "wayhound forage" in line:
+        return "command"
+    parts = (
+        "gcs_server",
+        "raylet/raylet",
+        "dashboard/agent.py",
+        "runtime_env",
+        "log_monitor",
+        "monitor.py",
+        "ray::",
+    )
+    return "ray " + next((part for part in parts if part in line), "rest")
+
+
+def run_local(bench: Bench, name: str) -> Outcome:
     """Run the order on one machine."""
-    folder = bench.workspace("local", shared=False)
+    folder = bench.workspace(name, shared=False)
     bench.web.forget()
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     process = bench.command(folder, on_cluster=False)
@@ -598,79 +638,148 @@ def _let_in(postgres: PostgresServer) -> None:
     postgres.start()
 
 
-def measure(arguments: argparse.Namespace) -> list[Report]:
+@dataclass
+class Part:
+    """One run of the order on the cluster, as it is kept in the file of `--resume`."""
+
+    name: str  # calm, faults or partition
+    rows: list[list[Any]]
+    bars: list[Bar]
+    faults: dict[str, int] = field(default_factory=dict)
+    cpu: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, line: str) -> Part:
+        values = json.loads(line)
+        return cls(**{**values, "bars": [Bar(**bar) for bar in values["bars"]]})
+
+
+def measure(arguments: argparse.Namespace) -> Report:
+    """Run the parts that the file of `--resume` lacks, one line of it for each, until `--minutes` have passed."""
     namespaces = can_make_namespaces() and not arguments.loopback
-    with prepared(arguments, namespaces=namespaces) as bench:
-        local = run_local(bench)
+    resume: Path | None = arguments.resume
+    parts = (
+        [Part.from_json(line) for line in resume.read_text().splitlines()]
+        if resume and resume.exists()
+        else []
+    )
+    end = time.monotonic() + 60 * arguments.minutes if arguments.minutes else float("inf")
+    with ExitStack() as stack:
+        bench: Bench | None = None
+        while time.monotonic() < end and (name := _next_part(parts, arguments, namespaces=namespaces)):
+            if bench is None:
+                bench = stack.enter_context(prepared(arguments, namespaces=namespaces))
+            bench.chance = Random(f"{arguments.seed} {len(parts)}")  # a resumed run draws other moments
+            parts.append(_run_part(name, len(parts), bench, arguments, _faults_made(parts)))
+            if resume:
+                with resume.open("a") as file:
+                    file.write(json.dumps(asdict(parts[-1])) + "\n")
+    made = Counter(kind for part in parts for kind in Counter(part.faults).elements())
+    where = "network namespaces" if namespaces else "processes that share the loopback address"
+    header = ["run", "sites", "pages", "seconds", "CPU ms per page", "of Ray itself", "of Postgres", "refetched",
+              "failed visits", "overlaps", "shortest gap", "unreadable"]  # fmt: skip
+    bars = [bar for part in parts for bar in part.bars]
+    bars.append(Bar("faults", _faults_made(parts), least=arguments.kills))
+    return Report(
+        f"One order on {NODES} Ray nodes ({where}); faults: {dict(made)}",
+        header,
+        [row for part in parts for row in part.rows],
+        bars,
+        {
+            "faults": dict(made),
+            "CPU seconds": [part.cpu for part in parts],
+            "sites": arguments.sites,
+            "budget": arguments.budget,
+        },
+    )
+
+
+def _faults_made(parts: Sequence[Part]) -> int:
+    return sum(sum(part.faults.values()) for part in parts if part.name == "faults")
+
+
+def _next_part(parts: Sequence[Part], arguments: argparse.Namespace, *, namespaces: bool) -> str:
+    names = {part.name for part in parts}
+    if "calm" not in names:
+        return "calm"
+    if _faults_made(parts) < arguments.kills:
+        return "faults"
+    return "partition" if arguments.partition and namespaces and "partition" not in names else ""
+
+
+def _run_part(name: str, number: int, bench: Bench, arguments: argparse.Namespace, made: int) -> Part:
+    if name == "calm":
+        return _run_calm(bench, arguments.rounds)
+    bench.start_cluster()
+    bench.delay, bench.faults = FAULT_DELAY, Counter()
+    bench.wiped.clear()
+    faults = min(arguments.kills - made, FAULTS_A_RUN) if name == "faults" else 0
+    seconds = arguments.partition if name == "partition" else 0.0
+    folder, outcome = run_cluster(bench, f"{name}{number}", faults, seconds)
+    title = f"cut off for {seconds:g} s" if seconds else f"{sum(bench.faults.values())} faults"
+    unreadable = bench.unreadable(folder)
+    bars = _bars(title, bench, outcome, unreadable)
+    return Part(name, [_row(title, outcome, bench, unreadable)], bars, dict(bench.faults), outcome.cpu)
+
+
+def _run_calm(bench: Bench, rounds: int) -> Part:
+    """Run the order on one machine, and on the cluster without faults, in turn; the cheapest of each counts."""
+    compileall.compile_dir(Path(wayhound.__file__).parent, quiet=1)  # an installed package has its bytecode
+    rows, bars, local_cpu, cluster_cpu = [], [], [], []
+    for number in range(1, rounds + 1):
+        local = run_local(bench, f"local{number}")
+        rows.append(_row("one machine, SQLite", local, bench, None))
+        local_cpu.append(_cpu_per_page(local))
         bench.start_cluster()
-        folder, calm = run_cluster(bench, "calm", 0)
-        rows: list[list[Any]] = [_row("one machine, SQLite", local, bench, None)]
-        rows[0][5:] = [None] * 5
+        with server_cpu(bench.postgres) as at_postgres:
+            folder, calm = run_cluster(bench, f"calm{number}", 0)
+        calm.cpu["postgres"] = at_postgres[0]
         unreadable = bench.unreadable(folder)
         rows.append(_row("cluster", calm, bench, unreadable))
-        bars = _bars("cluster", bench, calm, local, unreadable)
-        ratio = _cpu_per_page(calm) / _cpu_per_page(local)
-        bars.append(Bar("CPU per page of workers and command, times one machine", round(ratio, 2), most=1.35))
-        bench.delay = FAULT_DELAY
-        left = arguments.kills
-        while left:
-            before = sum(bench.faults.values())
-            folder, hurt = run_cluster(bench, f"faults{left}", min(left, FAULTS_A_RUN))
-            made = sum(bench.faults.values()) - before
-            unreadable = bench.unreadable(folder)
-            rows.append(_row(f"{made} faults", hurt, bench, unreadable))
-            bars += _bars(f"{made} faults", bench, hurt, local, unreadable)
-            left -= made
-        if arguments.partition and namespaces:
-            folder, cut = run_cluster(bench, "partition", 0, arguments.partition)
-            unreadable = bench.unreadable(folder)
-            rows.append(_row(f"cut off for {arguments.partition:g} s", cut, bench, unreadable))
-            bars += _bars("partition", bench, cut, local, unreadable)
-    where = "network namespaces" if namespaces else "processes that share the loopback address"
-    header = ["run", "sites", "pages", "seconds", "CPU ms per page", "of Ray itself", "refetched", "overlaps",
-              "shortest gap", "unreadable"]  # fmt: skip
-    return [
-        Report(
-            f"One order on {NODES} Ray nodes ({where}); faults: {dict(bench.faults)}",
-            header,
-            rows,
-            bars,
-            {
-                "faults": dict(bench.faults),
-                "CPU of the cluster": calm.cpu,
-                "sites": arguments.sites,
-                "budget": arguments.budget,
-            },
-        )
-    ]
+        cluster_cpu.append(_cpu_per_page(calm))
+        other = sum(sorted(calm.visits[site]) != sorted(visits) for site, visits in local.visits.items())
+        bars += [
+            *_bars("cluster", bench, calm, unreadable),
+            Bar("cluster: sites with other visits than on one machine", other, most=0),
+            Bar("cluster: pages fetched twice without a fault", bench.web.refetched, most=0),
+        ]
+        for node in bench.nodes:
+            node.stop()
+    ratio = min(cluster_cpu) / min(local_cpu)
+    bars.append(Bar("CPU per page of workers and command, times one machine", round(ratio, 2), most=1.35))
+    return Part("calm", rows, bars, cpu=calm.cpu)
 
 
 def _cpu_per_page(outcome: Outcome) -> float:
     return (outcome.cpu.get("worker", 0.0) + outcome.cpu.get("command", 0.0)) / max(outcome.pages, 1)
 
 
+def _cpu_of_ray(outcome: Outcome) -> float:
+    return sum(seconds for kind, seconds in outcome.cpu.items() if kind.startswith("ray"))
+
+
 def _row(name: str, outcome: Outcome, bench: Bench, unreadable: int | None) -> list[Any]:
-    refetched = sum(bench.web.requests.values()) - len(bench.web.requests)
+    failed = sum(reason != "ok" for visits in outcome.visits.values() for _, reason in visits)
+    pages = max(outcome.pages, 1)
     return [
         name,
         len(outcome.visits),
         outcome.pages,
         round(outcome.seconds, 1),
         round(1_000 * _cpu_per_page(outcome), 2),
-        round(1_000 * outcome.cpu.get("ray", 0.0) / max(outcome.pages, 1), 2),
-        refetched,
+        round(1_000 * _cpu_of_ray(outcome) / pages, 2),
+        round(1_000 * outcome.cpu["postgres"] / pages, 2) if "postgres" in outcome.cpu else None,
+        bench.web.refetched,
+        failed,
         bench.web.overlaps,
         round(bench.web.shortest_gap, 4),
         unreadable,
     ]
 
 
-def _bars(name: str, bench: Bench, outcome: Outcome, local: Outcome, unreadable: int) -> list[Bar]:
-    other = sum(sorted(outcome.visits[site]) != sorted(visits) for site, visits in local.visits.items())
-    failures = Counter(reason for visits in outcome.visits.values() for _, reason in visits if reason != "ok")
-    print(f"{name}: {other} sites with other visits than on one machine; {dict(failures)}", file=sys.stderr)
+def _bars(name: str, bench: Bench, outcome: Outcome, unreadable: int) -> list[Bar]:
     over = sum(spent > bench.budget for spent in outcome.spent.values())
-    bars = [
+    return [
         Bar(f"{name}: sites over their budget", over, most=0),
         Bar(f"{name}: requests to one domain at once", bench.web.overlaps, most=0),
         Bar(
@@ -681,11 +790,6 @@ def _bars(name: str, bench: Bench, outcome: Outcome, local: Outcome, unreadable:
         Bar(f"{name}: promised visits lost", bench.lost(outcome), most=0),
         Bar(f"{name}: visits whose page is not in the archive", unreadable, most=0),
     ]
-    if name == "cluster":  # a server that is away for seconds makes requests time out, which count as visits
-        bars.append(Bar("cluster: sites with other visits than on one machine", other, most=0))
-        refetched = sum(bench.web.requests.values()) - len(bench.web.requests)
-        bars.append(Bar("cluster: pages fetched twice without a fault", refetched, most=0))
-    return bars
 
 
 def main() -> int:
@@ -693,16 +797,24 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sites", type=int, default=200)
-    parser.add_argument("--budget", type=int, default=30)
+    parser.add_argument("--budget", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=2, help="without faults, of which the cheapest counts")
     parser.add_argument("--kills", type=int, default=100, help="faults at random moments")
     parser.add_argument("--partition", type=float, default=90.0, help="seconds; 0: none")
     parser.add_argument("--loopback", action="store_true", help="make no network namespaces")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="add to the runs in FILE, which becomes one line longer for each",
+    )
+    parser.add_argument("--minutes", type=float, help="begin no run after so many")
     add_output_options(parser)
     arguments = parser.parse_args()
     if reason := why_not() or why_no_object_store():
         raise SystemExit(f"This bench cannot run here: {reason}.")
-    return finish(measure(arguments), arguments)
+    return finish([measure(arguments)], arguments)
 
 
 if __name__ == "__main__":

@@ -496,7 +496,7 @@ async def run_worker(
                 fetcher,
                 writer,
                 reader,
-                Revalidator(fetcher, reader, lambda url: calls.run(lambda: store.last_page(url))),
+                Revalidator(fetcher, reader, calls.last_page),
                 renderer,
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,

@@ -327,6 +327,9 @@ class DirectCalls:
     async def save_visit(self, job: SiteJob, visit: Visit) -> None:
         self._store.save_visit(job, visit)
 
+    async def last_page(self, url: str) -> ArchiveRef | None:
+        return self._store.last_page(url)
+
     def close(self) -> None:
         pass
 

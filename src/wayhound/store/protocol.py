@@ -117,6 +117,9 @@ class StoreCalls(Protocol):
     async def save_visit(self, job: SiteJob, visit: Visit) -> None:
         """Save a visit as `Store.save_visit` does: it is durable when this returns."""
 
+    async def last_page(self, url: str) -> ArchiveRef | None:
+        """Return what `Store.last_page` does, at once if that is known without asking."""
+
     def close(self) -> None:
         """Free what is needed for the calls; none may follow."""
 

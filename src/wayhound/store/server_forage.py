@@ -335,13 +335,17 @@ class ServerForageStore(_ServerLeases):
 
         A host of which there was none when its site was leased is not asked for again: no other worker has its domain.
         """
-        origin = "/".join(url.split("/", 3)[:3])
+        origin = _origin(url)
         if (is_known := self._known.get(origin)) is None:
             row = self._database.execute(
                 _HAS_COPIES, (f"{origin}/", f"{origin}0")
             ).fetchone()  # 0 comes after /
             is_known = self._known[origin] = row is not None
         return super().last_page(url) if is_known else None
+
+    def has_no_copies(self, url: str) -> bool:
+        """Return True if `last_page` returns None without asking the server."""
+        return self._known.get(_origin(url)) is False
 
     def delete_visits_from(self, job: SiteJob, number: int) -> None:
         self._server.again(lambda: super(ServerForageStore, self).delete_visits_from(job, number))
@@ -382,6 +386,13 @@ class _ThreadCalls:
         if self._writer is None:
             self._writer = asyncio.create_task(self._write())
         await saved
+
+    async def last_page(self, url: str) -> ArchiveRef | None:
+        # asked before every fetch, and nearly always answered so: a turn of the thread for each would cost as much as
+        # the visit itself
+        if self._store.has_no_copies(url):
+            return None
+        return await self.run(partial(self._store.last_page, url))
 
     async def _write(self) -> None:
         try:
@@ -444,6 +455,10 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3])
 
 
 def _host(origin: str) -> str:
